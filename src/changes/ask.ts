@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import type { Change } from '../domain/change.ts'
+import type { Origin } from '../domain/origin.ts'
+import { Refusal } from '../slack/errors.ts'
+import { mention, mrkdwn } from '../slack/text.ts'
+import type { Access } from './access.ts'
+import type { Deliver } from './deliver.ts'
+import { refusedCard, stateWords } from './words.ts'
+import type { Store } from './store.ts'
+import type { Wake } from './watch.ts'
+
+/** Reads for somebody who waits: a preflight that takes longer is given up and told. */
+const preflightMs = 8_000
+
+export interface Asked<Input, Facts> {
+  change: Change<Input, Facts>
+  input: Input
+  origin: Origin
+  reason: string | undefined
+  /** The same for every delivery of the same act, so that it becomes one request. */
+  deliveryKey: string
+}
+
+/** `card-delayed`: recorded, and Slack has not confirmed the card yet. */
+export interface AskOutcome {
+  is: 'posted' | 'card-delayed'
+  requestId: string
+}
+
+interface AskParts {
+  store: Store
+  access: Access
+  deliver: Deliver
+  wake: Wake
+  approvalTtlMs: number
+}
+
+/**
+ * From "someone asks" to a card in the channel. Throws UserError for every refusal, and then leaves nothing behind.
+ * A card whose post got no answer stays in the outbox and is looked for before it is sent again.
+ */
+export function createAsk({ store, access, deliver, wake, approvalTtlMs }: AskParts) {
+  return async function ask<Input, Facts>({ change, input, origin, reason, deliveryKey }: Asked<Input, Facts>): Promise<AskOutcome> {
+    await access.gate(origin, 'request')
+    const { facts, unchecked } = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
+    const needsApproval = !access.rules.noApproval.includes(change.kind)
+    const request = { id: requestIdFor(deliveryKey), resource: change.resource(input) }
+    const created = await store.create({
+      ...request,
+      kind: change.kind,
+      input,
+      facts,
+      unchecked,
+      origin,
+      ...(reason ? { reason } : {}),
+      needsApproval,
+      ttlMs: approvalTtlMs,
+    })
+    if (created.outcome === 'busy') throw await busyRefusal(created.id)
+
+    const shown = await deliver(request.id, 'card')
+    if (shown.is === 'refused') {
+      await store.discard(request)
+      throw new Refusal(refusedCard(shown.error))
+    }
+    await wake(request.id, needsApproval ? approvalTtlMs : 0)
+    return { is: shown.is === 'sent' ? 'posted' : 'card-delayed', requestId: request.id }
+  }
+
+  async function busyRefusal(id: string): Promise<Refusal> {
+    const holder = await store.find(id)
+    if (!holder) return new Refusal(mrkdwn`Another request for this was open just now. Ask again.`)
+    const what = mrkdwn`${mention(holder.origin.userId)} has an open request for this already (${stateWords(holder)}) in <#${holder.origin.channelId}>.`
+    return new Refusal(mrkdwn`${what} One change of a thing at a time: let that one end, or have it withdrawn or rejected, then ask again.`)
+  }
+}
+export type Ask = ReturnType<typeof createAsk>
+
+function requestIdFor(deliveryKey: string): string {
+  return createHash('sha256').update(`request:${deliveryKey}`).digest('hex').slice(0, 32)
+}

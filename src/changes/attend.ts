@@ -1,0 +1,69 @@
+import type { Request } from '../domain/request.ts'
+import type { Deliver } from './deliver.ts'
+import type { Execute } from './execute.ts'
+import type { Follow } from './follow.ts'
+import type { Outbox } from './outbox.ts'
+import type { Store } from './store.ts'
+
+/** A request that somebody is carrying out, or that failed to be attended to, is looked at again after this. */
+const holdMs = 30_000
+
+interface AttendParts {
+  store: Store
+  outbox: Outbox
+  deliver: Deliver
+  execute: Execute
+  follow: Follow
+  /** The card of a request cannot be posted, and the person who asked was not there to be told. */
+  onCardRefused: (request: Request, error: string) => Promise<void>
+}
+
+/**
+ * Looks at one request and does whatever it needs now. Jobs only wake this up: it may be called for any request, at any time, by
+ * several processes at once, and a job that is lost is made up for by the set of what is due.
+ */
+export function createAttend({ store, outbox, deliver, execute, follow, onCardRefused }: AttendParts) {
+  async function attend(id: string): Promise<void> {
+    const request = await store.find(id)
+    if (!request) return store.forget(id)
+    await store.postpone([id], holdMs)
+    if (request.state === 'waiting') return attendWaiting(request)
+    if (request.state === 'approved') {
+      await execute(request)
+      return showEverything(id)
+    }
+    if (request.state === 'starting' || request.state === 'following' || request.watchedUntil !== undefined) {
+      await follow.follow([request])
+      return showEverything(id)
+    }
+    return store.forget(id)
+  }
+
+  async function attendWaiting(request: Request): Promise<void> {
+    const now = await store.now()
+    if (request.cardTs === undefined) {
+      const shown = await deliver(request.id, 'card')
+      if (shown.is === 'refused') return onCardRefused(request, shown.error)
+    }
+    if (now >= request.expiresAt) {
+      await store.transition(request, { name: 'expire', from: ['waiting'], to: 'expired', stamp: ['endedAt'], reports: ['ended'] })
+      return showEverything(request.id)
+    }
+    if (!request.needsApproval) {
+      const decision = { rule: `NO_APPROVAL: ${request.kind}` }
+      const approved = await store.transition(request, { name: 'approve', from: ['waiting'], to: 'approved', set: { decision }, stamp: ['decidedAt'], dueInMs: 0 })
+      if (approved.outcome === 'won') return attend(request.id)
+      return
+    }
+    await store.postpone([request.id], request.expiresAt - now + 50)
+  }
+
+  /** The card and whatever the thread is owed, without waiting for the next tick. */
+  async function showEverything(id: string): Promise<void> {
+    await deliver(id, 'card')
+    for (const name of await outbox.owed(id)) await deliver(id, name)
+  }
+
+  return { attend, showEverything }
+}
+export type Attend = ReturnType<typeof createAttend>

@@ -1,0 +1,33 @@
+import type { Change, ChangeKind } from '../domain/change.ts'
+import type { Request } from '../domain/request.ts'
+
+/** A request with its own change, and what it carries in that change's own types. */
+export interface Opened {
+  change: Change
+  input: unknown
+  /** The account as approved. */
+  facts: unknown
+  /** The account as last looked at: at execution where there was one. */
+  latest: unknown
+}
+
+/**
+ * The changes that can be asked for, found by kind: what waits in Redis names its kind and nothing else. They are asked for at the
+ * first use, because the features that bring them are made of parts that need this catalog.
+ */
+export function createCatalog(changes: () => Change[]) {
+  let byKind: Map<ChangeKind, Change> | undefined
+
+  /** Throws when the kind is unknown or what the record carries no longer fits it (after a deploy that changed its shape). */
+  function open(request: Request): Opened {
+    byKind ??= new Map(changes().map((change) => [change.kind, change]))
+    const change = byKind.get(request.kind)
+    if (!change) throw new Error(`no change of kind ${request.kind}`)
+    const facts = change.facts.parse(request.facts)
+    const latest = request.seen === undefined ? facts : change.facts.parse(request.seen)
+    return { change, input: change.input.parse(request.input), facts, latest }
+  }
+
+  return { open }
+}
+export type Catalog = ReturnType<typeof createCatalog>

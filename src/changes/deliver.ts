@@ -1,0 +1,115 @@
+import { unreachableChannelErrors } from '../slack/failure.ts'
+import type { Message, Messenger } from '../slack/messenger.ts'
+import type { Request } from '../domain/request.ts'
+import type { Lease, Outbox, Settlement } from './outbox.ts'
+import type { OutboxName, Store } from './store.ts'
+
+/** What became of a message: Slack has it, Slack will not take it, or it is tried again later. */
+export type Delivered = { is: 'sent' } | { is: 'refused'; error: string } | { is: 'later' }
+
+export interface Renderer {
+  card(request: Request): Message
+  /** Undefined when there is nothing to say any more (late, and ended meanwhile). */
+  report(request: Request, name: Exclude<OutboxName, 'card'>): Message | undefined
+  /** The same message, saying that it may be a repeat. */
+  asRepeat(message: Message): Message
+  /** A report that goes to the requester directly, because its channel does not take it. */
+  asDirect(message: Message, request: Request, error: string): Message
+}
+
+interface DeliverParts {
+  store: Store
+  outbox: Outbox
+  messenger: Messenger
+  render: Renderer
+  /** Hears of a message that nobody will get. */
+  onUndeliverable: (request: Request, error: string) => void
+}
+
+/** After an answer that was lost, and when Slack has trouble. */
+const retryInMs = 3_000
+
+/** More transitions than this while one card is sent are left to the next round of the outbox. */
+const rounds = 5
+
+/**
+ * Sends one message of the outbox. Safe to call at any time by any process: a lease lets one of them send, a message whose fate
+ * is unknown is looked for before it is sent again, and a card is sent anew until Slack shows the record's latest revision.
+ */
+export function createDeliver({ store, outbox, messenger, render, onUndeliverable }: DeliverParts) {
+  return async function deliver(id: string, name: OutboxName): Promise<Delivered> {
+    for (let round = 0; round < rounds; round += 1) {
+      const lease = await outbox.lease(id, name)
+      if (lease === 'held') return { is: 'later' }
+      if (lease === 'settled' || lease === 'missing') return { is: 'sent' }
+      const request = await store.find(id)
+      if (!request) return { is: 'sent' }
+      const { delivered, settlement } = name === 'card' ? await sendCard(request, lease) : await sendReport(request, name, lease)
+      const settled = await outbox.settle(id, name, lease, settlement)
+      if (settled !== 'again') return delivered
+    }
+    return { is: 'later' }
+  }
+
+  async function sendCard(request: Request, lease: Lease): Promise<Sending> {
+    const message = render.card(request)
+    const key = `${request.id}/card`
+    const shown = { status: 'settled', shownRevision: request.revision } as const
+    if (request.cardTs) {
+      const updated = await messenger.update({ channelId: request.origin.channelId, ts: request.cardTs, key }, message)
+      if (updated.is === 'sent') return { delivered: { is: 'sent' }, settlement: shown }
+      // A card that was deleted, or a channel that is closed, cannot be mended; the reports find another way.
+      if (updated.is === 'refused') return { delivered: updated, settlement: shown }
+      return later(updated.is === 'rate-limited' ? { status: 'queued', retryInMs: updated.retryInMs } : { status: 'queued', retryInMs })
+    }
+    const posted = await postOnce({ channelId: request.origin.channelId, key }, message, lease, request)
+    if (posted.is === 'sent') return { delivered: { is: 'sent' }, settlement: { ...shown, cardTs: posted.ts } }
+    if (posted.is === 'refused') return { delivered: posted, settlement: { status: 'queued', retryInMs: 60_000 } }
+    return later(unsent(posted, lease))
+  }
+
+  async function sendReport(request: Request, name: Exclude<OutboxName, 'card'>, lease: Lease): Promise<Sending> {
+    const message = render.report(request, name)
+    if (!message) return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
+    const where = { channelId: request.origin.channelId, key: `${request.id}/${name}` }
+    const inThread = await postOnce(request.cardTs ? { ...where, threadTs: request.cardTs } : where, message, lease, request)
+    if (inThread.is === 'sent') return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
+    if (inThread.is !== 'refused') return later(unsent(inThread, lease))
+    if (!unreachableChannelErrors.has(inThread.error) && inThread.error !== 'thread_not_found') return giveUp(request, inThread.error)
+
+    const direct = await messenger.post({ channelId: request.origin.userId, key: where.key }, render.asDirect(message, request, inThread.error))
+    if (direct.is === 'sent') return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
+    if (direct.is === 'refused') return giveUp(request, direct.error)
+    return later(unsent(direct, lease))
+  }
+
+  function giveUp(request: Request, error: string): Sending {
+    onUndeliverable(request, error)
+    return { delivered: { is: 'refused', error }, settlement: { status: 'settled' } }
+  }
+
+  /** Posts, unless an earlier try of unknown fate turns out to be there. */
+  async function postOnce(where: { channelId: string; threadTs?: string; key: string }, message: Message, lease: Lease, request: Request) {
+    if (lease.mode === 'fresh') return messenger.post(where, message)
+    const found = await messenger.find({ ...where, oldestMs: request.createdAt - 60_000 })
+    if (found.is === 'found') return { is: 'sent' as const, ts: found.ts, channelId: where.channelId }
+    return messenger.post(where, found.is === 'absent' ? message : render.asRepeat(message))
+  }
+
+}
+export type Deliver = (id: string, name: OutboxName) => Promise<Delivered>
+
+interface Sending {
+  delivered: Delivered
+  settlement: Settlement
+}
+
+function later(settlement: Settlement): Sending {
+  return { delivered: { is: 'later' }, settlement }
+}
+
+/** A try of unknown fate stays unknown, also when the next one is told to wait. */
+function unsent(failure: { is: 'rate-limited'; retryInMs: number } | { is: 'unknown' }, lease: Lease): Settlement {
+  if (failure.is === 'unknown') return { status: 'unsure', retryInMs }
+  return { status: lease.mode === 'unsure' ? 'unsure' : 'queued', retryInMs: failure.retryInMs }
+}

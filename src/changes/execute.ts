@@ -1,0 +1,104 @@
+import { ApiError, ApiUnreachableError, certainlyNotApplied, UserError } from '../domain/errors.ts'
+import type { Request } from '../domain/request.ts'
+import { apiErrorSentence, toUserMessage } from '../slack/errors.ts'
+import type { Catalog, Opened } from './catalog.ts'
+import type { Store, Transition } from './store.ts'
+
+/** The look before the write. */
+const preflightMs = 15_000
+
+/** While the account API does not answer the look before the write, it is asked again for this long after the approval. */
+const patienceMs = 10 * 60_000
+
+const retryLookMs = 10_000
+
+/** First look at a write whose answer was lost: after everything that could still be on its way to the account API has timed out. */
+export const firstLookMs = 2_000
+
+/**
+ * How long a process may hold a request that it carries out. A request found in `starting` after that has lost its process, and is
+ * looked at.
+ */
+export const writeDeadlineMs = 25_000
+
+/**
+ * Carries out an approved request: looks once more, and makes the write at most once. Whoever gets the record from `approved` to
+ * `starting` sends; everybody else, and everybody after a crash, only looks what became of it.
+ */
+export function createExecute({ store, catalog, onApiError }: { store: Store; catalog: Catalog; onApiError: (error: unknown) => void }) {
+  return async function execute(request: Request): Promise<void> {
+    const opened = catalog.open(request)
+    const seen = await lookAgain(request, opened)
+    if (!seen) return
+
+    const claimed = await store.transition(request, {
+      name: 'send',
+      from: ['approved'],
+      to: 'starting',
+      set: { seen: seen.facts },
+      stamp: ['sentAt'],
+      dueInMs: writeDeadlineMs,
+    })
+    if (claimed.outcome === 'won') await write(request, opened, seen.facts)
+  }
+
+  /** The preflight at execution. Settles the request, or puts it off, where the write must not be made. */
+  async function lookAgain(request: Request, { change, input, facts }: Opened): Promise<{ facts: unknown } | undefined> {
+    try {
+      const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
+      if (now.incomplete) return await putOff(request)
+      const differences = change.differences(facts, now.facts)
+      if (differences.length === 0) return { facts: now.facts }
+      await end(request, { name: 'void', from: ['approved'], to: 'void', set: { why: differences.join(' ') } })
+    } catch (error) {
+      if (error instanceof UserError) {
+        await end(request, { name: 'void', from: ['approved'], to: 'void', set: { why: error.message } })
+        return undefined
+      }
+      onApiError(error)
+      if (toUserMessage(error) === undefined) throw error
+      await putOff(request)
+    }
+    return undefined
+  }
+
+  async function putOff(request: Request): Promise<undefined> {
+    const waited = (await store.now()) - (request.decidedAt ?? request.createdAt)
+    if (waited < patienceMs) return void (await store.postpone([request.id], retryLookMs))
+    await end(request, {
+      name: 'give-up',
+      from: ['approved'],
+      to: 'not-started',
+      set: { why: 'The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.' },
+    })
+  }
+
+  async function write(request: Request, { change, input }: Opened, facts: unknown): Promise<void> {
+    try {
+      const result = await change.run(input, facts)
+      if (result === 'done') await end(request, { name: 'end', from: ['starting'], to: 'done' })
+      else await store.transition(request, { name: 'accept', from: ['starting'], to: 'following', stamp: ['acceptedAt'], dueInMs: 0 })
+    } catch (error) {
+      onApiError(error)
+      if (certainlyNotApplied(error)) await refused(request, error)
+      else await store.postpone([request.id], firstLookMs)
+    }
+  }
+
+  async function refused(request: Request, error: unknown): Promise<void> {
+    const why =
+      error instanceof ApiUnreachableError
+        ? 'The account API could not be reached, so nothing was sent and nothing was changed.'
+        : error instanceof ApiError
+          ? `${apiErrorSentence(error)} Nothing was changed.`
+          : 'Nothing was sent.'
+    const to = error instanceof ApiError ? 'failed' : 'not-started'
+    await end(request, { name: 'end', from: ['starting'], to, set: { why } })
+  }
+
+  async function end(request: Request, step: Omit<Transition, 'stamp' | 'reports'>): Promise<undefined> {
+    await store.transition(request, { ...step, stamp: ['endedAt'], reports: ['ended'] })
+    return undefined
+  }
+}
+export type Execute = ReturnType<typeof createExecute>

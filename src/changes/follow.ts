@@ -1,0 +1,111 @@
+import pLimit from 'p-limit'
+import type { Moment, Survey } from '../domain/change.ts'
+import { isOpen, type Request } from '../domain/request.ts'
+import type { Verdict } from '../domain/verdict.ts'
+import type { Catalog, Opened } from './catalog.ts'
+import { judgeRequest } from './judge.ts'
+import type { Store } from './store.ts'
+
+/** Few are read one by one; from here on one look at the list spares most of the reads. */
+const surveyFrom = 20
+
+const parallelReads = 64
+
+export interface FollowParts {
+  store: Store
+  catalog: Catalog
+  /** How often what takes effect is looked at, and when it is told as late. */
+  pollIntervalMs: number
+  lateAfterMs: number
+  onApiError: (error: unknown) => void
+}
+
+/**
+ * Looks what became of writes, and settles the requests whose end can be seen. Only what was seen settles anything: a failed look,
+ * or not being on a list, never does.
+ */
+export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, onApiError }: FollowParts) {
+  const limit = pLimit(parallelReads)
+
+  /** Looks at all of these, reading a list first when they are many. */
+  async function follow(requests: Request[]): Promise<void> {
+    if (requests.length === 0) return
+    const now = await store.now()
+    const seenUnderway = requests.length >= surveyFrom ? await survey(requests) : new Set<string>()
+    const quiet = requests.filter((request) => seenUnderway.has(request.id) && judgeRequest(request, { is: 'underway' }, now, lateAfterMs) === undefined)
+    await postponeAll(quiet)
+    const rest = requests.filter((request) => !quiet.includes(request))
+    await Promise.all(
+      rest.map((request) => limit(() => (seenUnderway.has(request.id) ? apply(request, { is: 'underway' }, now) : lookAt(request, now)))),
+    )
+  }
+
+  /** Which of these one look at the account shows under way. A list that cannot be read says nothing about anything. */
+  async function survey(requests: Request[]): Promise<Set<string>> {
+    const seen = new Set<string>()
+    const surveys = new Map<unknown, Promise<Survey<unknown> | undefined>>()
+    for (const request of requests) {
+      if (request.state !== 'following') continue
+      const { change, input } = catalog.open(request)
+      if (!change.survey) continue
+      const look = surveys.get(change) ?? change.survey({ signal: AbortSignal.timeout(15_000) }).catch(ignoreFailedSurvey)
+      surveys.set(change, look)
+      if ((await look)?.sees(input)) seen.add(request.id)
+    }
+    return seen
+  }
+
+  function ignoreFailedSurvey(error: unknown): undefined {
+    onApiError(error)
+    return undefined
+  }
+
+  async function lookAt(request: Request, now: number): Promise<void> {
+    const opened = catalog.open(request)
+    try {
+      await apply(request, await observe(request, opened, now), now)
+    } catch (error) {
+      onApiError(error)
+      await apply(request, { is: 'unclear' }, now)
+    }
+  }
+
+  async function observe(request: Request, { change, input, latest }: Opened, now: number): Promise<Verdict> {
+    return change.observe(input, latest, momentOf(request, now))
+  }
+
+  async function apply(request: Request, verdict: Verdict, now: number): Promise<void> {
+    if (!isOpen(request.state) && !(await isWorthWatching(request, now))) return store.forget(request.id)
+    const step = judgeRequest(request, verdict, now, lateAfterMs)
+    if (step) await store.transition(request, { ...step, ...(step.dueInMs === undefined ? {} : { dueInMs: paceMs(request) }) })
+    else await store.postpone([request.id], paceMs(request))
+  }
+
+  /** For a while after it was told as ended, and not once somebody has asked for something else with the same thing. */
+  async function isWorthWatching(request: Request, now: number): Promise<boolean> {
+    return request.watchedUntil !== undefined && now <= request.watchedUntil && (await store.isLatest(request))
+  }
+
+  async function postponeAll(requests: Request[]): Promise<void> {
+    const late = requests.filter((request) => request.lateAt !== undefined)
+    const usual = requests.filter((request) => request.lateAt === undefined)
+    const [someLate, someUsual] = [late[0], usual[0]]
+    if (someLate) await store.postpone(late.map((request) => request.id), paceMs(someLate))
+    if (someUsual) await store.postpone(usual.map((request) => request.id), paceMs(someUsual))
+  }
+
+  /** At every tick while it is expected to end soon; more seldom once it is late, or has been told as not started. */
+  function paceMs(request: Request): number {
+    if (request.state === 'starting') return Math.min(pollIntervalMs, 5_000)
+    if (!isOpen(request.state)) return Math.max(pollIntervalMs, 15_000)
+    return request.lateAt === undefined ? Math.floor(pollIntervalMs / 2) : Math.max(pollIntervalMs * 6, 15_000)
+  }
+
+  return { follow }
+}
+export type Follow = ReturnType<typeof createFollow>
+
+function momentOf(request: Request, now: number): Moment {
+  const phase = request.state === 'following' ? 'accepted' : request.state === 'starting' ? 'sent' : 'given-up'
+  return { phase, sinceSentMs: now - (request.sentAt ?? request.createdAt) }
+}

@@ -1,0 +1,63 @@
+import type { Request } from '../domain/request.ts'
+import type { Verdict } from '../domain/verdict.ts'
+import type { Transition } from './store.ts'
+
+/** What was told as not started (or as failed, where it may still happen) is looked at for this long, and corrected if it starts late. */
+export const watchMs = 15 * 60_000
+
+/**
+ * What a verdict changes about a request: the step to take, or nothing. Pure. `dueInMs: 0` in a step means that it is to be looked
+ * at again at its usual pace.
+ */
+export function judgeRequest(request: Request, verdict: Verdict, now: number, lateAfterMs: number): Transition | undefined {
+  const toldAlready = request.state !== 'starting' && request.state !== 'following'
+  if (toldAlready) return judgeTold(request, verdict)
+  const again = request.watchedUntil !== undefined
+
+  switch (verdict.is) {
+    case 'done':
+      return end(request, 'done', again)
+    case 'superseded':
+      return end(request, 'superseded', again, verdict.why)
+    case 'failed':
+      return end(request, 'failed', again, verdict.why, verdict.mayStillHappen ? now : undefined)
+    case 'not-started':
+      return end(request, 'not-started', again, verdict.why, now)
+    case 'underway':
+      if (request.state === 'starting') {
+        return { name: 'accept', from: ['starting'], to: 'following', stamp: ['acceptedAt'], dueInMs: 0 }
+      }
+      return judgeLate(request, now, lateAfterMs)
+    case 'unclear':
+      return judgeLate(request, now, lateAfterMs)
+  }
+}
+
+function judgeLate(request: Request, now: number, lateAfterMs: number): Transition | undefined {
+  if (request.lateAt !== undefined || now - (request.sentAt ?? request.createdAt) < lateAfterMs) return undefined
+  return { name: 'late', from: [request.state], to: request.state, stamp: ['lateAt'], reports: ['late'], dueInMs: 0 }
+}
+
+/** Something that was told as not started or failed shows signs of life. */
+function judgeTold(request: Request, verdict: Verdict): Transition | undefined {
+  if (verdict.is === 'underway') {
+    return { name: 'restart', from: [request.state], to: 'following', reports: ['restarted'], dueInMs: 0 }
+  }
+  if (verdict.is === 'done') {
+    return { name: 'end-again', from: [request.state], to: 'done', stamp: ['endedAt'], reports: ['ended-again'] }
+  }
+  return undefined
+}
+
+function end(request: Request, to: 'done' | 'failed' | 'not-started' | 'superseded', again: boolean, why?: string, watchFrom?: number): Transition {
+  const watch = watchFrom !== undefined && !again
+  return {
+    name: again ? 'end-again' : 'end',
+    from: [request.state],
+    to,
+    set: { ...(why === undefined ? {} : { why }), ...(watch ? { watchedUntil: watchFrom + watchMs } : {}) },
+    stamp: ['endedAt'],
+    reports: [again ? 'ended-again' : 'ended'],
+    ...(watch ? { dueInMs: 0 } : {}),
+  }
+}

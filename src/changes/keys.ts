@@ -1,0 +1,26 @@
+/**
+ * The names of everything kept in Redis. All share one hash tag, so that scripts may touch several keys on a Redis Cluster, and
+ * several bots can share one Redis by their prefixes.
+ */
+export function createKeys(prefix: string) {
+  const tag = `{${prefix}}`
+  return {
+    queuePrefix: tag,
+    recordPrefix: `${tag}:request:`,
+    record: (id: string) => `${tag}:request:${id}`,
+    /** Which open request holds a resource. */
+    resource: (resource: string) => `${tag}:resource:${resource}`,
+    /** Which request was the last for a resource, for as long as that can matter to an older one. */
+    latest: (resource: string) => `${tag}:latest:${resource}`,
+    /** Sorted sets of request ids: open ones by creation, ended ones by end, all that need attention by when. */
+    open: `${tag}:open`,
+    ended: `${tag}:ended`,
+    due: `${tag}:due`,
+    /** Sorted set of `<request id>/<message>` by when to send. */
+    outbox: `${tag}:outbox`,
+    lastTick: `${tag}:last-tick`,
+    delivery: (key: string) => `${tag}:delivery:${key}`,
+    notice: (key: string) => `${tag}:notice:${key}`,
+  }
+}
+export type Keys = ReturnType<typeof createKeys>

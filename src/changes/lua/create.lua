@@ -1,0 +1,24 @@
+-- Creates a request, unless it exists already (a delivery that came twice) or its resource has another open request.
+-- KEYS: record, resource, latest, open, outbox, due.   ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs }
+-- Returns { 'created' | 'exists' | 'busy', id of the request that stands }.
+local arg = cjson.decode(ARGV[1])
+if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists', arg.id } end
+
+local holder = redis.call('GET', KEYS[2])
+if holder and holder ~= arg.id then
+  local state = redis.call('HGET', arg.recordPrefix .. holder, 'state')
+  for _, open in ipairs(arg.open) do
+    if state == cjson.encode(open) then return { 'busy', holder } end
+  end
+end
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('SET', KEYS[2], arg.id)
+redis.call('SET', KEYS[3], arg.id, 'PX', 3600000)
+for field, value in pairs(arg.fields) do redis.call('HSET', KEYS[1], field, value) end
+redis.call('HSET', KEYS[1], 'revision', 1, 'createdAt', string.format('%.0f', now), 'expiresAt', string.format('%.0f', now + arg.ttlMs))
+redis.call('ZADD', KEYS[4], now, arg.id)
+redis.call('ZADD', KEYS[5], now, arg.id .. '/card')
+redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id)
+return { 'created', arg.id }

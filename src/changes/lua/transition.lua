@@ -1,0 +1,46 @@
+-- The only way a request changes its state: a compare-and-set that may be sent twice (a client re-sends what was in flight when
+-- its connection broke): the second time it finds its own token and answers 'won' again.
+-- KEYS: record, resource, open, ended, outbox, due.
+-- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, dueInMs | false, reports: [name],
+--              open, keepMs }
+-- Returns { 'won' | 'lost' | 'expired' | 'missing', state as JSON, now in ms }.
+local arg = cjson.decode(ARGV[1])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local stamp = string.format('%.0f', now)
+
+local state = redis.call('HGET', KEYS[1], 'state')
+if not state then return { 'missing', '""', stamp } end
+if redis.call('HGET', KEYS[1], 'token:' .. arg.name) == arg.token then return { 'won', state, stamp } end
+
+local allowed = false
+for _, from in ipairs(arg.from) do
+  if state == cjson.encode(from) then allowed = true end
+end
+if not allowed then return { 'lost', state, stamp } end
+if arg.unexpired and now >= tonumber(redis.call('HGET', KEYS[1], 'expiresAt')) then return { 'expired', state, stamp } end
+
+redis.call('HSET', KEYS[1], 'state', cjson.encode(arg.to), 'token:' .. arg.name, arg.token)
+for field, value in pairs(arg.set) do redis.call('HSET', KEYS[1], field, value) end
+for _, field in ipairs(arg.stamp) do redis.call('HSET', KEYS[1], field, stamp) end
+redis.call('HINCRBY', KEYS[1], 'revision', 1)
+
+redis.call('ZADD', KEYS[5], now, arg.id .. '/card')
+for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[5], now, arg.id .. '/' .. report) end
+
+if arg.dueInMs then redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id) else redis.call('ZREM', KEYS[6], arg.id) end
+
+if arg.open then
+  -- One that was told as ended and starts late holds its resource again, if nobody else does.
+  if not redis.call('GET', KEYS[2]) then redis.call('SET', KEYS[2], arg.id) end
+  redis.call('PERSIST', KEYS[1])
+  redis.call('ZADD', KEYS[3], now, arg.id)
+  redis.call('ZREM', KEYS[4], arg.id)
+else
+  if redis.call('GET', KEYS[2]) == arg.id then redis.call('DEL', KEYS[2]) end
+  redis.call('ZREM', KEYS[3], arg.id)
+  redis.call('ZADD', KEYS[4], now, arg.id)
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - arg.keepMs)
+  redis.call('PEXPIRE', KEYS[1], arg.keepMs)
+end
+return { 'won', cjson.encode(arg.to), stamp }

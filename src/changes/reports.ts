@@ -1,0 +1,86 @@
+import type { Description } from '../domain/change.ts'
+import type { Request } from '../domain/request.ts'
+import { context, message, wholeSection } from '../slack/blocks.ts'
+import type { Message } from '../slack/messenger.ts'
+import { type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import type { ReportName } from './store.ts'
+import { timeTaken } from './words.ts'
+
+export interface ReportView {
+  request: Request
+  description: Description
+  /** The sentence that says that it is done. */
+  done: string
+  /** `15 min`: what it should have taken at most. */
+  lateAfter: string
+  now: number
+}
+
+/** What the thread is told, mentioning the requester. Undefined when there is nothing to say any more. Pure. */
+export function report(view: ReportView, name: ReportName): Message | undefined {
+  const words = sentence(view, name)
+  return words === undefined ? undefined : say(mrkdwn`${mention(view.request.origin.userId)} ${words}`)
+}
+
+function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
+  const { request, description } = view
+  switch (name) {
+    case 'late':
+      return lateSentence(view)
+    case 'restarted':
+      return request.state === 'following'
+        ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start after all. “${description.sentence}” is ${description.underway} now; I follow it and report its end here.`
+        : undefined
+    case 'ended':
+      return endSentence(view)
+    case 'ended-again':
+      return mrkdwn`*Correction to what I reported before:* ${endSentence(view)}`
+  }
+}
+
+function lateSentence({ request, description, lateAfter, now }: ReportView): Mrkdwn | undefined {
+  if (request.state === 'following') {
+    return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). I keep following it and report its end here. If it matters now, ask the provider's support.`
+  }
+  if (request.state !== 'starting') return undefined
+  return mrkdwn`:warning: *Not known:* “${description.sentence}” was sent ${timeTaken(request, now)} ago, and I could not find out yet whether it took effect, because the account API does not tell. I keep looking and report it here.`
+}
+
+function endSentence({ request, description, done }: ReportView): Mrkdwn {
+  const late = request.lateAt === undefined ? '' : ', later than it should have'
+  const why = request.why ?? ''
+  switch (request.state) {
+    case 'done':
+      return mrkdwn`:large_green_circle: *Done.* ${done} It took ${timeTaken(request)}${late}.`
+    case 'failed':
+      return mrkdwn`:red_circle: *Failed:* “${description.sentence}”. ${why} Look at it in the account before you ask again.`
+    case 'not-started':
+      return mrkdwn`:red_circle: *Not started:* “${description.sentence}”. ${why} Press *Request again* on the card if it is still wanted.`
+    case 'superseded':
+      return mrkdwn`:large_orange_circle: *Superseded:* “${description.sentence}”. ${why} I leave it as it is.`
+    case 'void':
+      return mrkdwn`:large_orange_circle: *Nothing was done:* “${description.sentence}” was approved, but the account has changed since it was asked for. ${why} Press *Request again* on the card if it is still wanted.`
+    case 'expired':
+      return mrkdwn`:alarm_clock: *Expired:* nobody decided “${description.sentence}” in time, and nothing was done. Press *Request again* on the card if it is still wanted.`
+    case 'rejected':
+      return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ?? ''}`
+    default:
+      return mrkdwn`“${description.sentence}” is ${request.state}.`
+  }
+}
+
+/** The same message, with a word that it may have been sent before. */
+export function asRepeat({ text, blocks }: Message): Message {
+  const note = mrkdwn`This may be a repeat: Slack did not confirm that it took this message the first time.`
+  return { text: `${text}\n${note}`, blocks: [...blocks, ...context([note])] }
+}
+
+/** A report that its channel does not take, sent to the requester directly. */
+export function asDirect({ text, blocks }: Message, request: Request, error: string): Message {
+  const note = mrkdwn`I tell you here because I could not post in the thread in <#${request.origin.channelId}> (${error}).`
+  return { text: `${text}\n${note}`, blocks: [...blocks, ...context([note])] }
+}
+
+function say(text: Mrkdwn): Message {
+  return message({ text, blocks: wholeSection(text) })
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { ChangeKind } from '../domain/change.ts'
+import type { Origin } from '../domain/origin.ts'
+import { isOpen, openStates, Request, type RequestState } from '../domain/request.ts'
+import type { Keys } from './keys.ts'
+import { guardStore } from './redis.ts'
+import { createScripts } from './scripts.ts'
+
+/** How long the record of an ended request is kept. */
+export const keepEndedMs = 30 * 24 * 3_600_000
+
+export interface NewRequest {
+  id: string
+  kind: ChangeKind
+  input: unknown
+  facts: unknown
+  resource: string
+  unchecked: string[]
+  origin: Origin
+  reason?: string
+  /** False where this kind is carried out without an approval, as soon as its card is posted. */
+  needsApproval: boolean
+  ttlMs: number
+}
+
+type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
+
+export interface Transition {
+  /** Names the step, so that a command that is sent twice is known again: `approve`, `send`, `end`. */
+  name: string
+  from: RequestState[]
+  to: RequestState
+  set?: Partial<Pick<Request, 'decision' | 'why' | 'seen' | 'watchedUntil'>>
+  /** Fields that get the present time of Redis' clock. */
+  stamp?: Stamp[]
+  /** Only while the request can still be decided. */
+  unexpired?: boolean
+  /** When it needs attention again; never, if absent. */
+  dueInMs?: number
+  /** Messages for the thread, put into the outbox in the same step. */
+  reports?: ReportName[]
+}
+
+/** What a thread is told, in the order in which it belongs. */
+export const reportNames = ['late', 'ended', 'restarted', 'ended-again'] as const
+export type ReportName = (typeof reportNames)[number]
+export type OutboxName = 'card' | ReportName
+
+export interface TransitionResult {
+  outcome: 'won' | 'lost' | 'expired' | 'missing'
+  state: RequestState | undefined
+}
+
+/** The records of requests in Redis: created once, changed only by compare-and-set. Throws StoreUnavailableError when Redis does not answer. */
+export function createStore({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const run = createScripts(redis)
+
+  async function create(request: NewRequest): Promise<{ outcome: 'created' | 'exists' | 'busy'; id: string }> {
+    const { ttlMs, ...fields } = request
+    const { id, resource } = fields
+    const argument = {
+      id,
+      recordPrefix: keys.recordPrefix,
+      open: openStates,
+      fields: encodeFields({ ...fields, state: 'waiting' }),
+      ttlMs,
+      dueInMs: fields.needsApproval ? ttlMs : 0,
+    }
+    const [outcome, standing] = await run('create', creationKeys(id, resource), [JSON.stringify(argument)])
+    return { outcome: outcome as 'created' | 'exists' | 'busy', id: standing ?? id }
+  }
+
+  function creationKeys(id: string, resource: string): string[] {
+    return [keys.record(id), keys.resource(resource), keys.latest(resource), keys.open, keys.outbox, keys.due]
+  }
+
+  /** Takes back a request whose card could not be posted. Does nothing to one that people have seen. */
+  async function discard(request: { id: string; resource: string }): Promise<void> {
+    await run('discard', creationKeys(request.id, request.resource), [request.id])
+  }
+
+  /** Redis' clock, the one that all times of a record are taken from, in ms since 1970. */
+  async function now(): Promise<number> {
+    const [seconds, microseconds] = await guardStore(() => redis.time())
+    return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
+  }
+
+  async function find(id: string): Promise<Request | undefined> {
+    return decodeRecord(await guardStore(() => redis.hgetall(keys.record(id))))
+  }
+
+  async function findMany(ids: string[]): Promise<Request[]> {
+    if (ids.length === 0) return []
+    const pipeline = redis.pipeline()
+    for (const id of ids) pipeline.hgetall(keys.record(id))
+    const answers = (await guardStore(() => pipeline.exec())) ?? []
+    return answers.flatMap(([, hash]) => decodeRecord((hash ?? {}) as Record<string, string>) ?? [])
+  }
+
+  /** `token` makes a repeat recognisable; the default is right wherever one call is one intent. */
+  async function transition(request: Request, step: Transition, token: string = randomUUID()): Promise<TransitionResult> {
+    const argument = {
+      id: request.id,
+      name: step.name,
+      token,
+      from: step.from,
+      to: step.to,
+      set: encodeFields(step.set ?? {}),
+      stamp: step.stamp ?? [],
+      unexpired: step.unexpired ?? false,
+      dueInMs: step.dueInMs ?? false,
+      reports: step.reports ?? [],
+      open: isOpen(step.to),
+      keepMs: keepEndedMs,
+    }
+    const { id, resource } = request
+    const recordKeys = [keys.record(id), keys.resource(resource), keys.open, keys.ended, keys.outbox, keys.due]
+    const [outcome, state] = await run('transition', recordKeys, [JSON.stringify(argument)])
+    return { outcome: outcome as TransitionResult['outcome'], state: (JSON.parse(state ?? '""') || undefined) as RequestState | undefined }
+  }
+
+  /** Puts the next attention off. Harmless for one that has ended meanwhile: whoever attends to it looks at its state first. */
+  async function postpone(ids: string[], inMs: number): Promise<void> {
+    if (ids.length > 0) await run('postpone', [keys.due], [String(Math.round(inMs)), ...ids])
+  }
+
+  async function forget(id: string): Promise<void> {
+    await guardStore(() => redis.zrem(keys.due, id))
+  }
+
+  async function due(limit: number): Promise<string[]> {
+    return run('due', [keys.due], ['0', String(limit)])
+  }
+
+  /** Whether anything needs attention within the next moments, so that ticks are worth their while. */
+  async function isBusy(withinMs: number): Promise<boolean> {
+    const [soon, unsent] = await Promise.all([
+      run('due', [keys.due], [String(withinMs), '1']),
+      run('due', [keys.outbox], [String(withinMs), '1']),
+    ])
+    return soon.length + unsent.length > 0
+  }
+
+  async function noteTick(): Promise<void> {
+    const at = await now()
+    await guardStore(() => redis.set(keys.lastTick, String(at)))
+  }
+
+  /** How long ago the last tick was, of any replica. Infinity when there was none. */
+  async function sinceLastTickMs(): Promise<number> {
+    const at = await guardStore(() => redis.get(keys.lastTick))
+    return at === null ? Number.POSITIVE_INFINITY : (await now()) - Number(at)
+  }
+
+  async function open(limit = 100): Promise<Request[]> {
+    return findMany(await guardStore(() => redis.zrange(keys.open, '0', String(limit - 1))))
+  }
+
+  /** The latest that ended, newest first. */
+  async function ended(limit = 20): Promise<Request[]> {
+    return findMany(await guardStore(() => redis.zrevrange(keys.ended, 0, limit - 1)))
+  }
+
+  /** Whether no other request for the same resource came after this one. */
+  async function isLatest(request: Request): Promise<boolean> {
+    const latest = await guardStore(() => redis.get(keys.latest(request.resource)))
+    return latest === null || latest === request.id
+  }
+
+  return { now, create, discard, find, findMany, transition, postpone, forget, due, isBusy, noteTick, sinceLastTickMs, open, ended, isLatest }
+}
+export type Store = ReturnType<typeof createStore>
+
+function encodeFields(fields: Record<string, unknown>): Record<string, string> {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(present.map(([name, value]) => [name, JSON.stringify(value)]))
+}
+
+function decodeRecord(hash: Record<string, string>): Request | undefined {
+  if (!hash.state) return undefined
+  const own = Object.entries(hash).filter(([name]) => !name.includes(':'))
+  return Request.parse(Object.fromEntries(own.map(([name, value]) => [name, JSON.parse(value)])))
+}

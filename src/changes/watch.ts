@@ -1,0 +1,163 @@
+import { type ConnectionOptions, Queue, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import pLimit from 'p-limit'
+import { z } from 'zod'
+import type { Attend } from './attend.ts'
+import type { Deliver } from './deliver.ts'
+import type { Follow } from './follow.ts'
+import type { Keys } from './keys.ts'
+import type { Outbox } from './outbox.ts'
+import type { Store } from './store.ts'
+
+const schedulerId = 'tick'
+
+/** One tick takes this many; the next one takes the rest. */
+const tickSize = 20_000
+
+/** Ticks run while anything is due within this time. Expiries that are further away have a delayed job of their own. */
+const horizonMs = 60_000
+
+/** Whatever became of jobs and schedulers: each worker looks this often whether ticks are needed and running. */
+const watchdogMs = 15_000
+
+/** A scheduler without a tick for this long, while ticks are needed, is made anew. */
+const silenceMs = 30_000
+
+const WakeJob = z.object({ id: z.string() })
+
+/** Wakes a request up: now, or when it is due. A wake-up that is lost is made up for by the set of what is due. */
+export type Wake = (id: string, delayMs?: number) => Promise<void>
+
+/** What both sides need: those that ask (to wake) and those that work. `redis` stays the caller's, who closes it. */
+export function createQueues({ redis, keys, pollIntervalMs, onError }: { redis: Redis; keys: Keys; pollIntervalMs: number; onError: (error: unknown) => void }) {
+  const options = {
+    connection: redis as ConnectionOptions,
+    prefix: keys.queuePrefix,
+    // Jobs are wake-ups: the records tell what happened, so nothing of a job is kept.
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+  }
+  const wakeUps = new Queue('wake-ups', options)
+  const ticks = new Queue('ticks', options)
+  for (const queue of [wakeUps, ticks]) queue.on('error', onError)
+
+  /** Never throws: the due set and the watchdog see to what a lost wake-up should have done. */
+  async function wake(id: string, delayMs = 0): Promise<void> {
+    try {
+      await wakeUps.add('wake', { id }, { delay: delayMs })
+      if (delayMs < horizonMs) await startTicking()
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  async function startTicking(): Promise<void> {
+    if (await ticks.getJobScheduler(schedulerId)) return
+    await ticks.setGlobalConcurrency(1)
+    await ticks.upsertJobScheduler(schedulerId, { every: pollIntervalMs }, { name: 'tick' })
+  }
+
+  /** For a scheduler that is there and silent. */
+  async function restartTicking(): Promise<void> {
+    await ticks.removeJobScheduler(schedulerId)
+    await startTicking()
+  }
+
+  async function stopTicking(): Promise<void> {
+    await ticks.removeJobScheduler(schedulerId)
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled([wakeUps.close(), ticks.close()])
+  }
+
+  return { pollIntervalMs, wakeUps, ticks, wake, startTicking, restartTicking, stopTicking, close }
+}
+export type Queues = ReturnType<typeof createQueues>
+
+interface WatchParts {
+  redis: Redis
+  keys: Keys
+  queues: Queues
+  store: Store
+  outbox: Outbox
+  attend: Attend
+  follow: Follow
+  deliver: Deliver
+  onError: (error: unknown) => void
+}
+
+/**
+ * The workers. One tick for all replicas (global concurrency 1) sweeps what is due: requests that take effect together, because
+ * one list tells of many; every other request, and every unsent message, by itself.
+ */
+export function createWatch({ redis, keys, queues, store, outbox, attend, follow, deliver, onError }: WatchParts) {
+  const sending = pLimit(8)
+  let watchdog: NodeJS.Timeout | undefined
+  let wasBusy = false
+  const workers: Worker[] = []
+
+  async function tick(): Promise<void> {
+    await sweepRequests()
+    await sweepOutbox()
+    await store.noteTick()
+    if (await store.isBusy(horizonMs)) return
+    await queues.stopTicking()
+    // Something may have come between the look and the stop.
+    if (await store.isBusy(horizonMs)) await queues.startTicking()
+  }
+
+  async function sweepRequests(): Promise<void> {
+    const requests = await store.findMany(await store.due(tickSize))
+    const underway = requests.filter((request) => request.state === 'following')
+    const others = requests.filter((request) => request.state !== 'following')
+    await follow.follow(underway)
+    await Promise.all(others.map((request) => sending(() => attend.attend(request.id).catch(onError))))
+  }
+
+  async function sweepOutbox(): Promise<void> {
+    const unsent = await outbox.due(tickSize)
+    // The card first: the thread hangs below it.
+    unsent.sort((a, b) => Number(b.name === 'card') - Number(a.name === 'card'))
+    await Promise.all(unsent.map(({ id, name }) => sending(() => deliver(id, name).then(() => undefined, onError))))
+  }
+
+  /** Sees to it that ticks run when they are needed, whatever became of the scheduler. */
+  async function guard(): Promise<void> {
+    try {
+      if (!(await store.isBusy(horizonMs))) {
+        wasBusy = false
+        return
+      }
+      await queues.startTicking()
+      const silentMs = await store.sinceLastTickMs()
+      if (wasBusy && silentMs > Math.max(silenceMs, queues.pollIntervalMs * 4)) await queues.restartTicking()
+      wasBusy = true
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  function start(): void {
+    const connection = redis as ConnectionOptions
+    const shared = { connection, prefix: keys.queuePrefix, removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } }
+    workers.push(
+      new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000_000 }),
+      new Worker('wake-ups', async (job) => attend.attend(WakeJob.parse(job.data).id), {
+        ...shared,
+        concurrency: 50,
+        maxStalledCount: 1_000_000,
+      }),
+    )
+    for (const worker of workers) worker.on('error', onError).on('failed', (_, error) => onError(error))
+    void guard()
+    watchdog = setInterval(() => void guard(), watchdogMs)
+  }
+
+  async function stop(): Promise<void> {
+    clearInterval(watchdog)
+    await Promise.allSettled(workers.map((worker) => worker.close()))
+  }
+
+  return { start, stop }
+}
+export type Watch = ReturnType<typeof createWatch>

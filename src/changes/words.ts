@@ -1,0 +1,45 @@
+import { formatDuration } from '../domain/duration.ts'
+import type { Request, RequestState } from '../domain/request.ts'
+import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
+
+/** The name of each state, as people read it. What is under way has a word of its own change (`moving`). */
+const names: Record<RequestState, string> = {
+  waiting: 'waiting for approval',
+  approved: 'approved',
+  starting: 'starting',
+  following: 'under way',
+  done: 'done',
+  failed: 'failed',
+  'not-started': 'not started',
+  superseded: 'superseded',
+  void: 'void',
+  rejected: 'rejected',
+  withdrawn: 'withdrawn',
+  expired: 'expired',
+}
+
+export function stateWords(request: Pick<Request, 'state'>, underway?: string): string {
+  return request.state === 'following' && underway ? underway : names[request.state]
+}
+
+/** From the write to the end (or to now, while it takes effect): `43 s`. */
+export function timeTaken(request: Request, now: number = request.endedAt ?? Date.now()): string {
+  return formatDuration(Math.max(0, now - (request.sentAt ?? request.createdAt)))
+}
+
+/** Short enough to read out; the whole id is in the buttons and in the log. */
+export function shortId(request: Pick<Request, 'id'>): string {
+  return request.id.slice(0, 8)
+}
+
+/** Why the card could not be posted, to the person who asked. */
+export function refusedCard(error: string): Mrkdwn {
+  if (error === 'not_in_channel' || error === 'channel_not_found') {
+    return mrkdwn`I am not a member of this channel, so I could not post the request and nothing was asked for. Type */invite @Lockkeeper* here, then ask again.`
+  }
+  if (error === 'is_archived') return mrkdwn`This channel is archived, so I could not post the request and nothing was asked for. Ask in another channel.`
+  if (error === 'restricted_action') {
+    return mrkdwn`This workspace does not let me post in this channel, so nothing was asked for. Ask in another channel, or have an admin allow it.`
+  }
+  return mrkdwn`Slack did not take the request's card (${error}), so nothing was asked for. Tell the people who run this bot.`
+}

@@ -1,0 +1,74 @@
+import type { z } from 'zod'
+import type { Verdict } from './verdict.ts'
+
+/** What may be asked for. The names are public: `NO_APPROVAL` and policies use them. */
+export const changeKinds = ['vm.rename', 'ip.move', 'key.create', 'key.rotate', 'key.revoke'] as const
+export type ChangeKind = (typeof changeKinds)[number]
+
+/** One line of a card: `From` → `web-1 (sv_81)`. Values come from outside and are plain text. */
+export interface Fact {
+  label: string
+  value: string
+}
+
+/** A change in words, whole: what is approved is what is shown. */
+export interface Description {
+  /** Three words for headings and lists: `Move Elastic IP`. */
+  title: string
+  /** One plain sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
+  sentence: string
+  facts: Fact[]
+  /** What it is called while it takes effect: `moving`. */
+  underway: string
+}
+
+/** What the account looked like, and what could not be found out. */
+export interface Preflight<Facts> {
+  facts: Facts
+  /** Each a phrase: `whether web-2 is in the same site (the account API does not tell)`. */
+  unchecked: string[]
+  /** True when a needed read got no answer, so that the account may look different from `facts`. */
+  incomplete: boolean
+}
+
+/**
+ * A kind of change, as named data. What waits in Redis is found again by `kind` and parsed again by `input` and `facts`,
+ * perhaps by another process, perhaps after a deploy: so nothing here closes over a conversation.
+ */
+export interface Change<Input = unknown, Facts = unknown> {
+  kind: ChangeKind
+  input: z.ZodType<Input>
+  facts: z.ZodType<Facts>
+  /** The thing that is changed; there is one open request for each: `elastic_ip:eip_1`. */
+  resource(input: Input): string
+  /** Reads the account. Throws UserError when the change cannot be made. */
+  preflight(input: Input, options: { signal?: AbortSignal }): Promise<Preflight<Facts>>
+  /** What is no longer as it was approved, each a sentence; empty when nothing that matters has changed. Pure. */
+  differences(approved: Facts, now: Facts): string[]
+  describe(facts: Facts): Description
+  /** Makes the one write. `following` when it takes time and must be observed, `done` when the answer says that it is true. */
+  run(input: Input, facts: Facts): Promise<'following' | 'done'>
+  /** Reads what became of the write. Needed after a lost answer, and again and again while it takes effect. */
+  observe(input: Input, facts: Facts, moment: Moment): Promise<Verdict>
+  /**
+   * One look at everything under way, for when many are followed. The answer tells whether that look *saw* this one still under
+   * way; not having seen it means nothing, and it is then observed by itself.
+   */
+  survey?(options: { signal?: AbortSignal }): Promise<Survey<Input>>
+  /** The sentence for the thread when it is done: `203.0.113.10 now answers from web-2`. Pure. */
+  doneSentence(facts: Facts): string
+  /** What would undo it, as input for a new request, and what the button for it says. Pure. */
+  reverse?(input: Input, facts: Facts): { input: Input; label: string } | undefined
+}
+
+/** One look at much. A method, so that a survey of one kind can stand for surveys of any. */
+export interface Survey<Input> {
+  sees(input: Input): boolean
+}
+
+/** When something is observed: in which phase, and how long after the write was sent. */
+export interface Moment {
+  /** `sent`: the write went out and its answer is not known. `accepted`: it was acknowledged. `given-up`: told as not started or failed, looked at once more. */
+  phase: 'sent' | 'accepted' | 'given-up'
+  sinceSentMs: number
+}

@@ -1,0 +1,24 @@
+/** The server an Elastic IP is assigned to, as the Elastic IP tells it. */
+export interface AssignedServer {
+  id: string
+  hostname: string | undefined
+}
+
+/**
+ * An Elastic IP (interface specification, "Elastic IP").
+ * `status` and `mode` are open sets; `active`, `moving`, `configuring`, `releasing` and `error` are the ones known.
+ */
+export interface ElasticIp {
+  id: string
+  address: string
+  family: string | undefined
+  prefixLength: number | undefined
+  mode: string | undefined
+  status: string
+  createdAt: string | undefined
+  /** Undefined while unassigned, or while the assigned server is not active. */
+  server: AssignedServer | undefined
+  project: { id: string; name: string | undefined; slug: string | undefined } | undefined
+  /** `region.location`: the site the address is routed in. */
+  site: { id: string | undefined; name: string | undefined; slug: string | undefined } | undefined
+}

@@ -1,0 +1,76 @@
+/** Something the person can put right themselves: the message is a whole sentence, shown to them as it is. */
+export class UserError extends Error {
+  override name = 'UserError'
+}
+
+export interface ApiErrorDetails {
+  /** What was being done, as a name of ours: `elasticIps.move`. */
+  operation: string
+  status: number
+  /** `errors[].code` in the order given; empty when the answer had none. */
+  codes: string[]
+  /** The account API's own words (`detail`, `message` or `title`), cut to 200 characters. Outside text: escape before showing. */
+  detail?: string
+  retryAfterMs?: number
+}
+
+/** The account API answered, and the answer is no. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly operation: string
+  readonly status: number
+  readonly codes: string[]
+  readonly detail: string | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(details: ApiErrorDetails) {
+    super(`${details.operation}: ${details.status}${details.codes.length > 0 ? ` ${details.codes.join(', ')}` : ''}`)
+    this.operation = details.operation
+    this.status = details.status
+    this.codes = details.codes
+    this.detail = details.detail
+    this.retryAfterMs = details.retryAfterMs
+  }
+}
+
+/** The account API answered with something that does not fit our schema (HTML, cut short, too large, a redirect). Never carries the body's text. */
+export class ApiContractError extends Error {
+  override name = 'ApiContractError'
+  readonly operation: string
+  readonly status: number
+
+  constructor(details: { operation: string; status: number; problem: string }) {
+    super(`${details.operation}: ${details.status} ${details.problem}`)
+    this.operation = details.operation
+    this.status = details.status
+  }
+}
+
+/** No answer came. `requestSent` tells whether the account API may have acted on it all the same. */
+export class ApiUnreachableError extends Error {
+  override name = 'ApiUnreachableError'
+  readonly operation: string
+  /** `no`: the connection was never made, so nothing happened. `unknown`: look before telling. */
+  readonly requestSent: 'no' | 'unknown'
+
+  constructor(details: { operation: string; requestSent: 'no' | 'unknown'; problem: string }) {
+    super(`${details.operation}: no answer (${details.problem})`)
+    this.operation = details.operation
+    this.requestSent = details.requestSent
+  }
+}
+
+/** What of our own does not answer: Redis. Nothing that needs the records can be done meanwhile. */
+export class StoreUnavailableError extends Error {
+  override name = 'StoreUnavailableError'
+}
+
+/**
+ * Whether a write that threw certainly changed nothing. Everything else is *unknown* and is resolved by reading:
+ * 5xx, 408 and 429 may come from something in front that gave up on a request which still went through.
+ */
+export function certainlyNotApplied(error: unknown): boolean {
+  if (error instanceof ApiUnreachableError) return error.requestSent === 'no'
+  if (error instanceof ApiError) return error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
+  return false
+}

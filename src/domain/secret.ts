@@ -1,0 +1,33 @@
+import { inspect } from 'node:util'
+
+/**
+ * A value that must never be printed. In strings, JSON, logs and `inspect` it reads `[redacted]`;
+ * only `reveal()` gives the value, and a test names the few files that may call it.
+ */
+export class Secret {
+  readonly #value: string
+
+  constructor(value: string) {
+    this.#value = value
+  }
+
+  reveal(): string {
+    return this.#value
+  }
+
+  toString(): string {
+    return '[redacted]'
+  }
+
+  toJSON(): string {
+    return '[redacted]'
+  }
+
+  [Symbol.toPrimitive](): string {
+    return '[redacted]'
+  }
+
+  [inspect.custom](): string {
+    return '[redacted]'
+  }
+}

@@ -1,0 +1,12 @@
+/** A server that an Elastic IP can be moved to. `status` is an open set (`on`, `off`, `deploying` …). */
+export interface Server {
+  id: string
+  hostname: string | undefined
+  label: string | undefined
+  primaryIpv4: string | undefined
+  status: string | undefined
+  locked: boolean
+  project: { id: string; name: string | undefined; slug: string | undefined } | undefined
+  /** `region.site`. */
+  site: { id: string | undefined; name: string | undefined; slug: string | undefined } | undefined
+}

@@ -1,0 +1,23 @@
+import type { AccountApi } from '../account-api/client.ts'
+import type { Inventory } from '../account-api/inventory.ts'
+import type { Ask } from '../changes/ask.ts'
+import type { Catalog } from '../changes/catalog.ts'
+import type { Store } from '../changes/store.ts'
+import type { Feature } from './feature.ts'
+import { listElasticIps } from './list-elastic-ips/index.ts'
+import { listMoves } from './list-moves/index.ts'
+import { listPlans } from './list-plans/index.ts'
+import { moveElasticIp } from './move-elastic-ip/index.ts'
+
+export interface FeatureParts {
+  accountApi: AccountApi
+  inventory: Inventory
+  ask: Ask
+  store: Store
+  catalog: Catalog
+}
+
+/** Everything the bot can do, in the order in which help shows it. */
+export function createFeatures(parts: FeatureParts): Feature[] {
+  return [moveElasticIp(parts), listElasticIps(parts), listMoves(parts), listPlans(parts)]
+}

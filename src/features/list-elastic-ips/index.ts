@@ -1,0 +1,50 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import type { ElasticIp } from '../../domain/elastic-ip.ts'
+import type { Listing } from '../../slack/listing.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import type { Feature } from '../feature.ts'
+
+/** `/infra ip list`: the Elastic IPs of the account. */
+export function listElasticIps({ accountApi }: { accountApi: Pick<AccountApi, 'elasticIps'> }): Feature {
+  return {
+    commands: [
+      {
+        words: 'ip list',
+        usage: '[word…]',
+        summary: 'Shows Elastic IPs with status, server, project and site. Words filter by any of these.',
+        example: 'fra moving',
+        need: 'read',
+        run: async (call) => {
+          const all = await accountApi.elasticIps.list({ signal: AbortSignal.timeout(10_000) })
+          await call.list(elasticIpListing(all, call.args))
+        },
+      },
+    ],
+  }
+}
+
+/** Pure. */
+export function elasticIpListing(all: ElasticIp[], words: string[]): Listing {
+  const fits = all.filter((elasticIp) => words.every((word) => searchText(elasticIp).includes(word.toLowerCase())))
+  const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
+  const sorted = fits.toSorted((a, b) => a.address.localeCompare(b.address, 'en', { numeric: true }))
+  return {
+    title: mrkdwn`${sorted.length === 1 ? '1 Elastic IP' : `${sorted.length} Elastic IPs`}${filter}`,
+    rows: sorted.map(row),
+    empty: words.length > 0 ? mrkdwn`None of the ${all.length} Elastic IPs fits. Use fewer words.` : mrkdwn`The account has no Elastic IPs.`,
+  }
+}
+
+const marks: Record<string, string> = { active: ':large_green_circle:', moving: ':arrows_counterclockwise:', error: ':red_circle:' }
+
+function row(elasticIp: ElasticIp): Mrkdwn {
+  const mark = marks[elasticIp.status] ?? ':white_circle:'
+  const where = elasticIp.server ? mrkdwn`${code(elasticIp.server.hostname ?? elasticIp.server.id)}` : mrkdwn`no server`
+  const place = [elasticIp.project?.name, elasticIp.site?.name ?? elasticIp.site?.slug].filter((part) => part !== undefined)
+  const details = [mrkdwn`${elasticIp.status} on ${where}`, ...place.map((part) => mrkdwn`${part}`), code(elasticIp.id)]
+  return mrkdwn`${mark} *${code(elasticIp.address)}* ${joinMrkdwn(details, '  ·  ')}`
+}
+
+function searchText({ address, id, status, server, project, site }: ElasticIp): string {
+  return [address, id, status, server?.hostname, server?.id, project?.name, project?.slug, site?.name, site?.slug].join(' ').toLowerCase()
+}

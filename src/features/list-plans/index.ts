@@ -1,0 +1,19 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import type { Feature } from '../feature.ts'
+import { planListing } from './messages.ts'
+
+/** `/infra plans`: the virtual machine plans that can be had. */
+export function listPlans({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feature {
+  return {
+    commands: [
+      {
+        words: 'plans',
+        usage: '[word…]',
+        summary: 'Shows virtual machine plans with their size, stock and price. Words filter by name, GPU, region, site or operating system; in-stock keeps those in stock; a code such as EUR chooses the currency.',
+        example: 'fra in-stock EUR',
+        need: 'read',
+        run: async (call) => call.list(planListing(await accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }), call.args)),
+      },
+    ],
+  }
+}

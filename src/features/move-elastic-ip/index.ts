@@ -1,0 +1,98 @@
+import type { ModalView, PlainTextOption } from '@slack/web-api'
+import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import type { Ask } from '../../changes/ask.ts'
+import { option } from '../../slack/blocks.ts'
+import type { Command, CommandCall } from '../../slack/commands.ts'
+import { Refusal, toUserWords } from '../../slack/errors.ts'
+import { notAChoice, type Submission, type SubmissionAnswer } from '../../slack/interaction.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import type { Feature } from '../feature.ts'
+import { createMoveChange, MoveFacts, MoveInput } from './change.ts'
+import { askedWords, usage } from './messages.ts'
+import { moveForm, moveModal } from './modal.ts'
+import { elasticIpChoices, serverChoices } from './pickers.ts'
+import { createResolve } from './resolve.ts'
+
+interface MoveElasticIpParts {
+  accountApi: AccountApi
+  inventory: Inventory
+  ask: Ask
+}
+
+/** `/infra ip move`: an Elastic IP to another server, by arguments or by a form. */
+export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
+  const change = createMoveChange(accountApi)
+  const resolve = createResolve(accountApi)
+
+  async function run(call: CommandCall): Promise<void> {
+    const [elasticIp, server, ...rest] = call.args
+    if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(call.asked.origin.command))
+    const input = await resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
+    const outcome = await ask({ change, input, origin: call.asked.origin, reason: undefined, deliveryKey: call.asked.deliveryKey })
+    await call.say(askedWords(outcome))
+  }
+
+  function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
+    const [input, facts] = [MoveInput.parse(before.input), MoveFacts.parse(before.facts)]
+    return moveModal({
+      metadata,
+      elasticIp: option({ text: facts.address ?? input.elasticIpId, value: input.elasticIpId }),
+      server: option({ text: facts.to.name, value: input.serverId }),
+      reason: before.reason,
+    })
+  }
+
+  async function submit(submission: Submission): Promise<SubmissionAnswer> {
+    const { values, chosen } = submission
+    const again = (problem: Mrkdwn) =>
+      moveModal({
+        metadata: submission.metadata,
+        elasticIp: keepChoice(chosen[moveForm.elasticIp]),
+        server: keepChoice(chosen[moveForm.server]),
+        reason: values[moveForm.reason],
+        problem: mrkdwn`:warning: ${problem}`,
+      })
+    const input = { elasticIpId: values[moveForm.elasticIp] ?? '', serverId: values[moveForm.server] ?? '' }
+    if (!isChoice(input.elasticIpId)) return { is: 'refused', blockId: moveForm.elasticIp, problem: mrkdwn`Choose an Elastic IP.`, again }
+    if (!isChoice(input.serverId)) return { is: 'refused', blockId: moveForm.server, problem: mrkdwn`Choose a server.`, again }
+    try {
+      const reason = values[moveForm.reason]?.trim() || undefined
+      const outcome = await ask({ change, input, origin: submission.origin, reason, deliveryKey: submission.deliveryKey })
+      return { is: 'accepted', words: askedWords(outcome) }
+    } catch (error) {
+      const problem = toUserWords(error)
+      if (problem === undefined) throw error
+      return { is: 'refused', blockId: moveForm.server, problem, again }
+    }
+  }
+
+  const command: Command = {
+    words: 'ip move',
+    usage: '[<elastic ip> <server>]',
+    summary: 'Moves an Elastic IP to another server of its project and site. Without arguments a form opens.',
+    example: '203.0.113.10 web-2',
+    need: 'request',
+    form: (metadata) => moveModal({ metadata }),
+    run,
+  }
+
+  return {
+    commands: [command],
+    changes: [change],
+    forms: { 'ip.move': formAgain },
+    submissions: { [moveForm.callbackId]: submit },
+    options: {
+      [moveForm.elasticIp]: async ({ typed }) => elasticIpChoices(await inventory.elasticIps(), typed),
+      [moveForm.server]: async ({ typed }) => serverChoices(await inventory.servers(), typed),
+    },
+  }
+}
+
+function isChoice(value: string): boolean {
+  return value !== '' && value !== notAChoice
+}
+
+function keepChoice(chosen: PlainTextOption | undefined): PlainTextOption | undefined {
+  return chosen && isChoice(chosen.value ?? '') ? chosen : undefined
+}

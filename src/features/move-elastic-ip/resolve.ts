@@ -1,0 +1,63 @@
+import { isIP } from 'node:net'
+import type { AccountApi } from '../../account-api/client.ts'
+import type { ElasticIp } from '../../domain/elastic-ip.ts'
+import { ApiError, UserError } from '../../domain/errors.ts'
+import type { Server } from '../../domain/server.ts'
+import type { MoveInput } from './change.ts'
+
+interface Options {
+  signal?: AbortSignal
+}
+
+/**
+ * From what a person typed to what the account API understands: an Elastic IP by id or address, a server by id or hostname.
+ * Throws UserError where there is none, or more than one.
+ */
+export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>) {
+  async function resolveElasticIp(typed: string, options: Options): Promise<{ id: string; found: ElasticIp | undefined }> {
+    const address = typed.replace(/\/\d{1,3}$/, '')
+    if (isIP(address) === 0) return { id: typed, found: undefined }
+    const all = await accountApi.elasticIps.list(options)
+    const found = all.find((elasticIp) => sameAddress(elasticIp.address, address))
+    if (!found) throw new UserError(`There is no Elastic IP ${address} on the account. /infra ip list shows all of them.`)
+    return { id: found.id, found }
+  }
+
+  async function resolveServer(typed: string, elasticIp: ElasticIp | undefined, options: Options): Promise<string> {
+    const [byHostname, byId] = await Promise.all([
+      accountApi.servers.list({ hostname: typed, ...options }),
+      accountApi.servers.get(typed, options).catch(nothingIfUnknown),
+    ])
+    if (byId) return byId.id
+    return chooseServer(typed, byHostname.filter((server) => server.hostname?.toLowerCase() === typed.toLowerCase()), elasticIp)
+  }
+
+  return async function resolve(typedElasticIp: string, typedServer: string, options: Options = {}): Promise<MoveInput> {
+    const elasticIp = await resolveElasticIp(typedElasticIp, options)
+    const found = elasticIp.found ?? (await accountApi.elasticIps.get(elasticIp.id, options).catch(nothingIfUnknown))
+    if (!found) throw new UserError(`There is no Elastic IP ${typedElasticIp} on the account. /infra ip list shows all of them.`)
+    return { elasticIpId: elasticIp.id, serverId: await resolveServer(typedServer, found, options) }
+  }
+}
+export type Resolve = ReturnType<typeof createResolve>
+
+/** Servers of one hostname can exist in several projects: the one in the Elastic IP's project is meant. Pure. */
+export function chooseServer(typed: string, candidates: Server[], elasticIp: ElasticIp | undefined): string {
+  const [only, ...others] = candidates
+  if (!only) throw new UserError(`There is no server ${typed} on the account. Give its hostname or its id.`)
+  if (others.length === 0) return only.id
+  const inProject = candidates.filter((server) => server.project?.id !== undefined && server.project.id === elasticIp?.project?.id)
+  const [sole] = inProject
+  if (sole && inProject.length === 1) return sole.id
+  const list = candidates.map((server) => `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`)
+  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
+}
+
+function sameAddress(a: string, b: string): boolean {
+  return a.replace(/\/\d{1,3}$/, '').toLowerCase() === b.toLowerCase()
+}
+
+function nothingIfUnknown(error: unknown): undefined {
+  if (error instanceof ApiError && error.status === 404) return undefined
+  throw error
+}

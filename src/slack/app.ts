@@ -1,0 +1,66 @@
+import { App, type AppOptions, HTTPReceiver, SocketModeReceiver } from '@slack/bolt'
+import type { WebClientOptions } from '@slack/web-api'
+import type { Logger } from '@slack/bolt'
+import type { Secret } from '../domain/secret.ts'
+
+export interface SlackSettings {
+  botToken: Secret
+  signingSecret: Secret | undefined
+  /** Socket Mode instead of HTTP when given. */
+  appToken: Secret | undefined
+  apiUrl: URL
+  port: number
+}
+
+/**
+ * How the Web API is called everywhere: one try, with a deadline. The client's own retries would post twice when an answer is
+ * lost, and one 429 would hold up every other call.
+ */
+export function webClientOptions(apiUrl: URL, logger: Logger): WebClientOptions {
+  return {
+    slackApiUrl: apiUrl.href.endsWith('/') ? apiUrl.href : `${apiUrl.href}/`,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    timeout: 5_000,
+    allowAbsoluteUrls: false,
+    logger,
+  }
+}
+
+/** The Bolt app for either transport, without listeners. `identity` is the bot's own, asked for once by the caller. */
+export function createBoltApp(settings: SlackSettings, identity: { botId: string; botUserId: string }, logger: Logger): App {
+  const clientOptions = webClientOptions(settings.apiUrl, logger)
+  const options: AppOptions = {
+    receiver: settings.appToken ? socketReceiver(settings, settings.appToken, clientOptions, logger) : httpReceiver(settings, logger),
+    authorize: async () => ({ botToken: settings.botToken.reveal(), ...identity }),
+    clientOptions,
+    logger,
+    convoStore: false,
+    deferInitialization: true,
+  }
+  return new App(options)
+}
+
+function httpReceiver(settings: SlackSettings, logger: Logger): HTTPReceiver {
+  return new HTTPReceiver({
+    signingSecret: settings.signingSecret?.reveal() ?? '',
+    port: settings.port,
+    logger,
+    bodyLimit: 1_048_576,
+    // Probes and scanners find nothing here, and are not worth a log line each.
+    dispatchErrorHandler: async ({ response }) => {
+      response.writeHead(404)
+      response.end()
+      return true
+    },
+  })
+}
+
+function socketReceiver(settings: SlackSettings, appToken: Secret, clientOptions: WebClientOptions, logger: Logger): SocketModeReceiver {
+  return new SocketModeReceiver({
+    appToken: appToken.reveal(),
+    logger,
+    // Without a retryConfig of its own the Socket Mode client would use 100 retries.
+    installerOptions: { clientOptions: { ...clientOptions, retryConfig: { retries: 10, factor: 1.5, maxTimeout: 30_000 } } },
+  })
+}

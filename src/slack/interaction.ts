@@ -1,0 +1,79 @@
+import type { ModalView, PlainTextOption } from '@slack/web-api'
+import type { Origin } from '../domain/origin.ts'
+import type { Message } from './messenger.ts'
+import type { Mrkdwn } from './text.ts'
+
+/** Answers the person who typed or clicked; the answer is theirs alone. Never throws: what Slack did not take is logged. */
+export interface Answer {
+  /** Adds a message that only they see. */
+  whisper(message: Message): Promise<void>
+  /** Replaces the message that they clicked (a page of a list). */
+  replace(message: Message): Promise<void>
+}
+
+interface Delivery {
+  /** The same for every delivery of one act of a person, so that what it creates is created once. */
+  deliveryKey: string
+  origin: Origin
+  answer: Answer
+}
+
+export interface SlashCommand extends Delivery {
+  text: string
+  /** Answers where the bot is not a member, five times within 30 minutes. */
+  responseUrl: string | undefined
+  triggerId: string
+}
+
+export interface Click extends Delivery {
+  actionId: string
+  responseUrl: string | undefined
+  /** The button's value, or the value of the option that was chosen. */
+  value: string
+  triggerId: string
+  /** The message that was clicked; undefined in a modal or on the Home tab. */
+  messageTs: string | undefined
+  view: { id: string; metadata: string; values: Values } | undefined
+}
+
+/** What was entered, by block id: text, or the value of the chosen option. */
+export type Values = Record<string, string | undefined>
+
+export interface Submission extends Delivery {
+  callbackId: string
+  viewId: string
+  metadata: string
+  values: Values
+  /** The chosen options by block id, with the text that the person saw. */
+  chosen: Record<string, PlainTextOption | undefined>
+}
+
+/** What becomes of a submitted modal. */
+export type SubmissionAnswer =
+  /** It closes; `words` are said only when the answer came too late to close it. */
+  | { is: 'accepted'; words: Mrkdwn }
+  /** It stays, with what was entered: `problem` stands at the field, or on top of `again` when the answer came late. */
+  | { is: 'refused'; blockId: string; problem: Mrkdwn; again: (problem: Mrkdwn) => ModalView }
+
+export interface OptionsQuery {
+  actionId: string
+  origin: Origin
+  typed: string
+  metadata: string
+  values: Values
+}
+
+export interface Choices {
+  options: PlainTextOption[]
+}
+
+/** The value of an option that is a sentence, not a choice: choosing it is answered with an error at the field. */
+export const notAChoice = 'not-a-choice'
+
+/** Everything a person can do in Slack, by the ids that Slack sends back. Ids are unique over the whole bot. */
+export interface Interactions {
+  command: (command: SlashCommand) => Promise<void>
+  clicks: Record<string, (click: Click) => Promise<void>>
+  submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
+  options: Record<string, (query: OptionsQuery) => Promise<Choices>>
+}

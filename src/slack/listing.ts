@@ -1,0 +1,50 @@
+import type { KnownBlock } from '@slack/web-api'
+import { z } from 'zod'
+import { actions, button, context, message, wholeSection } from './blocks.ts'
+import type { Message } from './messenger.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
+
+export interface Listing {
+  /** What is listed, with how many: `14 Elastic IPs`. */
+  title: Mrkdwn
+  /** One entry each, in order. */
+  rows: Mrkdwn[]
+  /** Said instead of rows when there are none. */
+  empty: Mrkdwn
+  /** Something that holds for the whole list. */
+  notes?: Mrkdwn[]
+}
+
+export const pageActionIds = { previous: 'page-previous', next: 'page-next' } as const
+
+/** What a page button carries: enough to ask for another page of the same list, as anybody could by typing. */
+export const PageButton = z.object({ command: z.string(), args: z.array(z.string()), page: z.number().int().nonnegative() })
+
+const rowsPerPage = 10
+
+/** One page of a list, with buttons to the others. Pure. */
+export function listingMessage({ title, rows, empty, notes = [] }: Listing, at: { command: string; args: string[]; page: number }): Message {
+  const pages = Math.max(1, Math.ceil(rows.length / rowsPerPage))
+  const page = Math.min(at.page, pages - 1)
+  const shown = rows.slice(page * rowsPerPage, (page + 1) * rowsPerPage)
+  const heading = mrkdwn`*${title}*${pages > 1 ? ` (page ${page + 1} of ${pages})` : ''}`
+  const lines = shown.length > 0 ? shown : [empty]
+  const blocks: KnownBlock[] = [
+    ...wholeSection(heading),
+    ...lines.flatMap((line) => wholeSection(line)),
+    ...(notes.length > 0 ? context(notes) : []),
+    ...turning(at, page, pages),
+  ]
+  return message({ text: joinMrkdwn([heading, ...lines, ...notes], '\n'), blocks })
+}
+
+function turning(at: { command: string; args: string[] }, page: number, pages: number): KnownBlock[] {
+  if (pages === 1) return []
+  const to = (text: string, actionId: string, target: number) =>
+    button({ text, actionId, value: JSON.stringify({ command: at.command, args: at.args, page: target }) })
+  const buttons = [
+    ...(page > 0 ? [to('Previous', pageActionIds.previous, page - 1)] : []),
+    ...(page < pages - 1 ? [to('Next', pageActionIds.next, page + 1)] : []),
+  ]
+  return actions(buttons)
+}

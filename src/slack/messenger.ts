@@ -1,0 +1,91 @@
+import type { KnownBlock, ModalView, WebClient } from '@slack/web-api'
+import { classifySlackFailure, type SlackFailure } from './failure.ts'
+
+/** A message as every builder makes it: `text` carries the whole content in words, for notifications and screen readers. */
+export interface Message {
+  text: string
+  blocks: KnownBlock[]
+}
+
+export type Posted = { is: 'sent'; ts: string; channelId: string } | SlackFailure
+export type Done = { is: 'sent' } | SlackFailure
+export type Found = { is: 'found'; ts: string } | { is: 'absent' } | { is: 'cannot-look' }
+
+/** Escaped text stays text: no names or addresses are linked, nothing is unfurled. chat.update resets `parse`, so it is said there too. */
+const verbatim = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false } as const
+
+const metadataType = 'lockkeeper_message'
+
+/** Sends messages to Slack. Nothing is repeated here and nothing throws: each answer says what is known of what happened. */
+export function createMessenger({ client, botUserId }: { client: WebClient; botUserId: () => string | undefined }) {
+  /** Posts to a channel or, given a user id, to that person's direct messages. `key` finds the message again (see `find`). */
+  async function post(where: { channelId: string; threadTs?: string; key?: string }, message: Message): Promise<Posted> {
+    return attempt(async () => {
+      const answer = await client.chat.postMessage({
+        channel: where.channelId,
+        ...message,
+        ...verbatim,
+        ...(where.threadTs ? { thread_ts: where.threadTs } : {}),
+        ...(where.key ? { metadata: { event_type: metadataType, event_payload: { key: where.key } } } : {}),
+      })
+      return { is: 'sent' as const, ts: String(answer.ts), channelId: String(answer.channel) }
+    })
+  }
+
+  async function update(where: { channelId: string; ts: string; key?: string }, message: Message): Promise<Done> {
+    return attempt(async () => {
+      const metadata = where.key ? { metadata: { event_type: metadataType, event_payload: { key: where.key } } } : {}
+      await client.chat.update({ channel: where.channelId, ts: where.ts, ...message, ...verbatim, ...metadata })
+      return { is: 'sent' as const }
+    })
+  }
+
+  /** A message that one person alone sees. Not kept by Slack across a reload, and only for members of the channel. */
+  async function whisper(where: { channelId: string; userId: string }, message: Message): Promise<Done> {
+    return attempt(async () => {
+      await client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, parse: 'none', link_names: false })
+      return { is: 'sent' as const }
+    })
+  }
+
+  /** Looks whether a message whose answer was lost is there. Needs the optional history scopes. */
+  async function find(where: { channelId: string; threadTs?: string; key: string; oldestMs: number }): Promise<Found> {
+    try {
+      const range = { channel: where.channelId, include_all_metadata: true, limit: 100, oldest: String(Math.floor(where.oldestMs / 1000)) }
+      const answer = where.threadTs
+        ? await client.conversations.replies({ ...range, ts: where.threadTs })
+        : await client.conversations.history(range)
+      const own = (answer.messages ?? []) as { ts?: string; user?: string; metadata?: { event_payload?: { key?: unknown } } }[]
+      const match = own.find((message) => message.metadata?.event_payload?.key === where.key && message.user === botUserId())
+      return match?.ts ? { is: 'found', ts: match.ts } : { is: 'absent' }
+    } catch {
+      return { is: 'cannot-look' }
+    }
+  }
+
+  /** Opens a modal. A trigger lives 3 s and works once: this is the first call to Slack and is never repeated. */
+  async function openView(triggerId: string, view: ModalView): Promise<{ is: 'opened'; viewId: string } | SlackFailure> {
+    return attempt(async () => {
+      const answer = await client.views.open({ trigger_id: triggerId, view })
+      return { is: 'opened' as const, viewId: String(answer.view?.id) }
+    })
+  }
+
+  async function updateView(viewId: string, view: ModalView): Promise<Done> {
+    return attempt(async () => {
+      await client.views.update({ view_id: viewId, view })
+      return { is: 'sent' as const }
+    })
+  }
+
+  return { post, update, whisper, find, openView, updateView }
+}
+export type Messenger = ReturnType<typeof createMessenger>
+
+async function attempt<T>(call: () => Promise<T>): Promise<T | SlackFailure> {
+  try {
+    return await call()
+  } catch (error) {
+    return classifySlackFailure(error)
+  }
+}
