@@ -1,32 +1,15 @@
-import type { Secret } from '../domain/secret.ts'
 import { apiKeysResource } from './api-keys.ts'
 import { baselinesResource } from './baselines.ts'
 import { elasticIpsResource } from './elastic-ips.ts'
 import { eventsResource } from './events.ts'
-import { createHttp, type HttpCallReport, type Timings } from './http.ts'
+import { createHttp, type HttpOptions } from './http.ts'
 import { plansResource } from './plans.ts'
+import type { ReportSkipped } from './resource-kind.ts'
 import { serversResource } from './servers.ts'
 import { virtualMachinesResource } from './virtual-machines.ts'
 
-export interface AccountApiOptions {
-  /** `{base_url}` of the interface specification; its path, if any, is kept. */
-  baseUrl: URL
-  key: Secret
-  timings?: Partial<Timings>
-  /** Told of every try, with what came of it. For metrics and logs. */
-  onCall?: (report: HttpCallReport) => void
-  /** Told when items of a list did not fit and were left out, so that the rest could be shown. */
-  onSkipped?: (report: SkippedReport) => void
-}
-
-export interface SkippedReport {
-  operation: string
-  count: number
-}
-
-/** For every operation: whoever asks may stop waiting. A write that is already on its way may still be carried out. */
-export interface CallOptions {
-  signal?: AbortSignal | undefined
+export interface AccountApiOptions extends HttpOptions {
+  onSkipped?: ReportSkipped
 }
 
 /**
@@ -34,19 +17,18 @@ export interface CallOptions {
  * Everything throws ApiError (the API said no), ApiContractError (its answer does not fit), ApiUnreachableError (no answer),
  * or UserError (an id that cannot be one; nothing is sent).
  */
-export function createAccountApi({ onSkipped, ...options }: AccountApiOptions) {
+export function createAccountApi({ onSkipped = () => {}, ...options }: AccountApiOptions) {
   const http = createHttp(options)
-  const reportSkipped = onSkipped ?? (() => {})
 
   return {
-    elasticIps: elasticIpsResource(http, reportSkipped),
-    servers: serversResource(http, reportSkipped),
-    virtualMachines: virtualMachinesResource(http, reportSkipped),
-    plans: plansResource(http, reportSkipped),
-    baselines: baselinesResource(http, reportSkipped),
-    apiKeys: apiKeysResource(http, reportSkipped),
-    events: eventsResource(http, reportSkipped),
-    /** Waits for the calls under way, so end them first with their signals. */
+    elasticIps: elasticIpsResource(http, onSkipped),
+    servers: serversResource(http, onSkipped),
+    virtualMachines: virtualMachinesResource(http, onSkipped),
+    plans: plansResource(http, onSkipped),
+    baselines: baselinesResource(http, onSkipped),
+    apiKeys: apiKeysResource(http, onSkipped),
+    events: eventsResource(http, onSkipped),
+    /** Waits for the calls under way: end them first, with their signals, when there is no time. */
     close: http.close,
   }
 }

@@ -18,7 +18,10 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'waiting':
       return mrkdwn`This still waits for a decision. Your click changed nothing: press the button again.`
     default:
-      return joinMrkdwn([mrkdwn`This was approved${who} already and is ${stateWords(request)} now.`, mrkdwn`Your click changed nothing.`], ' ')
+      return joinMrkdwn(
+        [mrkdwn`This was approved${who} already and is ${stateWords(request)} now.`, mrkdwn`Your click changed nothing.`],
+        ' ',
+      )
   }
 }
 

@@ -5,9 +5,9 @@ import { Refusal } from '../slack/errors.ts'
 import { mention, mrkdwn } from '../slack/text.ts'
 import type { Access } from './access.ts'
 import type { Deliver } from './deliver.ts'
-import { refusedCard, stateWords } from './words.ts'
 import type { Store } from './store.ts'
 import type { Wake } from './watch.ts'
+import { refusedCard, stateWords } from './words.ts'
 
 /** Reads for somebody who waits: a preflight that takes longer is given up and told. */
 const preflightMs = 8_000

@@ -51,7 +51,14 @@ export function createAttend({ store, outbox, deliver, execute, follow, onCardRe
     }
     if (!request.needsApproval) {
       const decision = { rule: `NO_APPROVAL: ${request.kind}` }
-      const approved = await store.transition(request, { name: 'approve', from: ['waiting'], to: 'approved', set: { decision }, stamp: ['decidedAt'], dueInMs: 0 })
+      const approved = await store.transition(request, {
+        name: 'approve',
+        from: ['waiting'],
+        to: 'approved',
+        set: { decision },
+        stamp: ['decidedAt'],
+        dueInMs: 0,
+      })
       if (approved.outcome === 'won') return attend(request.id)
       return
     }

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { type Group, whoApproves } from '../domain/approval.ts'
 import type { Description } from '../domain/change.ts'
 import type { Request } from '../domain/request.ts'
-import { actions, button, context, header, message, wholeSection, fields } from '../slack/blocks.ts'
+import { actions, button, context, fields, header, message, wholeSection } from '../slack/blocks.ts'
 import type { Message } from '../slack/messenger.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../slack/text.ts'
 import { type CardButton, cardButtons } from './buttons.ts'
@@ -94,7 +94,9 @@ function buttons({ request, reverseLabel }: CardView): KnownBlock[] {
 
   switch (request.state) {
     case 'waiting':
-      return request.needsApproval ? row([make('approve', 'Approve', 'primary'), make('reject', 'Reject', 'danger'), make('withdraw', 'Withdraw')]) : []
+      return request.needsApproval
+        ? row([make('approve', 'Approve', 'primary'), make('reject', 'Reject', 'danger'), make('withdraw', 'Withdraw')])
+        : []
     case 'done':
       return reverseLabel ? row([make('reverse', reverseLabel)]) : []
     case 'failed':

@@ -4,10 +4,10 @@ import type { Origin } from '../domain/origin.ts'
 import type { Request } from '../domain/request.ts'
 import { input, plainTextInput, wholeSection } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
-import type { Click, Interactions, Submission, SubmissionAnswer } from '../slack/interaction.ts'
 import type { OpenForm } from '../slack/form.ts'
-import { notice } from '../slack/notice.ts'
+import type { Click, Interactions, Submission, SubmissionAnswer } from '../slack/interaction.ts'
 import { modal } from '../slack/modal.ts'
+import { notice } from '../slack/notice.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Access } from './access.ts'
@@ -30,11 +30,19 @@ interface ConversationParts {
 }
 
 /** What the buttons of a card do, for every kind of change. */
-export function createConversation({ decide, ask, catalog, access, openForm, forms }: ConversationParts): Pick<Interactions, 'clicks' | 'submissions'> {
+export function createConversation({
+  decide,
+  ask,
+  catalog,
+  access,
+  openForm,
+  forms,
+}: ConversationParts): Pick<Interactions, 'clicks' | 'submissions'> {
   /** The request of a button, if the button is where it belongs: a copy of a card elsewhere decides nothing. */
   async function requestOf(click: Click): Promise<Request> {
     const request = await decide.find(click.value)
-    const elsewhere = click.origin.channelId !== request.origin.channelId || (request.cardTs !== undefined && click.messageTs !== request.cardTs)
+    const elsewhere =
+      click.origin.channelId !== request.origin.channelId || (request.cardTs !== undefined && click.messageTs !== request.cardTs)
     if (elsewhere) throw new Refusal(staleCard)
     return request
   }
@@ -52,7 +60,8 @@ export function createConversation({ decide, ask, catalog, access, openForm, for
     const metadata = readMetadata(submission.metadata)
     const reason = submission.values.reason?.trim() ?? ''
     const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, problem, reason)
-    if (reason === '') return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why, so that the person who asked knows what to do.`, again }
+    if (reason === '')
+      return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why, so that the person who asked knows what to do.`, again }
     if (!metadata?.extra) throw new Refusal(unknownRequest)
     await decide.reject(await decide.find(metadata.extra), submission.origin.userId, reason)
     return { is: 'accepted', words: mrkdwn`Rejected. The thread tells it to the person who asked.` }
@@ -68,7 +77,9 @@ export function createConversation({ decide, ask, catalog, access, openForm, for
     const formAgain = forms[request.kind]
     if (!formAgain) throw new Refusal(mrkdwn`There is no form for this kind of change. Ask again with the command.`)
     const metadata = writeMetadata({ origin: originOf(click, request), ...(click.responseUrl ? { responseUrl: click.responseUrl } : {}) })
-    await openForm(click.triggerId, formAgain(metadata, { input, facts, reason: request.reason }), () => access.gate(click.origin, 'request'))
+    await openForm(click.triggerId, formAgain(metadata, { input, facts, reason: request.reason }), () =>
+      access.gate(click.origin, 'request'),
+    )
   }
 
   /** Asks for the change that undoes this one: a request of its own, by whoever presses, approved like any other. */
@@ -80,7 +91,8 @@ export function createConversation({ decide, ask, catalog, access, openForm, for
     const origin = originOf(click, request)
     const reason = `Undoes request ${request.id.slice(0, 8)}.`
     const { is } = await ask({ change, input: back.input, origin, reason, deliveryKey: click.deliveryKey })
-    if (is === 'card-delayed') await click.answer.whisper(notice(mrkdwn`Recorded. Slack has not confirmed the card yet; it appears here as soon as it does.`))
+    if (is === 'card-delayed')
+      await click.answer.whisper(notice(mrkdwn`Recorded. Slack has not confirmed the card yet; it appears here as soon as it does.`))
   }
 
   return {

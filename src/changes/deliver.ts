@@ -1,6 +1,6 @@
+import type { Request } from '../domain/request.ts'
 import { unreachableChannelErrors } from '../slack/failure.ts'
 import type { Message, Messenger } from '../slack/messenger.ts'
-import type { Request } from '../domain/request.ts'
 import type { Lease, Outbox, Settlement } from './outbox.ts'
 import type { OutboxName, Store } from './store.ts'
 
@@ -77,7 +77,10 @@ export function createDeliver({ store, outbox, messenger, render, onUndeliverabl
     if (inThread.is !== 'refused') return later(unsent(inThread, lease))
     if (!unreachableChannelErrors.has(inThread.error) && inThread.error !== 'thread_not_found') return giveUp(request, inThread.error)
 
-    const direct = await messenger.post({ channelId: request.origin.userId, key: where.key }, render.asDirect(message, request, inThread.error))
+    const direct = await messenger.post(
+      { channelId: request.origin.userId, key: where.key },
+      render.asDirect(message, request, inThread.error),
+    )
     if (direct.is === 'sent') return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
     if (direct.is === 'refused') return giveUp(request, direct.error)
     return later(unsent(direct, lease))
@@ -95,7 +98,6 @@ export function createDeliver({ store, outbox, messenger, render, onUndeliverabl
     if (found.is === 'found') return { is: 'sent' as const, ts: found.ts, channelId: where.channelId }
     return messenger.post(where, found.is === 'absent' ? message : render.asRepeat(message))
   }
-
 }
 export type Deliver = (id: string, name: OutboxName) => Promise<Delivered>
 

@@ -32,7 +32,9 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, onAp
     if (requests.length === 0) return
     const now = await store.now()
     const seenUnderway = requests.length >= surveyFrom ? await survey(requests) : new Set<string>()
-    const quiet = requests.filter((request) => seenUnderway.has(request.id) && judgeRequest(request, { is: 'underway' }, now, lateAfterMs) === undefined)
+    const quiet = requests.filter(
+      (request) => seenUnderway.has(request.id) && judgeRequest(request, { is: 'underway' }, now, lateAfterMs) === undefined,
+    )
     await postponeAll(quiet)
     const rest = requests.filter((request) => !quiet.includes(request))
     await Promise.all(
@@ -90,8 +92,16 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, onAp
     const late = requests.filter((request) => request.lateAt !== undefined)
     const usual = requests.filter((request) => request.lateAt === undefined)
     const [someLate, someUsual] = [late[0], usual[0]]
-    if (someLate) await store.postpone(late.map((request) => request.id), paceMs(someLate))
-    if (someUsual) await store.postpone(usual.map((request) => request.id), paceMs(someUsual))
+    if (someLate)
+      await store.postpone(
+        late.map((request) => request.id),
+        paceMs(someLate),
+      )
+    if (someUsual)
+      await store.postpone(
+        usual.map((request) => request.id),
+        paceMs(someUsual),
+      )
   }
 
   /** At every tick while it is expected to end soon; more seldom once it is late, or has been told as not started. */

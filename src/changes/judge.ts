@@ -49,7 +49,13 @@ function judgeTold(request: Request, verdict: Verdict): Transition | undefined {
   return undefined
 }
 
-function end(request: Request, to: 'done' | 'failed' | 'not-started' | 'superseded', again: boolean, why?: string, watchFrom?: number): Transition {
+function end(
+  request: Request,
+  to: 'done' | 'failed' | 'not-started' | 'superseded',
+  again: boolean,
+  why?: string,
+  watchFrom?: number,
+): Transition {
   const watch = watchFrom !== undefined && !again
   return {
     name: again ? 'end-again' : 'end',

@@ -27,7 +27,8 @@ export function connectRedis(url: Secret, patience: Patience, onError: (problem:
 
 /** Closes politely where Redis answers, and at once where it does not. */
 export async function closeRedis(redis: Redis): Promise<void> {
-  if (redis.status === 'ready') await Promise.race([redis.quit().catch(() => undefined), new Promise((resolve) => setTimeout(resolve, 1_000))])
+  if (redis.status === 'ready')
+    await Promise.race([redis.quit().catch(() => undefined), new Promise((resolve) => setTimeout(resolve, 1_000))])
   redis.disconnect()
 }
 

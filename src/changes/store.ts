@@ -168,7 +168,23 @@ export function createStore({ redis, keys }: { redis: Redis; keys: Keys }) {
     return latest === null || latest === request.id
   }
 
-  return { now, create, discard, find, findMany, transition, postpone, forget, due, isBusy, noteTick, sinceLastTickMs, open, ended, isLatest }
+  return {
+    now,
+    create,
+    discard,
+    find,
+    findMany,
+    transition,
+    postpone,
+    forget,
+    due,
+    isBusy,
+    noteTick,
+    sinceLastTickMs,
+    open,
+    ended,
+    isLatest,
+  }
 }
 export type Store = ReturnType<typeof createStore>
 

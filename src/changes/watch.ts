@@ -29,7 +29,17 @@ const WakeJob = z.object({ id: z.string() })
 export type Wake = (id: string, delayMs?: number) => Promise<void>
 
 /** What both sides need: those that ask (to wake) and those that work. `redis` stays the caller's, who closes it. */
-export function createQueues({ redis, keys, pollIntervalMs, onError }: { redis: Redis; keys: Keys; pollIntervalMs: number; onError: (error: unknown) => void }) {
+export function createQueues({
+  redis,
+  keys,
+  pollIntervalMs,
+  onError,
+}: {
+  redis: Redis
+  keys: Keys
+  pollIntervalMs: number
+  onError: (error: unknown) => void
+}) {
   const options = {
     connection: redis as ConnectionOptions,
     prefix: keys.queuePrefix,

@@ -37,7 +37,8 @@ export function refusedCard(error: string): Mrkdwn {
   if (error === 'not_in_channel' || error === 'channel_not_found') {
     return mrkdwn`I am not a member of this channel, so I could not post the request and nothing was asked for. Type */invite @Lockkeeper* here, then ask again.`
   }
-  if (error === 'is_archived') return mrkdwn`This channel is archived, so I could not post the request and nothing was asked for. Ask in another channel.`
+  if (error === 'is_archived')
+    return mrkdwn`This channel is archived, so I could not post the request and nothing was asked for. Ask in another channel.`
   if (error === 'restricted_action') {
     return mrkdwn`This workspace does not let me post in this channel, so nothing was asked for. Ask in another channel, or have an admin allow it.`
   }

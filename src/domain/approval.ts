@@ -34,19 +34,31 @@ export function judgeReader(person: Person, teamId: string | undefined): Ruling 
 }
 
 /** Whether a person may ask for changes in a channel. Whatever is not known denies. */
-export function judgeRequester(person: Person, where: { channelId: string; teamId?: string | undefined }, rules: Rules, membership: Membership): Ruling {
+export function judgeRequester(
+  person: Person,
+  where: { channelId: string; teamId?: string | undefined },
+  rules: Rules,
+  membership: Membership,
+): Ruling {
   const stranger = judgeStanding(person, where.teamId, 'ask for changes')
   if (stranger) return stranger
   if (where.channelId.startsWith('D')) {
-    return { allowed: false, why: 'Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel.' }
+    return {
+      allowed: false,
+      why: 'Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel.',
+    }
   }
   if (rules.channels && !rules.channels.includes(where.channelId)) {
-    return { allowed: false, why: `Changes cannot be asked for in this channel. Ask in ${rules.channels.map((id) => `<#${id}>`).join(' or ')}.` }
+    return {
+      allowed: false,
+      why: `Changes cannot be asked for in this channel. Ask in ${rules.channels.map((id) => `<#${id}>`).join(' or ')}.`,
+    }
   }
   if (!rules.operators) return { allowed: true, rule: 'every full member may ask' }
   return judgeMembership(person, rules.operators, membership, {
     rule: 'OPERATORS',
-    denied: 'You are not among the people who may ask for changes here (OPERATORS in the configuration). Ask one of them, or the people who run this bot.',
+    denied:
+      'You are not among the people who may ask for changes here (OPERATORS in the configuration). Ask one of them, or the people who run this bot.',
   })
 }
 
@@ -97,7 +109,10 @@ function judgeMembership(person: Person, group: Group, membership: Membership, w
     else if (members.has(person.userId)) return { allowed: true, rule: `${words.rule}: ${id}` }
   }
   if (unknown) {
-    return { allowed: false, why: 'Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute.' }
+    return {
+      allowed: false,
+      why: 'Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute.',
+    }
   }
   return { allowed: false, why: words.denied }
 }

@@ -1,6 +1,6 @@
+import type { Logger } from '@slack/bolt'
 import { App, type AppOptions, HTTPReceiver, SocketModeReceiver } from '@slack/bolt'
 import type { WebClientOptions } from '@slack/web-api'
-import type { Logger } from '@slack/bolt'
 import type { Secret } from '../domain/secret.ts'
 
 export interface SlackSettings {
@@ -31,7 +31,7 @@ export function webClientOptions(apiUrl: URL, logger: Logger): WebClientOptions 
 export function createBoltApp(settings: SlackSettings, identity: { botId: string; botUserId: string }, logger: Logger): App {
   const clientOptions = webClientOptions(settings.apiUrl, logger)
   const options: AppOptions = {
-    receiver: settings.appToken ? socketReceiver(settings, settings.appToken, clientOptions, logger) : httpReceiver(settings, logger),
+    receiver: settings.appToken ? socketReceiver(settings.appToken, clientOptions, logger) : httpReceiver(settings, logger),
     authorize: async () => ({ botToken: settings.botToken.reveal(), ...identity }),
     clientOptions,
     logger,
@@ -56,7 +56,7 @@ function httpReceiver(settings: SlackSettings, logger: Logger): HTTPReceiver {
   })
 }
 
-function socketReceiver(settings: SlackSettings, appToken: Secret, clientOptions: WebClientOptions, logger: Logger): SocketModeReceiver {
+function socketReceiver(appToken: Secret, clientOptions: WebClientOptions, logger: Logger): SocketModeReceiver {
   return new SocketModeReceiver({
     appToken: appToken.reveal(),
     logger,

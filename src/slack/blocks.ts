@@ -45,7 +45,10 @@ export function fields(texts: Mrkdwn[]): KnownBlock[] {
 
 /** Small print, over several blocks where it is much. */
 export function context(texts: Mrkdwn[]): KnownBlock[] {
-  return chunks(texts, limits.contextElements).map((some) => ({ type: 'context', elements: some.map(({ text }) => verbatim(text, limits.contextText)) }))
+  return chunks(texts, limits.contextElements).map((some) => ({
+    type: 'context',
+    elements: some.map(({ text }) => verbatim(text, limits.contextText)),
+  }))
 }
 
 export function divider(): KnownBlock {
@@ -69,13 +72,15 @@ export interface ButtonParts {
 
 /** Throws when the value is too long: a value that was cut would mean something else. */
 export function button({ text, actionId, value, style }: ButtonParts): Button {
-  if (value.length > limits.buttonValue) throw new RangeError(`a button's value has ${value.length} characters, and Slack takes ${limits.buttonValue}`)
+  if (value.length > limits.buttonValue)
+    throw new RangeError(`a button's value has ${value.length} characters, and Slack takes ${limits.buttonValue}`)
   return { type: 'button', text: plain(text, limits.buttonText), action_id: id(actionId), value, ...(style ? { style } : {}) }
 }
 
 /** An option of a picker. Throws when the value is too long, as for buttons. */
 export function option({ text, value }: { text: string; value: string }): PlainTextOption {
-  if (value.length === 0 || value.length > limits.optionValue) throw new RangeError(`an option's value has ${value.length} characters, and Slack takes 1 to ${limits.optionValue}`)
+  if (value.length === 0 || value.length > limits.optionValue)
+    throw new RangeError(`an option's value has ${value.length} characters, and Slack takes 1 to ${limits.optionValue}`)
   return { text: plain(text, limits.optionText), value }
 }
 
@@ -106,7 +111,13 @@ export interface PlainTextInputParts {
   placeholder?: string
 }
 
-export function plainTextInput({ actionId, multiline = false, maxLength = limits.inputLength, initialValue, placeholder }: PlainTextInputParts): PlainTextInput {
+export function plainTextInput({
+  actionId,
+  multiline = false,
+  maxLength = limits.inputLength,
+  initialValue,
+  placeholder,
+}: PlainTextInputParts): PlainTextInput {
   const length = Math.min(maxLength, limits.inputLength)
   return {
     type: 'plain_text_input',
@@ -183,4 +194,3 @@ function breakingPoint(text: string, max: number): number {
   // truncate leaves a mark in place of what it cuts, which does not belong here.
   return Math.max(1, truncate(`${window}  `, max).length - 1)
 }
-

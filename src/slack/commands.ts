@@ -1,5 +1,5 @@
-import { closest, distance } from 'fastest-levenshtein'
 import type { ModalView } from '@slack/web-api'
+import { closest, distance } from 'fastest-levenshtein'
 import type { OpenForm } from './form.ts'
 import type { Click, SlashCommand } from './interaction.ts'
 import { type Listing, listingMessage, PageButton, pageActionIds } from './listing.ts'
@@ -58,7 +58,13 @@ export function createCommandRouter({ commands, gate, may, openForm }: { command
     else await run(found.command, asked, found.args, 0, asked.answer.whisper)
   }
 
-  async function run(found: Command, asked: SlashCommand, args: string[], page: number, show: (message: Message) => Promise<void>): Promise<void> {
+  async function run(
+    found: Command,
+    asked: SlashCommand,
+    args: string[],
+    page: number,
+    show: (message: Message) => Promise<void>,
+  ): Promise<void> {
     await gate(asked.origin, found.need)
     await found.run({
       asked,
@@ -102,7 +108,9 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
     return mrkdwn`${code(`${name} ${typed}`)} needs one more word:\n${joinMrkdwn(choices, '\n')}`
   }
   const known = commands.map((command) => command.words)
-  const nearest = [closest(typed, known), closest(words[0]?.toLowerCase() ?? '', known)].sort((a, b) => nearness(words, a) - nearness(words, b))[0]
+  const nearest = [closest(typed, known), closest(words[0]?.toLowerCase() ?? '', known)].sort(
+    (a, b) => nearness(words, a) - nearness(words, b),
+  )[0]
   const meant = nearest !== undefined && nearness(words, nearest) <= Math.max(2, nearest.length / 3) ? nearest : undefined
   const suggestion = meant ? mrkdwn` Did you mean ${code(`${name} ${meant}`)}?` : mrkdwn``
   return mrkdwn`I do not know ${code(`${name} ${typed}`)}.${suggestion} ${code(`${name} help`)} shows everything that can be asked.`
@@ -114,8 +122,10 @@ function nearness(words: string[], known: string): number {
 
 /** What can be asked, with examples; what this person may not use is said to be so. Pure. */
 export function helpMessage(commands: Command[], name: string, allowed: Record<Need, boolean>): Message {
-  const line = (command: Command) => mrkdwn`${code(`${name} ${command.words}${command.usage ? ` ${command.usage}` : ''}`)}\n${command.summary}${example(command)}`
-  const example = (command: Command) => (command.example ? mrkdwn` Example: ${code(`${name} ${command.words} ${command.example}`)}` : mrkdwn``)
+  const line = (command: Command) =>
+    mrkdwn`${code(`${name} ${command.words}${command.usage ? ` ${command.usage}` : ''}`)}\n${command.summary}${example(command)}`
+  const example = (command: Command) =>
+    command.example ? mrkdwn` Example: ${code(`${name} ${command.words} ${command.example}`)}` : mrkdwn``
   const usable = commands.filter((command) => allowed[command.need])
   const others = commands.filter((command) => !allowed[command.need])
   const parts = [
@@ -123,7 +133,12 @@ export function helpMessage(commands: Command[], name: string, allowed: Record<N
     ...usable.map(line),
     ...(usable.length === 0 ? [mrkdwn`Nothing: only full members of this workspace can use me.`] : []),
     ...(others.length > 0
-      ? [mrkdwn`_Not open to you here:_ ${joinMrkdwn(others.map((command) => code(`${name} ${command.words}`)), ', ')}`]
+      ? [
+          mrkdwn`_Not open to you here:_ ${joinMrkdwn(
+            others.map((command) => code(`${name} ${command.words}`)),
+            ', ',
+          )}`,
+        ]
       : []),
     mrkdwn`Every change is approved by another person with a button, and followed until it has really happened.`,
   ]

@@ -56,8 +56,10 @@ export function toUserMessage(error: unknown): string | undefined {
 export function apiErrorSentence(error: ApiError): string {
   const known = error.codes.map((code) => codes[code]).find((sentence) => sentence !== undefined)
   if (known) return known
-  if (error.status === 401) return "The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY."
-  if (error.status === 403) return `The bot's API key may not do this (403): it may be read-only or limited to other addresses.${said(error)} Tell the people who run this bot.`
+  if (error.status === 401)
+    return "The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY."
+  if (error.status === 403)
+    return `The bot's API key may not do this (403): it may be read-only or limited to other addresses.${said(error)} Tell the people who run this bot.`
   if (error.status === 429) return 'The account API asks to slow down (429). Try again in a minute.'
   if (error.status >= 500) return `The account API has a problem of its own (${error.status}). Try again in a minute.`
   if (error.status === 404) return `The account API does not know this (404).${said(error)}`

@@ -5,10 +5,7 @@ import { ErrorCode } from '@slack/web-api'
  * `unknown`: no usable answer, so it may have happened (also `internal_error` and `fatal_error`, whose documentation says that
  * some aspect of the operation may have succeeded).
  */
-export type SlackFailure =
-  | { is: 'refused'; error: string }
-  | { is: 'rate-limited'; retryInMs: number }
-  | { is: 'unknown'; problem: string }
+export type SlackFailure = { is: 'refused'; error: string } | { is: 'rate-limited'; retryInMs: number } | { is: 'unknown'; problem: string }
 
 const ambiguous = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'team_added_to_org'])
 
@@ -29,4 +26,10 @@ export function classifySlackFailure(thrown: unknown): SlackFailure {
 }
 
 /** Slack would not take the message: the channel is gone, or the bot is not in it. */
-export const unreachableChannelErrors = new Set(['not_in_channel', 'channel_not_found', 'is_archived', 'user_not_in_channel', 'restricted_action'])
+export const unreachableChannelErrors = new Set([
+  'not_in_channel',
+  'channel_not_found',
+  'is_archived',
+  'user_not_in_channel',
+  'restricted_action',
+])

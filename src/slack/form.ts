@@ -11,7 +11,8 @@ import { mrkdwn } from './text.ts'
 export function createFormOpener(messenger: Pick<Messenger, 'openView' | 'updateView'>) {
   return async function openForm(triggerId: string, view: ModalView, gate: () => Promise<void>): Promise<void> {
     const opened = await messenger.openView(triggerId, view)
-    if (opened.is !== 'opened') throw new Refusal(mrkdwn`Slack did not open the form in time. Try once more; with arguments the command needs no form.`)
+    if (opened.is !== 'opened')
+      throw new Refusal(mrkdwn`Slack did not open the form in time. Try once more; with arguments the command needs no form.`)
     try {
       await gate()
     } catch (error) {

@@ -1,14 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { App } from '@slack/bolt'
 import type { Origin } from '../domain/origin.ts'
-import { interimWords, toUserWords } from './errors.ts'
 import { option } from './blocks.ts'
+import { interimWords, toUserWords } from './errors.ts'
 import { type Answer, type Click, type Interactions, notAChoice, type SlashCommand } from './interaction.ts'
 import type { Message, Messenger } from './messenger.ts'
-import { ClickPayload, CommandPayload, chosenOf, deliveryKey, OptionsPayload, readMetadata, SubmissionPayload, valuesOf } from './payloads.ts'
+import { notice, noticeView } from './notice.ts'
+import {
+  ClickPayload,
+  CommandPayload,
+  chosenOf,
+  deliveryKey,
+  OptionsPayload,
+  readMetadata,
+  SubmissionPayload,
+  valuesOf,
+} from './payloads.ts'
 import { inTime, interimAfterMs } from './prompt-answer.ts'
 import type { Respond } from './response-url.ts'
-import { notice, noticeView } from './notice.ts'
 import { code, type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
 
 export interface ListenOptions {
@@ -42,7 +51,8 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
       const whispered = origin.channelId ? await messenger.whisper(origin, message) : undefined
       if (whispered?.is === 'sent') return
       const sent = await messenger.post({ channelId: origin.userId }, message)
-      if (sent.is !== 'sent') onError(new Error(`an answer could not be delivered: ${JSON.stringify(answered ?? whispered ?? sent)}`), { at: 'answer' })
+      if (sent.is !== 'sent')
+        onError(new Error(`an answer could not be delivered: ${JSON.stringify(answered ?? whispered ?? sent)}`), { at: 'answer' })
     }
     return { whisper: (message) => say(message, false), replace: (message) => say(message, true), given: () => answers > 0 }
   }
@@ -59,7 +69,11 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
   }
 
   /** Runs what a person asked for, after the acknowledgement. */
-  async function serve(act: { deliveryKey: string; answer: Answer & { given: () => boolean } }, at: string, work: () => Promise<void>): Promise<void> {
+  async function serve(
+    act: { deliveryKey: string; answer: Answer & { given: () => boolean } },
+    at: string,
+    work: () => Promise<void>,
+  ): Promise<void> {
     const interim = setTimeout(() => {
       if (!act.answer.given()) void act.answer.whisper(notice(interimWords))
     }, interimAfterMs)
@@ -113,7 +127,12 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
         : undefined,
     }
     const handle = interactions.clicks[action.action_id]
-    const work = handle ? () => handle(click) : () => click.answer.whisper(notice(mrkdwn`This button is from another version of me, and I no longer know it. Ask again with the command.`))
+    const work = handle
+      ? () => handle(click)
+      : () =>
+          click.answer.whisper(
+            notice(mrkdwn`This button is from another version of me, and I no longer know it. Ask again with the command.`),
+          )
     await track(serve(click, `click ${action.action_id}`, work))
   })
 
@@ -123,7 +142,10 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
     const metadata = readMetadata(view.private_metadata)
     const handle = interactions.submissions[view.callback_id]
     if (!handle || !metadata) {
-      await ack({ response_action: 'update', view: noticeView(mrkdwn`This form is from another version of me. Close it and ask again with the command.`) })
+      await ack({
+        response_action: 'update',
+        view: noticeView(mrkdwn`This form is from another version of me. Close it and ask again with the command.`),
+      })
       return
     }
     const origin: Origin = { ...metadata.origin, userId: payload.user.id }
@@ -143,7 +165,8 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
     if (first.is === 'late') {
       await ack({ response_action: 'update', view: noticeView(interimWords) })
       const late = await first.work
-      const after = late.is === 'accepted' ? noticeView(late.words) : late.is === 'refused' ? late.again(late.problem) : noticeView(late.problem)
+      const after =
+        late.is === 'accepted' ? noticeView(late.words) : late.is === 'refused' ? late.again(late.problem) : noticeView(late.problem)
       const updated = await messenger.updateView(view.id, after)
       // The person has closed the modal meanwhile, or Slack did not take it: they are told all the same.
       if (updated.is !== 'sent') await submission.answer.whisper(notice(late.is === 'accepted' ? late.words : late.problem))
@@ -151,7 +174,8 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
     }
     const outcome = first.value
     if (outcome.is === 'accepted') await ack()
-    else if (outcome.is === 'refused' && hasMarkup(outcome.problem)) await ack({ response_action: 'update', view: outcome.again(outcome.problem) })
+    else if (outcome.is === 'refused' && hasMarkup(outcome.problem))
+      await ack({ response_action: 'update', view: outcome.again(outcome.problem) })
     else if (outcome.is === 'refused') await ack({ response_action: 'errors', errors: { [outcome.blockId]: toPlainText(outcome.problem) } })
     else await ack({ response_action: 'update', view: noticeView(outcome.problem) })
   })
@@ -168,7 +192,13 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
     }
     try {
       if (!load) throw new Error(`no options for ${payload.action_id}`)
-      const query = { actionId: payload.action_id, origin, typed: payload.value, metadata: payload.view?.private_metadata ?? '', values: valuesOf(payload.view?.state) }
+      const query = {
+        actionId: payload.action_id,
+        origin,
+        typed: payload.value,
+        metadata: payload.view?.private_metadata ?? '',
+        values: valuesOf(payload.view?.state),
+      }
       const found = await inTime(load(query))
       if (found.is === 'late') found.work.catch((error) => onError(error, { at: `options ${payload.action_id}` }))
       await ack(found.is === 'ready' ? found.value : sayInOptions(mrkdwn`The account API is slow just now. Type again in a moment.`))

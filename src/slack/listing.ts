@@ -23,7 +23,10 @@ export const PageButton = z.object({ command: z.string(), args: z.array(z.string
 const rowsPerPage = 10
 
 /** One page of a list, with buttons to the others. Pure. */
-export function listingMessage({ title, rows, empty, notes = [] }: Listing, at: { command: string; args: string[]; page: number }): Message {
+export function listingMessage(
+  { title, rows, empty, notes = [] }: Listing,
+  at: { command: string; args: string[]; page: number },
+): Message {
   const pages = Math.max(1, Math.ceil(rows.length / rowsPerPage))
   const page = Math.min(at.page, pages - 1)
   const shown = rows.slice(page * rowsPerPage, (page + 1) * rowsPerPage)

@@ -1,5 +1,5 @@
-import type { Message } from './messenger.ts'
 import type { SlackFailure } from './failure.ts'
+import type { Message } from './messenger.ts'
 
 export interface RespondOptions {
   /** Replaces the message that was clicked instead of adding one that only the person sees. */
@@ -8,22 +8,36 @@ export interface RespondOptions {
 
 /**
  * Answers through a `response_url`: five times within 30 minutes, also where the bot is not a member
- * (docs.slack.dev, "Handling user interaction"). Only addresses on `allowedOrigin` are used.
+ * (docs.slack.dev, "Handling user interaction"). Only addresses on these origins are used.
  */
-export function createResponder({ allowedOrigin, fetch = globalThis.fetch }: { allowedOrigin: string; fetch?: typeof globalThis.fetch }) {
+export function createResponder({
+  allowedOrigins,
+  fetch = globalThis.fetch,
+}: {
+  allowedOrigins: string[]
+  fetch?: typeof globalThis.fetch
+}) {
   return async function respond(url: string, message: Message, options: RespondOptions = {}): Promise<{ is: 'sent' } | SlackFailure> {
-    if (!URL.canParse(url) || new URL(url).origin !== allowedOrigin) return { is: 'refused', error: 'foreign_response_url' }
+    if (!URL.canParse(url) || !allowedOrigins.includes(new URL(url).origin)) return { is: 'refused', error: 'foreign_response_url' }
     try {
       const response = await fetch(url, {
         method: 'POST',
         redirect: 'error',
         signal: AbortSignal.timeout(4_000),
         headers: { 'content-type': 'application/json; charset=utf-8' },
-        body: JSON.stringify({ ...message, response_type: 'ephemeral', replace_original: options.replaceOriginal ?? false, parse: 'none', link_names: false }),
+        body: JSON.stringify({
+          ...message,
+          response_type: 'ephemeral',
+          replace_original: options.replaceOriginal ?? false,
+          parse: 'none',
+          link_names: false,
+        }),
       })
       await response.arrayBuffer()
       if (response.ok) return { is: 'sent' }
-      return response.status >= 500 ? { is: 'unknown', problem: `HTTP status ${response.status}` } : { is: 'refused', error: `http_${response.status}` }
+      return response.status >= 500
+        ? { is: 'unknown', problem: `HTTP status ${response.status}` }
+        : { is: 'refused', error: `http_${response.status}` }
     } catch (error) {
       return { is: 'unknown', problem: error instanceof Error ? error.name : 'no answer' }
     }

@@ -31,7 +31,8 @@ export function elasticIpListing(all: ElasticIp[], words: string[]): Listing {
   return {
     title: mrkdwn`${sorted.length === 1 ? '1 Elastic IP' : `${sorted.length} Elastic IPs`}${filter}`,
     rows: sorted.map(row),
-    empty: words.length > 0 ? mrkdwn`None of the ${all.length} Elastic IPs fits. Use fewer words.` : mrkdwn`The account has no Elastic IPs.`,
+    empty:
+      words.length > 0 ? mrkdwn`None of the ${all.length} Elastic IPs fits. Use fewer words.` : mrkdwn`The account has no Elastic IPs.`,
   }
 }
 

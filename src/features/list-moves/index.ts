@@ -42,7 +42,9 @@ function describe(request: Request, catalog: Catalog): Move {
 export function moveListing(moves: Move[], now: number): Listing {
   const inFlight = moves.filter(({ request }) => ['approved', 'starting', 'following'].includes(request.state))
   const waiting = moves.filter(({ request }) => request.state === 'waiting')
-  const ended = moves.filter(({ request }) => request.endedAt !== undefined && !['approved', 'starting', 'following'].includes(request.state)).slice(0, 10)
+  const ended = moves
+    .filter(({ request }) => request.endedAt !== undefined && !['approved', 'starting', 'following'].includes(request.state))
+    .slice(0, 10)
   return {
     title: mrkdwn`${inFlight.length} in flight, ${waiting.length} waiting for approval, ${ended.length} that ended lately`,
     rows: [...inFlight.map((move) => flightRow(move, now)), ...waiting.map(waitingRow), ...ended.map(endedRow)],
@@ -52,7 +54,12 @@ export function moveListing(moves: Move[], now: number): Listing {
 
 function flightRow({ request, sentence, underway }: Move, now: number): Mrkdwn {
   const late = request.lateAt === undefined ? '' : ', *late*'
-  return row(':arrows_counterclockwise:', sentence, mrkdwn`${stateWords(request, underway)} for ${timeTaken(request, now)}${mrkdwnOf(late)}`, request)
+  return row(
+    ':arrows_counterclockwise:',
+    sentence,
+    mrkdwn`${stateWords(request, underway)} for ${timeTaken(request, now)}${mrkdwnOf(late)}`,
+    request,
+  )
 }
 
 function waitingRow({ request, sentence }: Move): Mrkdwn {
@@ -61,12 +68,20 @@ function waitingRow({ request, sentence }: Move): Mrkdwn {
 
 function endedRow({ request, sentence }: Move): Mrkdwn {
   const took = request.state === 'done' ? mrkdwn` in ${timeTaken(request)}` : mrkdwn``
-  const mark = request.state === 'done' ? ':large_green_circle:' : ['failed', 'not-started'].includes(request.state) ? ':red_circle:' : ':white_circle:'
+  const mark =
+    request.state === 'done'
+      ? ':large_green_circle:'
+      : ['failed', 'not-started'].includes(request.state)
+        ? ':red_circle:'
+        : ':white_circle:'
   return row(mark, sentence, mrkdwn`${stateWords(request)}${took}, ${dateTime(request.endedAt ?? request.createdAt)}`, request)
 }
 
 function row(mark: string, sentence: string, state: Mrkdwn, { origin }: Request): Mrkdwn {
-  return joinMrkdwn([mrkdwn`${mark} *${sentence}*`, mrkdwn`${state}  ·  asked for by ${mention(origin.userId)} in <#${origin.channelId}>`], '\n')
+  return joinMrkdwn(
+    [mrkdwn`${mark} *${sentence}*`, mrkdwn`${state}  ·  asked for by ${mention(origin.userId)} in <#${origin.channelId}>`],
+    '\n',
+  )
 }
 
 function mrkdwnOf(text: ', *late*' | ''): Mrkdwn {

@@ -11,14 +11,20 @@ export function planListing(plans: Plan[], words: string[]): Listing {
   return {
     title: mrkdwn`${offers.length === 1 ? '1 plan' : `${offers.length} plans`}${filter}, cheapest first`,
     rows: offers.map((offer) => row(offer, query.currency)),
-    empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : mrkdwn`None of the ${plans.length} plans fits. Use fewer words, or leave out ${code('in-stock')}.`,
+    empty:
+      plans.length === 0
+        ? mrkdwn`The account API lists no plans.`
+        : mrkdwn`None of the ${plans.length} plans fits. Use fewer words, or leave out ${code('in-stock')}.`,
     notes: [mrkdwn`Sites in *bold* have stock. The lowest price of the regions shown, in ${query.currency}.`],
   }
 }
 
 function row({ plan, regions, price }: PlanOffer, currency: string): Mrkdwn {
   const cost = price
-    ? joinMrkdwn([amount(price.hour, currency, 'an hour'), amount(price.month, currency, 'a month')].filter((part) => part !== undefined), ', ')
+    ? joinMrkdwn(
+        [amount(price.hour, currency, 'an hour'), amount(price.month, currency, 'a month')].filter((part) => part !== undefined),
+        ', ',
+      )
     : mrkdwn`no price in ${currency}`
   const stock = plan.stockLevel ? mrkdwn`  ·  stock ${plan.stockLevel}` : mrkdwn``
   const places = regions.length > 0 ? joinMrkdwn(regions.map(place), '; ') : mrkdwn`no regions told`
@@ -27,7 +33,10 @@ function row({ plan, regions, price }: PlanOffer, currency: string): Mrkdwn {
 
 function size({ specs }: Plan): Mrkdwn {
   const gpu = specs.gpu ? `${specs.gpu}${specs.vramPerGpu === undefined ? '' : ` with ${specs.vramPerGpu} GB`}` : undefined
-  const disk = specs.disk?.amount === undefined ? undefined : `${specs.disk.amount} ${unit(specs.disk.unit)}${specs.disk.type ? ` ${specs.disk.type}` : ''}`
+  const disk =
+    specs.disk?.amount === undefined
+      ? undefined
+      : `${specs.disk.amount} ${unit(specs.disk.unit)}${specs.disk.type ? ` ${specs.disk.type}` : ''}`
   const parts = [
     specs.vcpuCount === undefined ? undefined : `${specs.vcpuCount} vCPU`,
     specs.memory === undefined ? undefined : `${specs.memory} GB memory`,

@@ -16,7 +16,9 @@ export interface PlanOffer {
 
 /** A word counts as a currency only where some plan has a price in it: `EUR` is one, `FRA` a site. Pure. */
 export function readQuery(plans: Plan[], words: string[]): PlanQuery {
-  const known = new Set(plans.flatMap((plan) => plan.regions.flatMap((region) => region.prices.map((price) => price.currency.toUpperCase()))))
+  const known = new Set(
+    plans.flatMap((plan) => plan.regions.flatMap((region) => region.prices.map((price) => price.currency.toUpperCase()))),
+  )
   const currency = words.find((word) => known.has(word.toUpperCase()))
   const inStockOnly = words.some((word) => word.toLowerCase() === 'in-stock')
   return {

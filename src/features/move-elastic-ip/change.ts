@@ -30,7 +30,10 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
   async function preflight(input: MoveInput, { signal }: { signal?: AbortSignal }): Promise<Preflight<MoveFacts>> {
     const options = { signal }
     const [elasticIp, server] = await Promise.all([
-      readOrNothing(() => accountApi.elasticIps.get(input.elasticIpId, options), `There is no Elastic IP ${input.elasticIpId} on the account.`),
+      readOrNothing(
+        () => accountApi.elasticIps.get(input.elasticIpId, options),
+        `There is no Elastic IP ${input.elasticIpId} on the account.`,
+      ),
       readOrNothing(() => accountApi.servers.get(input.serverId, options), `There is no server ${input.serverId} on the account.`),
     ])
     return judgePreflight(input, elasticIp, server)
@@ -65,14 +68,16 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     },
     survey,
     doneSentence: (facts) => `${addressOf(facts)} now answers from ${facts.to.name}.`,
-    reverse: (_, facts) => (facts.from ? { input: { elasticIpId: facts.elasticIpId, serverId: facts.from.id }, label: 'Move back' } : undefined),
+    reverse: (_, facts) =>
+      facts.from ? { input: { elasticIpId: facts.elasticIpId, serverId: facts.from.id }, label: 'Move back' } : undefined,
   }
 }
 
 /** Whether the move can be asked for. Throws UserError when it cannot; what could not be read or is not told is listed, not refused. Pure. */
 export function judgePreflight(input: MoveInput, elasticIp: Read<ElasticIp>, server: Read<Server>): Preflight<MoveFacts> {
   const unchecked: string[] = []
-  if (elasticIp.is === 'unread') unchecked.push(`whether Elastic IP ${input.elasticIpId} exists and is active (the account API did not answer)`)
+  if (elasticIp.is === 'unread')
+    unchecked.push(`whether Elastic IP ${input.elasticIpId} exists and is active (the account API did not answer)`)
   else refuseUnlessMovable(elasticIp.value)
   if (server.is === 'unread') unchecked.push(`whether server ${input.serverId} exists (the account API did not answer)`)
   if (elasticIp.is === 'read' && server.is === 'read') unchecked.push(...compare(elasticIp.value, server.value))
@@ -123,7 +128,8 @@ function compare(elasticIp: ElasticIp, server: Server): string[] {
   const unchecked: string[] = []
   if (!elasticIp.server) unchecked.push(`which server ${elasticIp.address} is on (the account API shows none)`)
   if (!elasticIp.project || !server.project) unchecked.push(`whether ${name} is in the same project (the account API does not tell)`)
-  if (!here || !there || sameSite(here, there) === undefined) unchecked.push(`whether ${name} is in the same site (the account API does not tell)`)
+  if (!here || !there || sameSite(here, there) === undefined)
+    unchecked.push(`whether ${name} is in the same site (the account API does not tell)`)
   return unchecked
 }
 
@@ -199,7 +205,8 @@ async function readOrNothing<T>(read: () => Promise<T>, absent: string): Promise
     return { is: 'read', value: await read() }
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) throw new UserError(absent)
-    if (error instanceof ApiUnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))) return { is: 'unread' }
+    if (error instanceof ApiUnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429)))
+      return { is: 'unread' }
     throw error
   }
 }

@@ -9,21 +9,40 @@ const mostOptions = 100
 
 export function elasticIpChoices(all: ElasticIp[], typed: string): Choices {
   const fits = all.filter((elasticIp) =>
-    matches(typed, [elasticIp.address, elasticIp.id, elasticIp.server?.hostname, elasticIp.server?.id, elasticIp.project?.name, elasticIp.site?.slug, elasticIp.site?.name]),
+    matches(typed, [
+      elasticIp.address,
+      elasticIp.id,
+      elasticIp.server?.hostname,
+      elasticIp.server?.id,
+      elasticIp.project?.name,
+      elasticIp.site?.slug,
+      elasticIp.site?.name,
+    ]),
   )
   return choices(fits.map(elasticIpOption), 'No Elastic IP fits what you typed.')
 }
 
 export function serverChoices(all: Server[], typed: string): Choices {
   const fits = all.filter((server) =>
-    matches(typed, [server.hostname, server.label, server.id, server.primaryIpv4, server.project?.name, server.site?.slug, server.site?.name]),
+    matches(typed, [
+      server.hostname,
+      server.label,
+      server.id,
+      server.primaryIpv4,
+      server.project?.name,
+      server.site?.slug,
+      server.site?.name,
+    ]),
   )
   return choices(fits.map(serverOption), 'No server fits what you typed.')
 }
 
 export function elasticIpOption(elasticIp: Pick<ElasticIp, 'id' | 'address' | 'status' | 'server'>): PlainTextOption {
   const where = elasticIp.server ? `on ${elasticIp.server.hostname ?? elasticIp.server.id}` : 'on no server'
-  return option({ text: `${elasticIp.address} ${where}${elasticIp.status === 'active' ? '' : ` (${elasticIp.status})`}`, value: elasticIp.id })
+  return option({
+    text: `${elasticIp.address} ${where}${elasticIp.status === 'active' ? '' : ` (${elasticIp.status})`}`,
+    value: elasticIp.id,
+  })
 }
 
 export function serverOption(server: Pick<Server, 'id' | 'hostname' | 'project' | 'site'>): PlainTextOption {

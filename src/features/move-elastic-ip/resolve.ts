@@ -29,7 +29,11 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
       accountApi.servers.get(typed, options).catch(nothingIfUnknown),
     ])
     if (byId) return byId.id
-    return chooseServer(typed, byHostname.filter((server) => server.hostname?.toLowerCase() === typed.toLowerCase()), elasticIp)
+    return chooseServer(
+      typed,
+      byHostname.filter((server) => server.hostname?.toLowerCase() === typed.toLowerCase()),
+      elasticIp,
+    )
   }
 
   return async function resolve(typedElasticIp: string, typedServer: string, options: Options = {}): Promise<MoveInput> {
@@ -49,7 +53,10 @@ export function chooseServer(typed: string, candidates: Server[], elasticIp: Ela
   const inProject = candidates.filter((server) => server.project?.id !== undefined && server.project.id === elasticIp?.project?.id)
   const [sole] = inProject
   if (sole && inProject.length === 1) return sole.id
-  const list = candidates.map((server) => `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`)
+  const list = candidates.map(
+    (server) =>
+      `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`,
+  )
   throw new UserError(`There are ${candidates.length} servers called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
 }
 

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { Baseline } from '../domain/baseline.ts'
+import { loose, Named, text, toNamed, toNumber, toText } from './fields.ts'
+import type { CallOptions, Http } from './http.ts'
+import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
+
+const BaselineResponse = z.object({
+  id: z.string(),
+  attributes: z.object({
+    name: text,
+    description: text,
+    target_type: text,
+    operating_system: text,
+    platforms: z.array(Named).nullish(),
+    ssh_keys: z.array(z.object({ id: text, name: text, fingerprint: text })).nullish(),
+    user_data: z.object({ id: text, description: text }).nullish(),
+    disk_layout: z.array(z.object({ role: text, count: loose, raid_level: text, filesystem: text, mount_point: text })).nullish(),
+    bios: z.record(z.string(), z.unknown()).nullish(),
+    created_at: text,
+  }),
+})
+
+const baseline = resourceKind(
+  BaselineResponse,
+  ({ id, attributes: wire }): Baseline => ({
+    id,
+    name: wire.name ?? id,
+    description: wire.description ?? undefined,
+    targetType: wire.target_type ?? undefined,
+    operatingSystem: wire.operating_system ?? undefined,
+    platforms: wire.platforms?.map(toNamed) ?? [],
+    sshKeys:
+      wire.ssh_keys?.map((key) => ({
+        id: key.id ?? undefined,
+        name: key.name ?? undefined,
+        fingerprint: key.fingerprint ?? undefined,
+      })) ?? [],
+    userData: wire.user_data?.id ? { id: wire.user_data.id, description: wire.user_data.description ?? undefined } : undefined,
+    diskLayout:
+      wire.disk_layout?.map((group) => ({
+        role: group.role ?? undefined,
+        count: toNumber(group.count),
+        raidLevel: group.raid_level ?? undefined,
+        filesystem: group.filesystem ?? undefined,
+        mountPoint: group.mount_point ?? undefined,
+      })) ?? [],
+    bios: Object.entries(wire.bios ?? {}).map(([setting, value]) => ({ setting, value: toText(value) ?? JSON.stringify(value) })),
+    createdAt: wire.created_at ?? undefined,
+  }),
+)
+
+export function baselinesResource(http: Http, reportSkipped: ReportSkipped) {
+  return {
+    /** All baselines (interface specification, "GET /baselines"; a preview for teams with the feature flag `baselines_api`). */
+    async list({ signal }: CallOptions = {}): Promise<Baseline[]> {
+      return readList(http, baseline, { operation: 'baselines.list', path: '/baselines', signal }, reportSkipped)
+    },
+  }
+}

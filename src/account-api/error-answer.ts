@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { toText } from './fields.ts'
+
+/** Both shapes of errors: `{code, message}` and `{code, status, title, detail, source, meta}`. Any member can be missing. */
+const ErrorsResponse = z.object({ errors: z.array(z.unknown()) })
+const ErrorItem = z.object({ code: z.unknown(), detail: z.unknown(), message: z.unknown(), title: z.unknown() }).partial()
+
+const maxDetailLength = 200
+const plainCode = /^[\w.-]{1,64}$/
+/** API tokens look like this. No refusal has a reason to quote one. */
+const tokenLike = /[0-9a-f]{32,}/gi
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be found
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+
+/** What can be said of a refusal. Anything that is not one of the two shapes (HTML, nothing, cut short) says nothing. */
+export function readErrorAnswer(body: string, redact: (text: string) => string): { codes: string[]; detail?: string } {
+  const items = parseErrors(body)
+  const clean = (value: string) => redact(value).replace(tokenLike, '[redacted]').replace(unprintable, ' ').trim()
+  const codes = items.map((item) => clean(toText(item.code) ?? '')).filter((code) => plainCode.test(code))
+  const detail = items.flatMap((item) => [item.detail, item.message, item.title]).map((words) => clean(toText(words) ?? ''))
+  const first = detail.find((words) => words !== '')
+  return { codes: codes.slice(0, 10), ...(first && { detail: shorten(first) }) }
+}
+
+function parseErrors(body: string): z.infer<typeof ErrorItem>[] {
+  try {
+    const { errors } = ErrorsResponse.parse(JSON.parse(body))
+    return errors.flatMap((error) => ErrorItem.safeParse(error).data ?? [])
+  } catch {
+    return []
+  }
+}
+
+/** Cut by code points, so that no half of a surrogate pair is left. */
+function shorten(words: string): string {
+  return words.length <= maxDetailLength ? words : `${[...words.slice(0, maxDetailLength * 2)].slice(0, maxDetailLength - 1).join('')}…`
+}

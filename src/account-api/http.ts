@@ -1,0 +1,192 @@
+import { type Dispatcher, Pool } from 'undici'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../domain/errors.ts'
+import type { Secret } from '../domain/secret.ts'
+import { type Deadline, startDeadline } from './deadline.ts'
+import { readErrorAnswer } from './error-answer.ts'
+import { misfit } from './misfit.ts'
+import { queryString } from './path.ts'
+import { parseRetryAfter, retryDelayMs } from './retry.ts'
+import { codeOf, wasRequestSent } from './unreachable.ts'
+
+/** All in milliseconds. `readMs` and `writeMs` bound a whole call, with the tries of a read and the waits between them. */
+export const defaultTimings = {
+  connectMs: 5_000,
+  headersMs: 10_000,
+  /** Between two pieces of a body; a body that drips is ended by the deadline of the call. */
+  bodyMs: 10_000,
+  readMs: 15_000,
+  writeMs: 20_000,
+  retryBaseMs: 250,
+  retryMaxMs: 2_000,
+}
+export type Timings = typeof defaultTimings
+
+/** A page of 100 Elastic IPs is about 80 KB and a list of 500 plans, which is not paged, 1 to 2 MB: room to grow, and no room to hurt. */
+const maxResponseBytes = 8 * 1024 * 1024
+/** 64 confirming reads and 8 pages at a time while many moves are followed, and some for people, who should not queue behind them. */
+const maxConnections = 80
+const maxReadTries = 3
+const jsonType = /^application\/(vnd\.api\+json|json)\s*(;|$)/i
+
+export interface HttpCall<T> {
+  /** What is being done, as a name of ours: `elasticIps.move`. */
+  operation: string
+  /** GET is tried again after a transient failure. Everything else is a write and is sent once, whatever happens. */
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** From `pathTo`, or a constant. */
+  path: string
+  query?: Record<string, string | number | undefined>
+  body?: unknown
+  signal?: AbortSignal | undefined
+  /** Turns the JSON of a 2xx answer into what is wanted; throws when it does not fit. Gets undefined for an answer without a body. */
+  read: (json: unknown) => T
+  /** True when a 2xx answer may come without a body. */
+  mayBeEmpty?: boolean
+}
+
+/** For every operation: whoever asks may stop waiting. A write that is already on its way may still be carried out. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+}
+
+/** What came of one try. */
+export interface HttpCallReport {
+  operation: string
+  /** 1 for the first. */
+  attempt: number
+  status: number | 'unreachable' | 'contract'
+  ms: number
+}
+
+export interface HttpOptions {
+  baseUrl: URL
+  key: Secret
+  timings?: Partial<Timings>
+  onCall?: (report: HttpCallReport) => void
+}
+
+/** One pool to one origin: the key can go nowhere else, since nothing here follows a redirect or takes an address. */
+export function createHttp({ baseUrl, key, timings, onCall }: HttpOptions) {
+  const times: Timings = { ...defaultTimings, ...timings }
+  const prefix = baseUrl.pathname.replace(/\/+$/, '')
+  const redact = (words: string) => words.replaceAll(key.reveal(), '[redacted]')
+  const pool = new Pool(baseUrl.origin, {
+    connections: maxConnections,
+    pipelining: 1,
+    // With HTTP/2 one stuck connection would hold up every call.
+    allowH2: false,
+    connect: { timeout: times.connectMs },
+    headersTimeout: times.headersMs,
+    bodyTimeout: times.bodyMs,
+    keepAliveTimeout: 4_000,
+    maxResponseSize: maxResponseBytes,
+  })
+
+  async function call<T>(request: HttpCall<T>): Promise<T> {
+    const { operation, method, signal } = request
+    if (signal?.aborted) throw new ApiUnreachableError({ operation, requestSent: 'no', problem: 'cancelled before it was sent' })
+
+    const tries = method === 'GET' ? maxReadTries : 1
+    const deadline = startDeadline(method === 'GET' ? times.readMs : times.writeMs, signal)
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await observed(request, attempt, deadline)
+        } catch (error) {
+          const delayMs = attempt < tries ? retryDelayMs(error, attempt, times) : undefined
+          if (delayMs === undefined || !(await deadline.wait(delayMs))) throw error
+        }
+      }
+    } finally {
+      deadline.end()
+    }
+  }
+
+  async function observed<T>(request: HttpCall<T>, attempt: number, deadline: Deadline): Promise<T> {
+    const startedAt = performance.now()
+    const report = (status: HttpCallReport['status']) =>
+      onCall?.({ operation: request.operation, attempt, status, ms: performance.now() - startedAt })
+    try {
+      const { status, value } = await exchange(request, deadline)
+      report(status)
+      return value
+    } catch (error) {
+      report(error instanceof ApiError ? error.status : error instanceof ApiContractError ? 'contract' : 'unreachable')
+      throw error
+    }
+  }
+
+  async function exchange<T>(request: HttpCall<T>, deadline: Deadline): Promise<{ status: number; value: T }> {
+    const { operation } = request
+    const answer = await send(request, deadline).catch((error: unknown) => {
+      throw unreachable(operation, error, deadline, wasRequestSent(error))
+    })
+    const { statusCode: status, headers } = answer
+    if (status >= 400) throw await refusal(operation, answer)
+
+    const empty = status === 204 || headers['content-length'] === '0'
+    const problem = problemWith(answer, empty && request.mayBeEmpty === true)
+    if (problem) {
+      abandon(answer)
+      throw new ApiContractError({ operation, status, problem })
+    }
+    const body = await answer.body.text().catch((error: unknown) => {
+      if (codeOf(error) !== 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw unreachable(operation, error, deadline, 'unknown')
+      throw new ApiContractError({ operation, status, problem: `more than ${maxResponseBytes} bytes` })
+    })
+    try {
+      return { status, value: request.read(empty ? undefined : JSON.parse(body)) }
+    } catch (error) {
+      throw new ApiContractError({ operation, status, problem: misfit(error) })
+    }
+  }
+
+  function send({ method, path, query, body }: HttpCall<unknown>, deadline: Deadline) {
+    return pool.request({
+      method,
+      path: `${prefix}${path}${query ? queryString(query) : ''}`,
+      headers: {
+        authorization: key.reveal(),
+        accept: 'application/vnd.api+json, application/json',
+        // Without this, any encoding would be acceptable by the rules of HTTP, and a compressed answer can be a bomb.
+        'accept-encoding': 'identity',
+        'api-version': '2023-06-01',
+        'user-agent': 'lockkeeper',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: deadline.signal,
+    })
+  }
+
+  async function refusal(operation: string, { statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<ApiError> {
+    // The status says enough when the rest of the answer does not arrive.
+    const words = await body.text().catch(() => '')
+    const retryAfterMs = parseRetryAfter(headers['retry-after'], headers.date)
+    return new ApiError({ operation, status, ...readErrorAnswer(words, redact), ...(retryAfterMs !== undefined && { retryAfterMs }) })
+  }
+
+  return {
+    call,
+    /** Waits for the calls under way. */
+    close: () => pool.close(),
+  }
+}
+export type Http = ReturnType<typeof createHttp>
+
+function problemWith({ statusCode, headers }: Dispatcher.ResponseData, bodyless: boolean): string | undefined {
+  if (statusCode < 200 || statusCode >= 300) return 'a redirect, which is not followed'
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') return 'an encoded body, which was not asked for'
+  if (!bodyless && !jsonType.test(String(headers['content-type'] ?? ''))) return 'not JSON'
+}
+
+/** Ends the connection: the body is not wanted, and one that drips would otherwise hold the connection for ever. */
+function abandon({ body }: Dispatcher.ResponseData) {
+  body.on('error', () => {}).destroy()
+}
+
+function unreachable(operation: string, error: unknown, deadline: Deadline, requestSent: 'no' | 'unknown') {
+  if (deadline.signal.aborted) return new ApiUnreachableError({ operation, requestSent: 'unknown', problem: deadline.problem() })
+  return new ApiUnreachableError({ operation, requestSent, problem: codeOf(error) })
+}

@@ -1,0 +1,24 @@
+import { UserError } from '../domain/errors.ts'
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be refused
+const forbidden = /[/\\\u0000-\u001f\u007f-\u009f]/
+
+/**
+ * `/elastic_ips/eip_1`. Ids are opaque, and they come from people: one that is `..`, or that holds a slash which something on the way
+ * decodes before it routes, would reach another operation with our key. Such ids do not exist, so they are refused, not encoded.
+ */
+export function pathTo(collection: `/${string}`, id: string): string {
+  if (id === '' || id === '.' || id === '..' || forbidden.test(id) || !id.isWellFormed()) {
+    throw new UserError('That cannot be an id: ids are not empty and hold no slashes, backslashes or control characters.')
+  }
+  return `${collection}/${encodeURIComponent(id)}`
+}
+
+/** `?filter%5Bstatus%5D=moving`; without the members that are undefined. */
+export function queryString(query: Record<string, string | number | undefined>): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) params.append(name, String(value))
+  }
+  return params.size === 0 ? '' : `?${params}`
+}

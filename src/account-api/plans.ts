@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import type { Plan, PlanRegion } from '../domain/plan.ts'
+import { loose, text, toNumber, toText } from './fields.ts'
+import type { CallOptions, Http } from './http.ts'
+import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
+
+const texts = z.array(z.string()).nullish()
+
+const RegionResponse = z.object({
+  name: text,
+  locations: z.object({ available: texts, in_stock: texts }).nullish(),
+  stock_level: text,
+  /** By currency code. */
+  pricing: z.record(z.string(), z.object({ hour: loose, month: loose, year: loose }).partial().nullish()).nullish(),
+})
+
+const SpecsResponse = z.object({
+  memory: loose,
+  gpu: text,
+  vram_per_gpu: loose,
+  vcpus: loose,
+  vcpu: z.object({ count: loose, type: text }).nullish(),
+  nics: z.array(z.object({ type: text, count: loose })).nullish(),
+  disk: z.object({ type: text, size: z.object({ amount: loose, unit: text }).nullish() }).nullish(),
+})
+
+const PlanResponse = z.object({
+  id: z.string(),
+  attributes: z.object({
+    name: text,
+    specs: SpecsResponse.nullish(),
+    regions: z.array(RegionResponse).nullish(),
+    stock_level: text,
+    available_operating_systems: texts,
+  }),
+})
+
+const plan = resourceKind(
+  PlanResponse,
+  ({ id, attributes: wire }): Plan => ({
+    id,
+    name: wire.name ?? id,
+    specs: toSpecs(wire.specs),
+    regions: wire.regions?.map(toRegion) ?? [],
+    stockLevel: wire.stock_level ?? undefined,
+    operatingSystems: wire.available_operating_systems ?? [],
+  }),
+)
+
+function toSpecs(wire: z.infer<typeof SpecsResponse> | null | undefined): Plan['specs'] {
+  return {
+    vcpuCount: toNumber(wire?.vcpus) ?? toNumber(wire?.vcpu?.count),
+    vcpuType: wire?.vcpu?.type ?? undefined,
+    memory: toNumber(wire?.memory),
+    gpu: wire?.gpu ?? undefined,
+    vramPerGpu: toNumber(wire?.vram_per_gpu),
+    nics: wire?.nics?.map((nic) => ({ type: nic.type ?? undefined, count: toNumber(nic.count) })) ?? [],
+    disk: wire?.disk
+      ? { type: wire.disk.type ?? undefined, amount: toNumber(wire.disk.size?.amount), unit: toText(wire.disk.size?.unit) }
+      : undefined,
+  }
+}
+
+function toRegion(wire: z.infer<typeof RegionResponse>): PlanRegion {
+  return {
+    name: wire.name ?? undefined,
+    availableSites: wire.locations?.available ?? [],
+    inStockSites: wire.locations?.in_stock ?? [],
+    stockLevel: wire.stock_level ?? undefined,
+    prices: Object.entries(wire.pricing ?? {}).map(([currency, price]) => ({
+      currency,
+      hour: toNumber(price?.hour),
+      month: toNumber(price?.month),
+      year: toNumber(price?.year),
+    })),
+  }
+}
+
+export function plansResource(http: Http, reportSkipped: ReportSkipped) {
+  return {
+    /** All plans in one answer (interface specification, "GET /plans/virtual_machines"). */
+    async list({ signal }: CallOptions = {}): Promise<Plan[]> {
+      return readList(http, plan, { operation: 'plans.list', path: '/plans/virtual_machines', signal }, reportSkipped)
+    },
+  }
+}

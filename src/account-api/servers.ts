@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import type { Server } from '../domain/server.ts'
+import { Named, text, toNamed, toProject } from './fields.ts'
+import type { CallOptions, Http } from './http.ts'
+import { readPages } from './pages.ts'
+import { pathTo } from './path.ts'
+import { type ReportSkipped, resourceKind } from './resource-kind.ts'
+
+const ServerResponse = z.object({
+  id: z.string(),
+  attributes: z.object({
+    hostname: text,
+    label: text,
+    primary_ipv4: text,
+    status: text,
+    locked: z.boolean().nullish(),
+    region: z.object({ site: Named.nullish() }).nullish(),
+    project: Named.nullish(),
+  }),
+})
+
+const server = resourceKind(
+  ServerResponse,
+  ({ id, attributes: wire }): Server => ({
+    id,
+    hostname: wire.hostname ?? undefined,
+    label: wire.label ?? undefined,
+    primaryIpv4: wire.primary_ipv4 ?? undefined,
+    status: wire.status ?? undefined,
+    locked: wire.locked ?? false,
+    project: toProject(wire.project),
+    site: wire.region?.site ? toNamed(wire.region.site) : undefined,
+  }),
+)
+
+export interface ServerFilter extends CallOptions {
+  projectId?: string | undefined
+  hostname?: string | undefined
+  region?: string | undefined
+}
+
+export function serversResource(http: Http, reportSkipped: ReportSkipped) {
+  return {
+    /** A hostname is not unique: several servers, of several projects, can have the same. */
+    async list({ projectId, hostname, region, signal }: ServerFilter = {}): Promise<Server[]> {
+      const query = { 'filter[project]': projectId, 'filter[hostname]': hostname, 'filter[region]': region }
+      return readPages(http, server, { operation: 'servers.list', path: '/servers', query, signal }, reportSkipped)
+    },
+
+    async get(id: string, { signal }: CallOptions = {}): Promise<Server> {
+      return http.call({ operation: 'servers.get', method: 'GET', path: pathTo('/servers', id), signal, read: server.one })
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import { createBot, StartError } from './bot.ts'
+import { ConfigError, takeConfig } from './config.ts'
+import { createLog, describeError } from './ops/log.ts'
+
+try {
+  const config = takeConfig(process.env)
+  const log = createLog({ level: config.logLevel })
+  const bot = createBot(config, { log })
+
+  const end = async (signal: string) => {
+    log.info({ signal }, 'stopping')
+    await bot.stop()
+    process.exit(0)
+  }
+  process.once('SIGTERM', end)
+  process.once('SIGINT', end)
+  // A promise that nobody waited for is a defect, and ends neither the moves in flight nor the conversation with people.
+  process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'))
+
+  await bot.start()
+} catch (error) {
+  const lines =
+    error instanceof ConfigError ? error.lines : [error instanceof StartError ? error.message : JSON.stringify(describeError(error))]
+  for (const line of lines) process.stderr.write(`${line}\n`)
+  process.exit(1)
+}
