@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+
+async function approvedMove(world: World) {
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  const card = await untilCard(world.slack, /Waiting for approval/)
+  await world.ben.click(card, 'Approve')
+  return { elasticIp, target, card }
+}
+
+function patches(world: World) {
+  return world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
+}
+
+describe('a write whose answer says nothing', () => {
+  test.each(['drop-after', 'html', 'truncate'] as const)('is resolved by reading: %s', async (kind) => {
+    const world = await startWorld()
+    const fault = world.accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind })
+    const { card } = await approvedMove(world)
+
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(fault.fired).toBe(1)
+    expect(patches(world)).toHaveLength(1)
+  })
+
+  test('and that took effect is told as done, also when the answer was a 500', async () => {
+    const world = await startWorld()
+    const { elasticIp, target } = world.accountApi.world.movable()
+    const fault = world.accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind: 'status', status: 500 })
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    await world.ben.click(card, 'Approve')
+    await world.slack.until(() => patches(world).length === 1)
+    world.accountApi.world.moveBehindOurBack(elasticIp.id, target.id)
+
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(fault.fired).toBe(1)
+    expect(patches(world)).toHaveLength(1)
+  })
+})
+
+describe('an end that is not the one hoped for', () => {
+  test('a refusal of the account API is told with its meaning', async () => {
+    const world = await startWorld()
+    world.accountApi.faults.add({
+      method: 'PATCH',
+      path: /elastic_ips/,
+      times: 1,
+      kind: 'status',
+      status: 422,
+      body: { errors: [{ code: 'SERVER_NETWORK_INCOMPATIBLE', message: 'no' }] },
+    })
+    const { card } = await approvedMove(world)
+
+    const report = await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(report.text).toMatch(/The network of the server does not fit the Elastic IP\. Nothing was changed\./)
+    expect(patches(world)).toHaveLength(1)
+  })
+
+  test('a move that ends in an error', async () => {
+    const world = await startWorld()
+    world.accountApi.world.nextMove({ takesMs: 200, endsIn: 'error' })
+    const { card } = await approvedMove(world)
+
+    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('in status error')
+  })
+
+  test('an Elastic IP that is released while it moves', async () => {
+    const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } } })
+    const { elasticIp, card } = await approvedMove(world)
+    await untilCard(world.slack, /\*Moving\*/)
+
+    world.accountApi.world.release(elasticIp.id)
+
+    await untilReport(world.slack, card.ts, /Failed/)
+  })
+
+  test('somebody else moves it on meanwhile', async () => {
+    const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } } })
+    const { elasticIp, card } = await approvedMove(world)
+    await untilCard(world.slack, /\*Moving\*/)
+
+    world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
+
+    expect((await untilReport(world.slack, card.ts, /Superseded/)).text).toContain('I leave it as it is')
+    expect(patches(world)).toHaveLength(1)
+  })
+
+  test('the account changed after the card was posted: nothing is done, and the difference is told', async () => {
+    const world = await startWorld()
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
+
+    await world.ben.click(card, 'Approve')
+
+    const report = await untilReport(world.slack, card.ts, /Nothing was done/)
+    expect(report.text).toMatch(/was on .* when this was asked for, and is on .* now/)
+    expect(patches(world)).toEqual([])
+  })
+
+  test('late is told as late, and its end is told all the same', async () => {
+    const world = await startWorld({ env: { MOVE_TIMEOUT: '400ms' }, account: { moveTakes: { min: 1_500, max: 1_500 } } })
+    const { card } = await approvedMove(world)
+
+    await untilReport(world.slack, card.ts, /Late/)
+    await untilReport(world.slack, card.ts, /Done.*later than it should have/s)
+
+    const thread = world.slack.thread(ops, card.ts).slice(1)
+    expect(thread.map(({ text }) => /Late:|Done\./.exec(text)?.[0])).toEqual(['Late:', 'Done.'])
+  })
+})
+
+describe('what stands behind the bot is away', () => {
+  test('the account API: said in words, and a request by ids says what was not checked', async () => {
+    const world = await startWorld()
+    const { elasticIp, target } = world.accountApi.world.movable()
+    world.accountApi.faults.add({ method: 'GET', path: /./, times: 1_000, kind: 'status', status: 503 })
+
+    await world.ada.command('/infra ip list', { channel: ops })
+    await untilWhisper(world.slack, people.ada, /problem of its own \(503\)/)
+    await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    expect(card.text).toContain('Not checked:')
+  })
+
+  test('an account API that hangs: an interim word within 3 s', async () => {
+    const world = await startWorld()
+    world.accountApi.faults.add({ method: 'GET', path: /./, times: 1_000, kind: 'delay', delayMs: 30_000 })
+    const asked = Date.now()
+
+    await world.ada.command('/infra ip list', { channel: ops })
+    await untilWhisper(world.slack, people.ada, /Still at it/)
+
+    expect(Date.now() - asked).toBeLessThan(3_000)
+    world.accountApi.faults.clear()
+  })
+
+  test('Slack loses the answer to a report: it is looked for, and not told twice', async () => {
+    const world = await startWorld()
+    const fault = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: (args) => args.thread_ts !== undefined })
+    const { card } = await approvedMove(world)
+
+    await untilReport(world.slack, card.ts, /Done/)
+    await world.slack.until(() => world.slack.calls('conversations.replies').length > 0, { timeoutMs: 15_000 })
+
+    expect(fault.fired).toBe(1)
+    expect(world.slack.thread(ops, card.ts)).toHaveLength(2)
+  })
+
+  test('a channel that was archived meanwhile: the requester is told directly', async () => {
+    const world = await startWorld({ account: { moveTakes: { min: 800, max: 800 } } })
+    const { card } = await approvedMove(world)
+    await untilCard(world.slack, /\*Moving\*/)
+
+    world.slack.archive(ops)
+
+    const direct = await world.slack.until(() => world.slack.directMessages(people.ada).find(({ text }) => /Done/.test(text)), { timeoutMs: 15_000 })
+    expect(direct.text).toContain('is_archived')
+    expect(card.ts).toBeDefined()
+  })
+})

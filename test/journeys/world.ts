@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import { inject, onTestFinished } from 'vitest'
+import { createBot } from '../../src/bot.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/ops/log.ts'
+import { type AccountApi, type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import type { Slack } from '../sandbox/slack/slack.ts'
+import { startSlack } from '../sandbox/slack/start-slack.ts'
+
+/** The people of the sandbox's workspace. */
+export const people = { ada: 'U0ADA00001', ben: 'U0BEN00001', chiara: 'U0CHI00001', dov: 'U0DOV00001' }
+export const ops = 'C0OPS00001'
+/** Where everybody is but the bot. */
+export const general = 'C0GENERAL1'
+
+export interface WorldOptions {
+  env?: Record<string, string>
+  account?: Partial<AccountApiOptions>
+  /** How many bots share the work. People talk to the first one. */
+  replicas?: number
+}
+
+/**
+ * The whole bot, in this process, between the stand-in Slack, the stand-in account API and a real Redis; closed when the test
+ * ends. `log` holds every line that the bots wrote.
+ */
+export async function startWorld({ env = {}, account = {}, replicas = 1 }: WorldOptions = {}) {
+  const slack = await startSlack()
+  const accountApi = await startAccountApi({ moveTakes: { min: 150, max: 300 }, ...account })
+  const prefix = `test-${randomBytes(6).toString('hex')}`
+  const log: string[] = []
+
+  const variables = {
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_SIGNING_SECRET: slack.signingSecret,
+    SLACK_API_URL: slack.apiUrl,
+    INFRA_API_URL: accountApi.url,
+    INFRA_API_KEY: accountApi.key,
+    REDIS_URL: inject('redisUrl'),
+    REDIS_PREFIX: prefix,
+    ALLOW_VOLATILE_REDIS: 'true',
+    PORT: '0',
+    OPS_PORT: '0',
+    APPROVERS: 'S0ONCALL01',
+    MOVE_POLL_INTERVAL: '100ms',
+    ...env,
+  }
+
+  async function startBot() {
+    const bot = createBot(readConfig(variables), { log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }) })
+    const ports = await bot.start()
+    return { ...bot, ...ports, slackUrl: `http://127.0.0.1:${ports.slackPort}/slack/events` }
+  }
+
+  const bots = await Promise.all(Array.from({ length: replicas }, startBot))
+  if (bots[0]) slack.connectBot(bots[0].slackUrl)
+
+  onTestFinished(async () => {
+    await Promise.all(bots.map((bot) => bot.stop()))
+    await Promise.all([slack.close(), accountApi.close()])
+  })
+
+  return { slack, accountApi, bots, log, prefix, startBot, ada: slack.as(people.ada), ben: slack.as(people.ben), chiara: slack.as(people.chiara), dov: slack.as(people.dov) }
+}
+export type World = Awaited<ReturnType<typeof startWorld>>
+export type { AccountApi, Slack }
+
+/** The newest card in a channel, once there is one whose text fits. */
+export function untilCard(slack: Slack, fits: RegExp, channel = ops) {
+  return slack.until(() => slack.messages(channel).findLast((message) => message.isBot && fits.test(message.text)), { what: `a card like ${fits}` })
+}
+
+/** The newest whisper to a person, once there is one whose text fits. */
+export function untilWhisper(slack: Slack, userId: string, fits: RegExp) {
+  return slack.until(() => slack.ephemerals(userId).findLast((message) => fits.test(message.text)), { what: `a whisper like ${fits}` })
+}
+
+/** The thread below a card, once one of its messages fits. */
+export function untilReport(slack: Slack, cardTs: string, fits: RegExp, channel = ops) {
+  return slack.until(() => slack.thread(channel, cardTs).find((message) => message.ts !== cardTs && fits.test(message.text)), {
+    what: `a report like ${fits}`,
+    timeoutMs: 15_000,
+  })
+}
