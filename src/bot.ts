@@ -54,7 +54,12 @@ const shutdownMs = 8_000
 /** Builds the whole bot from its configuration: the one place that knows every part. */
 export function createBot(config: Config, { log }: { log: Log }) {
   const keys = createKeys(config.redis.prefix)
-  const onRedisError = throttled((problem: string) => log.warn({ problem }, 'Redis does not answer'))
+  let redisProblem: string | undefined
+  const warnOfRedis = throttled((problem: string) => log.warn({ problem }, 'Redis does not answer'))
+  function onRedisError(problem: string): void {
+    redisProblem = problem
+    warnOfRedis(problem)
+  }
   const prompt = connectRedis(config.redis.url, 'prompt', onRedisError)
   const patient = connectRedis(config.redis.url, 'patient', onRedisError)
 
@@ -173,7 +178,7 @@ export function createBot(config: Config, { log }: { log: Log }) {
   async function checkRedis(): Promise<void> {
     const faults = await withinContact(findRedisFaults(patient)).catch(() => {
       throw new StartError(
-        'Redis does not answer at REDIS_URL. Check that it runs, that the address and the password are right, and that this machine may reach it.',
+        `Redis does not answer at REDIS_URL (${redisProblem ?? 'no answer'}). Check that it runs, that the address and the password are right, and that this machine may reach it.`,
       )
     })
     if (faults.length > 0 && !config.redis.allowVolatile) {

@@ -1,6 +1,7 @@
 import { createBot, StartError } from './bot.ts'
 import { ConfigError, takeConfig } from './config.ts'
-import { createLog, describeError } from './ops/log.ts'
+import { createLog } from './ops/log.ts'
+import { describeError } from './ops/safe-value.ts'
 
 try {
   const config = takeConfig(process.env)

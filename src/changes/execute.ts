@@ -12,14 +12,11 @@ const patienceMs = 10 * 60_000
 
 const retryLookMs = 10_000
 
-/** First look at a write whose answer was lost: after everything that could still be on its way to the account API has timed out. */
-export const firstLookMs = 2_000
-
 /**
- * How long a process may hold a request that it carries out. A request found in `starting` after that has lost its process, and is
- * looked at.
+ * When a write is looked at that was sent and not confirmed, by whoever ticks then: its process may be gone. A look does no harm
+ * while the answer is still awaited, and nothing is told as not started before every deadline is long over.
  */
-export const writeDeadlineMs = 25_000
+const firstLookMs = 2_000
 
 /**
  * Carries out an approved request: looks once more, and makes the write at most once. Whoever gets the record from `approved` to
@@ -37,7 +34,7 @@ export function createExecute({ store, catalog, onApiError }: { store: Store; ca
       to: 'starting',
       set: { seen: seen.facts },
       stamp: ['sentAt'],
-      dueInMs: writeDeadlineMs,
+      dueInMs: firstLookMs,
     })
     if (claimed.outcome === 'won') await write(request, opened, seen.facts)
   }

@@ -21,7 +21,8 @@ export type Patience = 'patient' | 'prompt'
 /** Opens one connection. `onError` hears of connection troubles (ioredis repeats them at every attempt); it never gets command arguments. */
 export function connectRedis(url: Secret, patience: Patience, onError: (problem: string) => void): Redis {
   const redis = new Redis(url.reveal(), patience === 'patient' ? patient : prompt)
-  redis.on('error', (error: Error & { code?: string }) => onError(error.code ?? error.name))
+  // A refusal of Redis' own begins with a word of its own (WRONGPASS, NOAUTH); the rest of it may quote what was sent.
+  redis.on('error', (error: Error & { code?: string }) => onError(error.code ?? /^[A-Z]+/.exec(error.message)?.[0] ?? error.name))
   return redis
 }
 

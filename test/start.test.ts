@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { startSlack } from './sandbox/slack/start-slack.ts'
+
+const main = join(import.meta.dirname, '..', 'src', 'main.ts')
+
+/** The real entry point as a process of its own, with this environment and nothing else. */
+async function startProcess(env: Record<string, string>) {
+  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (data) => (output += data))
+  child.stderr.on('data', (data) => (errors += data))
+  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  return { child, exited, output: () => output, errors: () => errors }
+}
+
+async function environment(more: Record<string, string> = {}) {
+  const slack = await startSlack()
+  onTestFinished(() => slack.close())
+  return {
+    slack,
+    env: {
+      SLACK_BOT_TOKEN: slack.botToken,
+      SLACK_SIGNING_SECRET: slack.signingSecret,
+      SLACK_API_URL: slack.apiUrl,
+      INFRA_API_URL: 'http://127.0.0.1:9',
+      INFRA_API_KEY: 'a'.repeat(36),
+      REDIS_URL: inject('redisUrl'),
+      REDIS_PREFIX: 'test-start',
+      ALLOW_VOLATILE_REDIS: 'true',
+      APPROVERS: 'U0BEN00001',
+      PORT: '0',
+      OPS_PORT: '0',
+      ...more,
+    },
+  }
+}
+
+describe('a start', () => {
+  test('with a bad configuration ends with a line for every bad or missing variable, and no stack trace', async () => {
+    const { exited, errors } = await startProcess({ SLACK_BOT_TOKEN: 'hunter2', PORT: 'many', APPROVERS: 'ben', APPROVAL_TTL: 'a while' })
+
+    expect(await exited).toBe(1)
+    expect(errors()).not.toMatch(/^\s+at /m)
+    expect(errors()).not.toContain('hunter2')
+    for (const name of ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_URL', 'INFRA_API_KEY', 'REDIS_URL', 'PORT', 'APPROVERS', 'APPROVAL_TTL']) {
+      expect(errors()).toMatch(new RegExp(`^${name} `, 'm'))
+    }
+  })
+
+  test('without a Redis ends with a sentence', async () => {
+    const { env } = await environment({ REDIS_URL: 'redis://:hunter2@127.0.0.1:1' })
+    const { exited, output, errors } = await startProcess(env)
+
+    expect(await exited).toBe(1)
+    expect(errors()).toMatch(/^Redis does not answer at REDIS_URL \(ECONNREFUSED\)\. Check that it runs/)
+    expect(output() + errors()).not.toContain('hunter2')
+  })
+
+  test('with a token that Slack rejects ends with a sentence', async () => {
+    const { slack, env } = await environment()
+    slack.revoke('invalid_auth')
+    const { exited, errors } = await startProcess(env)
+
+    expect(await exited).toBe(1)
+    expect(errors()).toMatch(/^Slack rejects SLACK_BOT_TOKEN \(invalid_auth\)\./)
+  })
+
+  test('with everything in place is told, and SIGTERM ends it', async () => {
+    const { env } = await environment()
+    const { child, exited, output } = await startProcess(env)
+    await expect.poll(output, { timeout: 10_000 }).toContain('Lockkeeper is ready')
+
+    child.kill('SIGTERM')
+
+    expect(await exited).toBe(0)
+  })
+})
