@@ -18,10 +18,7 @@ const tickSize = 20_000
 const horizonMs = 60_000
 
 /** Whatever became of jobs and schedulers: each worker looks this often whether ticks are needed and running. */
-const watchdogMs = 15_000
-
-/** A scheduler without a tick for this long, while ticks are needed, is made anew. */
-const silenceMs = 30_000
+const usualWatchdogMs = 15_000
 
 const WakeJob = z.object({ id: z.string() })
 
@@ -94,13 +91,14 @@ interface WatchParts {
   follow: Follow
   deliver: Deliver
   onError: (error: unknown) => void
+  watchdogMs?: number
 }
 
 /**
  * The workers. One tick for all replicas (global concurrency 1) sweeps what is due: requests that take effect together, because
  * one list tells of many; every other request, and every unsent message, by itself.
  */
-export function createWatch({ redis, keys, queues, store, outbox, attend, follow, deliver, onError }: WatchParts) {
+export function createWatch({ redis, keys, queues, store, outbox, attend, follow, deliver, onError, watchdogMs = usualWatchdogMs }: WatchParts) {
   const sending = pLimit(8)
   let watchdog: NodeJS.Timeout | undefined
   let wasBusy = false
@@ -140,7 +138,7 @@ export function createWatch({ redis, keys, queues, store, outbox, attend, follow
       }
       await queues.startTicking()
       const silentMs = await store.sinceLastTickMs()
-      if (wasBusy && silentMs > Math.max(silenceMs, queues.pollIntervalMs * 4)) await queues.restartTicking()
+      if (wasBusy && silentMs > Math.max(watchdogMs * 2, queues.pollIntervalMs * 4)) await queues.restartTicking()
       wasBusy = true
     } catch (error) {
       onError(error)

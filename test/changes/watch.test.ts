@@ -1,0 +1,99 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createOutbox } from '../../src/changes/outbox.ts'
+import { createStore } from '../../src/changes/store.ts'
+import { createQueues, createWatch } from '../../src/changes/watch.ts'
+import { connectTestRedis } from './redis-for-test.ts'
+
+/** The workers over a real Redis, with an attendant that only notes who needs attention. */
+async function startWatch({ watchdogMs = 60_000 } = {}) {
+  const { redis, keys } = connectTestRedis()
+  const store = createStore({ redis, keys })
+  const outbox = createOutbox({ redis, keys })
+  const attended: string[] = []
+  const errors: unknown[] = []
+  const queues = createQueues({ redis, keys, pollIntervalMs: 50, onError: (error) => errors.push(error) })
+  const watch = createWatch({
+    redis,
+    keys,
+    queues,
+    store,
+    outbox,
+    attend: {
+      attend: async (id) => {
+        attended.push(id)
+        await store.forget(id)
+      },
+      showEverything: async () => {},
+    },
+    follow: { follow: async () => {} },
+    deliver: async (id, name) => {
+      const lease = await outbox.lease(id, name)
+      if (typeof lease !== 'string') await outbox.settle(id, name, lease, { status: 'settled', shownRevision: 1 })
+      return { is: 'sent' }
+    },
+    onError: (error) => errors.push(error),
+    watchdogMs,
+  })
+  watch.start()
+  onTestFinished(async () => {
+    await watch.stop()
+    await queues.close()
+  })
+  return { redis, keys, store, queues, attended, errors }
+}
+
+function ask(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
+  return store.create({
+    id,
+    kind: 'ip.move',
+    input: {},
+    facts: {},
+    resource: `elastic_ip:${id}`,
+    unchecked: [],
+    origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
+    needsApproval,
+    ttlMs: 3_600_000,
+  })
+}
+
+describe('the workers', () => {
+  test('attend to what is woken up', async () => {
+    const { store, queues, attended } = await startWatch()
+    await ask(store, 'a')
+    await queues.wake('a')
+    await expect.poll(() => attended).toContain('a')
+  })
+
+  test('tick while something is due, and no more when nothing is', async () => {
+    const { store, queues, attended, errors } = await startWatch()
+    await ask(store, 'a')
+    await queues.startTicking()
+    await expect.poll(() => attended).toContain('a')
+
+    await expect.poll(() => queues.ticks.getJobScheduler('tick')).toBeUndefined()
+    expect(await queues.ticks.getJobCounts('delayed', 'waiting')).toEqual({ delayed: 0, waiting: 0 })
+    expect(errors).toEqual([])
+  })
+
+  test('do not tick for a request that only waits for people', async () => {
+    const { store, queues } = await startWatch()
+    await ask(store, 'a', true)
+    await queues.startTicking()
+    await expect.poll(() => queues.ticks.getJobScheduler('tick')).toBeUndefined()
+  })
+
+  test('find what is due without having been woken up', async () => {
+    const { store, attended } = await startWatch({ watchdogMs: 50 })
+    await ask(store, 'lost')
+    await expect.poll(() => attended).toContain('lost')
+  })
+
+  test('mend a scheduler that is there and silent', async () => {
+    const { store, queues, attended } = await startWatch({ watchdogMs: 50 })
+    await queues.startTicking()
+    const [job] = await queues.ticks.getDelayed()
+    await job?.remove().catch(() => undefined)
+    await ask(store, 'silent')
+    await expect.poll(() => attended, { timeout: 5_000 }).toContain('silent')
+  })
+})

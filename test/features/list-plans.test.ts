@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import type { Plan, PlanRegion } from '../../src/domain/plan.ts'
+import { planListing } from '../../src/features/list-plans/messages.ts'
+import { findOffers, readQuery } from '../../src/features/list-plans/query.ts'
+
+function region(name: string, available: string[], inStock: string[], hour: number): PlanRegion {
+  return {
+    name,
+    availableSites: available,
+    inStockSites: inStock,
+    stockLevel: undefined,
+    prices: [
+      { currency: 'USD', hour, month: hour * 730, year: undefined },
+      { currency: 'EUR', hour: hour * 0.9, month: undefined, year: undefined },
+    ],
+  }
+}
+
+function plan(name: string, more: Partial<Plan['specs']>, regions: PlanRegion[]): Plan {
+  return {
+    id: name,
+    name,
+    specs: { vcpuCount: 2, vcpuType: 'shared', memory: 4, gpu: undefined, vramPerGpu: undefined, nics: [], disk: { type: 'nvme', amount: 80, unit: 'gib' }, ...more },
+    regions,
+    stockLevel: 'low',
+    operatingSystems: ['ubuntu_24_04_x64_lts'],
+  }
+}
+
+const small = plan('vm.small', {}, [region('United States', ['ASH', 'DAL'], ['ASH'], 0.05), region('Germany', ['FRA'], [], 0.06)])
+const large = plan('vm.large', { vcpuCount: 16, memory: 64 }, [region('United States', ['ASH'], ['ASH'], 0.4)])
+const gpu = plan('vm.gpu', { gpu: 'NVIDIA L40S', vramPerGpu: 48 }, [region('Germany', ['FRA'], ['FRA'], 1.2)])
+const unpriced = { ...plan('vm.old', {}, []), stockLevel: undefined }
+const all = [gpu, unpriced, large, small]
+
+function names(words: string[]): string[] {
+  return findOffers(all, readQuery(all, words)).map((offer) => offer.plan.name)
+}
+
+describe('which plans fit', () => {
+  test.each([
+    [[], ['vm.small', 'vm.large', 'vm.gpu', 'vm.old']],
+    [['l40s'], ['vm.gpu']],
+    [['FRA'], ['vm.small', 'vm.gpu']],
+    [['fra', 'in-stock'], ['vm.gpu']],
+    [['dal', 'in-stock'], []],
+    [['germany'], ['vm.small', 'vm.gpu']],
+    [['ubuntu', 'ash'], ['vm.small', 'vm.large']],
+    [['in-stock'], ['vm.small', 'vm.large', 'vm.gpu']],
+    [['EUR', 'large'], ['vm.large']],
+    [['nothing-like-it'], []],
+  ])('%j', (words, expected) => {
+    expect(names(words)).toEqual(expected)
+  })
+
+  test('a word is a currency only where something has a price in it', () => {
+    expect(readQuery(all, ['fra', 'eur']).currency).toBe('EUR')
+    expect(readQuery(all, ['gbp'])).toMatchObject({ currency: 'USD', words: ['gbp'] })
+  })
+
+  test('a place narrows the regions, and the price is of what is shown', () => {
+    const [offer] = findOffers([small], readQuery([small], ['fra']))
+    expect(offer?.regions.map(({ name }) => name)).toEqual(['Germany'])
+    expect(offer?.price?.hour).toBe(0.06)
+  })
+})
+
+describe('how they are shown', () => {
+  test('with size, price, stock and places, every number with its unit', () => {
+    const listing = planListing(all, ['eur'])
+    expect([listing.title, ...listing.rows].map(String).join('\n---\n')).toMatchInlineSnapshot(`
+      "4 plans with \`eur\`, cheapest first
+      ---
+      *vm.small*  ·  2 vCPU, 4 GB memory, 80 GiB nvme
+      0.045 EUR an hour  ·  stock low
+      United States: *ASH*, DAL; Germany: FRA
+      ---
+      *vm.large*  ·  16 vCPU, 64 GB memory, 80 GiB nvme
+      0.36 EUR an hour  ·  stock low
+      United States: *ASH*
+      ---
+      *vm.gpu*  ·  2 vCPU, 4 GB memory, NVIDIA L40S with 48 GB, 80 GiB nvme
+      1.08 EUR an hour  ·  stock low
+      Germany: *FRA*
+      ---
+      *vm.old*  ·  2 vCPU, 4 GB memory, 80 GiB nvme
+      no price in EUR
+      no regions told"
+    `)
+  })
+
+  test('with a way out when nothing fits', () => {
+    expect(String(planListing(all, ['h100']).empty)).toMatchInlineSnapshot(`"None of the 4 plans fits. Use fewer words, or leave out \`in-stock\`."`)
+    expect(String(planListing([], []).empty)).toBe('The account API lists no plans.')
+  })
+})
