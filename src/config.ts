@@ -17,110 +17,118 @@ export class ConfigError extends Error {
 /** Taken out of the environment once they are read, so that nothing started later and no report can have them. */
 export const secretVariables = ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_APP_TOKEN', 'INFRA_API_KEY', 'REDIS_URL'] as const
 
-const secret = (pattern: RegExp, expected: string) =>
-  z
-    .string({ error: `is missing: ${expected}` })
-    .regex(pattern, `must be ${expected}`)
-    .transform((value) => new Secret(value))
+/** Timers hold no more. */
+const longestMs = 24 * 86_400_000
 
-const duration = (fallback: string) =>
-  z
-    .string()
-    .default(fallback)
-    .transform((value, context) => {
-      const ms = parseDuration(value)
-      if (ms !== undefined) return ms
-      context.addIssue({ code: 'custom', message: `must be a duration such as 500ms, 5s, 15m or 4h, not ${quote(value)}` })
-      return z.NEVER
-    })
-
-const port = (fallback: number) =>
-  z
-    .string()
-    .default(String(fallback))
-    .transform((value, context) => {
-      if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value)
-      context.addIssue({ code: 'custom', message: `must be a port from 0 (any free one) to 65535, not ${quote(value)}` })
-      return z.NEVER
-    })
-
-/** Comma-separated. */
-const list = (fits: RegExp, expected: string) =>
-  z.string().transform((value, context) => {
-    const items = value
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '')
-    const bad = items.filter((item) => !fits.test(item))
-    if (bad.length === 0 && items.length > 0) return items
-    context.addIssue({
-      code: 'custom',
-      message: `must be ${expected}, separated by commas${bad.length > 0 ? `; not so: ${bad.map(quote).join(', ')}` : ''}`,
-    })
+/** Parses a value, or says what it must be. `parse` returns undefined for what does not fit. */
+function value<T>(parse: (text: string) => T | undefined, expected: string, { show = true } = {}) {
+  return z.string({ error: `is missing: it must be ${expected}` }).transform((text, context) => {
+    const parsed = parse(text)
+    if (parsed !== undefined) return parsed
+    context.addIssue({ code: 'custom', message: `must be ${expected}${show ? `, not ${quote(text)}` : ''}` })
     return z.NEVER
   })
+}
 
-const people = list(/^[UWS][A-Z0-9]{2,}$/, 'user ids (U…) and user group ids (S…)')
-const group = (ids: string[]) => ({ users: ids.filter((id) => !id.startsWith('S')), userGroups: ids.filter((id) => id.startsWith('S')) })
+const matching = (pattern: RegExp, expected: string) => value((text) => (pattern.test(text) ? text : undefined), expected)
+
+const secret = (fits: (text: string) => boolean, expected: string) =>
+  value((text) => (fits(text) ? new Secret(text) : undefined), expected, { show: false })
+
+const oneOf = <const T extends string>(names: readonly T[], expected: string) =>
+  value((text) => names.find((name) => name === text), expected)
+
+const duration = value((text) => {
+  const ms = parseDuration(text)
+  return ms !== undefined && ms <= longestMs ? ms : undefined
+}, 'a duration such as 500ms, 5s, 15m or 4h, at most 24d')
+
+const port = value(
+  (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
+  'a port from 0 (any free one) to 65535',
+)
+
+/** Comma-separated, each once. */
+function list(fits: (item: string) => boolean, expected: string) {
+  return z.string({ error: `is missing: it must be ${expected}, separated by commas` }).transform((text, context) => {
+    const items = new Set(text.split(',').map((item) => item.trim()))
+    items.delete('')
+    const bad = [...items].filter((item) => !fits(item))
+    if (bad.length === 0 && items.size > 0) return [...items]
+    const which = bad.length > 0 ? `, not ${bad.map(quote).join(', ')}` : ', and at least one'
+    context.addIssue({ code: 'custom', message: `must be ${expected}, separated by commas${which}` })
+    return z.NEVER
+  })
+}
+
+const people = (who: string) =>
+  list((id) => /^[UWS][A-Z0-9]{2,}$/.test(id), `${who}, as user ids (U…, W…) and user group ids (S…)`).transform((ids) => ({
+    users: ids.filter((id) => !id.startsWith('S')),
+    userGroups: ids.filter((id) => id.startsWith('S')),
+  }))
+
+const channelId = /^[CG][A-Z0-9]{2,}$/
+const isKind = (text: string): text is ChangeKind => (changeKinds as readonly string[]).includes(text)
 
 /** https, or http on this machine: keys and tokens go there. */
 const address = (name: string) =>
-  z.string({ error: `is missing: ${name}` }).transform((value, context) => {
-    const url = URL.canParse(value) ? new URL(value) : undefined
-    const local = url !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-    if (url && !url.username && (url.protocol === 'https:' || (url.protocol === 'http:' && local))) return url
-    context.addIssue({ code: 'custom', message: `must be ${name}: https, or http on this machine only, and without a password` })
-    return z.NEVER
-  })
+  value(
+    (text) => {
+      const url = URL.parse(text)
+      if (!url || url.username || url.password || url.search || url.hash) return undefined
+      const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
+      return url.protocol === 'https:' || (url.protocol === 'http:' && local) ? url : undefined
+    },
+    `${name}: https, or http on this machine only, without user, password or query`,
+    { show: false },
+  )
 
-const flag = z
-  .enum(['true', 'false'], { error: 'must be true or false' })
-  .default('false')
-  .transform((value) => value === 'true')
+function isRedisUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '' && url.hash === '' && /^(\/\d*)?$/.test(url.pathname)
+}
 
 const Variables = z.object({
-  SLACK_BOT_TOKEN: secret(/^xoxb-\S+$/, "the bot's token, which begins with xoxb-"),
-  SLACK_SIGNING_SECRET: secret(/^\S{8,}$/, 'the signing secret from the app’s Basic Information').optional(),
-  SLACK_APP_TOKEN: secret(/^xapp-\S+$/, 'an app-level token, which begins with xapp-').optional(),
-  SLACK_API_URL: address("the base address of Slack's Web API").optional(),
+  SLACK_BOT_TOKEN: secret((text) => /^xoxb-\S+$/.test(text), "the bot's token, which begins with xoxb-"),
+  SLACK_SIGNING_SECRET: secret(
+    (text) => /^\S{8,}$/.test(text),
+    "the signing secret of the app's Basic Information, in one word",
+  ).optional(),
+  SLACK_APP_TOKEN: secret((text) => /^xapp-\S+$/.test(text), 'an app-level token, which begins with xapp-').optional(),
+  SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
-  INFRA_API_KEY: secret(/^[\x21-\x7e]+$/, 'a key of the account API'),
-  REDIS_URL: secret(/^rediss?:\/\/\S+$/, 'an address that begins with redis:// or rediss://'),
-  PORT: port(3000),
-  OPS_PORT: port(9464),
-  ROLE: z.enum(['all', 'web', 'worker'], { error: 'must be all, web or worker' }).default('all'),
-  APPROVERS: people.transform(group),
-  OPERATORS: people.transform(group).optional(),
-  CHANNELS: list(/^[CG][A-Z0-9]{2,}$/, 'channel ids (C…)').optional(),
-  NO_APPROVAL: list(
-    new RegExp(`^(${changeKinds.map((kind) => kind.replace('.', '\\.')).join('|')})$`),
-    `kinds of change (${changeKinds.join(', ')})`,
-  )
-    .transform((kinds) => kinds as ChangeKind[])
+  INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
+  REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
+  PORT: port.prefault('3000'),
+  OPS_PORT: port.prefault('9464'),
+  ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),
+  APPROVERS: people('the people who may approve'),
+  OPERATORS: people('the people who may ask for changes').optional(),
+  CHANNELS: list((id) => channelId.test(id), 'channel ids (C…, G…)').optional(),
+  NO_APPROVAL: list(isKind, `of ${changeKinds.join(', ')}`)
+    .transform((kinds) => kinds.filter(isKind))
     .optional(),
-  APPROVAL_TTL: duration('4h'),
-  MOVE_POLL_INTERVAL: duration('5s'),
-  MOVE_TIMEOUT: duration('15m'),
-  POLICY_FILE: z.string().optional(),
-  OPS_CHANNEL: z
-    .string()
-    .regex(/^[CG][A-Z0-9]{2,}$/, 'must be a channel id (C…)')
-    .optional(),
-  ENVIRONMENT: z
-    .string()
-    .regex(
-      /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,29}$/u,
-      'must be a short name such as production: up to 30 letters, digits, spaces, dots, dashes',
-    )
-    .optional(),
-  REDIS_PREFIX: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]{1,60}$/, 'must be letters, digits, dots, dashes and underscores')
-    .default('lockkeeper'),
-  ALLOW_VOLATILE_REDIS: flag,
-  LOG_LEVEL: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], { error: 'must be trace, debug, info, warn, error or fatal' })
-    .default('info'),
+  APPROVAL_TTL: duration.prefault('4h'),
+  MOVE_POLL_INTERVAL: duration.prefault('5s'),
+  MOVE_TIMEOUT: duration.prefault('15m'),
+  // Never ignored in silence: whoever writes a policy relies on it.
+  POLICY_FILE: value(
+    (): undefined => undefined,
+    'unset: this version takes no policy file, only APPROVERS, OPERATORS, CHANNELS, NO_APPROVAL',
+    {
+      show: false,
+    },
+  ).optional(),
+  OPS_CHANNEL: matching(channelId, 'a channel id (C…, G…)').optional(),
+  ENVIRONMENT: matching(
+    /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,29}$/u,
+    'a short name such as production: up to 30 letters, digits, spaces, dots, dashes',
+  ).optional(),
+  REDIS_PREFIX: matching(/^[A-Za-z0-9._-]{1,60}$/, 'up to 60 letters, digits, dots, dashes and underscores').prefault('lockkeeper'),
+  ALLOW_VOLATILE_REDIS: oneOf(['true', 'false'], 'true or false')
+    .transform((text) => text === 'true')
+    .prefault('false'),
+  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'trace, debug, info, warn, error or fatal').prefault('info'),
 })
 
 /** The names of all variables, in the order of the documentation. */
@@ -131,16 +139,15 @@ export const variableNames = Object.keys(Variables.shape)
  * Throws ConfigError with a line for every bad or missing one.
  */
 export function readConfig(env: Record<string, string | undefined>) {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''))
+  const given = Object.fromEntries(variableNames.map((name) => [name, env[name]?.trim() || undefined]))
   const parsed = Variables.safeParse(given)
-  const lines = parsed.success ? [] : parsed.error.issues.map((issue) => line(String(issue.path[0]), issue.message, given))
+  const lines = parsed.success ? [] : parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`)
   if (!given.SLACK_SIGNING_SECRET && !given.SLACK_APP_TOKEN) {
     lines.push('SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)')
   }
-  if (given.POLICY_FILE)
-    lines.push(
-      'POLICY_FILE is not supported by this version, and a policy is never ignored: unset it, and use APPROVERS, OPERATORS, CHANNELS and NO_APPROVAL',
-    )
+  if (parsed.success && !parsed.data.SLACK_APP_TOKEN && parsed.data.PORT !== 0 && parsed.data.PORT === parsed.data.OPS_PORT) {
+    lines.push('OPS_PORT must be another port than PORT, which is public')
+  }
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   return nameParts(parsed.data)
 }
@@ -148,9 +155,11 @@ export type Config = ReturnType<typeof readConfig>
 
 /** Reads the configuration and takes the secrets out of the environment. */
 export function takeConfig(env: NodeJS.ProcessEnv): Config {
-  const config = readConfig(env)
-  for (const name of secretVariables) delete env[name]
-  return config
+  try {
+    return readConfig(env)
+  } finally {
+    for (const name of secretVariables) delete env[name]
+  }
 }
 
 function nameParts(v: z.infer<typeof Variables>) {
@@ -159,7 +168,7 @@ function nameParts(v: z.infer<typeof Variables>) {
       botToken: v.SLACK_BOT_TOKEN,
       signingSecret: v.SLACK_SIGNING_SECRET,
       appToken: v.SLACK_APP_TOKEN,
-      apiUrl: v.SLACK_API_URL ?? new URL('https://slack.com/api/'),
+      apiUrl: v.SLACK_API_URL,
       port: v.PORT,
     },
     infra: { url: v.INFRA_API_URL, key: v.INFRA_API_KEY },
@@ -176,16 +185,7 @@ function nameParts(v: z.infer<typeof Variables>) {
   }
 }
 
-function line(name: string, message: string, given: Record<string, unknown>): string {
-  if (!(name in given)) return `${name} is missing: ${expectations[name] ?? message.replace(/^(is missing: |must be )/, '')}`
-  return `${name} ${message}`
-}
-
-/** What a required variable is for, where the schema does not say it. */
-const expectations: Record<string, string> = {
-  APPROVERS: 'the people who may approve, as user ids (U…) and user group ids (S…), separated by commas',
-}
-
-function quote(value: string): string {
-  return JSON.stringify(value.slice(0, 40))
+/** A value that looks like a token was put into the wrong variable, and is not shown. */
+function quote(text: string): string {
+  return /^x(ox|app)|:\/\//.test(text) ? 'the value that it has' : JSON.stringify(text.slice(0, 40))
 }

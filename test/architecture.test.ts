@@ -19,7 +19,7 @@ const mayImport: Record<string, string[]> = {
 }
 
 /** Packages that belong to somebody. */
-const owners: [package: RegExp, files: RegExp][] = [
+const owners: [name: RegExp, files: RegExp][] = [
   [/^undici$/, /^account-api\/http\.ts$/],
   [/^bullmq$/, /^changes\//],
   [/^ioredis$/, /^(changes\/|bot\.ts$)/],
@@ -35,7 +35,10 @@ interface Import {
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 const imports: Import[] = files.flatMap((file) => {
   const text = readFileSync(join(source, file), 'utf8')
-  return [...text.matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm)].map((match) => ({ file, target: match[1] ?? match[2] ?? '' }))
+  return [...text.matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm)].map((match) => ({
+    file,
+    target: match[1] ?? match[2] ?? '',
+  }))
 })
 
 /** `changes/card.ts` is of `changes`, `bot.ts` of `bot`, a file of a feature of that feature. */

@@ -47,7 +47,16 @@ describe('a start', () => {
     expect(await exited).toBe(1)
     expect(errors()).not.toMatch(/^\s+at /m)
     expect(errors()).not.toContain('hunter2')
-    for (const name of ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_URL', 'INFRA_API_KEY', 'REDIS_URL', 'PORT', 'APPROVERS', 'APPROVAL_TTL']) {
+    for (const name of [
+      'SLACK_BOT_TOKEN',
+      'SLACK_SIGNING_SECRET',
+      'INFRA_API_URL',
+      'INFRA_API_KEY',
+      'REDIS_URL',
+      'PORT',
+      'APPROVERS',
+      'APPROVAL_TTL',
+    ]) {
       expect(errors()).toMatch(new RegExp(`^${name} `, 'm'))
     }
   })

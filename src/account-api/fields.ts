@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** A text that may be absent or null. */
 export const text = z.string().nullish()
 /** A text or number whose JSON type is not to be relied on: read with `toNumber` or `toText`. */
-export const loose = z.unknown()
+export const loose = z.unknown().optional()
 export const Named = z.object({ id: text, name: text, slug: text })
 
 type WireNamed = z.infer<typeof Named>

@@ -4,7 +4,6 @@ import type { Secret } from '../domain/secret.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { readErrorAnswer } from './error-answer.ts'
 import { misfit } from './misfit.ts'
-import { queryString } from './path.ts'
 import { parseRetryAfter, retryDelayMs } from './retry.ts'
 import { codeOf, wasRequestSent } from './unreachable.ts'
 
@@ -33,9 +32,8 @@ export interface HttpCall<T> {
   operation: string
   /** GET is tried again after a transient failure. Everything else is a write and is sent once, whatever happens. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** From `pathTo`, or a constant. */
+  /** From `pathTo`, or a constant; with the query, if there is one. */
   path: string
-  query?: Record<string, string | number | undefined>
   body?: unknown
   signal?: AbortSignal | undefined
   /** Turns the JSON of a 2xx answer into what is wanted; throws when it does not fit. Gets undefined for an answer without a body. */
@@ -141,10 +139,10 @@ export function createHttp({ baseUrl, key, timings, onCall }: HttpOptions) {
     }
   }
 
-  function send({ method, path, query, body }: HttpCall<unknown>, deadline: Deadline) {
+  function send({ method, path, body }: HttpCall<unknown>, deadline: Deadline) {
     return pool.request({
       method,
-      path: `${prefix}${path}${query ? queryString(query) : ''}`,
+      path: `${prefix}${path}`,
       headers: {
         authorization: key.reveal(),
         accept: 'application/vnd.api+json, application/json',
@@ -176,8 +174,8 @@ export type Http = ReturnType<typeof createHttp>
 
 function problemWith({ statusCode, headers }: Dispatcher.ResponseData, bodyless: boolean): string | undefined {
   if (statusCode < 200 || statusCode >= 300) return 'a redirect, which is not followed'
-  const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') return 'an encoded body, which was not asked for'
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (String(encoding).toLowerCase() !== 'identity') return 'an encoded body, which was not asked for'
   if (!bodyless && !jsonType.test(String(headers['content-type'] ?? ''))) return 'not JSON'
 }
 

@@ -1,12 +1,14 @@
 import { ApiContractError } from '../domain/errors.ts'
 import type { Http, HttpCall } from './http.ts'
-import type { ReportSkipped, ResourceKind } from './resource-kind.ts'
+import { withQuery } from './path.ts'
+import type { ListAnswer, ReportSkipped, ResourceKind } from './resource-kind.ts'
 
 const pageSize = 100
 const maxPages = 1_000
 const maxParallelPages = 8
 
-export interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'path' | 'query' | 'signal'> {
+export interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal'> {
+  query?: Record<string, string | undefined>
   /** Stop when there are so many. */
   limit?: number | undefined
 }
@@ -16,38 +18,44 @@ export interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'pat
  * is the end, or a page with nothing new, from a server that takes no notice of the page number. Rows shift between pages
  * while they are read: an item that is missing from the result may exist all the same.
  */
-export async function readPages<Item>(
+export async function readPages<Item extends { id: string }>(
   http: Http,
   kind: ResourceKind<Item>,
-  { limit = Number.POSITIVE_INFINITY, ...request }: PagedRequest,
+  { operation, path, query, signal, limit = Number.POSITIVE_INFINITY }: PagedRequest,
   reportSkipped: ReportSkipped,
 ): Promise<Item[]> {
+  const firstPart = withQuery(path, { ...query, 'page[size]': Math.min(limit, pageSize), 'page[number]': '' })
   const seen = new Set<string>()
   const items: Item[] = []
   let skipped = 0
 
   async function readPage(number: number) {
-    const query = { ...request.query, 'page[size]': Math.min(limit, pageSize), 'page[number]': number }
-    return http.call({ ...request, query, method: 'GET', read: kind.list })
+    return http.call({ operation, method: 'GET', path: `${firstPart}${number}`, signal, read: kind.list })
   }
 
   /** False when it was the last. */
-  function take({ entries, broken }: Awaited<ReturnType<typeof readPage>>): boolean {
-    const fresh = entries.filter(({ key }) => !seen.has(key) && seen.add(key))
-    for (const { item } of fresh) if (item !== undefined) items.push(item)
-    if (fresh.length > 0) skipped += broken
-    return fresh.length > 0 && items.length < limit
+  function take(page: ListAnswer<Item>): boolean {
+    const before = seen.size
+    for (const item of page.items) {
+      if (seen.has(item.id)) continue
+      seen.add(item.id)
+      items.push(item)
+    }
+    for (const other of page.others) seen.add(JSON.stringify(other))
+    if (seen.size === before) return false
+    skipped += page.broken
+    return items.length < limit
   }
 
   /** Wider as the list turns out long: at most a tenth of the requests can be for pages behind the end. */
   async function readFrom(first: number): Promise<void> {
-    if (first > maxPages) throw new ApiContractError({ operation: request.operation, status: 200, problem: `more than ${maxPages} pages` })
-    const width = Math.min(maxParallelPages, Math.max(1, Math.floor(first / 10)))
+    if (first > maxPages) throw new ApiContractError({ operation, status: 200, problem: `more than ${maxPages} pages` })
+    const width = Math.min(maxParallelPages, Math.max(1, Math.floor((first - 1) / 10)))
     const pages = await Promise.all(Array.from({ length: width }, (_, index) => readPage(first + index)))
     if (pages.every(take)) await readFrom(first + width)
   }
 
   await readFrom(1)
-  if (skipped > 0) reportSkipped({ operation: request.operation, count: skipped })
+  if (skipped > 0) reportSkipped({ operation, count: skipped })
   return items.slice(0, limit)
 }

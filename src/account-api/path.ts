@@ -14,11 +14,11 @@ export function pathTo(collection: `/${string}`, id: string): string {
   return `${collection}/${encodeURIComponent(id)}`
 }
 
-/** `?filter%5Bstatus%5D=moving`; without the members that are undefined. */
-export function queryString(query: Record<string, string | number | undefined>): string {
+/** `/elastic_ips?filter%5Bstatus%5D=moving`; without the members that are undefined. */
+export function withQuery(path: string, query: Record<string, string | number | undefined>): string {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) params.append(name, String(value))
   }
-  return params.size === 0 ? '' : `?${params}`
+  return params.size === 0 ? path : `${path}?${params}`
 }

@@ -5,8 +5,10 @@ import type { Http, HttpCall } from './http.ts'
 export type ReportSkipped = (report: { operation: string; count: number }) => void
 
 export interface ListAnswer<Item> {
-  /** In the order of the answer. `key` is the same for the same item on another page; a broken one has no `item`. */
-  entries: { key: string; item: Item | undefined }[]
+  items: Item[]
+  /** Of the same list, as they came: what is not there yet, and what did not fit. */
+  others: unknown[]
+  /** How many of the others did not fit. */
   broken: number
 }
 
@@ -16,11 +18,9 @@ const ListResponse = z.object({ data: z.array(z.unknown()) })
  * How one kind of resource is read: alone, where it has to fit, or in a list, where one that does not fit must not cost the others.
  * `toItem` gives undefined for what is not there yet (an Elastic IP without an id). Built once, since schemas are dear to build.
  */
-export function resourceKind<Wire extends { id?: string | null | undefined }, Item>(
-  schema: z.ZodType<Wire>,
-  toItem: (wire: Wire) => Item | undefined,
-) {
+export function resourceKind<Wire, Item>(schema: z.ZodType<Wire>, toItem: (wire: Wire) => Item | undefined) {
   const One = z.object({ data: schema })
+  const All = z.array(schema)
 
   function one(json: unknown): Item {
     const item = toItem(One.parse(json).data)
@@ -29,13 +29,17 @@ export function resourceKind<Wire extends { id?: string | null | undefined }, It
   }
 
   function list(json: unknown): ListAnswer<Item> {
-    let broken = 0
-    const entries = ListResponse.parse(json).data.map((raw) => {
-      const { data: wire } = schema.safeParse(raw)
-      if (!wire) broken++
-      return { key: wire?.id ?? JSON.stringify(raw), item: wire && toItem(wire) }
+    const raws = ListResponse.parse(json).data
+    // Nearly always all of it fits, and together is cheaper than each by itself.
+    const wires: (Wire | undefined)[] = All.safeParse(raws).data ?? raws.map((raw) => schema.safeParse(raw).data)
+    const answer: ListAnswer<Item> = { items: [], others: [], broken: 0 }
+    wires.forEach((wire, index) => {
+      const item = wire && toItem(wire)
+      if (item === undefined) answer.others.push(raws[index])
+      else answer.items.push(item)
+      if (wire === undefined) answer.broken++
     })
-    return { entries, broken }
+    return answer
   }
 
   return { one, list }
@@ -46,10 +50,10 @@ export type ResourceKind<Item> = { one(json: unknown): Item; list(json: unknown)
 export async function readList<Item>(
   http: Http,
   kind: ResourceKind<Item>,
-  request: Pick<HttpCall<unknown>, 'operation' | 'path' | 'query' | 'signal'>,
+  request: Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal'>,
   reportSkipped: ReportSkipped,
 ): Promise<Item[]> {
-  const { entries, broken } = await http.call({ ...request, method: 'GET', read: kind.list })
+  const { items, broken } = await http.call({ ...request, method: 'GET', read: kind.list })
   if (broken > 0) reportSkipped({ operation: request.operation, count: broken })
-  return entries.flatMap(({ item }) => (item === undefined ? [] : [item]))
+  return items
 }

@@ -17,7 +17,7 @@ const VirtualMachineResponse = z.object({
     billing: text,
     operating_system: z.object({ name: text, slug: text, version: text }).nullish(),
     plan: Named.nullish(),
-    specs: z.object({ vcpu: loose, ram: loose, storage: loose, nic: loose, gpu: loose }).partial().nullish(),
+    specs: z.object({ vcpu: loose, ram: loose, storage: loose, nic: loose, gpu: loose }).nullish(),
     project: Named.nullish(),
     pending_restart: z.boolean().nullish(),
   }),

@@ -10,10 +10,12 @@ export interface AssignedServer {
  */
 export interface ElasticIp {
   id: string
+  /** The id where the account API tells no address (yet). */
   address: string
   family: string | undefined
   prefixLength: number | undefined
   mode: string | undefined
+  /** `unknown` where the account API tells none. */
   status: string
   createdAt: string | undefined
   /** Undefined while unassigned, or while the assigned server is not active. */

@@ -1,13 +1,26 @@
-import type { Button, ExternalSelect, KnownBlock, MrkdwnElement, PlainTextElement, PlainTextInput, PlainTextOption } from '@slack/web-api'
+import type {
+  Button,
+  Checkboxes,
+  ExternalSelect,
+  KnownBlock,
+  PlainTextElement,
+  PlainTextInput,
+  PlainTextOption,
+  RadioButtons,
+  StaticSelect,
+} from '@slack/web-api'
+import { splitMrkdwn, truncate } from './cut-text.ts'
 import type { Message } from './messenger.ts'
-import { cleanText, type Mrkdwn, mrkdwn, truncate } from './text.ts'
+import { type Mrkdwn, mrkdwn } from './text.ts'
+import { exact, nothing, plain, verbatim } from './text-objects.ts'
 
 /**
  * Block Kit, with every limit of Slack's kept whatever is given (docs.slack.dev, "Blocks" and "Block elements"). Names from outside
- * are plain text, everything else is Mrkdwn. What must be cut is cut visibly.
+ * are plain text, everything else is Mrkdwn. What must be cut is cut visibly; ids and values are not cut but refused (RangeError).
  */
-export const limits = {
+const limits = {
   blocksPerMessage: 50,
+  tablesPerMessage: 1,
   messageText: 4_000,
   sectionText: 3_000,
   fieldText: 2_000,
@@ -18,16 +31,14 @@ export const limits = {
   actionsElements: 25,
   buttonText: 75,
   buttonValue: 2_000,
+  confirm: { title: 100, text: 300, button: 30 },
   id: 255,
-  optionText: 75,
-  optionValue: 74,
+  // 75, and Slack asks to stay below.
+  option: 74,
   placeholder: 150,
   label: 2_000,
   inputLength: 3_000,
 } as const
-
-/** Slack refuses empty text. */
-const nothing = '–'
 
 export function header(text: string): KnownBlock {
   return { type: 'header', text: plain(text, limits.headerText) }
@@ -35,19 +46,37 @@ export function header(text: string): KnownBlock {
 
 /** A text of any length, whole: over several sections where one does not hold it. For what people decide by. */
 export function wholeSection(text: Mrkdwn): KnownBlock[] {
-  return splitText(text.text, limits.sectionText).map((part) => ({ type: 'section', text: verbatim(part, limits.sectionText) }))
+  const parts = splitMrkdwn(text.text.trim() || nothing, limits.sectionText)
+  return parts.map((part) => ({ type: 'section', text: verbatim({ text: part }, limits.sectionText) }))
 }
 
-/** Short facts in two columns, over several blocks where they are many. */
+/** Short facts in two columns, over several blocks where they are many; one that is too long for a column gets sections of its own. */
 export function fields(texts: Mrkdwn[]): KnownBlock[] {
-  return chunks(texts, limits.fields).map((some) => ({ type: 'section', fields: some.map(({ text }) => verbatim(text, limits.fieldText)) }))
+  const blocks: KnownBlock[] = []
+  let column: Mrkdwn[] = []
+  const close = () => {
+    for (const some of chunks(column, limits.fields)) {
+      blocks.push({ type: 'section', fields: some.map((text) => verbatim(text, limits.fieldText)) })
+    }
+    column = []
+  }
+  for (const text of texts) {
+    if (text.text.trim().length <= limits.fieldText) {
+      column.push(text)
+      continue
+    }
+    close()
+    blocks.push(...wholeSection(text))
+  }
+  close()
+  return blocks
 }
 
 /** Small print, over several blocks where it is much. */
 export function context(texts: Mrkdwn[]): KnownBlock[] {
   return chunks(texts, limits.contextElements).map((some) => ({
     type: 'context',
-    elements: some.map(({ text }) => verbatim(text, limits.contextText)),
+    elements: some.map((text) => verbatim(text, limits.contextText)),
   }))
 }
 
@@ -59,7 +88,7 @@ export function actions(buttons: Button[], blockId?: string): KnownBlock[] {
   return chunks(buttons, limits.actionsElements).map((some, index) => ({
     type: 'actions',
     elements: some,
-    ...(blockId ? { block_id: id(index === 0 ? blockId : `${blockId}-${index}`) } : {}),
+    ...(blockId === undefined ? {} : { block_id: id('a block id', index === 0 ? blockId : `${blockId}-${index}`) }),
   }))
 }
 
@@ -68,20 +97,38 @@ export interface ButtonParts {
   actionId: string
   value: string
   style?: 'primary' | 'danger'
+  /** Asked before the press counts. */
+  confirm?: { title: string; text: Mrkdwn; confirm: string; deny: string }
 }
 
-/** Throws when the value is too long: a value that was cut would mean something else. */
-export function button({ text, actionId, value, style }: ButtonParts): Button {
-  if (value.length > limits.buttonValue)
-    throw new RangeError(`a button's value has ${value.length} characters, and Slack takes ${limits.buttonValue}`)
-  return { type: 'button', text: plain(text, limits.buttonText), action_id: id(actionId), value, ...(style ? { style } : {}) }
+export function button({ text, actionId, value, style, confirm }: ButtonParts): Button {
+  const { title: titleLimit, text: textLimit, button: buttonLimit } = limits.confirm
+  return {
+    type: 'button',
+    text: plain(text, limits.buttonText),
+    action_id: id('an action id', actionId),
+    value: exact("a button's value", value, limits.buttonValue),
+    ...(style ? { style } : {}),
+    ...(confirm
+      ? {
+          confirm: {
+            title: plain(confirm.title, titleLimit),
+            text: verbatim(confirm.text, textLimit),
+            confirm: plain(confirm.confirm, buttonLimit),
+            deny: plain(confirm.deny, buttonLimit),
+          },
+        }
+      : {}),
+  }
 }
 
-/** An option of a picker. Throws when the value is too long, as for buttons. */
-export function option({ text, value }: { text: string; value: string }): PlainTextOption {
-  if (value.length === 0 || value.length > limits.optionValue)
-    throw new RangeError(`an option's value has ${value.length} characters, and Slack takes 1 to ${limits.optionValue}`)
-  return { text: plain(text, limits.optionText), value }
+/** An option of a picker or of a list of choices. */
+export function option({ text, value, description }: { text: string; value: string; description?: string }): PlainTextOption {
+  return {
+    text: plain(text, limits.option),
+    value: exact("an option's value", value, limits.option),
+    ...(description ? { description: plain(description, limits.option) } : {}),
+  }
 }
 
 export interface InputParts {
@@ -89,13 +136,13 @@ export interface InputParts {
   label: string
   hint?: string
   optional?: boolean
-  element: PlainTextInput | ExternalSelect
+  element: PlainTextInput | ExternalSelect | StaticSelect | Checkboxes | RadioButtons
 }
 
 export function input({ blockId, label, hint, optional = false, element }: InputParts): KnownBlock {
   return {
     type: 'input',
-    block_id: id(blockId),
+    block_id: id('a block id', blockId),
     label: plain(label, limits.label),
     element,
     optional,
@@ -111,21 +158,15 @@ export interface PlainTextInputParts {
   placeholder?: string
 }
 
-export function plainTextInput({
-  actionId,
-  multiline = false,
-  maxLength = limits.inputLength,
-  initialValue,
-  placeholder,
-}: PlainTextInputParts): PlainTextInput {
-  const length = Math.min(maxLength, limits.inputLength)
+export function plainTextInput({ actionId, multiline = false, maxLength, initialValue, placeholder }: PlainTextInputParts): PlainTextInput {
+  const length = Math.min(Math.max(1, maxLength ?? limits.inputLength), limits.inputLength)
   return {
     type: 'plain_text_input',
-    action_id: id(actionId),
+    action_id: id('an action id', actionId),
     multiline,
     max_length: length,
-    ...(initialValue ? { initial_value: truncate(initialValue, length) } : {}),
-    ...(placeholder ? { placeholder: plain(placeholder, limits.placeholder) } : {}),
+    ...(initialValue ? { initial_value: truncate(initialValue.toWellFormed(), length, 'plain') } : {}),
+    ...placeholderOf(placeholder),
   }
 }
 
@@ -140,57 +181,38 @@ export interface ExternalSelectParts {
 export function externalSelect({ actionId, placeholder, minQueryLength = 0, initialOption }: ExternalSelectParts): ExternalSelect {
   return {
     type: 'external_select',
-    action_id: id(actionId),
-    placeholder: plain(placeholder, limits.placeholder),
+    action_id: id('an action id', actionId),
     min_query_length: minQueryLength,
     ...(initialOption ? { initial_option: initialOption } : {}),
+    ...placeholderOf(placeholder),
   }
+}
+
+export function placeholderOf(text: string | undefined): { placeholder?: PlainTextElement } {
+  return text ? { placeholder: plain(text, limits.placeholder) } : {}
 }
 
 /** A message of these blocks; `text` is all of it in words, for notifications and screen readers. */
 export function message({ text, blocks }: { text: Mrkdwn; blocks: KnownBlock[] }): Message {
-  return { text: truncate(text.text.trim() || nothing, limits.messageText), blocks: limitBlocks(blocks, limits.blocksPerMessage) }
+  return {
+    text: truncate(text.text.trim() || nothing, limits.messageText, 'mrkdwn'),
+    blocks: limitBlocks(blocks, { most: limits.blocksPerMessage, tables: limits.tablesPerMessage }),
+  }
 }
 
-/** At most so many blocks; the last one says how many were left out. */
-export function limitBlocks(blocks: KnownBlock[], most: number): KnownBlock[] {
-  if (blocks.length <= most) return blocks
-  const left = blocks.length - (most - 1)
-  return [...blocks.slice(0, most - 1), ...context([mrkdwn`${left} more parts did not fit into one message of Slack.`])]
+/** At most so many blocks, and so many tables among them; the last block says how many were left out. */
+export function limitBlocks(blocks: KnownBlock[], { most, tables }: { most: number; tables: number }): KnownBlock[] {
+  let tablesSeen = 0
+  const allowed = blocks.filter((block) => block.type !== 'table' || ++tablesSeen <= tables)
+  if (allowed.length === blocks.length && blocks.length <= most) return blocks
+  const kept = allowed.slice(0, most - 1)
+  return [...kept, ...context([mrkdwn`:warning: ${blocks.length - kept.length} more parts do not fit in here and are not shown.`])]
 }
 
-export function plain(text: string, max: number): PlainTextElement {
-  return { type: 'plain_text', text: truncate(cleanText(text).trim() || nothing, max), emoji: false }
-}
-
-function verbatim(text: string, max: number): MrkdwnElement {
-  return { type: 'mrkdwn', text: truncate(text.trim() || nothing, max), verbatim: true }
-}
-
-function id(text: string): string {
-  return text.slice(0, limits.id)
+function id(name: string, text: string): string {
+  return exact(name, text, limits.id)
 }
 
 function chunks<T>(all: T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size))
-}
-
-/** Parts of at most `max`, broken at line ends or spaces where there are any, and never inside a character, an entity or a mention. */
-function splitText(text: string, max: number): string[] {
-  const parts: string[] = []
-  let rest = text.trim() || nothing
-  while (rest.length > max) {
-    const end = breakingPoint(rest, max)
-    parts.push(rest.slice(0, end))
-    rest = rest.slice(end).trimStart()
-  }
-  return rest === '' ? parts : [...parts, rest]
-}
-
-function breakingPoint(text: string, max: number): number {
-  const window = text.slice(0, max)
-  const space = Math.max(window.lastIndexOf('\n'), window.lastIndexOf(' '))
-  if (space > max / 2 && window.lastIndexOf('<', space) <= window.lastIndexOf('>', space)) return space
-  // truncate leaves a mark in place of what it cuts, which does not belong here.
-  return Math.max(1, truncate(`${window}  `, max).length - 1)
 }

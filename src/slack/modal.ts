@@ -1,7 +1,9 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
-import { limitBlocks, plain } from './blocks.ts'
+import { limitBlocks } from './blocks.ts'
+import { exact, plain } from './text-objects.ts'
 
-const limits = { blocks: 100, title: 24, privateMetadata: 3_000, callbackId: 255 } as const
+// Tables are for messages and the Home tab.
+const limits = { blocks: { most: 100, tables: 0 }, title: 24, privateMetadata: 3_000, callbackId: 255 } as const
 
 export interface ModalParts {
   title: string
@@ -13,18 +15,15 @@ export interface ModalParts {
   metadata?: string
 }
 
-/** A modal within Slack's limits. Throws when the metadata is too long: cut, it would mean something else. */
+/** A modal within Slack's limits. Throws when an id or the metadata is too long: cut, it would mean something else. */
 export function modal({ title, blocks, submit, close = submit ? 'Cancel' : 'Close', callbackId, metadata }: ModalParts): ModalView {
-  if (metadata !== undefined && metadata.length > limits.privateMetadata) {
-    throw new RangeError(`a modal's metadata has ${metadata.length} characters, and Slack takes ${limits.privateMetadata}`)
-  }
   return {
     type: 'modal',
     title: plain(title, limits.title),
     close: plain(close, limits.title),
     blocks: limitBlocks(blocks, limits.blocks),
     ...(submit ? { submit: plain(submit, limits.title) } : {}),
-    ...(callbackId ? { callback_id: callbackId.slice(0, limits.callbackId) } : {}),
-    ...(metadata === undefined ? {} : { private_metadata: metadata }),
+    ...(callbackId === undefined ? {} : { callback_id: exact('a callback id', callbackId, limits.callbackId) }),
+    ...(metadata ? { private_metadata: exact("a modal's metadata", metadata, limits.privateMetadata) } : {}),
   }
 }

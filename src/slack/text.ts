@@ -1,9 +1,8 @@
-/**
- * Text that Slack may read as mrkdwn: everything in it that came from outside is escaped. It is made by the `mrkdwn` tag and the
- * functions here alone, and is an object, so that text which merely looks like it is never taken for it.
- */
-export class Mrkdwn {
+/** See `Mrkdwn`. Not exported as a value: only the functions here make it. */
+class Words {
   readonly text: string
+  /** Makes the type nominal: another object with a `text` is not taken for it. */
+  readonly #escaped = true
 
   constructor(text: string) {
     this.text = text
@@ -12,20 +11,41 @@ export class Mrkdwn {
   toString(): string {
     return this.text
   }
+
+  static is(value: unknown): value is Words {
+    return typeof value === 'object' && value !== null && #escaped in value
+  }
 }
 
-// Control characters except newline and tab, and the marks that hide or turn text round: they can make one name look like another.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
-const unwanted = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
+/**
+ * Text that Slack may read as mrkdwn: everything in it that came from outside is escaped. It is made by the `mrkdwn` tag and the
+ * functions here alone, and is an object, so that text which merely looks like it is never taken for it.
+ */
+export type Mrkdwn = Words
 
-/** Text from outside without control and direction marks; lone surrogates become the replacement character. */
-export function cleanText(text: string): string {
-  return text.replace(unwanted, '').toWellFormed()
+/**
+ * Control characters except newline and tab, and invisible characters that turn text round or make one name look like another.
+ * The joiners that emoji and several scripts are written with stay.
+ */
+const unwanted =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffe\uffff]/g
+
+/**
+ * Text from outside without control and direction marks; every kind of line end becomes `\n`, lone surrogates the replacement
+ * character. `oneLine` makes each run of white space one space.
+ */
+export function cleanText(text: string, { oneLine = false } = {}): string {
+  const clean = text
+    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
+    .replace(unwanted, '')
+    .toWellFormed()
+  return oneLine ? clean.replace(/\s+/g, ' ').trim() : clean
 }
 
 /** `&`, `<` and `>` are all that Slack reads as mentions, links and dates (docs.slack.dev, "Formatting message text"). */
 export function escapeMrkdwn(text: string): Mrkdwn {
-  return new Mrkdwn(escaped(text))
+  return new Words(escaped(text))
 }
 
 /**
@@ -36,19 +56,19 @@ export function mrkdwn(strings: TemplateStringsArray, ...values: (Mrkdwn | strin
   const parts = strings.map((part, index) => {
     if (index >= values.length) return part
     const value = values[index]
-    return part + (value instanceof Mrkdwn ? value.text : escaped(String(value)))
+    return part + (Words.is(value) ? value.text : escaped(String(value)))
   })
-  return new Mrkdwn(parts.join(''))
+  return new Words(parts.join(''))
 }
 
 export function joinMrkdwn(parts: Mrkdwn[], separator: string): Mrkdwn {
-  return new Mrkdwn(parts.map((part) => part.text).join(separator))
+  return new Words(parts.map((part) => part.text).join(separator))
 }
 
 /** A value as inline code, in which `*`, `_` and `~` stay as they are. A backtick cannot be escaped there, so it becomes an apostrophe. */
 export function code(text: string): Mrkdwn {
-  const flat = cleanText(text).replaceAll('`', '’').replaceAll(/\s+/g, ' ').trim()
-  return flat === '' ? new Mrkdwn('(empty)') : mrkdwn`\`${flat}\``
+  const flat = cleanText(text, { oneLine: true }).replaceAll('`', '’')
+  return flat === '' ? new Words('(empty)') : mrkdwn`\`${flat}\``
 }
 
 /** Ids of people, groups and channels are Slack's own; anything else in their place is shown as text. */
@@ -66,13 +86,15 @@ export function userGroupMention(groupId: string): Mrkdwn {
 
 /** Words that are our own, with mentions of people and channels by their ids in them. Never for anything from outside. */
 export function ownWords(text: string): Mrkdwn {
-  return new Mrkdwn(text)
+  return new Words(text)
 }
 
 /** A moment in the reader's own time zone, with UTC where that cannot be shown. `at` is in ms since 1970. */
 export function dateTime(at: number): Mrkdwn {
-  const fallback = `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return new Mrkdwn(`<!date^${Math.floor(at / 1000)}^{date_short_pretty} {time}|${fallback}>`)
+  const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return new Words('an unknown time')
+  const fallback = `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return new Words(`<!date^${Math.floor(at / 1000)}^{date_short_pretty} {time}|${fallback}>`)
 }
 
 /** The words without markup, for places that show plain text only: mentions become their ids, dates their fallback. */
@@ -86,20 +108,10 @@ export function toPlainText(words: Mrkdwn): string {
     .replaceAll('&amp;', '&')
 }
 
-/** At most `max` UTF-16 units, cut between characters and never inside an entity or a mention; what was cut is marked with `…`. */
-export function truncate(text: string, max: number): string {
-  if (text.length <= max) return text
-  let cut = text.slice(0, Math.max(0, max - 1)).replace(/[\ud800-\udbff]$/, '')
-  cut = cut.replace(/&[a-z]{0,4}$/, '')
-  const open = cut.lastIndexOf('<')
-  if (open > cut.lastIndexOf('>')) cut = cut.slice(0, open)
-  return `${cut}…`
-}
-
 function escaped(text: string): string {
   return cleanText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 function reference(mark: string, id: string): Mrkdwn {
-  return /^[A-Z0-9]{2,30}$/.test(id) ? new Mrkdwn(`<${mark}${id}>`) : code(id)
+  return /^[A-Z0-9]{2,30}$/.test(id) ? new Words(`<${mark}${id}>`) : code(id)
 }

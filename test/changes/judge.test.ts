@@ -26,11 +26,18 @@ function request(state: Request['state'], more: Partial<Request> = {}): Request 
 
 describe('what a verdict changes about a request', () => {
   test('a write without an answer that is seen to take effect is followed', () => {
-    expect(judgeRequest(request('starting'), { is: 'underway' }, sentAt + 5_000, lateAfterMs)).toMatchObject({ name: 'accept', to: 'following' })
+    expect(judgeRequest(request('starting'), { is: 'underway' }, sentAt + 5_000, lateAfterMs)).toMatchObject({
+      name: 'accept',
+      to: 'following',
+    })
   })
 
   test('done is told once, with the end of the record', () => {
-    expect(judgeRequest(request('following'), { is: 'done' }, sentAt + 5_000, lateAfterMs)).toMatchObject({ to: 'done', stamp: ['endedAt'], reports: ['ended'] })
+    expect(judgeRequest(request('following'), { is: 'done' }, sentAt + 5_000, lateAfterMs)).toMatchObject({
+      to: 'done',
+      stamp: ['endedAt'],
+      reports: ['ended'],
+    })
   })
 
   test.each(['starting', 'following'] as const)('nothing is told while it is unclear and not late: %s', (state) => {
@@ -40,13 +47,20 @@ describe('what a verdict changes about a request', () => {
   test.each(['starting', 'following'] as const)('late is told once, and ends nothing: %s', (state) => {
     const step = judgeRequest(request(state), { is: 'unclear' }, sentAt + lateAfterMs, lateAfterMs)
     expect(step).toMatchObject({ name: 'late', to: state, reports: ['late'] })
-    expect(judgeRequest(request(state, { lateAt: sentAt + lateAfterMs }), { is: 'unclear' }, sentAt + lateAfterMs * 2, lateAfterMs)).toBeUndefined()
+    expect(
+      judgeRequest(request(state, { lateAt: sentAt + lateAfterMs }), { is: 'unclear' }, sentAt + lateAfterMs * 2, lateAfterMs),
+    ).toBeUndefined()
   })
 
   test('not started is told, and looked at for a while longer', () => {
     const now = sentAt + 61_000
     const step = judgeRequest(request('starting'), { is: 'not-started', why: 'Still there.' }, now, lateAfterMs)
-    expect(step).toMatchObject({ to: 'not-started', reports: ['ended'], set: { why: 'Still there.', watchedUntil: now + watchMs }, dueInMs: 0 })
+    expect(step).toMatchObject({
+      to: 'not-started',
+      reports: ['ended'],
+      set: { why: 'Still there.', watchedUntil: now + watchMs },
+      dueInMs: 0,
+    })
   })
 
   test('a failure that cannot mend itself is not watched', () => {
@@ -57,8 +71,16 @@ describe('what a verdict changes about a request', () => {
 
   test('what was told as not started and starts late is corrected', () => {
     const told = request('not-started', { watchedUntil: sentAt + watchMs })
-    expect(judgeRequest(told, { is: 'underway' }, sentAt + 90_000, lateAfterMs)).toMatchObject({ name: 'restart', to: 'following', reports: ['restarted'] })
-    expect(judgeRequest(told, { is: 'done' }, sentAt + 90_000, lateAfterMs)).toMatchObject({ name: 'end-again', to: 'done', reports: ['ended-again'] })
+    expect(judgeRequest(told, { is: 'underway' }, sentAt + 90_000, lateAfterMs)).toMatchObject({
+      name: 'restart',
+      to: 'following',
+      reports: ['restarted'],
+    })
+    expect(judgeRequest(told, { is: 'done' }, sentAt + 90_000, lateAfterMs)).toMatchObject({
+      name: 'end-again',
+      to: 'done',
+      reports: ['ended-again'],
+    })
     expect(judgeRequest(told, { is: 'not-started', why: '' }, sentAt + 90_000, lateAfterMs)).toBeUndefined()
   })
 

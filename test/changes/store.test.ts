@@ -6,7 +6,14 @@ import type { Request } from '../../src/domain/request.ts'
 import { connectTestRedis } from './redis-for-test.ts'
 
 const approve: Transition = { name: 'approve', from: ['waiting'], to: 'approved', stamp: ['decidedAt'], unexpired: true, dueInMs: 0 }
-const reject: Transition = { name: 'reject', from: ['waiting'], to: 'rejected', stamp: ['decidedAt', 'endedAt'], unexpired: true, reports: ['ended'] }
+const reject: Transition = {
+  name: 'reject',
+  from: ['waiting'],
+  to: 'rejected',
+  stamp: ['decidedAt', 'endedAt'],
+  unexpired: true,
+  reports: ['ended'],
+}
 
 function newRequest(more: Partial<NewRequest> = {}): NewRequest {
   return {
@@ -85,7 +92,9 @@ describe('a new request', () => {
 describe('a step', () => {
   test('that two take at once is taken by one', async () => {
     const { store, request } = await withRequest()
-    const results = await Promise.all(Array.from({ length: 20 }, (_, index) => store.transition(request, index % 2 === 0 ? approve : reject)))
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => store.transition(request, index % 2 === 0 ? approve : reject)),
+    )
     expect(results.filter(({ outcome }) => outcome === 'won')).toHaveLength(1)
   })
 
@@ -170,13 +179,17 @@ describe('the outbox', () => {
     const lease = await leased(outbox, request.id)
     await store.transition(request, approve)
     expect(await outbox.settle(request.id, 'card', lease, { status: 'settled', cardTs: '1.2', shownRevision: 1 })).toBe('again')
-    expect(await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'settled', shownRevision: 2 })).toBe('settled')
+    expect(await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'settled', shownRevision: 2 })).toBe(
+      'settled',
+    )
     expect(await outbox.due(10)).toEqual([])
   })
 
   test('has no place for who lost the lease', async () => {
     const { outbox, request } = await withRequest()
     await leased(outbox, request.id)
-    expect(await outbox.settle(request.id, 'card', { token: 'another', mode: 'fresh' }, { status: 'settled', shownRevision: 1 })).toBe('lost')
+    expect(await outbox.settle(request.id, 'card', { token: 'another', mode: 'fresh' }, { status: 'settled', shownRevision: 1 })).toBe(
+      'lost',
+    )
   })
 })

@@ -28,7 +28,12 @@ describe('what a look at the Elastic IP means', () => {
     ['active on the target', seen('active', 'sv_2'), young, 'done'],
     ['active where it was, a moment after the write', seen('active', 'sv_1'), young, 'unclear'],
     ['active where it was, long after the account API accepted', seen('active', 'sv_1'), old, 'failed'],
-    ['active where it was, long after a write without an answer', seen('active', 'sv_1'), { phase: 'sent', sinceSentMs: moveGraceMs }, 'not-started'],
+    [
+      'active where it was, long after a write without an answer',
+      seen('active', 'sv_1'),
+      { phase: 'sent', sinceSentMs: moveGraceMs },
+      'not-started',
+    ],
     ['moving to a third server', seen('moving', 'sv_3'), young, 'superseded'],
     ['active on a third server', seen('active', 'sv_3'), young, 'superseded'],
     ['in error', seen('error', 'sv_2'), young, 'failed'],
@@ -44,7 +49,9 @@ describe('what a look at the Elastic IP means', () => {
   test('only active on the target is done, whatever else is seen', () => {
     const statuses = ['active', 'moving', 'configuring', 'releasing', 'error', 'ACTIVE', '']
     const servers = ['sv_1', 'sv_2', 'sv_3', undefined]
-    const done = statuses.flatMap((status) => servers.filter((server) => judgeMove(move, seen(status, server), old).is === 'done').map((server) => [status, server]))
+    const done = statuses.flatMap((status) =>
+      servers.filter((server) => judgeMove(move, seen(status, server), old).is === 'done').map((server) => [status, server]),
+    )
     expect(done).toEqual([['active', 'sv_2']])
   })
 

@@ -20,7 +20,16 @@ function plan(name: string, more: Partial<Plan['specs']>, regions: PlanRegion[])
   return {
     id: name,
     name,
-    specs: { vcpuCount: 2, vcpuType: 'shared', memory: 4, gpu: undefined, vramPerGpu: undefined, nics: [], disk: { type: 'nvme', amount: 80, unit: 'gib' }, ...more },
+    specs: {
+      vcpuCount: 2,
+      vcpuType: 'shared',
+      memory: 4,
+      gpu: undefined,
+      vramPerGpu: undefined,
+      nics: [],
+      disk: { type: 'nvme', amount: 80, unit: 'gib' },
+      ...more,
+    },
     regions,
     stockLevel: 'low',
     operatingSystems: ['ubuntu_24_04_x64_lts'],
@@ -45,7 +54,10 @@ describe('which plans fit', () => {
     [['fra', 'in-stock'], ['vm.gpu']],
     [['dal', 'in-stock'], []],
     [['germany'], ['vm.small', 'vm.gpu']],
-    [['ubuntu', 'ash'], ['vm.small', 'vm.large']],
+    [
+      ['ubuntu', 'ash'],
+      ['vm.small', 'vm.large'],
+    ],
     [['in-stock'], ['vm.small', 'vm.large', 'vm.gpu']],
     [['EUR', 'large'], ['vm.large']],
     [['nothing-like-it'], []],
@@ -90,7 +102,9 @@ describe('how they are shown', () => {
   })
 
   test('with a way out when nothing fits', () => {
-    expect(String(planListing(all, ['h100']).empty)).toMatchInlineSnapshot(`"None of the 4 plans fits. Use fewer words, or leave out \`in-stock\`."`)
+    expect(String(planListing(all, ['h100']).empty)).toMatchInlineSnapshot(
+      `"None of the 4 plans fits. Use fewer words, or leave out \`in-stock\`."`,
+    )
     expect(String(planListing([], []).empty)).toBe('The account API lists no plans.')
   })
 })

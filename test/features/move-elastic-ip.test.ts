@@ -20,7 +20,16 @@ const elasticIp: ElasticIp = {
   project,
   site,
 }
-const server: Server = { id: 'sv_2', hostname: 'web-2', label: undefined, primaryIpv4: '198.51.100.22', status: 'on', locked: false, project, site }
+const server: Server = {
+  id: 'sv_2',
+  hostname: 'web-2',
+  label: undefined,
+  primaryIpv4: '198.51.100.22',
+  status: 'on',
+  locked: false,
+  project,
+  site,
+}
 const input = { elasticIpId: 'eip_1', serverId: 'sv_2' }
 
 function preflight(ip: Partial<ElasticIp> = {}, target: Partial<Server> = {}) {
@@ -74,11 +83,21 @@ describe('the preflight of a move', () => {
   })
 
   test('what cannot be made is refused, with the reason', () => {
-    expect(refusal({ status: 'moving', server: { id: 'sv_3', hostname: 'web-3' } })).toMatchInlineSnapshot(`"203.0.113.10 is moving to web-3 already. Wait until that move has ended, then ask again."`)
-    expect(refusal({ status: 'configuring' })).toMatchInlineSnapshot(`"203.0.113.10 is configuring, and only an active Elastic IP can be moved."`)
-    expect(refusal({ server: { id: 'sv_2', hostname: 'web-2' } })).toMatchInlineSnapshot(`"203.0.113.10 is on web-2 already, so there is nothing to move."`)
-    expect(refusal({}, { project: { id: 'proj_2', name: 'Billing', slug: 'billing' } })).toMatchInlineSnapshot(`"web-2 is in project Billing, and 203.0.113.10 in Storefront. An Elastic IP can only be moved within its project."`)
-    expect(refusal({}, { site: { id: 'site_2', name: 'Frankfurt', slug: 'FRA' } })).toMatchInlineSnapshot(`"web-2 is in site Frankfurt (FRA), and 203.0.113.10 in Ashburn (ASH). An Elastic IP can only be moved within its site."`)
+    expect(refusal({ status: 'moving', server: { id: 'sv_3', hostname: 'web-3' } })).toMatchInlineSnapshot(
+      `"203.0.113.10 is moving to web-3 already. Wait until that move has ended, then ask again."`,
+    )
+    expect(refusal({ status: 'configuring' })).toMatchInlineSnapshot(
+      `"203.0.113.10 is configuring, and only an active Elastic IP can be moved."`,
+    )
+    expect(refusal({ server: { id: 'sv_2', hostname: 'web-2' } })).toMatchInlineSnapshot(
+      `"203.0.113.10 is on web-2 already, so there is nothing to move."`,
+    )
+    expect(refusal({}, { project: { id: 'proj_2', name: 'Billing', slug: 'billing' } })).toMatchInlineSnapshot(
+      `"web-2 is in project Billing, and 203.0.113.10 in Storefront. An Elastic IP can only be moved within its project."`,
+    )
+    expect(refusal({}, { site: { id: 'site_2', name: 'Frankfurt', slug: 'FRA' } })).toMatchInlineSnapshot(
+      `"web-2 is in site Frankfurt (FRA), and 203.0.113.10 in Ashburn (ASH). An Elastic IP can only be moved within its site."`,
+    )
   })
 
   test('what the account API does not tell is said, not refused', () => {
@@ -120,7 +139,9 @@ describe('a world that has changed since', () => {
   })
 
   test('is no matter, when only a name is another', () => {
-    expect(differencesOf(approved, { ...approved, from: { id: 'sv_1', name: 'web-1-renamed' }, to: { id: 'sv_2', name: 'web-two' } })).toEqual([])
+    expect(
+      differencesOf(approved, { ...approved, from: { id: 'sv_1', name: 'web-1-renamed' }, to: { id: 'sv_2', name: 'web-two' } }),
+    ).toEqual([])
   })
 
   test('cannot differ from what was not known', () => {
@@ -137,7 +158,11 @@ describe('a server by its hostname', () => {
   })
 
   test('is asked for by id, where several fit', () => {
-    expect(() => chooseServer('web-2', [twin, server], undefined)).toThrowErrorMatchingInlineSnapshot(`[UserError: There are 2 servers called web-2: sv_7 (Billing, ASH), sv_2 (Storefront, ASH). Give the id of the one you mean.]`)
-    expect(() => chooseServer('web-9', [], elasticIp)).toThrowErrorMatchingInlineSnapshot(`[UserError: There is no server web-9 on the account. Give its hostname or its id.]`)
+    expect(() => chooseServer('web-2', [twin, server], undefined)).toThrowErrorMatchingInlineSnapshot(
+      `[UserError: There are 2 servers called web-2: sv_7 (Billing, ASH), sv_2 (Storefront, ASH). Give the id of the one you mean.]`,
+    )
+    expect(() => chooseServer('web-9', [], elasticIp)).toThrowErrorMatchingInlineSnapshot(
+      `[UserError: There is no server web-9 on the account. Give its hostname or its id.]`,
+    )
   })
 })

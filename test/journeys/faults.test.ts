@@ -161,7 +161,9 @@ describe('what stands behind the bot is away', () => {
 
     world.slack.archive(ops)
 
-    const direct = await world.slack.until(() => world.slack.directMessages(people.ada).find(({ text }) => /Done/.test(text)), { timeoutMs: 15_000 })
+    const direct = await world.slack.until(() => world.slack.directMessages(people.ada).find(({ text }) => /Done/.test(text)), {
+      timeoutMs: 15_000,
+    })
     expect(direct.text).toContain('is_archived')
     expect(card.ts).toBeDefined()
   })

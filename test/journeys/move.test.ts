@@ -26,7 +26,9 @@ describe('a move, from command to report', () => {
     expect(report.text).toContain(`<@${people.ada}>`)
     expect(report.text).toContain(`${elasticIp.address} now answers from ${target.hostname}.`)
     expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: target.id })
-    expect(patches(world)).toMatchObject([{ path: `/elastic_ips/${elasticIp.id}`, body: { data: { type: 'elastic_ips', attributes: { server_id: target.id } } } }])
+    expect(patches(world)).toMatchObject([
+      { path: `/elastic_ips/${elasticIp.id}`, body: { data: { type: 'elastic_ips', attributes: { server_id: target.id } } } },
+    ])
     await untilCard(world.slack, /\*Done\*/)
   })
 
@@ -215,10 +217,18 @@ describe('a request that cannot be made', () => {
   test.each([
     ['an Elastic IP that does not exist', () => '203.0.113.250 web-2', /no Elastic IP 203\.0\.113\.250/],
     ['an Elastic IP id that does not exist', () => 'eip_nowhere web-2', /no Elastic IP eip_nowhere/],
-    ['a server that does not exist', (world: World) => `${world.accountApi.world.movable().elasticIp.address} web-999`, /no server web-999/],
+    [
+      'a server that does not exist',
+      (world: World) => `${world.accountApi.world.movable().elasticIp.address} web-999`,
+      /no server web-999/,
+    ],
     ['a server in another site', (world: World) => pair(world, world.accountApi.world.inAnotherSite()), /within its site/],
     ['a server in another project', (world: World) => pair(world, world.accountApi.world.inAnotherProject()), /within its project/],
-    ['the server it is on', (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`, /nothing to move/],
+    [
+      'the server it is on',
+      (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`,
+      /nothing to move/,
+    ],
     ['half of it', () => address, /needs an Elastic IP and a server/],
   ])('%s', async (_, words, sentence) => {
     const world = await startWorld()

@@ -47,7 +47,9 @@ export async function startWorld({ env = {}, account = {}, replicas = 1 }: World
   }
 
   async function startBot() {
-    const bot = createBot(readConfig(variables), { log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }) })
+    const bot = createBot(readConfig(variables), {
+      log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),
+    })
     const ports = await bot.start()
     return { ...bot, ...ports, slackUrl: `http://127.0.0.1:${ports.slackPort}/slack/events` }
   }
@@ -60,14 +62,27 @@ export async function startWorld({ env = {}, account = {}, replicas = 1 }: World
     await Promise.all([slack.close(), accountApi.close()])
   })
 
-  return { slack, accountApi, bots, log, prefix, startBot, ada: slack.as(people.ada), ben: slack.as(people.ben), chiara: slack.as(people.chiara), dov: slack.as(people.dov) }
+  return {
+    slack,
+    accountApi,
+    bots,
+    log,
+    prefix,
+    startBot,
+    ada: slack.as(people.ada),
+    ben: slack.as(people.ben),
+    chiara: slack.as(people.chiara),
+    dov: slack.as(people.dov),
+  }
 }
 export type World = Awaited<ReturnType<typeof startWorld>>
 export type { AccountApi, Slack }
 
 /** The newest card in a channel, once there is one whose text fits. */
 export function untilCard(slack: Slack, fits: RegExp, channel = ops) {
-  return slack.until(() => slack.messages(channel).findLast((message) => message.isBot && fits.test(message.text)), { what: `a card like ${fits}` })
+  return slack.until(() => slack.messages(channel).findLast((message) => message.isBot && fits.test(message.text)), {
+    what: `a card like ${fits}`,
+  })
 }
 
 /** The newest whisper to a person, once there is one whose text fits. */

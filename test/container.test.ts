@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { variableNames } from '../src/config.ts'
+import { startHealth } from '../src/ops/health.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const read = (file: string) => readFileSync(resolve(root, file), 'utf8')
+
+describe('docker-compose.yml', () => {
+  const { services, volumes } = parse(read('docker-compose.yml'))
+  const { bot, redis } = services
+
+  it('runs a Redis that keeps every write on disk and evicts nothing', () => {
+    expect(redis.command.join(' ')).toBe('redis-server --appendonly yes --appendfsync always --maxmemory-policy noeviction')
+    expect(redis.volumes).toEqual(['redis:/data'])
+    expect(volumes).toHaveProperty('redis')
+    expect(redis.image).toMatch(/^redis:(7\.4|8)/)
+  })
+
+  it('publishes the port for Slack, and neither the one for operators nor Redis', () => {
+    expect(bot.environment).toMatchObject({ PORT: 3000, OPS_PORT: 9464 })
+    expect(bot.ports).toEqual([`\${PORT:-3000}:${bot.environment.PORT}`])
+    expect(redis.ports).toBeUndefined()
+  })
+
+  it('starts the bot when Redis answers, and gives it time to end', () => {
+    expect(bot.depends_on).toEqual({ redis: { condition: 'service_healthy' } })
+    expect(redis.healthcheck.test.join(' ')).toContain('redis-cli ping')
+    expect([bot.restart, redis.restart]).toEqual(['unless-stopped', 'unless-stopped'])
+    expect(bot.stop_grace_period).toBe('15s')
+  })
+
+  it('sets only variables that the bot knows', () => {
+    expect(bot.env_file).toBe('.env')
+    expect(variableNames).toEqual(expect.arrayContaining(Object.keys(bot.environment)))
+  })
+})
+
+describe('Dockerfile', () => {
+  const lines = read('Dockerfile').replaceAll('\\\n', ' ').split('\n')
+  const last = (instruction: string) =>
+    lines
+      .findLast((line) => line.startsWith(`${instruction} `))
+      ?.slice(instruction.length + 1)
+      .trim() ?? ''
+  const commandOf = (text: string) => JSON.parse(text.slice(text.indexOf('['))) as string[]
+
+  it('runs the TypeScript as it is on the Node that the project asks for, not as root', () => {
+    const wanted = JSON.parse(read('package.json')).engines.node.replace(/\D/g, '')
+
+    expect(last('FROM')).toBe(`node:${wanted}-slim`)
+    expect(last('USER')).toBe('node')
+    expect(last('STOPSIGNAL')).toBe('SIGTERM')
+    expect(commandOf(last('CMD'))).toEqual(['node', '--report-exclude-env', 'src/main.ts'])
+  })
+
+  it('asks the bot itself whether it is healthy', async () => {
+    const [, ...args] = commandOf(last('HEALTHCHECK'))
+    const health = await startHealth({ port: 0, checks: {} })
+    const run = promisify(execFile)
+    const env = { ...process.env, OPS_PORT: String(health.port()) }
+
+    await expect(run(process.execPath, args, { env })).resolves.toMatchObject({ stdout: '', stderr: '' })
+    await health.close()
+    await expect(run(process.execPath, args, { env })).rejects.toMatchObject({ code: 1 })
+  })
+
+  it('copies nothing that could hold a secret', () => {
+    expect(lines.filter((line) => /^(COPY|ADD) /.test(line))).toEqual([
+      'COPY --chown=node:node package.json package-lock.json .npmrc ./',
+      'COPY --chown=node:node src ./src',
+    ])
+    expect(read('.dockerignore').split('\n')).toContain('*')
+  })
+})

@@ -1,0 +1,56 @@
+import { mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { browserArgs, findChromium } from '../sandbox/browser.ts'
+
+const results = fileURLToPath(new URL('../results/', import.meta.url))
+
+export const desktop = { width: 1280, height: 860 }
+export const phone = { width: 390, height: 844 }
+
+/** A headless Chromium. Whatever goes wrong inside a page is kept in `troubles`. */
+export async function openBrowser() {
+  const browser = await chromium.launch({ executablePath: await findChromium(), args: browserArgs })
+  await mkdir(results, { recursive: true })
+  const troubles: string[] = []
+
+  return {
+    troubles,
+
+    async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
+      const context = await browser.newContext({ viewport: desktop, colorScheme: 'light', locale: 'en-GB', ...options })
+      context.setDefaultTimeout(10_000)
+      const page = await context.newPage()
+      page.on('pageerror', (error) => troubles.push(error.stack ?? error.message))
+      page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()))
+      await page.goto(url)
+      await composer(page).waitFor()
+      return page
+    },
+
+    /** Saves what the page looks like, after what moves has come to rest. */
+    async shoot(page: Page, name: string): Promise<void> {
+      await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined))))
+      await page.screenshot({ path: `${results}${name}.png` })
+    },
+
+    close: () => browser.close(),
+  }
+}
+export type Browser = Awaited<ReturnType<typeof openBrowser>>
+
+export function composer(page: Page) {
+  return page.getByRole('textbox', { name: 'Message', exact: true })
+}
+
+/** Types into the composer and presses Enter. */
+export async function send(page: Page, text: string): Promise<void> {
+  await composer(page).fill(text)
+  await composer(page).press('Enter')
+}
+
+export async function actAs(page: Page, name: string): Promise<void> {
+  const switcher = page.getByRole('combobox', { name: 'Acting as' })
+  const label = await switcher.getByRole('option', { name, includeHidden: true }).textContent()
+  await switcher.selectOption({ label: label ?? name })
+}

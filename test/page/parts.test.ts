@@ -1,0 +1,220 @@
+import type { KnownBlock, WebClient } from '@slack/web-api'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { servePage } from '../sandbox/serve-page.ts'
+import { quietClient } from '../sandbox/slack/quiet-client.ts'
+import { type ScriptedBot, startScriptedBot } from '../sandbox/slack/scripted-bot.ts'
+import type { Slack } from '../sandbox/slack/slack.ts'
+import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { actAs, type Browser, composer, openBrowser, send } from './open-browser.ts'
+
+const [ada, ops] = ['U0ADA00001', 'C0OPS00001']
+const plain = (text: string) => ({ type: 'plain_text' as const, text })
+const mrkdwn = (text: string) => ({ type: 'mrkdwn' as const, text })
+const option = (text: string) => ({ text: plain(text), value: text })
+const commands = [
+  { command: '/infra ip move', usage: '[<elastic ip> <server>]', description: 'Moves an Elastic IP' },
+  { command: '/infra ip list', usage: '[word…]', description: 'Lists Elastic IPs' },
+]
+
+let browser: Browser
+let slack: Slack
+let bot: ScriptedBot
+let client: WebClient
+let page: Page
+
+beforeAll(async () => {
+  browser = await openBrowser()
+}, 600_000)
+afterAll(() => browser.close())
+
+beforeEach(async () => {
+  bot = await startScriptedBot()
+  slack = await startSlack({ botUrl: bot.url, ackDeadlineMs: 400, commands, serve: servePage })
+  client = quietClient(slack)
+  page = await browser.open(slack.url)
+})
+afterEach(async () => {
+  await page.context().close()
+  await slack.close()
+  await bot.close()
+  expect(browser.troubles.splice(0)).toEqual([])
+})
+
+test('a slash opens the list of commands, for the keyboard and for the mouse', async () => {
+  await composer(page).fill('/')
+  const options = page.getByRole('listbox', { name: 'Commands' }).getByRole('option')
+  expect(await options.allInnerTexts()).toEqual([expect.stringContaining('/infra ip move'), expect.stringContaining('/infra ip list')])
+
+  await composer(page).press('ArrowDown')
+  await composer(page).press('Enter')
+  await expect.poll(() => composer(page).inputValue()).toBe('/infra ip list ')
+
+  await composer(page).fill('/inf')
+  await options.first().click()
+  await expect.poll(() => composer(page).inputValue()).toBe('/infra ip move ')
+})
+
+test('a whole command is sent by Enter, and what Slack says of a bot that does not answer is shown', async () => {
+  bot.answer(() => ({ hold: true }))
+
+  await send(page, '/infra ip move')
+
+  await page.getByRole('status').getByText('/infra failed with the error "operation_timeout"').waitFor()
+  expect(slack.deliveries[0]?.payload).toMatchObject({ command: '/infra', text: 'ip move', user_id: ada })
+})
+
+test('what is only for one person is marked so, and others do not see it', async () => {
+  await client.chat.postEphemeral({ channel: ops, user: ada, text: 'Only an approver can do that.' })
+  await page.getByText('Only visible to you').waitFor()
+
+  await actAs(page, 'Ben Laurent (approver)')
+
+  await page.getByText('You are Ben').waitFor()
+  expect(await page.getByText('Only an approver can do that.').count()).toBe(0)
+})
+
+test('what comes from outside is never markup, and a block that the page does not know is shown as it came', async () => {
+  const hostile = '<img src=x onerror="document.title=1"> & <b>bold</b>'
+  await client.chat.postMessage({
+    channel: ops,
+    text: 'x',
+    blocks: [
+      { type: 'section', text: plain(hostile) },
+      { type: 'section', text: mrkdwn(hostile.replaceAll('<', '&lt;')) },
+      { type: 'header', text: plain(hostile) },
+      { type: 'card', title: plain('A new kind') } as unknown as KnownBlock,
+    ],
+  })
+
+  const message = page.getByRole('article').last()
+  await message.getByText('Unknown block: card').waitFor()
+  expect(await message.getByText(hostile).count()).toBe(3)
+  expect(await message.getByText('"A new kind"').count()).toBe(1)
+  expect(await message.locator('img, b').count()).toBe(0)
+})
+
+test('a button with a question asks it first, and is busy until the bot has answered', async () => {
+  const answered = Promise.withResolvers<object>()
+  bot.answer(() => answered.promise)
+  const confirm = { title: plain('Revoke it?'), text: plain('This cannot be undone.'), confirm: plain('Revoke'), deny: plain('Keep') }
+  const button = { type: 'button' as const, action_id: 'revoke', text: plain('Revoke the key'), value: 'k1', confirm }
+  await client.chat.postMessage({ channel: ops, text: 'x', blocks: [{ type: 'actions', elements: [button] }] })
+  const shown = page.getByRole('button', { name: 'Revoke the key' })
+
+  await shown.click()
+  await page.getByRole('dialog', { name: 'Revoke it?' }).getByRole('button', { name: 'Keep' }).click()
+  expect(bot.received).toEqual([])
+
+  await shown.click()
+  await page.getByRole('dialog', { name: 'Revoke it?' }).getByRole('button', { name: 'Revoke' }).click()
+  await expect.poll(() => shown.getAttribute('aria-busy')).toBe('true')
+  answered.resolve({})
+  await expect.poll(() => shown.getAttribute('aria-busy')).toBe(null)
+  expect(bot.received[0]?.payload).toMatchObject({ actions: [{ action_id: 'revoke', value: 'k1' }] })
+})
+
+test('a form searches, holds every kind of field, and tells at the field what is wrong with it', async () => {
+  bot.answer(async (payload) => {
+    if (payload.type === 'block_suggestion')
+      return { body: { options: ['web-1', 'web-2'].filter((name) => name.includes(String(payload.value))).map(option) } }
+    if (payload.type === 'view_submission') return { body: { response_action: 'errors', errors: { server: 'web-2 is in another site.' } } }
+    await client.views.open({ trigger_id: String(payload.trigger_id), view: form })
+    return {}
+  })
+  await send(page, '/infra ip move')
+  const dialog = page.getByRole('dialog', { name: 'Every field' })
+  const server = dialog.getByRole('combobox', { name: 'Server' })
+
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await expect.poll(() => server.getAttribute('aria-invalid')).toBe('true')
+  expect(await dialog.getByRole('alert').allInnerTexts()).toEqual([
+    'Please complete this required field.',
+    'Please complete this required field.',
+  ])
+
+  await server.fill('nothing')
+  await dialog.getByText('No results for “nothing”.').waitFor()
+  await server.fill('web')
+  await dialog.getByRole('option', { name: 'web-2' }).waitFor()
+  await server.press('ArrowDown')
+  await server.press('Enter')
+  await dialog.getByRole('combobox', { name: 'Tags' }).click()
+  await dialog.getByRole('option', { name: 'edge' }).click()
+  await dialog.getByRole('option', { name: 'web', exact: true }).click()
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Because')
+  await dialog.getByRole('radio', { name: 'Daily' }).check()
+  await dialog.getByRole('checkbox', { name: 'Read-only' }).check()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+
+  await dialog.getByText('web-2 is in another site.').waitFor()
+  expect(slack.deliveries.findLast(({ kind }) => kind === 'view_submission')?.payload).toMatchObject({
+    view: {
+      state: {
+        values: {
+          server: { a: { type: 'external_select', selected_option: { value: 'web-2' } } },
+          tags: { a: { type: 'multi_static_select', selected_options: [{ value: 'edge' }, { value: 'web' }] } },
+          reason: { a: { type: 'plain_text_input', value: 'Because' } },
+          often: { a: { type: 'radio_buttons', selected_option: { value: 'Daily' } } },
+          how: { a: { type: 'checkboxes', selected_options: [{ value: 'Read-only' }] } },
+        },
+      },
+    },
+  })
+})
+
+test('from 360 pixels on, nothing is wider than the window', async () => {
+  await page.setViewportSize({ width: 360, height: 700 })
+  await client.chat.postMessage({ channel: ops, text: `${'long'.repeat(60)} \`${'code'.repeat(40)}\`` })
+  await page.getByText('longlong').waitFor()
+
+  const widths = await page.evaluate(() =>
+    [document.documentElement, ...document.querySelectorAll('.messages, .composer-area, .top-bar')].map((box) => box.scrollWidth),
+  )
+
+  expect(Math.max(...widths)).toBeLessThanOrEqual(360)
+  await page.getByRole('button', { name: 'Channels and people' }).click()
+  await page.getByRole('navigation', { name: 'Workspace' }).getByRole('button', { name: 'general' }).click()
+  await page.getByRole('heading', { name: 'general', level: 1 }).waitFor()
+})
+
+const form = {
+  type: 'modal' as const,
+  title: plain('Every field'),
+  submit: plain('Save'),
+  blocks: [
+    {
+      type: 'input' as const,
+      block_id: 'server',
+      label: plain('Server'),
+      element: { type: 'external_select' as const, action_id: 'a', min_query_length: 0 },
+    },
+    {
+      type: 'input' as const,
+      block_id: 'tags',
+      optional: true,
+      label: plain('Tags'),
+      element: { type: 'multi_static_select' as const, action_id: 'a', options: ['web', 'edge'].map(option) },
+    },
+    {
+      type: 'input' as const,
+      block_id: 'reason',
+      optional: true,
+      label: plain('Reason'),
+      element: { type: 'plain_text_input' as const, action_id: 'a' },
+    },
+    {
+      type: 'input' as const,
+      block_id: 'often',
+      label: plain('How often'),
+      element: { type: 'radio_buttons' as const, action_id: 'a', options: ['Once', 'Daily'].map(option) },
+    },
+    {
+      type: 'input' as const,
+      block_id: 'how',
+      optional: true,
+      label: plain('How'),
+      element: { type: 'checkboxes' as const, action_id: 'a', options: [option('Read-only')] },
+    },
+  ],
+}

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Watchdog } from './watchdog.ts'
+
+export interface BotProcessOptions {
+  /** Its whole environment, but for what the system itself needs to start a program. */
+  env: Record<string, string>
+  opsPort: number
+  watchdog: Watchdog
+  /** Each line that it writes. */
+  onLine?: ((line: string) => void) | undefined
+  /** It has ended although nobody asked it to. */
+  onEnd?: ((how: string) => void) | undefined
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+/** How long it may take to be ready, in ms. */
+const patienceMs = 30_000
+const between = 50
+
+/** The real bot, started as in production: its own process, its real entry point. */
+export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotProcessOptions) {
+  const lines: string[] = []
+  let bot: ChildProcess | undefined
+
+  /** Resolves when it says that it is ready; rejects with what it wrote when it ends instead. */
+  async function start(): Promise<void> {
+    if (isRunning(bot)) throw new Error('The bot runs already.')
+    const from = lines.length
+    const child = spawn(process.execPath, ['src/main.ts'], {
+      cwd: root,
+      env: { ...systemEnvironment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // Of a group of its own, so that Ctrl+C in a terminal does not reach it before we have closed the page.
+      detached: true,
+    })
+    bot = child
+    const { pid } = child
+    if (pid !== undefined) watchdog.guard(pid)
+    child.once('exit', (code, signal) => {
+      if (pid !== undefined) watchdog.release(pid)
+      if (bot === child) onEnd?.(signal ? `was ended by ${signal}` : `ended with exit code ${code}`)
+    })
+    const written = [child.stdout, child.stderr].map((stream) => relay(stream))
+    await untilReady(child, async () => {
+      await Promise.all(written)
+      return lines.slice(from).join('\n')
+    })
+  }
+
+  async function relay(stream: NodeJS.ReadableStream): Promise<void> {
+    for await (const line of createInterface({ input: stream })) {
+      lines.push(line)
+      onLine?.(line)
+    }
+  }
+
+  async function untilReady(child: ChildProcess, said: () => Promise<string>): Promise<void> {
+    const deadline = Date.now() + patienceMs
+    while (isRunning(child)) {
+      const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz`).catch(() => undefined)
+      if (answer?.ok) return
+      if (Date.now() > deadline) {
+        await kill('SIGKILL')
+        throw new Error(`The bot was not ready after ${patienceMs / 1000} s.\n${await said()}`)
+      }
+      await delay(between)
+    }
+    throw new Error(`The bot did not start.\n${await said()}`)
+  }
+
+  /** Resolves when it has ended. */
+  async function kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const child = bot
+    bot = undefined
+    if (!child || !isRunning(child)) return
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+  }
+
+  return { start, kill, output: () => [...lines] }
+}
+
+export type BotProcess = ReturnType<typeof createBotProcess>
+
+function isRunning(child: ChildProcess | undefined): boolean {
+  return child !== undefined && child.pid !== undefined && child.exitCode === null && child.signalCode === null
+}
+
+/** Without these some systems cannot start a program at all; nothing of it configures the bot. */
+function systemEnvironment(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'SystemRoot', 'TZ']
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])))
+}

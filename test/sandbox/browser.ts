@@ -1,0 +1,52 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { findProgram } from './find-program.ts'
+import { canInstallWithApt, installWithApt } from './install-with-apt.ts'
+
+const names = [
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  ...['/Applications', join(homedir(), 'Applications')].flatMap((folder) => [
+    `${folder}/Google Chrome.app/Contents/MacOS/Google Chrome`,
+    `${folder}/Chromium.app/Contents/MacOS/Chromium`,
+  ]),
+  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+]
+
+const advice = [
+  "There is no Chromium on this machine, and the page's test drives one. Do one of these and run the command again:",
+  '  Debian:  sudo apt-get install chromium fonts-noto-color-emoji',
+  '  macOS:   brew install --cask google-chrome',
+  'Or set CHROMIUM_PATH to the program of a Chromium or a Chrome that you have.',
+].join('\n')
+
+/** For a browser in a container without a screen that talks to nobody but the page. */
+export const browserArgs = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** The program of a Chromium; installed first where nobody has to be asked. Throws with advice where there is none. */
+export async function findChromium(environment: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const given = environment.CHROMIUM_PATH
+  if (given) {
+    const there = findProgram([given])
+    if (there) return there
+    throw new Error(`CHROMIUM_PATH is ${given}, and there is no program of that name.`)
+  }
+  const found = findProgram(names)
+  if (found) return found
+  // Without the second package emoji are empty boxes on the screenshots.
+  if (canInstallWithApt()) await installWithApt(['chromium', 'fonts-noto-color-emoji'], 'There is no Chromium on this machine.')
+  const installed = findProgram(names)
+  if (installed) return installed
+  throw new Error(advice)
+}

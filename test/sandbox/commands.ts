@@ -1,0 +1,13 @@
+import { createFeatures, type FeatureParts } from '../../src/features/index.ts'
+import type { CommandSuggestion } from './slack/slack.ts'
+
+/** What the page's composer suggests: the bot's own commands, in their own words. */
+export function commandSuggestions(name = '/infra'): CommandSuggestion[] {
+  // Only the words of the features are read, so nothing needs to stand behind them.
+  const commands = createFeatures({} as FeatureParts).flatMap((feature) => feature.commands)
+  return [
+    ...commands.map(({ words, usage, summary }) => ({ command: `${name} ${words}`, usage, description: summary })),
+    { command: `${name} help`, usage: '', description: 'What can be asked, with examples.' },
+    { command: '/invite', usage: '@lockkeeper', description: 'Invites Lockkeeper into this channel, as in Slack.' },
+  ]
+}

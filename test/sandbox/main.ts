@@ -1,0 +1,74 @@
+import { readableLine } from './readable-line.ts'
+import { type Sandbox, startSandbox } from './sandbox.ts'
+
+const say = (text: string) => process.stdout.write(`${text}\n`)
+
+function fail(sentence: string): never {
+  process.stderr.write(`${sentence}\n`)
+  process.exit(1)
+}
+
+function portOf(value: string): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value)
+  return fail(`SANDBOX_PORT must be a port from 0 (any free one) to 65535, not "${value}".`)
+}
+
+function transportOf(value: string): 'http' | 'socket' {
+  if (value === 'http' || value === 'socket') return value
+  return fail(`SANDBOX_TRANSPORT must be http or socket, not "${value}".`)
+}
+
+function startFailure(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is taken on this machine. Set SANDBOX_PORT to another one, such as SANDBOX_PORT=${port + 1}.`
+  if (code === 'EACCES') return `This machine does not allow port ${port}. Set SANDBOX_PORT to another one, such as SANDBOX_PORT=4000.`
+  return message
+}
+
+const port = portOf(process.env.SANDBOX_PORT ?? '4000')
+const transport = transportOf(process.env.SANDBOX_TRANSPORT ?? 'http')
+
+let sandbox: Sandbox | undefined
+let ending = false
+
+async function end(code: number): Promise<void> {
+  // Whoever asks twice does not want to wait: the watchdogs end what is left.
+  if (ending) process.exit(code)
+  ending = true
+  say('\nEnding the bot, Redis and the stand-ins …')
+  await sandbox?.close()
+  process.exit(code)
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0))
+
+// npm hands a signal to its shell, and the shell does not hand it on: without this the sandbox would outlive "npm run sandbox".
+const parent = process.ppid
+if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== parent && void end(0), 500).unref()
+
+say('Starting Redis, the stand-ins for Slack and the account API, and the bot …')
+try {
+  sandbox = await startSandbox({
+    port,
+    transport,
+    // What it writes before it is ready is in the error when it does not start.
+    botOutput: (line) => sandbox && say(`bot │ ${readableLine(line)}`),
+    botEnded: (how) => {
+      if (sandbox && !ending)
+        say(`\nThe bot ${how}. The page stays, but nobody answers there any more: press Ctrl+C and start the sandbox again.\n`)
+    },
+  })
+} catch (error) {
+  fail(startFailure(error))
+}
+
+say(`
+Lockkeeper's sandbox is ready. Open it in a browser:
+
+    ${sandbox.url}
+
+You are Ada, who asks for changes: type /infra ip move and press Enter. Then switch to Ben, at the
+top right, and approve it. It is all invented and stays on this machine (Slack by ${transport === 'socket' ? 'Socket Mode' : 'HTTP'}).
+Ctrl+C ends everything.
+`)

@@ -1,0 +1,185 @@
+import { html, nothing, render, type TemplateResult } from 'lit-html'
+import { address } from './address.ts'
+import { createApi, type Workspace } from './api.ts'
+import { createBlocks } from './blocks.ts'
+import { createComposer } from './composer.ts'
+import { createConfirm } from './confirm.ts'
+import { createDesk } from './desk.ts'
+import { createDialogs } from './dialogs.ts'
+import { createElements } from './elements.ts'
+import { createForms } from './forms.ts'
+import { channelHead, type FrameProps, lostConnection, sideBar, topBar } from './frame.ts'
+import { createHint } from './hint.ts'
+import { icons } from './icons.ts'
+import type { Names } from './inline.ts'
+import { createMenus } from './menus.ts'
+import { createMessages, type MessageListProps } from './messages.ts'
+import { createModal } from './modal.ts'
+import { createNotices } from './notices.ts'
+import { createPickers } from './pickers.ts'
+import { placePopups } from './popup.ts'
+import { createPresses } from './presses.ts'
+import { createScrolling } from './scrolling.ts'
+import type { Directory } from './selection.ts'
+import { threadPanel } from './thread-panel.ts'
+
+const api = createApi()
+const workspace = await api.workspace()
+if (workspace.ok) openPage(workspace)
+else render(html`<p class="no-start" role="alert">${workspace.error}</p>`, document.body)
+
+function openPage(workspace: Workspace) {
+  let painting = false
+  let sideOpen = false
+  let threadTs: string | undefined
+
+  const wanted = address.read()
+  const person = workspace.people.find(({ id }) => id === wanted.as) ?? workspace.people[0]
+  const channel = workspace.channels.find(({ id }) => id === wanted.channel) ?? workspace.channels[0]
+  if (!person || !channel) throw new Error('A workspace needs a person and a channel.')
+
+  const notices = createNotices({ update })
+  const desk = createDesk({ api, workspace, person, channel, tell: notices.tell, update })
+  const me = () => desk.me().id
+  const forms = createForms()
+  const confirm = createConfirm({ update })
+  const pickers = createPickers({ update })
+  const menus = createMenus({ update })
+  const presses = createPresses({ api, forms, confirm, me, tell: notices.tell, update })
+  const blocks = createBlocks({ elements: createElements({ api, forms, pickers, menus, presses, me }) })
+  const messages = createMessages({ blocks, person: (id) => workspace.people.find((one) => one.id === id) })
+  const modal = createModal({ api, forms, blocks, pickers, me, refresh: desk.refresh, update })
+  const composer = createComposer({ commands: workspace.commands, send, update })
+  const hint = createHint({ fill: composer.fill, update })
+  const scrolls = [createScrolling({ selector: '.messages', update }), createScrolling({ selector: '.thread-list', update })] as const
+  const settleDialogs = createDialogs()
+
+  /** Paints once for everything that changes in one go. */
+  function update() {
+    if (painting) return
+    painting = true
+    queueMicrotask(() => {
+      painting = false
+      render(page(), document.body)
+      for (const scroll of scrolls) scroll.settle()
+      settleDialogs()
+      placePopups()
+      document.title = `#${desk.channel().name} · ${workspace.team.name} · ${desk.me().name}`
+    })
+  }
+
+  async function send(text: string): Promise<boolean> {
+    scrolls[0].toEnd()
+    const answer = await api.say(me(), desk.channel().id, text)
+    if (!answer.ok) notices.tell(answer.error)
+    return answer.ok
+  }
+
+  function enter(change: () => unknown) {
+    sideOpen = false
+    change()
+    address.write(me(), desk.channel().id)
+    scrolls[0].toEnd()
+  }
+
+  function names(): Names {
+    const { people, channels, bot, userGroups } = workspace
+    return {
+      me: me(),
+      user: (id) => (id === bot.id ? bot.name : people.find((one) => one.id === id)?.name),
+      channel: (id) => channels.find((one) => one.id === id)?.name,
+      group: (id) => userGroups?.find((one) => one.id === id)?.handle,
+    }
+  }
+
+  function directory(): Directory {
+    const option = (value: string, text: string) => ({ value, text: { type: 'plain_text' as const, text } })
+    return {
+      users: workspace.people.map(({ id, name }) => option(id, name)),
+      channels: workspace.channels.map(({ id, name }) => option(id, `#${name}`)),
+    }
+  }
+
+  function page(): TemplateResult {
+    const frame: FrameProps = {
+      workspace,
+      desk,
+      sideOpen,
+      hintOpen: hint.isOpen(),
+      toggleSide(open) {
+        sideOpen = open
+        update()
+      },
+      toggleHint: hint.toggle,
+      actAs: (id) => enter(() => desk.actAs(id)),
+      goTo: (id) =>
+        enter(() => {
+          threadTs = undefined
+          desk.goTo(id)
+        }),
+    }
+    const here = desk.channel()
+    const list: MessageListProps = {
+      channel: here,
+      messages: desk.messages() ?? [],
+      names: names(),
+      directory: directory(),
+      unseen: desk.unseen(),
+      hasUnreadReplies: desk.hasUnreadReplies,
+      openThread(ts) {
+        threadTs = ts
+        update()
+      },
+    }
+    if (threadTs !== undefined) desk.readThread(threadTs)
+    const thread = threadTs === undefined ? undefined : messages.thread(threadTs, list)
+    return html`<div class="desk ${thread ? 'has-thread' : ''}">
+        ${topBar(frame)} ${sideBar(frame)}
+        <main class="channel">
+          ${channelHead(frame)} ${lostConnection(desk)} ${hint.render(desk.me())}
+          <div class="messages" role="log" aria-label=${`Messages in #${here.name}`} tabindex="0">
+            <div class="messages-inside">${desk.messages() ? html`${welcome(here)}${messages.list(list)}` : loading()}</div>
+          </div>
+          ${scrolls[0].atEnd() ? nothing : toNewest()} ${composer.render(here)}
+        </main>
+        ${thread ? threadPanel(here, thread, closeThread) : nothing}
+      </div>
+      ${modal.render(desk.views(), list.names, list.directory)} ${confirm.render()} ${notices.render()}`
+  }
+
+  function welcome({ name, topic }: { name: string; topic: string }): TemplateResult {
+    return html`<div class="welcome">
+      <h2>${icons.hash}${name}</h2>
+      <p>This is the very beginning of <strong>#${name}</strong>. ${topic ? html`It is about: ${topic}.` : nothing}</p>
+    </div>`
+  }
+
+  function loading(): TemplateResult {
+    return html`<div class="loading" role="status"><span class="spinner"></span>Loading messages…</div>`
+  }
+
+  function toNewest(): TemplateResult {
+    return html`<div class="to-newest-row">
+      <button type="button" class="to-newest" @click=${scrolls[0].toEnd}>${icons.arrowDown}To the newest</button>
+    </div>`
+  }
+
+  function closeThread() {
+    threadTs = undefined
+    update()
+  }
+
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return
+    if (sideOpen) sideOpen = false
+    else closeThread()
+    update()
+  })
+  addEventListener('resize', placePopups)
+  addEventListener('scroll', placePopups, { capture: true, passive: true })
+  // Names of days and "5 minutes ago" grow old.
+  setInterval(update, 60_000)
+  address.write(me(), desk.channel().id)
+  update()
+  composer.focus()
+}

@@ -1,0 +1,184 @@
+import { html, nothing, type TemplateResult } from 'lit-html'
+import { live } from 'lit-html/directives/live.js'
+import type { Channel, Command } from './api.ts'
+import { icons } from './icons.ts'
+
+export interface ComposerOptions {
+  commands: Command[]
+  send(text: string): Promise<boolean>
+  update(): void
+}
+
+/** Where one types: plain words, or a command from the list that opens with `/`. */
+export function createComposer({ commands, send, update }: ComposerOptions) {
+  let text = ''
+  let last = ''
+  /** Index into the suggestions; -1 is none, so that Enter sends what was typed. */
+  let active = -1
+  let dismissed = false
+  let busy = false
+
+  const field = () => document.querySelector<HTMLTextAreaElement>('#composer-field')
+
+  function suggestions(): Command[] {
+    if (dismissed || !text.startsWith('/') || text.includes('\n')) return []
+    const typed = text.toLowerCase()
+    const exact = commands.some(({ command }) => command === typed.trim())
+    return exact ? [] : commands.filter(({ command }) => command.startsWith(typed))
+  }
+
+  /** The command whose words have all been typed: its usage is shown while the rest is written. */
+  function current(): Command | undefined {
+    const fitting = commands.filter(({ command }) => text === command || text.startsWith(`${command} `))
+    return fitting.sort((a, b) => b.command.length - a.command.length)[0]
+  }
+
+  function write(next: string) {
+    text = next
+    dismissed = false
+    // Half a command word is completed by Enter; a whole one is sent.
+    const words = new Set(commands.map(({ command }) => command.split(' ')[0]))
+    active = text.startsWith('/') && !words.has(text.trim().split(/\s/)[0] ?? '') ? 0 : -1
+    update()
+  }
+
+  function complete({ command, usage }: Command) {
+    write(usage === '' ? command : `${command} `)
+    active = -1
+    focus()
+  }
+
+  function focus() {
+    requestAnimationFrame(() => {
+      const input = field()
+      input?.focus()
+      input?.setSelectionRange(text.length, text.length)
+    })
+  }
+
+  async function submit() {
+    const sent = text.trim()
+    if (sent === '') return
+    last = sent
+    busy = true
+    write('')
+    const ok = await send(sent)
+    busy = false
+    if (!ok && text === '') write(sent)
+    else update()
+  }
+
+  function onKeydown(event: KeyboardEvent) {
+    const shown = suggestions()
+    const chosen = shown[active]
+    if (shown.length > 0 && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
+      event.preventDefault()
+      const step = event.key === 'ArrowDown' ? 1 : -1
+      active = active < 0 ? (step === 1 ? 0 : shown.length - 1) : (active + step + shown.length) % shown.length
+      update()
+      requestAnimationFrame(() => document.querySelector('.suggestion.is-active')?.scrollIntoView({ block: 'nearest' }))
+    } else if (event.key === 'ArrowUp' && text === '' && last !== '') {
+      event.preventDefault()
+      write(last)
+      dismissed = true
+      focus()
+    } else if (event.key === 'Tab' && !event.shiftKey && shown[0]) {
+      event.preventDefault()
+      complete(chosen ?? shown[0])
+    } else if (event.key === 'Escape' && shown.length > 0) {
+      event.preventDefault()
+      dismissed = true
+      update()
+    } else if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+      event.preventDefault()
+      if (chosen) complete(chosen)
+      else void submit()
+    }
+  }
+
+  function suggestion(command: Command, index: number): TemplateResult {
+    return html`<div
+      class="suggestion ${index === active ? 'is-active' : ''}"
+      role="option"
+      id=${`suggestion-${index}`}
+      aria-selected=${index === active}
+      @mousedown=${(event: Event) => event.preventDefault()}
+      @click=${() => complete(command)}
+    >
+      <span class="suggestion-command">${command.command} <span class="suggestion-usage">${command.usage}</span></span>
+      <span class="suggestion-description">${command.description}</span>
+    </div>`
+  }
+
+  return {
+    focus,
+
+    fill(next: string) {
+      write(next)
+      dismissed = true
+      focus()
+    },
+
+    render(channel: Channel): TemplateResult {
+      const shown = suggestions()
+      const known = shown.length === 0 ? current() : undefined
+      return html`<div class="composer-area">
+        ${
+          shown.length > 0
+            ? html`<div class="suggestions">
+                <div class="suggestions-title" aria-hidden="true">
+                  <span>Commands</span><span class="keys"><kbd>↑</kbd><kbd>↓</kbd> to choose <kbd>Tab</kbd> to take <kbd>Esc</kbd> to close</span>
+                </div>
+                <div role="listbox" id="suggestions" aria-label="Commands">${shown.map(suggestion)}</div>
+              </div>`
+            : nothing
+        }
+        <form
+          class="composer"
+          @submit=${(event: Event) => {
+            event.preventDefault()
+            void submit()
+          }}
+        >
+          <textarea
+            id="composer-field"
+            rows="1"
+            aria-label="Message"
+            aria-autocomplete="list"
+            aria-controls=${shown.length > 0 ? 'suggestions' : nothing}
+            aria-activedescendant=${shown[active] ? `suggestion-${active}` : nothing}
+            aria-describedby=${known ? 'composer-usage' : nothing}
+            placeholder=${`Message #${channel.name}, or type / for a command`}
+            autocomplete="off"
+            spellcheck="false"
+            .value=${live(text)}
+            @input=${(event: InputEvent) => write((event.target as HTMLTextAreaElement).value)}
+            @keydown=${onKeydown}
+          ></textarea>
+          <div class="composer-bar">
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Commands"
+              title="Commands"
+              @click=${() => {
+                write('/')
+                focus()
+              }}
+            >
+              ${icons.slash}
+            </button>
+            <span class="composer-usage" id="composer-usage">
+              ${known ? html`<code>${known.command} ${known.usage}</code><span class="usage-words">${known.description}</span>` : nothing}
+            </span>
+            <button type="submit" class="send" aria-label="Send" title="Send" ?disabled=${text.trim() === ''} aria-busy=${busy ? 'true' : nothing}>
+              ${busy ? html`<span class="spinner"></span>` : icons.send}
+            </button>
+          </div>
+        </form>
+      </div>`
+    },
+  }
+}
+
+export type Composer = ReturnType<typeof createComposer>

@@ -1,0 +1,54 @@
+import { html, nothing, type TemplateResult } from 'lit-html'
+import type { Confirmation } from './block-shapes.ts'
+import { type Names, renderPlain, renderText } from './inline.ts'
+
+/** The question that Slack asks before an element with `confirm` acts. */
+export function createConfirm({ update }: { update(): void }) {
+  let asked: { question: Confirmation; names: Names; answer(yes: boolean): void } | undefined
+
+  function settle(yes: boolean) {
+    const answer = asked?.answer
+    asked = undefined
+    update()
+    answer?.(yes)
+  }
+
+  return {
+    ask(question: Confirmation, names: Names): Promise<boolean> {
+      return new Promise((answer) => {
+        asked = { question, names, answer }
+        update()
+      })
+    },
+
+    render(): TemplateResult | typeof nothing {
+      if (!asked) return nothing
+      const { question, names } = asked
+      return html`<dialog
+        class="dialog confirm"
+        aria-labelledby="confirm-title"
+        aria-describedby="confirm-text"
+        @cancel=${(event: Event) => {
+          event.preventDefault()
+          settle(false)
+        }}
+      >
+        <h2 class="dialog-title" id="confirm-title">${question.title ? renderPlain(question.title.text) : 'Are you sure?'}</h2>
+        <div class="confirm-text" id="confirm-text">${renderText(question.text, names)}</div>
+        <div class="dialog-buttons">
+          <button type="button" class="button" @click=${() => settle(false)}>${question.deny?.text ?? 'Cancel'}</button>
+          <button
+            type="button"
+            class="button ${question.style === 'danger' ? 'button-danger-full' : 'button-primary'}"
+            data-autofocus
+            @click=${() => settle(true)}
+          >
+            ${question.confirm?.text ?? 'Yes'}
+          </button>
+        </div>
+      </dialog>`
+    },
+  }
+}
+
+export type Confirm = ReturnType<typeof createConfirm>

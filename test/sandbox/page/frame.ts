@@ -1,0 +1,127 @@
+import { html, nothing, type TemplateResult } from 'lit-html'
+import { live } from 'lit-html/directives/live.js'
+import type { Channel, Person, Workspace } from './api.ts'
+import type { Desk } from './desk.ts'
+import { icons, lockGate } from './icons.ts'
+import { avatar } from './messages.ts'
+
+export interface FrameProps {
+  workspace: Workspace
+  desk: Desk
+  sideOpen: boolean
+  hintOpen: boolean
+  toggleSide(open: boolean): void
+  toggleHint(): void
+  actAs(id: string): void
+  goTo(id: string): void
+}
+
+const roleWords: Record<Person['role'], string> = { requester: 'requester', approver: 'approver', outsider: 'outsider' }
+
+export function topBar({ workspace, desk, sideOpen, toggleSide, actAs }: FrameProps): TemplateResult {
+  const me = desk.me()
+  return html`<header class="top-bar">
+    <button
+      type="button"
+      class="icon-button side-toggle"
+      aria-label="Channels and people"
+      aria-expanded=${sideOpen ? 'true' : 'false'}
+      aria-controls="side-bar"
+      @click=${() => toggleSide(!sideOpen)}
+    >
+      ${icons.menu}
+    </button>
+    ${team(workspace)}
+    <div class="switcher">
+      <label for="acting-as">Acting as</label>
+      <span class="switcher-frame">
+        ${avatar(false, me.name, me)}
+        <select id="acting-as" .value=${live(me.id)} @change=${(event: Event) => actAs((event.target as HTMLSelectElement).value)}>
+          ${workspace.people.map(
+            ({ id, name, role }) => html`<option value=${id} ?selected=${id === me.id}>${name} (${roleWords[role]})</option>`,
+          )}
+        </select>
+        ${icons.down}
+      </span>
+    </div>
+  </header>`
+}
+
+function team({ team: { name } }: Workspace): TemplateResult {
+  return html`<div class="team">
+    <span class="team-tile" aria-hidden="true">${name.charAt(0)}</span><span class="team-name">${name}</span><span class="sandbox-badge">Sandbox</span>
+  </div>`
+}
+
+export function sideBar(props: FrameProps): TemplateResult {
+  const { workspace, desk, sideOpen, toggleSide } = props
+  return html`${sideOpen ? html`<div class="scrim" @click=${() => toggleSide(false)}></div>` : nothing}
+    <nav class="side-bar ${sideOpen ? 'is-open' : ''}" id="side-bar" aria-label="Workspace">
+      ${team(workspace)}
+      <h2 class="side-title">Channels</h2>
+      <ul>
+        ${workspace.channels.map((channel) => channelLink(channel, props))}
+      </ul>
+      <h2 class="side-title">People</h2>
+      <ul>
+        ${workspace.people.map((person) => personLink(person, props))}
+      </ul>
+      <h2 class="side-title">Apps</h2>
+      <div class="side-link is-plain"><span class="avatar avatar-bot">${lockGate}</span><span class="side-name">${workspace.bot.name}</span></div>
+      <p class="side-foot">
+        ${workspace.team.name} is invented. Nothing typed here leaves this machine.
+        ${desk.connected() ? nothing : html`<strong>Not connected.</strong>`}
+      </p>
+    </nav>`
+}
+
+function channelLink({ id, name }: Channel, { desk, goTo }: FrameProps): TemplateResult {
+  const unread = desk.unread(id)
+  const current = id === desk.channel().id
+  const marked = unread.any && !current
+  return html`<li>
+    <button
+      type="button"
+      class="side-link ${current ? 'is-current' : ''} ${marked ? 'is-unread' : ''}"
+      aria-current=${current ? 'page' : nothing}
+      @click=${() => goTo(id)}
+    >
+      ${icons.hash}<span class="side-name">${name}</span>
+      ${marked ? html`<span class="visually-hidden">, unread</span>` : nothing}
+      ${marked && unread.mentions > 0 ? html`<span class="badge" aria-label=${`${unread.mentions} mentions`}>${unread.mentions}</span>` : nothing}
+    </button>
+  </li>`
+}
+
+function personLink(person: Person, { desk, actAs }: FrameProps): TemplateResult {
+  const isMe = person.id === desk.me().id
+  return html`<li>
+    <button
+      type="button"
+      class="side-link side-person ${isMe ? 'is-me' : ''}"
+      aria-label=${isMe ? `${person.name} (you)` : `Act as ${person.name}`}
+      title=${`${person.title}. ${isMe ? 'You act as this person.' : `Click to act as ${person.name}.`}`}
+      @click=${() => actAs(person.id)}
+    >
+      ${avatar(false, person.name, person)}<span class="side-name">${person.name}${isMe ? html` <span class="you">you</span>` : nothing}</span>
+      <span class="side-role">${roleWords[person.role]}</span>
+    </button>
+  </li>`
+}
+
+export function channelHead({ desk, hintOpen, toggleHint }: FrameProps): TemplateResult {
+  const { name, topic } = desk.channel()
+  return html`<header class="channel-head">
+    <h1>${icons.hash}<span>${name}</span></h1>
+    <p class="topic">${topic}</p>
+    <button type="button" class="icon-button" aria-pressed=${hintOpen ? 'true' : 'false'} aria-label="How to start" title="How to start" @click=${toggleHint}>
+      ${icons.idea}
+    </button>
+  </header>`
+}
+
+export function lostConnection(desk: Desk): TemplateResult | typeof nothing {
+  return desk.connected()
+    ? nothing
+    : html`<div class="lost" role="alert"><span class="spinner"></span>The connection to the sandbox is lost. Is it still running? Trying again…</div>`
+}

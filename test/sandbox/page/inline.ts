@@ -1,0 +1,95 @@
+import { html, type TemplateResult } from 'lit-html'
+import type { TextObject } from './block-shapes.ts'
+import { emojiNamed } from './emoji.ts'
+import { type Inline, type MrkdwnOptions, type Paragraph, parseMrkdwn } from './mrkdwn.ts'
+import { formatSlackDate } from './slack-date.ts'
+
+/** What ids are called, and who is looking. */
+export interface Names {
+  me: string
+  user(id: string): string | undefined
+  channel(id: string): string | undefined
+  group(id: string): string | undefined
+}
+
+export function renderText(text: TextObject, names: Names): TemplateResult {
+  return text.type === 'plain_text' ? renderPlain(text.text) : renderMrkdwn(text.text, names, { verbatim: text.verbatim ?? false })
+}
+
+export function renderMrkdwn(text: string, names: Names, options: MrkdwnOptions = {}): TemplateResult {
+  return html`${parseMrkdwn(text, options).map((paragraph) => renderParagraph(paragraph, names))}`
+}
+
+/** Plain text keeps its line breaks, and its `:names:` become emoji. */
+export function renderPlain(text: string): TemplateResult {
+  return html`<span class="plain">${plainWithEmoji(text)}</span>`
+}
+
+export function plainWithEmoji(text: string): string {
+  return text.replace(/:([a-z0-9_+'-]+):/g, (typed, name: string) => emojiNamed(name) ?? typed)
+}
+
+function renderParagraph(paragraph: Paragraph, names: Names): TemplateResult {
+  if (paragraph.type === 'preformatted') return html`<pre class="pre">${paragraph.text}</pre>`
+  const children = paragraph.children.map((piece) => renderInline(piece, names))
+  return paragraph.type === 'quote' ? html`<blockquote class="quote">${children}</blockquote>` : html`<span class="para">${children}</span>`
+}
+
+export function renderInline(piece: Inline, names: Names): TemplateResult {
+  switch (piece.type) {
+    case 'text':
+      return html`${piece.text}`
+    case 'break':
+      return html`<br />`
+    case 'code':
+      return html`<code class="code">${piece.text}</code>`
+    case 'bold':
+      return html`<strong>${renderAll(piece.children, names)}</strong>`
+    case 'italic':
+      return html`<em>${renderAll(piece.children, names)}</em>`
+    case 'strike':
+      return html`<s>${renderAll(piece.children, names)}</s>`
+    case 'link':
+      return renderLink(piece.url, piece.text)
+    case 'user':
+      return renderMention(`@${names.user(piece.id) ?? piece.label ?? piece.id}`, piece.id === names.me)
+    case 'channel':
+      return renderMention(`#${names.channel(piece.id) ?? piece.label ?? piece.id}`)
+    case 'group':
+      return renderMention(`@${names.group(piece.id) ?? piece.label?.replace(/^@/, '') ?? piece.id}`)
+    case 'broadcast':
+      return renderMention(`@${piece.range}`, true)
+    case 'date':
+      return renderDate(piece)
+    case 'emoji':
+      return renderEmoji(piece.name)
+  }
+}
+
+function renderAll(pieces: Inline[], names: Names): TemplateResult[] {
+  return pieces.map((piece) => renderInline(piece, names))
+}
+
+/** Only addresses that a chat may open; anything else stays text. */
+export function renderLink(url: string, text: unknown): TemplateResult {
+  if (!/^(https?:|mailto:|tel:)/i.test(url)) return html`${text}`
+  return html`<a class="link" href=${url} target="_blank" rel="noopener noreferrer">${text}</a>`
+}
+
+export function renderMention(text: string, isMe = false): TemplateResult {
+  return html`<span class="mention ${isMe ? 'mention-me' : ''}">${text}</span>`
+}
+
+export function renderDate(date: { seconds: number; format: string; url?: string; fallback: string }): TemplateResult {
+  const moment = new Date(date.seconds * 1000)
+  if (Number.isNaN(moment.getTime())) return html`${date.fallback}`
+  const time = html`<time class="date" datetime=${moment.toISOString()} title=${moment.toLocaleString()}
+    >${formatSlackDate(date.seconds, date.format, new Date())}</time
+  >`
+  return date.url ? renderLink(date.url, time) : time
+}
+
+export function renderEmoji(name: string): TemplateResult {
+  const glyph = emojiNamed(name)
+  return glyph ? html`<span class="emoji" title=${`:${name}:`}>${glyph}</span>` : html`:${name}:`
+}

@@ -1,0 +1,24 @@
+const gap = 4
+const wanted = 280
+
+/**
+ * Puts every open list beside what it belongs to (`data-popup-for` names it): below, or above where there is more room.
+ * Fixed to the window, so that no scrolling box and no dialog cuts it off.
+ */
+export function placePopups() {
+  for (const popup of document.querySelectorAll<HTMLElement>('[data-popup-for]')) {
+    const anchor = document.getElementById(popup.dataset.popupFor ?? '')?.getBoundingClientRect()
+    if (!anchor) continue
+    const below = window.innerHeight - anchor.bottom - gap * 2
+    const above = anchor.top - gap * 2
+    const upwards = below < Math.min(wanted, popup.scrollHeight) && above > below
+    const alignRight = popup.dataset.align === 'right'
+
+    popup.style.width = popup.dataset.width === 'own' ? '' : `${anchor.width}px`
+    popup.style.maxHeight = `${Math.min(wanted, upwards ? above : below)}px`
+    popup.style.left = alignRight ? '' : `${anchor.left}px`
+    popup.style.right = alignRight ? `${document.documentElement.clientWidth - anchor.right}px` : ''
+    popup.style.top = upwards ? '' : `${anchor.bottom + gap}px`
+    popup.style.bottom = upwards ? `${window.innerHeight - anchor.top + gap}px` : ''
+  }
+}

@@ -1,0 +1,16 @@
+import type { TestProject } from 'vitest/node'
+import { findRedis } from './redis/find-redis.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** One Redis for all test files: each uses keys with a prefix of its own. */
+    redisUrl: string
+  }
+}
+
+/** Vitest's global set-up. Without a Redis the run fails: nothing is skipped. */
+export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const redis = await findRedis({ appendonly: true })
+  provide('redisUrl', redis.url)
+  return redis.stop
+}

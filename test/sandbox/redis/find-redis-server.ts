@@ -1,0 +1,23 @@
+import { findProgram } from '../find-program.ts'
+import { canInstallWithApt, installWithApt } from '../install-with-apt.ts'
+
+const names = ['redis-server', 'valkey-server']
+
+const advice = [
+  'There is no Redis on this machine, and Lockkeeper keeps its requests in one. Do one of these and run the command again:',
+  '  Debian, Ubuntu:  sudo apt-get install redis-server',
+  '  macOS:           brew install redis',
+  '  Docker:          docker run --detach --publish 6379:6379 redis:7 redis-server --appendonly yes',
+  '                   and set REDIS_URL=redis://127.0.0.1:6379',
+  'Or set REDIS_URL to a Redis that you have.',
+].join('\n')
+
+/** The program of a Redis or a Valkey; installed first where nobody has to be asked. Throws with advice where there is none. */
+export async function findRedisServer(): Promise<string> {
+  const found = findProgram(names)
+  if (found) return found
+  if (canInstallWithApt()) await installWithApt(['redis-server'], 'There is no Redis on this machine.')
+  const installed = findProgram(names)
+  if (installed) return installed
+  throw new Error(advice)
+}

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createConnection } from 'node:net'
+import { createInterface } from 'node:readline'
+import { Redis } from 'ioredis'
+import { expect, onTestFinished, test } from 'vitest'
+import { findRedis } from './find-redis.ts'
+import { startRedis } from './start-redis.ts'
+
+test('it asks for its password and evicts nothing', async () => {
+  const redis = await started()
+  const client = connect(redis.url)
+
+  const refused = await connect(`redis://127.0.0.1:${redis.port}`)
+    .ping()
+    .catch((error: Error) => error.message)
+
+  expect(refused).toContain('NOAUTH')
+  expect(await client.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction'])
+  expect(await client.config('GET', 'appendonly')).toEqual(['appendonly', 'no'])
+})
+
+test('with an append-only file, what was written outlasts a SIGKILL and is found at the same address', async () => {
+  const redis = await started({ appendonly: true, settings: ['appendfsync always'] })
+  const before = redis.url
+  const client = connect(redis.url)
+  await client.set('kept', 'yes')
+
+  await redis.kill()
+  await redis.restart()
+
+  expect(redis.url).toBe(before)
+  expect(await client.get('kept')).toBe('yes')
+})
+
+test('it ends and leaves no folder behind when its parent is killed with SIGKILL', async () => {
+  const program = `
+    const { startRedis } = await import(${JSON.stringify(new URL('./start-redis.ts', import.meta.url).href)})
+    const { Redis } = await import(${JSON.stringify(import.meta.resolve('ioredis'))})
+    const redis = await startRedis()
+    const client = new Redis(redis.url)
+    const [, folder] = await client.config('GET', 'dir')
+    console.log(JSON.stringify({ port: redis.port, folder }))
+  `
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = await once(createInterface({ input: parent.stdout }), 'line')
+  const { port, folder } = JSON.parse(line)
+  expect(await isListening(port)).toBe(true)
+
+  parent.kill('SIGKILL')
+
+  await expect.poll(async () => (await isListening(port)) || existsSync(folder), { timeout: 10_000 }).toBe(false)
+})
+
+test('a Redis that is there is used and left running', async () => {
+  const redis = await findRedis({}, { REDIS_URL: 'redis://192.0.2.1:6379' })
+
+  await redis.stop()
+
+  expect(redis).toMatchObject({ url: 'redis://192.0.2.1:6379', from: 'REDIS_URL' })
+})
+
+async function started(options?: Parameters<typeof startRedis>[0]) {
+  const redis = await startRedis(options)
+  onTestFinished(redis.stop)
+  return redis
+}
+
+function connect(url: string): Redis {
+  const client = new Redis(url, { retryStrategy: () => 50 })
+  client.on('error', () => {})
+  onTestFinished(() => client.disconnect())
+  return client
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = createConnection(port, '127.0.0.1')
+  const answer = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'close').then(() => false)]).catch(() => false)
+  socket.destroy()
+  return answer
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../free-port.ts'
+import { startWatchdog } from '../watchdog.ts'
+import { findRedisServer } from './find-redis-server.ts'
+
+export interface StartRedisOptions {
+  /** Keeps its data in an append-only file, which outlasts `kill` and `restart`. Default: false. */
+  appendonly?: boolean
+  /** More lines for its configuration file: `maxmemory 8mb`. */
+  settings?: string[]
+}
+
+/** How long it may take to be ready, in ms. */
+const patienceMs = 20_000
+/** Somebody else may take the free port before Redis does. */
+const tries = 5
+
+/**
+ * A Redis of our own on loopback: on a free port, with a password, without eviction, in a folder that is removed at the end. It
+ * ends with this process, even when that is killed.
+ */
+export async function startRedis({ appendonly = false, settings = [] }: StartRedisOptions = {}) {
+  const program = await findRedisServer()
+  const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-redis-'))
+  const watchdog = startWatchdog({ folder })
+  const password = randomBytes(18).toString('hex')
+  let port = 0
+  let server: ChildProcess | undefined
+
+  async function startAt(wanted: number): Promise<void> {
+    const file = join(folder, 'redis.conf')
+    const lines = [
+      'bind 127.0.0.1',
+      `port ${wanted}`,
+      `requirepass ${password}`,
+      `dir ${JSON.stringify(folder)}`,
+      'save ""',
+      `appendonly ${appendonly ? 'yes' : 'no'}`,
+      'maxmemory-policy noeviction',
+      'daemonize no',
+      ...settings,
+    ]
+    // A file and not arguments: everybody on the machine can read those.
+    await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
+    const child = spawn(program, [file], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    child.unref()
+    if (child.pid !== undefined) watchdog.guard(child.pid)
+    child.once('exit', () => child.pid !== undefined && watchdog.release(child.pid))
+    server = child
+    await untilReady(child)
+  }
+
+  async function start(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        port = await freePort()
+        return await startAt(port)
+      } catch (error) {
+        if (attempt < tries && error instanceof Error && /Address already in use|bind/i.test(error.message)) continue
+        await watchdog.end()
+        throw error
+      }
+    }
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const child = server
+    server = undefined
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+  }
+
+  await start()
+
+  return {
+    get url() {
+      return `redis://:${password}@127.0.0.1:${port}`
+    },
+    get port() {
+      return port
+    },
+    password,
+
+    /** SIGKILL: whatever had not been written is lost. */
+    kill: () => end('SIGKILL'),
+
+    /** Ends it if it still runs, and starts it again with the same address, folder and password. */
+    async restart(): Promise<void> {
+      await end('SIGTERM')
+      await startAt(port)
+    },
+
+    async stop(): Promise<void> {
+      await end('SIGTERM')
+      await watchdog.end()
+    },
+  }
+}
+
+export type Redis = Awaited<ReturnType<typeof startRedis>>
+
+/** Resolves when it takes connections; rejects with what it said when it ends instead. */
+async function untilReady(child: ChildProcess): Promise<void> {
+  let said = ''
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const fail = (why: string) => reject(new Error(`Redis did not start: ${why}\n${said.trim()}`))
+  const timer = setTimeout(() => fail(`not ready after ${patienceMs / 1000} s.`), patienceMs)
+  const listen = (chunk: Buffer) => {
+    said = `${said}${chunk}`.slice(-4000)
+    if (/ready to accept connections/i.test(said)) resolve()
+  }
+  const onExit = (code: number | null, signal: string | null) => fail(`it ended with ${code ?? signal}.`)
+  child.stdout?.on('data', listen)
+  child.stderr?.on('data', listen)
+  child.once('exit', onExit)
+  child.once('error', (error) => fail(error.message))
+  try {
+    await promise
+  } finally {
+    clearTimeout(timer)
+    child.off('exit', onExit)
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.off('data', listen)
+      // Read on, or Redis would wait for us; and let this process end while it is open.
+      stream?.resume()
+      if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import { startAccountApi } from './account-api/start-account-api.ts'
+import { createBotProcess } from './bot-process.ts'
+import { commandSuggestions } from './commands.ts'
+import { freePort } from './free-port.ts'
+import { findRedis } from './redis/find-redis.ts'
+import { servePage } from './serve-page.ts'
+import { startSlack } from './slack/start-slack.ts'
+import { startWatchdog } from './watchdog.ts'
+
+export interface SandboxOptions {
+  /** Of the page. Default: a free one. */
+  port?: number
+  /** How Slack reaches the bot. Default: http. */
+  transport?: 'http' | 'socket'
+  /** How long a move takes in the account API, in ms. */
+  moveTakes?: { min: number; max: number }
+  /** More of the bot's environment, or other values for it. */
+  env?: Record<string, string>
+  /** Each line that the bot writes. */
+  botOutput?: (line: string) => void
+  /** The bot has ended although nobody asked it to; in words: `ended with exit code 1`. */
+  botEnded?: (how: string) => void
+}
+
+/** Everything on this machine: Redis, the stand-ins, the page, and the real bot as a process of its own, ready to be talked to. */
+export async function startSandbox(options: SandboxOptions = {}) {
+  const { transport = 'http', moveTakes = { min: 6_000, max: 12_000 } } = options
+  const closing: (() => Promise<void>)[] = []
+  /** In the order in which things depend on each other: the bot first. */
+  async function close(): Promise<void> {
+    for (const step of closing.splice(0).reverse()) await step()
+  }
+
+  try {
+    const slack = await startSlack({
+      serve: servePage,
+      commands: commandSuggestions(),
+      ...(options.port === undefined ? {} : { port: options.port }),
+    })
+    closing.push(slack.close)
+    const redis = await findRedis({ appendonly: true })
+    closing.push(redis.stop)
+    const accountApi = await startAccountApi({ moveTakes })
+    closing.push(accountApi.close)
+    const watchdog = startWatchdog()
+    closing.push(watchdog.end)
+
+    const [port, opsPort] = [await freePort(), await freePort()]
+    slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
+    const bot = createBotProcess({
+      opsPort,
+      watchdog,
+      onLine: options.botOutput,
+      onEnd: options.botEnded,
+      env: {
+        SLACK_BOT_TOKEN: slack.botToken,
+        SLACK_API_URL: slack.apiUrl,
+        ...(transport === 'socket' ? { SLACK_APP_TOKEN: slack.appToken } : { SLACK_SIGNING_SECRET: slack.signingSecret }),
+        INFRA_API_URL: accountApi.url,
+        INFRA_API_KEY: accountApi.key,
+        REDIS_URL: redis.url,
+        // In a Redis that was there before, nothing of an earlier sandbox is found.
+        REDIS_PREFIX: `sandbox-${randomBytes(4).toString('hex')}`,
+        PORT: String(port),
+        OPS_PORT: String(opsPort),
+        APPROVERS: 'S0ONCALL01',
+        APPROVAL_TTL: '4h',
+        MOVE_POLL_INTERVAL: '1s',
+        MOVE_TIMEOUT: '2m',
+        ENVIRONMENT: 'sandbox',
+        ...options.env,
+      },
+    })
+    closing.push(() => bot.kill('SIGTERM'))
+    await bot.start()
+    return { url: slack.url, slack, accountApi, redis, bot, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>

@@ -1,0 +1,124 @@
+import { choiceOf } from './choose.ts'
+import type { Directory } from './directory.ts'
+import { actionOf, choiceMember, findElement, type Placed, type StateValues } from './elements.ts'
+import type { Interactions } from './interactions.ts'
+import { type Json, objectsOf } from './json.ts'
+import type { MessageStore, StoredMessage } from './message-store.ts'
+import type { ClickOptions, Delivery, Input, Message, Suggestions } from './slack.ts'
+import type { State } from './state.ts'
+import type { StoredView, ViewStore } from './view-store.ts'
+
+export type Place = { message: StoredMessage } | { view: StoredView }
+
+export interface ActsOptions {
+  state: State
+  directory: Directory
+  messages: MessageStore
+  views: ViewStore
+  interactions: Interactions
+}
+
+/** Acting in messages and modals: finding the element, choosing in it, keeping what was chosen, telling the bot. */
+export function createActs(options: ActsOptions) {
+  const { state, directory, messages, views, interactions } = options
+  /** What each person has chosen in each message. */
+  const chosen = new Map<string, StateValues>()
+
+  const blocksOf = (place: Place): Json[] => ('message' in place ? (place.message.blocks ?? []) : objectsOf(place.view.given.blocks))
+
+  function element(place: Place, name: string, blockId?: string): Placed {
+    const found = findElement(blocksOf(place), name, blockId)
+    if (found) return found
+    throw new Error(`There is nothing called "${name}" to act on in ${'message' in place ? 'this message' : 'this modal'}.`)
+  }
+
+  function keepInMessage(userId: string, message: StoredMessage, placed: Placed, choice: Json): StateValues {
+    const key = `${userId} ${message.channel} ${message.ts}`
+    const values = chosen.get(key) ?? {}
+    const kept = choiceMember(placed.type)
+    if (kept && kept.member in choice) {
+      values[placed.blockId] = { ...values[placed.blockId], [placed.actionId]: { type: placed.type, [kept.member]: choice[kept.member] } }
+      chosen.set(key, values)
+    }
+    return values
+  }
+
+  /** Tells the bot of `choice` in an element, after it was kept. */
+  function dispatch(userId: string, place: Place, placed: Placed, choice: Json): Promise<Delivery> {
+    const action = actionOf(placed, choice, state.stamp())
+    if ('message' in place) {
+      const values = keepInMessage(userId, place.message, placed, choice)
+      return interactions.actInMessage(userId, place.message, action, values)
+    }
+    const kept = choiceMember(placed.type)
+    if (kept && kept.member in choice) {
+      views.setValue(place.view, placed.blockId, placed.actionId, { type: placed.type, [kept.member]: choice[kept.member] })
+    }
+    return interactions.actInView(userId, place.view, action)
+  }
+
+  function suggest(userId: string, place: Place, placed: Placed, query: string): Promise<Suggestions> {
+    const { min_query_length: least } = placed.element
+    // Slack asks only after three letters unless the element says otherwise.
+    const minQueryLength = typeof least === 'number' ? least : 3
+    return interactions.suggest(userId, place, { blockId: placed.blockId, actionId: placed.actionId, minQueryLength }, query)
+  }
+
+  async function chooseIn(userId: string, place: Place, placed: Placed, input: Input): Promise<Json> {
+    if (!placed.type.endsWith('external_select') || input === null) return choiceOf(placed, input)
+    const offered: Json[] = []
+    for (const query of [input].flat()) {
+      const found = await suggest(userId, place, placed, String(query))
+      offered.push(...found.options.map((option) => ({ ...option })))
+    }
+    return choiceOf(placed, input, offered)
+  }
+
+  return {
+    element,
+    dispatch,
+    suggest,
+    chooseIn,
+
+    /** A message in the channel now, or as it is in an old copy. Throws when this person could not see it. */
+    messageFor(userId: string, channelRef: string, ts: string, copy?: Message): { message: StoredMessage } {
+      const channel = directory.channel(channelRef)
+      const person = directory.person(userId)
+      const stored = messages.find(channel.id, ts)
+      const visibleTo = copy ? copy.visibleTo : stored?.visibleTo
+      if (person.deleted) throw new Error(`${person.name} is deactivated and cannot do anything.`)
+      if (!channel.members.includes(userId)) throw new Error(`${person.name} is not in #${channel.name}.`)
+      if (visibleTo !== undefined && visibleTo !== userId) throw new Error(`${person.name} cannot see this message.`)
+      if (copy === undefined) {
+        if (stored === undefined) throw new Error('This message is no longer there.')
+        return { message: stored }
+      }
+      const base: StoredMessage = stored ?? { channel: channel.id, ts, user: copy.user, text: '', ...(visibleTo ? { visibleTo } : {}) }
+      const { blocks: _now, ...rest } = base
+      return { message: { ...rest, text: copy.text, ...(copy.blocks ? { blocks: copy.blocks } : {}) } }
+    },
+
+    viewFor(userId: string, viewId: string): { view: StoredView } {
+      const view = views.find(viewId)
+      if (view === undefined || view.userId !== userId) throw new Error('This modal is no longer open.')
+      return { view }
+    },
+
+    async click(userId: string, place: Place, name: string, how: ClickOptions = {}): Promise<Delivery> {
+      const placed = element(place, name, how.blockId)
+      if (placed.element.confirm && how.confirm === 'deny') return interactions.notSent('block_actions')
+      const choice = how.choose === undefined ? {} : await chooseIn(userId, place, placed, how.choose)
+      return dispatch(userId, place, placed, { ...choice, ...how.action })
+    },
+
+    /** Fills one input of a modal; the delivery when it is one that tells the bot at once. */
+    async fill(userId: string, place: { view: StoredView }, name: string, input: Input): Promise<Delivery | undefined> {
+      const placed = element(place, name)
+      const choice = await chooseIn(userId, place, placed, input)
+      if (placed.block.type !== 'input' || placed.block.dispatch_action === true) return dispatch(userId, place, placed, choice)
+      views.setValue(place.view, placed.blockId, placed.actionId, { type: placed.type, ...choice })
+      return undefined
+    },
+  }
+}
+export type Acts = ReturnType<typeof createActs>

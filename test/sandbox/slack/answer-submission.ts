@@ -1,0 +1,35 @@
+import { objectOf, objectsOf, stringOf } from './json.ts'
+import { validateView } from './validate-blocks.ts'
+import type { StoredView, ViewStore } from './view-store.ts'
+
+export type SubmissionResult = { taken: false } | { taken: true; errors?: Record<string, string> }
+
+/** Every error must belong to an input block that is there; otherwise Slack takes none of them. */
+function errorsFor(view: StoredView, given: unknown): SubmissionResult {
+  const inputs = objectsOf(view.given.blocks).filter((block) => block.type === 'input')
+  const known = new Set(inputs.map((block) => stringOf(block.block_id)))
+  const errors = Object.entries(objectOf(given)).map(([blockId, message]) => [blockId, String(message)] as const)
+  if (errors.length === 0 || errors.some(([blockId]) => !known.has(blockId))) return { taken: false }
+  return { taken: true, errors: Object.fromEntries(errors) }
+}
+
+/** Does what the acknowledgement of a submission says (docs.slack.dev/surfaces/modals#handling_submissions). Without a body the view closes. */
+export function answerSubmission(views: ViewStore, view: StoredView, body: unknown): SubmissionResult {
+  const answer = objectOf(body)
+  if (body === undefined) {
+    views.close(view)
+    return { taken: true }
+  }
+  if (answer.response_action === 'clear') {
+    views.clear(view.userId)
+    return { taken: true }
+  }
+  if (answer.response_action === 'errors') return errorsFor(view, answer.errors)
+
+  const isOpen = views.find(view.id) !== undefined
+  if (!isOpen || validateView(answer.view, 'modal').errors.length > 0) return { taken: false }
+  if (answer.response_action === 'push') return { taken: views.push(view.userId, objectOf(answer.view)) !== undefined }
+  if (answer.response_action !== 'update') return { taken: false }
+  views.update(view, objectOf(answer.view))
+  return { taken: true }
+}

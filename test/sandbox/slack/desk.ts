@@ -1,0 +1,155 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Acts, Place } from './acts.ts'
+import type { Composer } from './composer.ts'
+import type { Directory } from './directory.ts'
+import { addressOf, readBody, sendJson } from './http.ts'
+import type { Interactions } from './interactions.ts'
+import { isObject, type Json, objectOf, parseJson, stringOf } from './json.ts'
+import type { MessageStore } from './message-store.ts'
+import type { ClickOptions, CommandSuggestion } from './slack.ts'
+import type { State } from './state.ts'
+import type { StoredView, ViewStore } from './view-store.ts'
+
+export interface DeskOptions {
+  state: State
+  directory: Directory
+  messages: MessageStore
+  views: ViewStore
+  interactions: Interactions
+  acts: Acts
+  composer: Composer
+  commands: CommandSuggestion[]
+}
+
+/** The routes of the web page: every one acts as the person named by `as`, through the same functions as a test's hands. */
+export function createDesk(options: DeskOptions) {
+  const { state, directory, messages, views, interactions, acts, composer } = options
+  const streams = new Set<ServerResponse>()
+
+  function asOf(given: Json): string {
+    return directory.person(stringOf(given.as)).id
+  }
+
+  function placeOf(userId: string, given: Json): Place {
+    if (given.viewId) return acts.viewFor(userId, stringOf(given.viewId))
+    return acts.messageFor(userId, stringOf(given.channel), stringOf(given.ts))
+  }
+
+  function workspace(): Json {
+    const { team, bot, workspace } = directory
+    return {
+      team: { id: team.id, name: team.name },
+      people: workspace.people.map(({ id, name, title, role, color }) => ({ id, name, title, role, color })),
+      channels: workspace.channels.map(({ id, name, topic }) => ({ id, name, topic })),
+      userGroups: workspace.userGroups.map(({ id, handle }) => ({ id, handle })),
+      bot: { id: bot.userId, name: bot.name },
+      commands: options.commands,
+    }
+  }
+
+  function stateFor(given: Json): Json {
+    const userId = asOf(given)
+    const channel = directory.channel(stringOf(given.channel))
+    return {
+      rev: state.rev(),
+      messages: messages.seen(channel.id, userId).map((message) => messages.toMessage(message)),
+      views: views.stackOf(userId).map((view) => ({ id: view.id, hash: view.hash, view: views.toSlack(view) })),
+    }
+  }
+
+  async function say(given: Json): Promise<Json> {
+    const text = stringOf(given.text)
+    if (text.trim() === '') throw new Error('There is nothing to send.')
+    const { delivery } = await composer.send(asOf(given), stringOf(given.channel), text, stringOf(given.threadTs) || undefined)
+    return delivery?.notice ? { notice: delivery.notice } : {}
+  }
+
+  /** Keeps what the page holds of a form; fields that the view no longer has are left out. */
+  function take(view: StoredView, values: Json): void {
+    for (const [blockId, elements] of Object.entries(values)) {
+      for (const [actionId, value] of Object.entries(objectOf(elements))) {
+        const isThere = view.values[blockId]?.[actionId] !== undefined
+        if (isThere && isObject(value)) views.setValue(view, blockId, actionId, value)
+      }
+    }
+  }
+
+  async function click(given: Json): Promise<Json> {
+    const userId = asOf(given)
+    const action = objectOf(given.action)
+    const blockId = stringOf(given.blockId) || stringOf(action.block_id)
+    const actionId = stringOf(given.actionId) || stringOf(action.action_id)
+    const { type: _type, action_id: _actionId, block_id: _blockId, ...choice } = action
+    const place = placeOf(userId, given)
+    // What the page has typed in the modal so far: a click carries it, as in Slack.
+    if ('view' in place) take(place.view, objectOf(given.values))
+    const placed = acts.element(place, actionId, blockId || undefined)
+    const choose = placed.type !== 'button' && given.value !== undefined && given.value !== null
+    const how: ClickOptions = { blockId: placed.blockId, action: choice, ...(choose ? { choose: stringOf(given.value) } : {}) }
+    const delivery = await acts.click(userId, place, actionId, how)
+    return delivery.notice ? { notice: delivery.notice } : {}
+  }
+
+  async function optionsFor(given: Json): Promise<Json> {
+    const userId = asOf(given)
+    const place = placeOf(userId, given)
+    const placed = acts.element(place, stringOf(given.actionId), stringOf(given.blockId) || undefined)
+    const found = await acts.suggest(userId, place, placed, stringOf(given.value))
+    return { options: found.options, ...(found.optionGroups ? { option_groups: found.optionGroups } : {}) }
+  }
+
+  async function submit(given: Json): Promise<Json> {
+    const userId = asOf(given)
+    const { view } = acts.viewFor(userId, stringOf(given.viewId))
+    take(view, objectOf(given.values))
+    const delivery = await interactions.submit(userId, view)
+    return { ...(delivery.errors ? { errors: delivery.errors } : {}), ...(delivery.notice ? { notice: delivery.notice } : {}) }
+  }
+
+  async function close(given: Json): Promise<Json> {
+    const userId = asOf(given)
+    const { view } = acts.viewFor(userId, stringOf(given.viewId))
+    await interactions.close(userId, view, given.clear === true)
+    return {}
+  }
+
+  /** Server-sent events: `{ rev }` after every change that can be seen, `{ notice }` for what Slack itself tells this person. */
+  function events(userId: string, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', connection: 'keep-alive' })
+    const send = (data: Json) => response.write(`data: ${JSON.stringify(data)}\n\n`)
+    send({ rev: state.rev() })
+    streams.add(response)
+    const stop = state.subscribe((change) => {
+      if (change.visible) send({ rev: change.rev })
+      if (change.notice?.userId === userId) send({ notice: change.notice.text })
+    })
+    response.on('close', () => {
+      stop()
+      streams.delete(response)
+    })
+  }
+
+  const reads: Record<string, (given: Json) => Json | Promise<Json>> = { workspace, state: stateFor, options: optionsFor }
+  const writes: Record<string, (given: Json) => Promise<Json>> = { say, click, submit, close }
+
+  return {
+    async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const url = addressOf(request)
+      const name = url.pathname.replace(/^\/desk\//, '')
+      const isRead = request.method === 'GET'
+      const given: Json = isRead ? Object.fromEntries(url.searchParams) : objectOf(parseJson(await readBody(request)))
+      try {
+        if (isRead && name === 'events') return events(asOf(given), response)
+        const route = (isRead ? reads : writes)[name]
+        if (route === undefined) return sendJson(response, 404, { ok: false, error: `The desk has no ${request.method} ${name}.` })
+        sendJson(response, 200, { ok: true, ...(await route(given)) })
+      } catch (error) {
+        sendJson(response, 200, { ok: false, error: error instanceof Error ? error.message : String(error) })
+      }
+    },
+
+    close(): void {
+      for (const stream of streams) stream.end()
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import type { Acts, Place } from './acts.ts'
+import type { Composer } from './composer.ts'
+import type { Directory } from './directory.ts'
+import type { Interactions } from './interactions.ts'
+import type { MessageStore } from './message-store.ts'
+import type { ClickOptions, Delivery, Hands, Message, OpenView, ViewRef } from './slack.ts'
+import type { StoredView, ViewStore } from './view-store.ts'
+
+export interface HandsOptions {
+  directory: Directory
+  messages: MessageStore
+  views: ViewStore
+  interactions: Interactions
+  acts: Acts
+  composer: Composer
+  noticesOf: (userId: string) => string[]
+}
+
+export function createHands(userId: string, options: HandsOptions): Hands {
+  const { directory, messages, views, interactions, acts, composer } = options
+  const person = directory.person(userId)
+
+  function top(): StoredView {
+    const view = views.stackOf(userId).at(-1)
+    if (view === undefined) throw new Error(`${person.name} has no modal open.`)
+    return view
+  }
+
+  function viewOf(ref: ViewRef | undefined): { view: StoredView } {
+    if (ref === undefined) return { view: top() }
+    return acts.viewFor(userId, typeof ref === 'string' ? ref : ref.id)
+  }
+
+  function placeOf(target: Message | OpenView | string, options: ClickOptions = {}): Place {
+    if (typeof target !== 'string') return 'ts' in target ? acts.messageFor(userId, target.channel, target.ts, target) : viewOf(target)
+    return options.channel ? acts.messageFor(userId, options.channel, target) : viewOf(target)
+  }
+
+  return {
+    person,
+
+    async command(text, at) {
+      const { delivery } = await composer.send(userId, at.channel, text)
+      if (delivery === undefined) throw new Error(`"${text}" is not a command for the bot.`)
+      return delivery
+    },
+
+    async say(text, at) {
+      const { message } = await composer.send(userId, at.channel, text, at.threadTs)
+      return message && messages.toMessage(message)
+    },
+
+    click: async (target, element, how) => acts.click(userId, placeOf(target, how), element, how),
+
+    openViews: () => views.stackOf(userId).map((view) => views.toOpenView(view)),
+    topView: () => views.toOpenView(top()),
+
+    async fill(view, values) {
+      const deliveries: Delivery[] = []
+      const { view: stored } = viewOf(view)
+      for (const [name, input] of Object.entries(values)) {
+        const delivery = await acts.fill(userId, { view: stored }, name, input)
+        if (delivery) deliveries.push(delivery)
+      }
+      return deliveries
+    },
+
+    submit: async (view) => interactions.submit(userId, viewOf(view).view),
+    close: async (view, how) => interactions.close(userId, viewOf(view).view, how?.clear ?? false),
+
+    async search(target, element, query) {
+      const place = target !== undefined && typeof target !== 'string' && 'ts' in target ? placeOf(target) : viewOf(target)
+      return acts.suggest(userId, place, acts.element(place, element), query)
+    },
+
+    sees: (channel) => messages.seen(directory.channel(channel).id, userId).map((message) => messages.toMessage(message)),
+    notices: () => options.noticesOf(userId),
+    redeliver: (delivery) => interactions.redeliver(delivery),
+  }
+}

@@ -1,0 +1,168 @@
+import { answerSubmission } from './answer-submission.ts'
+import { commandText } from './command-text.ts'
+import type { Directory } from './directory.ts'
+import type { StateValues } from './elements.ts'
+import { isObject, isYes, type Json, objectOf, objectsOf } from './json.ts'
+import type { MessageStore, StoredMessage } from './message-store.ts'
+import { clickNotice, commandNotice, dispatchFailed, trouble } from './notices.ts'
+import type { Payloads } from './payloads.ts'
+import type { ResponseUrls } from './response-urls.ts'
+import type { Delivery, DeliveryKind, Option, Suggestions } from './slack.ts'
+import type { State } from './state.ts'
+import type { Transport } from './transport.ts'
+import type { Triggers } from './triggers.ts'
+import { validateOptions } from './validate-blocks.ts'
+import { inputProblems } from './view-input.ts'
+import type { StoredView, ViewStore } from './view-store.ts'
+import { contentOf } from './web-api/chat.ts'
+
+export interface InteractionOptions {
+  state: State
+  directory: Directory
+  messages: MessageStore
+  views: ViewStore
+  triggers: Triggers
+  responseUrls: ResponseUrls
+  payloads: Payloads
+  transport: Transport
+  shouldEscape: boolean
+  commandNames: string[] | undefined
+  delivered: (delivery: Delivery) => void
+}
+
+/** What Slack does when somebody acts: tells the bot, waits for the acknowledgement, and does what it says. */
+export function createInteractions(options: InteractionOptions) {
+  const { state, directory, messages, views, triggers, responseUrls, payloads, transport } = options
+
+  function notify(userId: string, text: string): void {
+    state.changed({ visible: false, notice: { userId, text } })
+  }
+
+  async function deliver(kind: DeliveryKind, payload: Json): Promise<Delivery> {
+    const sent = await transport.send(kind, transport.requestFor(kind, payload), payload)
+    const delivery: Delivery = { kind, payload, ...sent }
+    options.delivered(delivery)
+    return delivery
+  }
+
+  function fail(delivery: Delivery, userId: string, notice: string): Delivery {
+    notify(userId, notice)
+    delivery.notice = notice
+    return delivery
+  }
+
+  function notSent(kind: DeliveryKind, more: Partial<Delivery> = {}): Delivery {
+    return { kind, outcome: 'not-sent', ms: 0, payload: {}, request: { transport: 'http', headers: {}, body: '' }, ...more }
+  }
+
+  /** What a command's acknowledgement says is shown to the one who typed it, or with `in_channel` to all, after what was typed. */
+  function showAcknowledgement(userId: string, channelId: string, typed: string, url: string, body: unknown): void {
+    const answer: Json = isObject(body) ? body : { text: String(body) }
+    const content = contentOf(answer)
+    const inChannel = answer.response_type === 'in_channel'
+    if (inChannel) messages.post({ channel: channelId, user: userId, text: typed })
+    const message = messages.post({
+      channel: channelId,
+      user: directory.bot.userId,
+      ...content,
+      ...(inChannel ? {} : { visibleTo: userId }),
+    })
+    responseUrls.made(url, message)
+  }
+
+  return {
+    notify,
+    notSent,
+
+    async command(userId: string, channelRef: string, typed: string): Promise<Delivery> {
+      const channel = directory.channel(channelRef)
+      const [, name = '', text = ''] = /^(\/\S+)\s*([\s\S]*)$/.exec(typed.trim()) ?? []
+      // Commands are not offered to people of other workspaces; our buttons are.
+      const isOffered = options.commandNames?.includes(name) ?? true
+      if (!isOffered || directory.person(userId).isStranger) {
+        return fail(notSent('command'), userId, `${name} is not a valid command.`)
+      }
+      const responseUrl = responseUrls.issue({ channel: channel.id, userId })
+      const triggerId = triggers.issue({ userId })
+      const given = commandText(text, options.shouldEscape, directory)
+      const delivery = await deliver('command', payloads.command({ userId, channel, name, text: given, responseUrl, triggerId }))
+      const notice = commandNotice(name, delivery)
+      if (notice !== undefined) return fail(delivery, userId, notice)
+      if (delivery.body === undefined) return delivery
+      try {
+        showAcknowledgement(userId, channel.id, typed.trim(), responseUrl, delivery.body)
+      } catch {
+        return fail(delivery, userId, dispatchFailed(name))
+      }
+      return delivery
+    },
+
+    /** `message` may be an old copy; `values` is what was chosen in it before. */
+    async actInMessage(userId: string, message: StoredMessage, action: Json, values: StateValues = {}): Promise<Delivery> {
+      const responseUrl = responseUrls.issue({ channel: message.channel, userId, original: { ts: message.ts } })
+      const triggerId = triggers.issue({ userId })
+      const delivery = await deliver(
+        'block_actions',
+        payloads.blockActions({ userId, place: { message }, action, triggerId, responseUrl, values }),
+      )
+      const notice = clickNotice(delivery)
+      return notice === undefined ? delivery : fail(delivery, userId, notice)
+    },
+
+    async actInView(userId: string, view: StoredView, action: Json): Promise<Delivery> {
+      const triggerId = triggers.issue({ userId })
+      const place = { view: views.toSlack(view) }
+      const delivery = await deliver('block_actions', payloads.blockActions({ userId, place, action, triggerId }))
+      const notice = clickNotice(delivery)
+      return notice === undefined ? delivery : fail(delivery, userId, notice)
+    },
+
+    async submit(userId: string, view: StoredView): Promise<Delivery> {
+      const problems = inputProblems(view)
+      if (Object.keys(problems).length > 0) return notSent('view_submission', { errors: problems })
+      const triggerId = triggers.issue({ userId })
+      const delivery = await deliver('view_submission', payloads.viewSubmission(userId, views.toSlack(view), triggerId))
+      if (delivery.outcome !== 'acknowledged') return fail(delivery, userId, trouble)
+      const result = answerSubmission(views, view, delivery.body)
+      if (!result.taken) return fail(delivery, userId, trouble)
+      if (result.errors) delivery.errors = result.errors
+      return delivery
+    },
+
+    /** The cross on a pushed view clears the stack; the bot hears of it where the view asked for that. */
+    async close(userId: string, view: StoredView, clear: boolean): Promise<Delivery | undefined> {
+      const isCleared = clear || isYes(view.given.clear_on_close)
+      const told = views.toSlack(view)
+      if (isCleared) views.clear(userId)
+      else views.close(view)
+      return isYes(view.given.notify_on_close) ? deliver('view_closed', payloads.viewClosed(userId, told, isCleared)) : undefined
+    },
+
+    async suggest(
+      userId: string,
+      place: { message: StoredMessage } | { view: StoredView },
+      element: { blockId: string; actionId: string; minQueryLength: number },
+      query: string,
+    ): Promise<Suggestions> {
+      if (query.length < element.minQueryLength) return { ...notSent('block_suggestion'), options: [] }
+      const where = 'view' in place ? { view: views.toSlack(place.view) } : place
+      const delivery = await deliver('block_suggestion', payloads.blockSuggestion(userId, where, element, query))
+      const answer = objectOf(delivery.body)
+      if (delivery.outcome !== 'acknowledged' || validateOptions(answer).errors.length > 0) {
+        return { ...fail(delivery, userId, trouble), options: [] }
+      }
+      const groups = objectsOf(answer.option_groups) as unknown as NonNullable<Suggestions['optionGroups']>
+      const options = [...objectsOf(answer.options), ...groups.flatMap((group) => group.options)] as unknown as Option[]
+      return { ...delivery, options, ...(answer.option_groups ? { optionGroups: groups } : {}) }
+    },
+
+    /** The same bytes once more. What the bot answers is told, not acted on: the first answer counted. */
+    async redeliver(earlier: Delivery): Promise<Delivery> {
+      const sent = await transport.send(earlier.kind, earlier.request, earlier.payload)
+      const delivery: Delivery = { kind: earlier.kind, payload: earlier.payload, ...sent }
+      options.delivered(delivery)
+      return delivery
+    },
+  }
+}
+export type Interactions = ReturnType<typeof createInteractions>

@@ -1,0 +1,127 @@
+import type { Directory } from './directory.ts'
+import { initialState, type StateValues } from './elements.ts'
+import type { Json } from './json.ts'
+import type { MessageStore, StoredMessage } from './message-store.ts'
+import type { Channel } from './workspace.ts'
+
+// The deprecated verification token: still sent, never to be relied on.
+const token = 'not-verified-by-this'
+
+function channelName(channel: Channel): string {
+  if (channel.isDirect) return 'directmessage'
+  return channel.isPrivate ? 'privategroup' : channel.name
+}
+
+/** Where an interaction took place: in a message or in a modal. */
+export type Place = { message: StoredMessage } | { view: Json }
+
+/** What Slack sends to a bot, member by member (docs.slack.dev/reference/interaction-payloads). */
+export function createPayloads(directory: Directory, messages: MessageStore) {
+  const { bot, team } = directory
+
+  function common(userId: string): Json {
+    const person = directory.person(userId)
+    return {
+      user: { id: person.id, username: person.handle, name: person.handle, team_id: person.teamId ?? team.id },
+      api_app_id: bot.appId,
+      token,
+      team: { id: team.id, domain: team.domain },
+      enterprise: null,
+      is_enterprise_install: false,
+    }
+  }
+
+  function container(place: Place): Json {
+    if ('view' in place) return { type: 'view', view_id: place.view.id }
+    const { message } = place
+    return {
+      type: 'message',
+      message_ts: message.ts,
+      channel_id: message.channel,
+      is_ephemeral: message.visibleTo !== undefined,
+      ...(message.threadTs ? { thread_ts: message.threadTs } : {}),
+    }
+  }
+
+  /** Modals carry their view and nothing of a channel; an ephemeral's own content is not sent. */
+  function surroundings(place: Place): Json {
+    if ('view' in place) return { view: place.view }
+    const { message } = place
+    const channel = directory.channel(message.channel)
+    return {
+      channel: { id: channel.id, name: channelName(channel) },
+      ...(message.visibleTo === undefined ? { message: messages.toSlack(message, { metadata: true }) } : {}),
+    }
+  }
+
+  return {
+    command(command: { userId: string; channel: Channel; name: string; text: string; responseUrl: string; triggerId: string }): Json {
+      const person = directory.person(command.userId)
+      return {
+        token,
+        team_id: person.teamId ?? team.id,
+        team_domain: team.domain,
+        channel_id: command.channel.id,
+        channel_name: channelName(command.channel),
+        user_id: person.id,
+        user_name: person.handle,
+        command: command.name,
+        text: command.text,
+        api_app_id: bot.appId,
+        is_enterprise_install: 'false',
+        response_url: command.responseUrl,
+        trigger_id: command.triggerId,
+      }
+    },
+
+    blockActions(click: {
+      userId: string
+      place: Place
+      action: Json
+      triggerId: string
+      /** Of messages. */
+      responseUrl?: string
+      /** What was chosen in the message's other elements. */
+      values?: StateValues
+    }): Json {
+      const { place } = click
+      const state = 'message' in place ? { state: { values: { ...initialState(place.message.blocks ?? []), ...click.values } } } : {}
+      return {
+        type: 'block_actions',
+        ...common(click.userId),
+        container: container(place),
+        trigger_id: click.triggerId,
+        ...surroundings(place),
+        ...state,
+        ...(click.responseUrl ? { response_url: click.responseUrl } : {}),
+        actions: [click.action],
+      }
+    },
+
+    viewSubmission: (userId: string, view: Json, triggerId: string): Json => ({
+      type: 'view_submission',
+      ...common(userId),
+      trigger_id: triggerId,
+      view,
+      response_urls: [],
+    }),
+
+    viewClosed: (userId: string, view: Json, isCleared: boolean): Json => ({
+      type: 'view_closed',
+      ...common(userId),
+      view,
+      is_cleared: isCleared,
+    }),
+
+    blockSuggestion: (userId: string, place: Place, element: { blockId: string; actionId: string }, query: string): Json => ({
+      type: 'block_suggestion',
+      ...common(userId),
+      container: container(place),
+      action_id: element.actionId,
+      block_id: element.blockId,
+      value: query,
+      ...surroundings(place),
+    }),
+  }
+}
+export type Payloads = ReturnType<typeof createPayloads>

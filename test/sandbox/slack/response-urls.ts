@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Directory } from './directory.ts'
+import type { FaultBox } from './faults.ts'
+import { addressOf, parseArguments, readBody, sendJson, sendText } from './http.ts'
+import { isYes, type Json, stringOf } from './json.ts'
+import type { MessageStore, StoredMessage } from './message-store.ts'
+import type { JournalEntry } from './slack.ts'
+import type { State } from './state.ts'
+import { contentOf } from './web-api/chat.ts'
+import { Refusal } from './web-api/refusal.ts'
+
+const lifeMs = 30 * 60_000
+const mostUses = 5
+
+export interface Address {
+  channel: string
+  userId: string
+  /** What `replace_original` and `delete_original` mean: the message clicked, or the first one that a command's address made. */
+  original?: { ts: string }
+}
+
+interface StoredAddress extends Address {
+  madeAt: number
+  uses: number
+}
+
+export interface ResponseUrlOptions {
+  baseUrl: () => string
+  state: State
+  directory: Directory
+  messages: MessageStore
+  faults: FaultBox
+  record: (entry: JournalEntry) => void
+}
+
+/**
+ * Response addresses: five uses in thirty minutes, ephemeral unless `response_type` says otherwise, good where the bot is no
+ * member (docs.slack.dev/interactivity/handling-user-interaction#message_responses).
+ */
+export function createResponseUrls(options: ResponseUrlOptions) {
+  const { state, directory, messages, faults } = options
+  const addresses = new Map<string, StoredAddress>()
+
+  function original(address: StoredAddress): StoredMessage {
+    const found = address.original && messages.find(address.channel, address.original.ts)
+    if (found === undefined) throw new Refusal('message_not_found')
+    return found
+  }
+
+  function post(address: StoredAddress, args: Json): void {
+    const content = contentOf(args)
+    const threadTs = stringOf(args.thread_ts)
+    const inChannel = args.response_type === 'in_channel'
+    if (inChannel && directory.channel(address.channel).isArchived) throw new Refusal('is_archived')
+    const message = messages.post({
+      channel: address.channel,
+      user: directory.bot.userId,
+      ...content,
+      ...(threadTs === '' ? {} : { threadTs: messages.threadOf(address.channel, threadTs) ?? threadTs }),
+      ...(inChannel ? {} : { visibleTo: address.userId }),
+    })
+    if (address.original === undefined) address.original = { ts: message.ts }
+  }
+
+  function use(address: StoredAddress, args: Json): void {
+    if (isYes(args.delete_original)) messages.remove(original(address))
+    // A command's address has no original until it has made one.
+    else if (isYes(args.replace_original) && address.original) messages.replace(original(address), contentOf(args))
+    else post(address, args)
+  }
+
+  function answer(address: StoredAddress | undefined, args: Json | undefined): { status: number; body: Json } {
+    if (address === undefined || state.now() - address.madeAt > lifeMs) return { status: 404, body: { ok: false, error: 'expired_url' } }
+    if (address.uses >= mostUses) return { status: 404, body: { ok: false, error: 'used_url' } }
+    if (args === undefined) return { status: 400, body: { ok: false, error: 'invalid_payload' } }
+    try {
+      use(address, args)
+      address.uses += 1
+      return { status: 200, body: { ok: true } }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return { status: error.message === 'message_not_found' ? 404 : 400, body: error.answer }
+    }
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = addressOf(request).pathname.replace(/^\/response\//, '')
+    const args = parseArguments(request.headers['content-type'] ?? '', await readBody(request))
+    const fault = faults.take(['response_url'], args ?? {})
+    const record = (status: number, result: Json) =>
+      options.record({ at: state.now(), method: 'response_url', args: args ?? {}, status, result, ...(fault ? { fault: fault.kind } : {}) })
+
+    if (fault?.kind === 'delay') await wait(fault.delayMs ?? 1000)
+    if (fault?.kind === 'drop-before') {
+      record(0, {})
+      request.socket.destroy()
+      return
+    }
+    if (fault?.kind === 'status' || fault?.kind === '429' || fault?.kind === 'error') {
+      const status = fault.kind === '429' ? 429 : (fault.status ?? (fault.kind === 'error' ? 500 : 503))
+      const body = fault.body ?? JSON.stringify({ ok: false, error: fault.error ?? 'internal_error' })
+      record(status, {})
+      if (fault.kind === '429') response.setHeader('retry-after', String(fault.retryAfter ?? 1))
+      return sendText(response, status, body)
+    }
+    const result = answer(addresses.get(id), args)
+    record(fault?.kind === 'drop-after' ? 0 : result.status, result.body)
+    if (fault?.kind === 'drop-after') request.socket.destroy()
+    else sendJson(response, result.status, result.body)
+  }
+
+  return {
+    serve,
+    issue(address: Address): string {
+      const id = randomBytes(18).toString('base64url')
+      addresses.set(id, { ...address, madeAt: state.now(), uses: 0 })
+      return `${options.baseUrl()}/response/${id}`
+    },
+    /** The acknowledgement of a command made this message: it is what `replace_original` means from now on. */
+    made(url: string, message: StoredMessage): void {
+      const address = addresses.get(url.split('/').at(-1) ?? '')
+      if (address) address.original = { ts: message.ts }
+    },
+  }
+}
+export type ResponseUrls = ReturnType<typeof createResponseUrls>

@@ -1,0 +1,42 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { readBody } from './http.ts'
+import { type Json, objectOf, parseJson, stringOf } from './json.ts'
+
+/** What the bot of a test answers: a body (JSON, text or nothing), a status, or `hold` to leave Slack waiting. */
+export type Script = (
+  payload: Json,
+) => { status?: number; body?: unknown; hold?: boolean } | Promise<{ status?: number; body?: unknown; hold?: boolean }>
+
+/** A bot without any library, for looking at what Slack sends and does with answers. */
+export async function startScriptedBot(script: Script = () => ({})) {
+  let current = script
+  const received: { headers: Record<string, unknown>; payload: Json }[] = []
+
+  const server = createServer((request, response) => {
+    void (async () => {
+      const form = Object.fromEntries(new URLSearchParams(await readBody(request)))
+      const payload = form.payload === undefined ? form : objectOf(parseJson(stringOf(form.payload)))
+      received.push({ headers: request.headers, payload })
+      const { status = 200, body, hold } = await current(payload)
+      if (hold) return
+      response.writeHead(status)
+      response.end(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
+    })()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/slack/events`,
+    received,
+    answer(next: Script): void {
+      current = next
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+export type ScriptedBot = Awaited<ReturnType<typeof startScriptedBot>>

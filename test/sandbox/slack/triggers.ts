@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import type { State } from './state.ts'
+
+const lifeMs = 3000
+
+export interface Trigger {
+  userId: string
+}
+
+interface StoredTrigger extends Trigger {
+  madeAt: number
+  exchanged: boolean
+}
+
+/** Trigger ids: good for 3 s and for one view (docs.slack.dev/interactivity/handling-user-interaction#modal_responses). */
+export function createTriggers(state: State) {
+  const triggers = new Map<string, StoredTrigger>()
+
+  return {
+    issue(trigger: Trigger): string {
+      const id = `${Math.floor(state.now() / 1000)}.${1_000_000 + triggers.size}.${randomBytes(16).toString('hex')}`
+      triggers.set(id, { ...trigger, madeAt: state.now(), exchanged: false })
+      return id
+    },
+
+    /** The trigger, used up by this, or Slack's error. */
+    exchange(id: string): Trigger | { error: string } {
+      const found = triggers.get(id)
+      if (found === undefined) return { error: 'invalid_trigger_id' }
+      if (found.exchanged) return { error: 'exchanged_trigger_id' }
+      if (state.now() - found.madeAt > lifeMs) return { error: 'expired_trigger_id' }
+      found.exchanged = true
+      return found
+    },
+  }
+}
+export type Triggers = ReturnType<typeof createTriggers>

@@ -1,0 +1,153 @@
+import type { Directory } from './directory.ts'
+import { initialState, type StateValues } from './elements.ts'
+import { copyOf, isYes, type Json, objectsOf, stringOf, textOf } from './json.ts'
+import { withIds } from './message-store.ts'
+import type { OpenView } from './slack.ts'
+import type { State } from './state.ts'
+
+export interface StoredView {
+  id: string
+  hash: string
+  userId: string
+  /** As the bot gave it, with ids filled in. */
+  given: Json
+  values: StateValues
+  rootId: string
+  previousId: string | null
+}
+
+const mostPushed = 3
+
+/** What was typed is kept where block, element and kind of element stay the same. */
+function keepInput(blocks: Json[], before: StateValues): StateValues {
+  const values = initialState(blocks)
+  for (const [blockId, elements] of Object.entries(values)) {
+    for (const [actionId, value] of Object.entries(elements)) {
+      const typed = before[blockId]?.[actionId]
+      if (typed && typed.type === value.type) elements[actionId] = typed
+    }
+  }
+  return values
+}
+
+/** The modals that people have open, as one stack for each, and the Home tabs. */
+export function createViewStore(directory: Directory, state: State) {
+  const stacks = new Map<string, StoredView[]>()
+  const homes = new Map<string, Json>()
+
+  const freshHash = () => `${Math.floor(state.now() / 1000)}.${state.id('h')}`
+  const stackOf = (userId: string): StoredView[] => stacks.get(userId) ?? []
+  const all = (): StoredView[] => [...stacks.values()].flat()
+
+  function create(userId: string, view: Json, below?: StoredView): StoredView {
+    const id = state.id('V')
+    const given: Json = { ...copyOf(view), blocks: withIds(objectsOf(view.blocks), state) }
+    const values = initialState(objectsOf(given.blocks))
+    return { id, hash: freshHash(), userId, given, values, rootId: below?.rootId ?? id, previousId: below?.id ?? null }
+  }
+
+  function setStack(userId: string, stack: StoredView[]): void {
+    stacks.set(userId, stack)
+    state.changed({ visible: true })
+  }
+
+  return {
+    stackOf,
+    find: (id: string): StoredView | undefined => all().find((view) => view.id === id),
+    findByExternalId: (externalId: string): StoredView | undefined => all().find((view) => view.given.external_id === externalId),
+
+    open(userId: string, view: Json): StoredView {
+      const opened = create(userId, view)
+      setStack(userId, [opened])
+      return opened
+    },
+
+    /** Undefined when the stack is full: Slack allows three views. */
+    push(userId: string, view: Json): StoredView | undefined {
+      const stack = stackOf(userId)
+      if (stack.length >= mostPushed) return undefined
+      const pushed = create(userId, view, stack.at(-1))
+      setStack(userId, [...stack, pushed])
+      return pushed
+    },
+
+    update(stored: StoredView, view: Json): void {
+      stored.given = { ...copyOf(view), blocks: withIds(objectsOf(view.blocks), state) }
+      stored.values = keepInput(objectsOf(stored.given.blocks), stored.values)
+      stored.hash = freshHash()
+      state.changed({ visible: true })
+    },
+
+    /** Takes a view and everything above it away. */
+    close(stored: StoredView): void {
+      const stack = stackOf(stored.userId)
+      // It may have gone while the bot was thinking.
+      if (stack.includes(stored)) setStack(stored.userId, stack.slice(0, stack.indexOf(stored)))
+    },
+
+    clear(userId: string): void {
+      setStack(userId, [])
+    },
+
+    setValue(stored: StoredView, blockId: string, actionId: string, value: Json): void {
+      stored.values[blockId] = { ...stored.values[blockId], [actionId]: copyOf(value) }
+      state.changed({ visible: true })
+    },
+
+    publish(userId: string, view: Json): Json {
+      const { bot, team } = directory
+      const home = {
+        ...copyOf(view),
+        id: state.id('V'),
+        team_id: team.id,
+        app_id: bot.appId,
+        bot_id: bot.botId,
+        hash: freshHash(),
+        blocks: withIds(objectsOf(view.blocks), state),
+      }
+      homes.set(userId, home)
+      state.changed({ visible: true })
+      return home
+    },
+
+    home: (userId: string): Json | undefined => homes.get(userId),
+
+    /** Slack's view object, as the Web API answers it and payloads carry it. */
+    toSlack(stored: StoredView): Json {
+      const { bot, team } = directory
+      const { given } = stored
+      return copyOf({
+        id: stored.id,
+        team_id: team.id,
+        type: 'modal',
+        blocks: given.blocks,
+        private_metadata: stringOf(given.private_metadata),
+        callback_id: stringOf(given.callback_id),
+        state: { values: stored.values },
+        hash: stored.hash,
+        title: given.title,
+        clear_on_close: isYes(given.clear_on_close),
+        notify_on_close: isYes(given.notify_on_close),
+        close: given.close ?? null,
+        submit: given.submit ?? null,
+        previous_view_id: stored.previousId,
+        root_view_id: stored.rootId,
+        app_id: bot.appId,
+        external_id: stringOf(given.external_id),
+        app_installed_team_id: team.id,
+        bot_id: bot.botId,
+      })
+    },
+
+    toOpenView(stored: StoredView): OpenView {
+      return {
+        id: stored.id,
+        hash: stored.hash,
+        callbackId: stringOf(stored.given.callback_id),
+        title: textOf(stored.given.title),
+        view: this.toSlack(stored),
+      }
+    },
+  }
+}
+export type ViewStore = ReturnType<typeof createViewStore>

@@ -1,0 +1,117 @@
+import { isObject, type Json, objectsOf, stringOf } from '../json.ts'
+import type { Content, StoredMessage } from '../message-store.ts'
+import { validateMessageBlocks } from '../validate-blocks.ts'
+import type { Channel } from '../workspace.ts'
+import { type Method, required, type Stores } from './method.ts'
+import { Refusal, refuseInvalidBlocks } from './refusal.ts'
+
+const longestText = 4000
+
+export function metadataOf(value: unknown): Json | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  if (!isObject(value)) throw new Refusal('invalid_metadata_format')
+  if (Object.keys(value).length > 0 && (typeof value.event_type !== 'string' || !isObject(value.event_payload))) {
+    throw new Refusal('invalid_metadata_format')
+  }
+  return value
+}
+
+/** What a message says, checked as Slack checks it; shared with response addresses. */
+export function contentOf(args: Json): Content {
+  const text = stringOf(args.text)
+  if (args.blocks !== undefined && args.blocks !== null && !Array.isArray(args.blocks)) throw new Refusal('invalid_blocks_format')
+  const blocks = objectsOf(args.blocks)
+  if (Array.isArray(args.blocks)) refuseInvalidBlocks(validateMessageBlocks(args.blocks), blocks)
+  if (text.trim() === '' && blocks.length === 0) throw new Refusal('no_text')
+  if (text.length > longestText) throw new Refusal('msg_too_long')
+  const metadata = metadataOf(args.metadata)
+  return { text, ...(blocks.length > 0 ? { blocks } : {}), ...(metadata ? { metadata } : {}) }
+}
+
+export function chatMethods({ directory, messages }: Stores): Record<string, Method> {
+  const botId = directory.bot.userId
+
+  /** A channel by id or `#name`, or the direct messages with a person. */
+  function target(args: Json): Channel {
+    required(args, 'channel')
+    const ref = stringOf(args.channel)
+    const person = directory.findPerson(ref)
+    const found = person && !person.isBot ? directory.directChannel(person.id) : directory.findChannel(ref)
+    if (found === undefined) throw new Refusal('channel_not_found')
+    return found
+  }
+
+  function mustBeMember(channel: Channel): void {
+    if (channel.members.includes(botId)) return
+    throw new Refusal(channel.isPrivate ? 'channel_not_found' : 'not_in_channel')
+  }
+
+  function thread(channel: Channel, args: Json): { threadTs?: string } {
+    const ts = stringOf(args.thread_ts)
+    if (ts === '') return {}
+    const threadTs = messages.threadOf(channel.id, ts)
+    if (threadTs === undefined) throw new Refusal('thread_not_found')
+    return { threadTs }
+  }
+
+  function ownMessage(channel: Channel, args: Json, notOwn: string): StoredMessage {
+    required(args, 'ts')
+    const found = messages.find(channel.id, stringOf(args.ts))
+    // An ephemeral's ts is none that the Web API knows.
+    if (found === undefined || found.visibleTo !== undefined || found.deleted) throw new Refusal('message_not_found')
+    if (found.user !== botId) throw new Refusal(notOwn)
+    return found
+  }
+
+  return {
+    'chat.postMessage': {
+      scopes: ['chat:write'],
+      run(args) {
+        const channel = target(args)
+        mustBeMember(channel)
+        if (channel.isArchived) throw new Refusal('is_archived')
+        const content = contentOf(args)
+        const message = messages.post({ channel: channel.id, user: botId, ...content, ...thread(channel, args) })
+        return { channel: channel.id, ts: message.ts, message: messages.toSlack(message, { metadata: true }) }
+      },
+    },
+
+    'chat.update': {
+      scopes: ['chat:write'],
+      run(args) {
+        const channel = target(args)
+        mustBeMember(channel)
+        if (channel.isArchived) throw new Refusal('is_inactive')
+        const message = ownMessage(channel, args, 'cant_update_message')
+        messages.replace(message, contentOf(args))
+        return { channel: channel.id, ts: message.ts, text: message.text, message: messages.toSlack(message, { metadata: true }) }
+      },
+    },
+
+    'chat.delete': {
+      scopes: ['chat:write'],
+      run(args) {
+        const channel = target(args)
+        mustBeMember(channel)
+        const message = ownMessage(channel, args, 'cant_delete_message')
+        messages.remove(message)
+        return { channel: channel.id, ts: message.ts }
+      },
+    },
+
+    'chat.postEphemeral': {
+      scopes: ['chat:write'],
+      run(args) {
+        const channel = target(args)
+        required(args, 'user')
+        mustBeMember(channel)
+        if (channel.isArchived) throw new Refusal('is_archived')
+        const userId = stringOf(args.user)
+        if (!channel.members.includes(userId)) throw new Refusal('user_not_in_channel')
+        const content = contentOf(args)
+        const message = messages.post({ channel: channel.id, user: botId, visibleTo: userId, ...content, ...thread(channel, args) })
+        return { message_ts: message.ts }
+      },
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import { isYes, type Json, stringOf } from '../json.ts'
+import type { StoredMessage } from '../message-store.ts'
+import type { Channel } from '../workspace.ts'
+import { type Method, required, type Stores } from './method.ts'
+import { Refusal } from './refusal.ts'
+
+export function conversationMethods({ directory, messages }: Stores): Record<string, Method> {
+  const botId = directory.bot.userId
+
+  function channelOf(args: Json): Channel {
+    required(args, 'channel')
+    const found = directory.findChannel(stringOf(args.channel))
+    if (found === undefined || (found.isPrivate && !found.members.includes(botId))) throw new Refusal('channel_not_found')
+    return found
+  }
+
+  function readable(args: Json): Channel {
+    const channel = channelOf(args)
+    if (!channel.members.includes(botId)) throw new Refusal('not_in_channel')
+    return channel
+  }
+
+  /** `messages` oldest first; `newestFirst` is the order of the pages and within them. */
+  function page(all: StoredMessage[], args: Json, newestFirst: boolean): Json {
+    const [oldest, latest] = [Number(args.oldest || 0), Number(args.latest || Number.POSITIVE_INFINITY)]
+    const inclusive = isYes(args.inclusive)
+    const inRange = all.filter(({ ts }) => {
+      const at = Number(ts)
+      return (at > oldest && at < latest) || (inclusive && (at === oldest || at === latest))
+    })
+    const ordered = newestFirst ? inRange.reverse() : inRange
+    const start = args.cursor ? Number(Buffer.from(stringOf(args.cursor), 'base64').toString()) : 0
+    if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
+    const end = start + Math.min(Number(args.limit || 100), 999)
+    const hasMore = end < ordered.length
+    return {
+      messages: ordered.slice(start, end).map((message) => messages.toSlack(message, { metadata: isYes(args.include_all_metadata) })),
+      has_more: hasMore,
+      response_metadata: { next_cursor: hasMore ? Buffer.from(String(end)).toString('base64') : '' },
+    }
+  }
+
+  return {
+    'conversations.open': {
+      scopes: ['im:write'],
+      run(args) {
+        if (args.channel) return { channel: { id: channelOf(args).id } }
+        required(args, 'users')
+        const [userId = '', ...others] = stringOf(args.users).split(',')
+        if (others.length > 0) throw new Refusal('method_not_supported_for_channel_type')
+        const person = directory.findPerson(userId)
+        if (person === undefined || person.isBot) throw new Refusal('user_not_found')
+        if (person.deleted) throw new Refusal('user_disabled')
+        return { channel: { id: directory.directChannel(userId).id } }
+      },
+    },
+
+    'conversations.info': {
+      scopes: ['channels:read', 'groups:read', 'im:read'],
+      run(args) {
+        const channel = channelOf(args)
+        return {
+          channel: {
+            id: channel.id,
+            name: channel.name,
+            is_channel: !channel.isPrivate && !channel.isDirect,
+            is_group: false,
+            is_im: channel.isDirect ?? false,
+            is_private: (channel.isPrivate || channel.isDirect) ?? false,
+            is_archived: channel.isArchived ?? false,
+            is_member: channel.members.includes(botId),
+            is_general: channel.name === 'general',
+            context_team_id: directory.team.id,
+            topic: { value: channel.topic, creator: '', last_set: 0 },
+            purpose: { value: '', creator: '', last_set: 0 },
+            ...(isYes(args.include_num_members) ? { num_members: channel.members.length } : {}),
+          },
+        }
+      },
+    },
+
+    'conversations.history': {
+      scopes: ['channels:history', 'groups:history', 'im:history'],
+      run(args) {
+        const channel = readable(args)
+        const level = messages.seen(channel.id).filter((message) => message.visibleTo === undefined && message.threadTs === undefined)
+        return page(level, args, true)
+      },
+    },
+
+    'conversations.replies': {
+      scopes: ['channels:history', 'groups:history', 'im:history'],
+      run(args) {
+        const channel = readable(args)
+        required(args, 'ts')
+        const threadTs = messages.threadOf(channel.id, stringOf(args.ts))
+        const parent = threadTs === undefined ? undefined : messages.find(channel.id, threadTs)
+        if (parent === undefined) throw new Refusal('thread_not_found')
+        return page([parent, ...messages.repliesTo(parent)], args, false)
+      },
+    },
+  }
+}

@@ -1,0 +1,85 @@
+/** Who a person is in the sandbox's story; Slack itself knows no such roles. */
+export type Role = 'requester' | 'approver' | 'outsider'
+
+/** A person as `users.info` tells of them. `handle` is what one types after `@`. */
+export interface Person {
+  id: string
+  name: string
+  handle: string
+  title?: string
+  role?: Role
+  /** For the picture on the page, as `#rrggbb`. */
+  color?: string
+  isBot?: boolean
+  isRestricted?: boolean
+  isUltraRestricted?: boolean
+  /** Belongs to another workspace and is here through Slack Connect; `teamId` names it. */
+  isStranger?: boolean
+  teamId?: string
+  deleted?: boolean
+}
+
+export interface Channel {
+  id: string
+  name: string
+  topic: string
+  /** User ids, the bot's among them where it was invited. */
+  members: string[]
+  isPrivate?: boolean
+  isArchived?: boolean
+  /** The direct messages between the bot and one person. */
+  isDirect?: boolean
+}
+
+export interface UserGroup {
+  id: string
+  handle: string
+  name: string
+  /** User ids. */
+  members: string[]
+  /** A disabled group still answers to its id, with nobody in it unless asked for. */
+  disabled?: boolean
+}
+
+export interface Bot {
+  userId: string
+  botId: string
+  appId: string
+  name: string
+  handle: string
+}
+
+export interface Workspace {
+  team: { id: string; name: string; domain: string }
+  people: Person[]
+  channels: Channel[]
+  userGroups: UserGroup[]
+  bot: Bot
+}
+
+const everybody = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0DOV00001']
+
+/** The sandbox's workspace: a requester, two approvers, a guest, one channel with the bot and one without. */
+export const nimbusWorks: Workspace = {
+  team: { id: 'T0NIMBUS01', name: 'Nimbus Works', domain: 'nimbus-works' },
+  people: [
+    { id: 'U0ADA00001', name: 'Ada Okafor', handle: 'ada', title: 'Platform engineer', role: 'requester', color: '#7c3aed' },
+    { id: 'U0BEN00001', name: 'Ben Laurent', handle: 'ben', title: 'Infrastructure lead', role: 'approver', color: '#0f766e' },
+    { id: 'U0CHI00001', name: 'Chiara Conti', handle: 'chiara', title: 'Site reliability engineer', role: 'approver', color: '#be185d' },
+    {
+      id: 'U0DOV00001',
+      name: 'Dov Meyer',
+      handle: 'dov',
+      title: 'Contractor (guest)',
+      role: 'outsider',
+      color: '#b45309',
+      isRestricted: true,
+    },
+  ],
+  channels: [
+    { id: 'C0OPS00001', name: 'ops', topic: 'Servers, addresses, moves', members: [...everybody, 'U0LOCKKEEP'] },
+    { id: 'C0GENERAL1', name: 'general', topic: 'Everything else', members: everybody },
+  ],
+  userGroups: [{ id: 'S0ONCALL01', handle: 'oncall', name: 'On call', members: ['U0BEN00001', 'U0CHI00001'] }],
+  bot: { userId: 'U0LOCKKEEP', botId: 'B0LOCKKEEP', appId: 'A0LOCKKEEP', name: 'Lockkeeper', handle: 'lockkeeper' },
+}
