@@ -107,8 +107,8 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, onAp
   /** At every tick while it is expected to end soon; more seldom once it is late, or has been told as not started. */
   function paceMs(request: Request): number {
     if (request.state === 'starting') return Math.min(pollIntervalMs, 5_000)
-    if (!isOpen(request.state)) return Math.max(pollIntervalMs, 15_000)
-    return request.lateAt === undefined ? Math.floor(pollIntervalMs / 2) : Math.max(pollIntervalMs * 6, 15_000)
+    if (!isOpen(request.state)) return pollIntervalMs * 3
+    return request.lateAt === undefined ? Math.floor(pollIntervalMs / 2) : pollIntervalMs * 6
   }
 
   return { follow }

@@ -5,8 +5,8 @@ import { guardStore } from './redis.ts'
 import { createScripts } from './scripts.ts'
 import { type OutboxName, type ReportName, reportNames } from './store.ts'
 
-/** Longer than any one request to Slack takes, so that a lease that ran out means that its holder is gone. */
-const leaseMs = 15_000
+/** Twice as long as any one request to Slack may take, so that a lease that ran out means that its holder is gone. */
+const leaseMs = 10_000
 
 export interface Lease {
   token: string

@@ -98,7 +98,18 @@ interface WatchParts {
  * The workers. One tick for all replicas (global concurrency 1) sweeps what is due: requests that take effect together, because
  * one list tells of many; every other request, and every unsent message, by itself.
  */
-export function createWatch({ redis, keys, queues, store, outbox, attend, follow, deliver, onError, watchdogMs = usualWatchdogMs }: WatchParts) {
+export function createWatch({
+  redis,
+  keys,
+  queues,
+  store,
+  outbox,
+  attend,
+  follow,
+  deliver,
+  onError,
+  watchdogMs = usualWatchdogMs,
+}: WatchParts) {
   const sending = pLimit(8)
   let watchdog: NodeJS.Timeout | undefined
   let wasBusy = false
@@ -149,7 +160,7 @@ export function createWatch({ redis, keys, queues, store, outbox, attend, follow
     const connection = redis as ConnectionOptions
     const shared = { connection, prefix: keys.queuePrefix, removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } }
     workers.push(
-      new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000_000 }),
+      new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000, maxStalledCount: 1_000_000 }),
       new Worker('wake-ups', async (job) => attend.attend(WakeJob.parse(job.data).id), {
         ...shared,
         concurrency: 50,

@@ -65,6 +65,11 @@ export class StoreUnavailableError extends Error {
   override name = 'StoreUnavailableError'
 }
 
+/** Whether the account API gave no answer to the question: it is away, has a problem of its own, or wants to be asked later. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof ApiUnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
+}
+
 /**
  * Whether a write that threw certainly changed nothing. Everything else is *unknown* and is resolved by reading:
  * 5xx, 408 and 429 may come from something in front that gave up on a request which still went through.

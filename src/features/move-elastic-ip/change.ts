@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Change, Description, Preflight, Survey } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import { ApiError, ApiUnreachableError, UserError } from '../../domain/errors.ts'
+import { ApiError, isUnanswered, UserError } from '../../domain/errors.ts'
 import { judgeMove, type Move } from '../../domain/move.ts'
 import type { Server } from '../../domain/server.ts'
 
@@ -205,8 +205,7 @@ async function readOrNothing<T>(read: () => Promise<T>, absent: string): Promise
     return { is: 'read', value: await read() }
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) throw new UserError(absent)
-    if (error instanceof ApiUnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429)))
-      return { is: 'unread' }
+    if (isUnanswered(error)) return { is: 'unread' }
     throw error
   }
 }

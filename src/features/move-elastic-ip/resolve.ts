@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import { ApiError, UserError } from '../../domain/errors.ts'
+import { ApiError, isUnanswered, UserError } from '../../domain/errors.ts'
 import type { Server } from '../../domain/server.ts'
 import type { MoveInput } from './change.ts'
 
@@ -19,7 +19,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
     if (isIP(address) === 0) return { id: typed, found: undefined }
     const all = await accountApi.elasticIps.list(options)
     const found = all.find((elasticIp) => sameAddress(elasticIp.address, address))
-    if (!found) throw new UserError(`There is no Elastic IP ${address} on the account. /infra ip list shows all of them.`)
+    if (!found) throw new UserError(`There is no Elastic IP ${address} on the account. “ip list” shows all of them.`)
     return { id: found.id, found }
   }
 
@@ -37,9 +37,19 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
   }
 
   return async function resolve(typedElasticIp: string, typedServer: string, options: Options = {}): Promise<MoveInput> {
+    try {
+      return await lookUp(typedElasticIp, typedServer, options)
+    } catch (error) {
+      // What is given by ids needs no look-up: the preflight tells what could not be checked.
+      if (isUnanswered(error) && areIds(typedElasticIp, typedServer)) return { elasticIpId: typedElasticIp, serverId: typedServer }
+      throw error
+    }
+  }
+
+  async function lookUp(typedElasticIp: string, typedServer: string, options: Options): Promise<MoveInput> {
     const elasticIp = await resolveElasticIp(typedElasticIp, options)
     const found = elasticIp.found ?? (await accountApi.elasticIps.get(elasticIp.id, options).catch(nothingIfUnknown))
-    if (!found) throw new UserError(`There is no Elastic IP ${typedElasticIp} on the account. /infra ip list shows all of them.`)
+    if (!found) throw new UserError(`There is no Elastic IP ${typedElasticIp} on the account. “ip list” shows all of them.`)
     return { elasticIpId: elasticIp.id, serverId: await resolveServer(typedServer, found, options) }
   }
 }
@@ -58,6 +68,11 @@ export function chooseServer(typed: string, candidates: Server[], elasticIp: Ela
       `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`,
   )
   throw new UserError(`There are ${candidates.length} servers called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
+}
+
+/** As the service makes them: `eip_…` and `sv_…`. Anything else may be a name, which only the account API can tell. */
+function areIds(elasticIp: string, server: string): boolean {
+  return /^eip_\w+$/.test(elasticIp) && /^sv_\w+$/.test(server)
 }
 
 function sameAddress(a: string, b: string): boolean {

@@ -53,6 +53,7 @@ function openPage(workspace: Workspace) {
   const hint = createHint({ fill: composer.fill, update })
   const scrolls = [createScrolling({ selector: '.messages', update }), createScrolling({ selector: '.thread-list', update })] as const
   const settleDialogs = createDialogs()
+  const tries = workspace.commands.slice(0, 4)
 
   /** Paints once for everything that changes in one go. */
   function update() {
@@ -151,6 +152,10 @@ function openPage(workspace: Workspace) {
     return html`<div class="welcome">
       <h2>${icons.hash}${name}</h2>
       <p>This is the very beginning of <strong>#${name}</strong>. ${topic ? html`It is about: ${topic}.` : nothing}</p>
+      <p class="welcome-try">
+        Try
+        ${tries.map(({ command }) => html`<button type="button" class="hint-command" @click=${() => composer.fill(command)}>${command}</button>`)}
+      </p>
     </div>`
   }
 

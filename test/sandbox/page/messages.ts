@@ -39,7 +39,7 @@ export function createMessages({ blocks, person }: MessagesOptions) {
         const before = level[index - 1]
         const divided = !before || dayOf(before) !== dayOf(message)
         const isNew = message === firstNew
-        return html`${divided ? dayDivider(message) : nothing}${isNew ? newDivider() : nothing}
+        return html`${divided ? dayDivider(message, isNew) : isNew ? newDivider() : nothing}
         ${one(message, props, !divided && !isNew && belongsTo(before, message))}`
       },
     )}`
@@ -127,13 +127,15 @@ function author(message: Message): TemplateResult {
   </div>`
 }
 
-function dayDivider(message: Message): TemplateResult {
+function dayDivider(message: Message, isNew: boolean): TemplateResult {
   const day = formatSlackDate(Number(message.ts), '{day_divider_pretty}', new Date())
-  return html`<div class="day-divider" role="separator" aria-label=${day}><span>${day.charAt(0).toUpperCase() + day.slice(1)}</span></div>`
+  return html`<div class="day-divider ${isNew ? 'is-new' : ''}" role="separator" aria-label=${isNew ? `${day}, new messages` : day}>
+    <span class="day-name">${day.charAt(0).toUpperCase() + day.slice(1)}</span>${isNew ? html`<span class="new-word">New</span>` : nothing}
+  </div>`
 }
 
 function newDivider(): TemplateResult {
-  return html`<div class="new-divider" role="separator" aria-label="New messages"><span>New</span></div>`
+  return html`<div class="new-divider" role="separator" aria-label="New messages"><span class="new-word">New</span></div>`
 }
 
 function countOf(replies: number): string {

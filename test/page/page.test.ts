@@ -1,0 +1,112 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
+import { actAs, type Browser, composer, desktop, openBrowser, phone, send } from './open-browser.ts'
+
+const ada = 'Ada Okafor (requester)'
+const ben = 'Ben Laurent (approver)'
+const dov = 'Dov Meyer (outsider)'
+
+let sandbox: Sandbox
+let browser: Browser
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ moveTakes: { min: 1_500, max: 2_000 }, env: { MOVE_POLL_INTERVAL: '200ms' } })
+  browser = await openBrowser()
+}, 600_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await sandbox?.close()
+})
+
+test('a move on the page, from the command to the report: asked for in a form, approved by another person', {
+  timeout: 60_000,
+}, async () => {
+  const page = await browser.open(sandbox.url)
+  await page.getByText('You are Ada').waitFor()
+  await browser.shoot(page, '01-channel')
+
+  await composer(page).fill('/')
+  await page.getByRole('option', { name: /\/infra ip move/ }).waitFor()
+  await browser.shoot(page, '02-commands')
+
+  await send(page, '/infra ip move')
+  await fillForm(page)
+
+  const card = page.getByRole('article').filter({ hasText: 'Waiting for approval' })
+  await card.getByText('web-1 is rebooted at noon').waitFor()
+  await browser.shoot(page, '05-card')
+
+  await card.getByRole('button', { name: 'Approve' }).click()
+  const refusal = page.getByRole('article').filter({ hasText: 'Only visible to you' }).last()
+  await refusal.getByText(/somebody else|another person|yourself/).waitFor()
+  await browser.shoot(page, '06-own-request')
+
+  await actAs(page, ben)
+  await page.getByText('You are Ben').waitFor()
+  expect(await refusal.count()).toBe(0)
+  await card.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('article').filter({ hasText: 'Moving' }).waitFor()
+  await browser.shoot(page, '07-moving')
+
+  const done = page.getByRole('article').filter({ hasText: 'Move Elastic IP' }).last()
+  await done.getByText('Done', { exact: true }).waitFor({ timeout: 20_000 })
+  await done.getByRole('button', { name: /1 reply/ }).click()
+  const thread = page.getByRole('complementary', { name: 'Thread' })
+  await thread.getByText('203.0.113.10 now answers from web-2').waitFor()
+  await thread.getByText('@Ada Okafor').last().waitFor()
+  await browser.shoot(page, '08-thread')
+  expect(sandbox.accountApi.world.elasticIps().find(({ address }) => address === '203.0.113.10')?.status).toBe('active')
+
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await browser.shoot(page, '09-thread-dark')
+  await page.getByRole('button', { name: 'Close thread' }).click()
+  await browser.shoot(page, '10-channel-dark')
+
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize(phone)
+  await browser.shoot(page, '11-phone')
+  await done.getByRole('button', { name: /1 reply/ }).click()
+  await thread.getByText('203.0.113.10 now answers from web-2').waitFor()
+  await browser.shoot(page, '12-phone-thread')
+  await page.getByRole('button', { name: 'Close thread' }).click()
+  await page.setViewportSize(desktop)
+})
+
+test('a list, a mistyped command and a guest are all answered, for the asker alone', { timeout: 60_000 }, async () => {
+  const page = await browser.open(sandbox.url)
+
+  await send(page, '/infra plans')
+  await page.getByRole('article').filter({ hasText: 'Only visible to you' }).getByText(/vCPU/).first().waitFor()
+  await browser.shoot(page, '13-plans')
+  await send(page, '/infra ip mvoe')
+  await page.getByText('Did you mean').waitFor()
+  await actAs(page, dov)
+  await send(page, '/infra ip move')
+  const dialog = page.getByRole('dialog', { name: 'Not possible' })
+  await dialog.waitFor()
+  await browser.shoot(page, '14-guest')
+  await dialog.getByRole('button', { name: 'Close', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await actAs(page, ada)
+
+  await page.getByText('Did you mean').waitFor()
+  expect(browser.troubles).toEqual([])
+})
+
+async function fillForm(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Move an Elastic IP' })
+  const elasticIp = dialog.getByRole('combobox', { name: 'Elastic IP' })
+  await elasticIp.fill('203.0.113.1')
+  await dialog.getByRole('option', { name: /203\.0\.113\.10 / }).waitFor()
+  await browser.shoot(page, '03-search')
+  await dialog.getByRole('option', { name: /203\.0\.113\.10 / }).click()
+
+  await dialog.getByRole('combobox', { name: 'Server' }).fill('web-2')
+  await dialog.getByRole('option', { name: /web-2.*Storefront/ }).click()
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('web-1 is rebooted at noon')
+  await browser.shoot(page, '04-form')
+  await dialog.getByRole('button', { name: 'Ask for approval' }).click()
+  await dialog.waitFor({ state: 'detached' })
+}

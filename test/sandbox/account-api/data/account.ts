@@ -1,0 +1,14 @@
+import { apiKeys } from './api-keys.ts'
+import { baselines } from './baselines.ts'
+import { elasticIps } from './elastic-ips.ts'
+import type { Data } from './model.ts'
+import { plans } from './plans.ts'
+import { projects, sites } from './places.ts'
+import { servers } from './servers.ts'
+import { virtualMachines } from './virtual-machines.ts'
+
+/** An account as a team might have it: fresh copies, since the stand-in changes what it is given. */
+export function accountData(botToken: string): Data {
+  const data = { projects, sites, servers, elasticIps, virtualMachines, plans, baselines, apiKeys: apiKeys(botToken) }
+  return structuredClone(data)
+}

@@ -1,0 +1,103 @@
+/** What the stand-in keeps: plain state, from which the answers of the wire are made. Times are milliseconds since 1970. */
+export interface Project {
+  id: string
+  name: string
+  slug: string
+}
+
+export interface Site {
+  id: string
+  name: string
+  /** `ASH` */
+  slug: string
+  region: { id: string; name: string }
+  /** False where the account API answers SITE_NOT_SUPPORTED. */
+  elasticIps: boolean
+}
+
+export interface ServerState {
+  id: string
+  hostname: string
+  label: string | null
+  primaryIpv4: string
+  status: string
+  locked: boolean
+  operatingSystem: string
+  projectId: string
+  /** Slug. */
+  site: string
+  /** True where the account API answers SERVER_NETWORK_INCOMPATIBLE. */
+  networkIncompatible: boolean
+}
+
+export type MoveEnd = 'active' | 'error' | 'never' | 'released' | 'unassigned' | 'returned'
+
+export interface ElasticIpState {
+  id: string
+  address: string
+  family: string
+  prefixLength: number
+  mode: string
+  status: string
+  serverId: string | null
+  projectId: string
+  /** Slug; null while it is not known. */
+  site: string | null
+  createdAt: number
+  /** While it is `moving`. `serverId` is the target already. */
+  move?: { from: string | null; endsAt: number; endsIn: MoveEnd } | undefined
+}
+
+export interface VirtualMachineState {
+  id: string
+  name: string
+  status: string
+  primaryIpv4: string
+  operatingSystem: { name: string; slug: string; version: string } | null
+  /** Slug. */
+  site: string
+  billing: string
+  plan: { id: string; name: string; slug: string }
+  specs: { vcpu: number; ram: string; storage: string; nic: string; gpu: string | null }
+  projectId: string
+  createdAt: number
+}
+
+export interface ApiKeyState {
+  id: string
+  name: string
+  /** Only here, and only in memory. */
+  token: string
+  readOnly: boolean
+  allowedIps: string[] | null
+  createdAt: number
+  updatedAt: number
+  lastUsedAt: number | null
+  user: { id: string; email: string }
+}
+
+export interface EventState {
+  id: string
+  action: string
+  target: { id: string; name: string | null }
+  author: { id: string; name: string; email: string }
+  createdAt: number
+}
+
+/** Resources that never change here are kept as they are sent. */
+export interface FixedResource {
+  id: string
+  type: string
+  attributes: Record<string, unknown>
+}
+
+export interface Data {
+  projects: Project[]
+  sites: Site[]
+  servers: ServerState[]
+  elasticIps: ElasticIpState[]
+  virtualMachines: VirtualMachineState[]
+  plans: FixedResource[]
+  baselines: FixedResource[]
+  apiKeys: ApiKeyState[]
+}
