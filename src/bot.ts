@@ -1,52 +1,37 @@
 import type { Logger } from '@slack/bolt'
 import { WebClient } from '@slack/web-api'
-import type { Redis } from 'ioredis'
 import { createAccountApi } from './account-api/client.ts'
 import { createInventory } from './account-api/inventory.ts'
 import { createAccess } from './changes/access.ts'
 import { createAsk } from './changes/ask.ts'
-import { createAttend } from './changes/attend.ts'
 import { createCatalog } from './changes/catalog.ts'
-import { findRedisFaults } from './changes/check-redis.ts'
+import { checkRedis } from './changes/check-redis.ts'
 import { createConversation } from './changes/conversation.ts'
 import { createDecide } from './changes/decide.ts'
-import { createDeliver } from './changes/deliver.ts'
 import { createDeliveries } from './changes/deliveries.ts'
-import { createExecute } from './changes/execute.ts'
-import { createFollow } from './changes/follow.ts'
 import { createKeys } from './changes/keys.ts'
-import { createOutbox } from './changes/outbox.ts'
 import { closeRedis, connectRedis } from './changes/redis.ts'
 import { createRenderer } from './changes/render.ts'
-import { createStore } from './changes/store.ts'
+import { createRequests } from './changes/requests.ts'
 import { createTellOperators } from './changes/tell-operators.ts'
-import { createQueues, createWatch } from './changes/watch.ts'
-import { refusedCard } from './changes/words.ts'
+import { createWatch } from './changes/watch.ts'
 import type { Config } from './config.ts'
-import { ApiError, UserError } from './domain/errors.ts'
+import { ApiError, portTaken, UserError } from './domain/errors.ts'
 import type { Feature } from './features/feature.ts'
 import { createFeatures } from './features/index.ts'
-import { startHealth } from './ops/health.ts'
-import { type Log, slackLogger } from './ops/log.ts'
-import { createBoltApp, webClientOptions } from './slack/app.ts'
+import { atMostEvery, startHealth } from './ops/health.ts'
+import { type Log, slackLogger, throttled } from './ops/log.ts'
+import { createBoltApp, startBoltApp, webClientOptions } from './slack/app.ts'
 import { createCommandRouter } from './slack/commands.ts'
 import { createDirectory } from './slack/directory.ts'
-import { classifySlackFailure } from './slack/failure.ts'
 import { createFormOpener } from './slack/form.ts'
 import type { Interactions } from './slack/interaction.ts'
+import { type Identity, introduce } from './slack/introduce.ts'
 import { listen } from './slack/listen.ts'
 import { createMessenger } from './slack/messenger.ts'
 import { notice } from './slack/notice.ts'
-import { createResponder } from './slack/response-url.ts'
+import { createResponder, responseOrigins } from './slack/response-url.ts'
 import { mrkdwn } from './slack/text.ts'
-
-/** Why the bot cannot start: a sentence for whoever runs it. */
-export class StartError extends Error {
-  override name = 'StartError'
-}
-
-/** How long the first contact with Redis and Slack may take. */
-const contactMs = 10_000
 
 /** Work that was handed over or is repeated by others anyway is not waited for longer than this. */
 const shutdownMs = 8_000
@@ -55,20 +40,18 @@ const shutdownMs = 8_000
 export function createBot(config: Config, { log }: { log: Log }) {
   const keys = createKeys(config.redis.prefix)
   let redisProblem: string | undefined
-  const warnOfRedis = throttled((problem: string) => log.warn({ problem }, 'Redis does not answer'))
-  function onRedisError(problem: string): void {
+  const warnOfRedis = throttled(() => log.warn({ problem: redisProblem }, 'Redis does not answer'))
+  const onRedisError = (problem: string) => {
     redisProblem = problem
-    warnOfRedis(problem)
+    warnOfRedis(undefined)
   }
   const prompt = connectRedis(config.redis.url, 'prompt', onRedisError)
   const patient = connectRedis(config.redis.url, 'patient', onRedisError)
 
   const logger = slackLogger(log) as Logger
-  const client = new WebClient(config.slack.botToken.reveal(), { ...webClientOptions(config.slack.apiUrl, logger) })
-  let identity: { botId: string; botUserId: string } | undefined
+  const client = new WebClient(config.slack.botToken.reveal(), webClientOptions(config.slack.apiUrl, logger))
+  let identity: Identity | undefined
   const messenger = createMessenger({ client, botUserId: () => identity?.botUserId })
-  const directory = createDirectory({ client })
-  const respond = createResponder({ allowedOrigins: responseOrigins(config.slack.apiUrl) })
 
   const accountApi = createAccountApi({
     baseUrl: config.infra.url,
@@ -81,74 +64,35 @@ export function createBot(config: Config, { log }: { log: Log }) {
     keys,
     messenger,
     channelId: config.opsChannel,
-    log: (problem) => log.error(problem),
+    log: (text) => log.error(text),
   })
+  const warnOfApi = throttled((error: unknown) => log.warn({ error }, 'account API'))
 
   function onApiError(error: unknown): void {
     if (error instanceof UserError) return
-    log.warn({ error }, 'account API')
-    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-      void tellOperators(
-        'api-key-rejected',
-        notice(
-          mrkdwn`:warning: The account API rejects my API key (${error.status}, ${error.operation}). Nothing can be carried out or followed until INFRA_API_KEY is valid again; what is under way is kept and resumes by itself.`,
-        ),
-      )
-    }
+    warnOfApi(error)
+    if (!(error instanceof ApiError && (error.status === 401 || error.status === 403))) return
+    const words = mrkdwn`:warning: The account API rejects my API key (${error.status}, ${error.operation}). Nothing can be carried out or followed until INFRA_API_KEY is valid again; what is under way is kept, and goes on by itself.`
+    void tellOperators('api-key-rejected', notice(words))
   }
 
-  const access = createAccess({ people: directory, rules: config.rules })
+  const access = createAccess({ people: createDirectory({ client }), rules: config.rules })
   const catalog = createCatalog(() => features.flatMap((feature) => feature.changes ?? []))
-  const render = createRenderer({
-    catalog,
-    approvers: config.rules.approvers,
-    environment: config.environment,
-    moveTimeoutMs: config.moveTimeoutMs,
-  })
+  const { environment, moveTimeoutMs } = config
   const onError = (error: unknown) => log.error({ error }, 'jobs')
-
-  /** Everything that works on requests, over one connection: handlers must fail at once while Redis is away, jobs must wait for it. */
-  function createRequests(redis: Redis) {
-    const store = createStore({ redis, keys })
-    const outbox = createOutbox({ redis, keys })
-    const queues = createQueues({ redis, keys, pollIntervalMs: config.movePollIntervalMs, onError: throttled(onError) })
-    const deliver = createDeliver({
-      store,
-      outbox,
-      messenger,
-      render,
-      onUndeliverable: (request, error) =>
-        void tellOperators(
-          `undeliverable:${request.id}`,
-          notice(
-            mrkdwn`:warning: A message about request ${request.id} (${request.state}) can be delivered neither to its channel nor to its requester: ${error}.`,
-          ),
-        ),
-    })
-    const execute = createExecute({ store, catalog, onApiError })
-    const follow = createFollow({
-      store,
-      catalog,
-      pollIntervalMs: config.movePollIntervalMs,
-      lateAfterMs: config.moveTimeoutMs,
-      onApiError,
-    })
-    const attend = createAttend({
-      store,
-      outbox,
-      deliver,
-      execute,
-      follow,
-      onCardRefused: async (request, error) => {
-        await store.discard(request)
-        await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
-      },
-    })
-    return { redis, store, outbox, queues, deliver, attend, follow }
+  const shared = {
+    keys,
+    messenger,
+    catalog,
+    render: createRenderer({ catalog, approvers: config.rules.approvers, environment, moveTimeoutMs }),
+    tellOperators,
+    pollIntervalMs: config.movePollIntervalMs,
+    lateAfterMs: moveTimeoutMs,
+    onApiError,
+    onQueueError: throttled(onError),
   }
-
-  const forPeople = createRequests(prompt)
-  const forJobs = createRequests(patient)
+  const forPeople = createRequests({ ...shared, redis: prompt })
+  const forJobs = createRequests({ ...shared, redis: patient })
 
   const { store, deliver, queues, attend } = forPeople
   const ask = createAsk({ store, access, deliver, wake: queues.wake, approvalTtlMs: config.approvalTtlMs })
@@ -158,12 +102,8 @@ export function createBot(config: Config, { log }: { log: Log }) {
 
   function createInteractions(): Interactions {
     const openForm = createFormOpener(messenger)
-    const router = createCommandRouter({
-      commands: features.flatMap((feature) => feature.commands),
-      gate: access.gate,
-      may: access.may,
-      openForm,
-    })
+    const commands = features.flatMap((feature) => feature.commands)
+    const router = createCommandRouter({ commands, gate: access.gate, may: access.may, openForm })
     const decide = createDecide({ store, access, show: attend.showEverything, wake: queues.wake })
     const forms = Object.assign({}, ...features.map((feature) => feature.forms ?? {}))
     const conversation = createConversation({ decide, ask, catalog, access, openForm, forms })
@@ -175,68 +115,46 @@ export function createBot(config: Config, { log }: { log: Log }) {
     }
   }
 
-  async function checkRedis(): Promise<void> {
-    const faults = await withinContact(findRedisFaults(patient)).catch(() => {
-      throw new StartError(
-        `Redis does not answer at REDIS_URL (${redisProblem ?? 'no answer'}). Check that it runs, that the address and the password are right, and that this machine may reach it.`,
-      )
+  async function startListening(known: Identity): Promise<{ port: number | undefined; stop: () => Promise<void> }> {
+    const app = createBoltApp(config.slack, known, logger)
+    const listening = listen(app, {
+      interactions,
+      messenger,
+      respond: createResponder({ allowedOrigins: responseOrigins(config.slack.apiUrl) }),
+      isFirstDelivery: createDeliveries({ redis: prompt, keys }),
+      onError: (error, context) => {
+        if (error instanceof UserError) log.info({ ...context, error }, 'refused')
+        else log.warn({ ...context, error }, 'a person was told of an error')
+      },
     })
-    if (faults.length > 0 && !config.redis.allowVolatile) {
-      throw new StartError(`${faults.join(' ')} To start all the same, in development only, set ALLOW_VOLATILE_REDIS=true.`)
+    app.error(async (error) => log.error({ error }, 'Slack'))
+    const port = await startBoltApp(app, config.slack)
+    const stop = async () => {
+      await app.stop()
+      await listening.settle()
     }
-    for (const fault of faults) log.warn(fault)
-  }
-
-  async function introduce(): Promise<{ botId: string; botUserId: string }> {
-    try {
-      const answer = await client.auth.test()
-      return { botId: String(answer.bot_id), botUserId: String(answer.user_id) }
-    } catch (thrown) {
-      const failure = classifySlackFailure(thrown)
-      if (failure.is === 'refused')
-        throw new StartError(`Slack rejects SLACK_BOT_TOKEN (${failure.error}). Copy the Bot User OAuth Token of the installed app again.`)
-      throw new StartError(
-        `Slack does not answer at ${config.slack.apiUrl.origin}. Check that this machine may reach it, then start again.`,
-      )
-    }
-  }
-
-  /** Tells at once what every later request would meet; a bot that follows moves starts all the same and waits for a valid key. */
-  async function checkAccountApi(): Promise<void> {
-    try {
-      await accountApi.apiKeys.list({ signal: AbortSignal.timeout(contactMs) })
-    } catch (error) {
-      onApiError(error)
-    }
+    return { port, stop }
   }
 
   let stopping: (() => Promise<void>)[] = []
 
+  /** Resolves with the ports when people can use it. Throws StartError with what to do when it cannot start. */
   async function start(): Promise<{ opsPort: number; slackPort: number | undefined }> {
-    await checkRedis()
-    identity = await introduce()
-    void checkAccountApi()
+    await checkRedis({
+      redis: patient,
+      allowVolatile: config.redis.allowVolatile,
+      problem: () => redisProblem,
+      warn: (fault) => log.warn(fault),
+    })
+    identity = await introduce(client, config.slack.apiUrl)
+    // A rejected key is told at once, and is no reason not to start: moves in flight wait for a valid one.
+    void accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }).catch(onApiError)
+
     let slackPort: number | undefined
     if (config.role !== 'worker') {
-      const app = createBoltApp(config.slack, identity, logger)
-      const listening = listen(app, {
-        interactions,
-        messenger,
-        respond,
-        isFirstDelivery: createDeliveries({ redis: prompt, keys }),
-        onError: (error, context) =>
-          error instanceof UserError
-            ? log.info({ ...context, error }, 'refused')
-            : log.error({ ...context, error }, 'a person was told of an error'),
-      })
-      app.error(async (error) => log.error({ error }, 'Slack'))
-      await app.init()
-      const server: unknown = await app.start()
-      slackPort = portOf(server)
-      stopping.push(async () => {
-        await app.stop()
-        await listening.settle()
-      })
+      const listening = await startListening(identity)
+      slackPort = listening.port
+      stopping.push(listening.stop)
     }
     if (config.role !== 'web') {
       watch.start()
@@ -244,16 +162,17 @@ export function createBot(config: Config, { log }: { log: Log }) {
     }
     const health = await startHealth({
       port: config.opsPort,
+      log,
       checks: {
-        redis: async () => void (await prompt.ping()),
-        slack: async () => void (await client.auth.test()),
+        redis: () => failingWith(prompt.ping(), 'Redis does not answer'),
+        slack: atMostEvery(30_000, () => failingWith(client.auth.test(), 'Slack does not answer, or rejects the token')),
       },
+    }).catch((error: { code?: unknown }) => {
+      throw error.code === 'EADDRINUSE' ? portTaken('OPS_PORT', config.opsPort) : error
     })
     stopping.push(health.close)
-    log.info(
-      { role: config.role, transport: config.slack.appToken ? 'socket mode' : 'http', slackPort, opsPort: health.port() },
-      'Lockkeeper is ready',
-    )
+    const transport = config.slack.appToken ? 'socket mode' : 'http'
+    log.info({ role: config.role, transport, slackPort, opsPort: health.port() }, 'Lockkeeper is ready')
     return { opsPort: health.port(), slackPort }
   }
 
@@ -270,30 +189,13 @@ export function createBot(config: Config, { log }: { log: Log }) {
 }
 export type Bot = ReturnType<typeof createBot>
 
-/** Slack's own response addresses are on another host than its Web API; a stand-in's are on the same. */
-function responseOrigins(apiUrl: URL): string[] {
-  return [apiUrl.origin, 'https://hooks.slack.com', 'https://hooks.slack-gov.com']
-}
-
-function portOf(server: unknown): number | undefined {
-  const address = (server as { address?: () => { port?: number } | string | null } | undefined)?.address?.()
-  return typeof address === 'object' && address !== null ? address.port : undefined
-}
-
-async function withinContact<T>(work: Promise<T>): Promise<T> {
-  return Promise.race([work, delay(contactMs).then(() => Promise.reject(new Error('no answer')))])
+/** A check whose failure is this sentence, and never what the failed call carries. */
+async function failingWith(work: Promise<unknown>, failure: string): Promise<void> {
+  await work.catch(() => {
+    throw new Error(failure)
+  })
 }
 
 function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref())
-}
-
-/** The first of a kind of trouble, and then one every few seconds: connections repeat theirs at every attempt. */
-function throttled<T>(report: (trouble: T) => void): (trouble: T) => void {
-  let quietUntil = 0
-  return (trouble) => {
-    if (Date.now() < quietUntil) return
-    quietUntil = Date.now() + 5_000
-    report(trouble)
-  }
 }

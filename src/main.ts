@@ -1,5 +1,6 @@
-import { createBot, StartError } from './bot.ts'
+import { createBot } from './bot.ts'
 import { ConfigError, takeConfig } from './config.ts'
+import { StartError } from './domain/errors.ts'
 import { createLog } from './ops/log.ts'
 import { describeError } from './ops/safe-value.ts'
 

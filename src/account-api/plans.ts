@@ -6,12 +6,14 @@ import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
 
 const texts = z.array(z.string()).nullish()
 
+const PriceResponse = z.object({ hour: loose, month: loose, year: loose })
+
 const RegionResponse = z.object({
   name: text,
   locations: z.object({ available: texts, in_stock: texts }).nullish(),
   stock_level: text,
-  /** By currency code. */
-  pricing: z.record(z.string(), z.object({ hour: loose, month: loose, year: loose }).partial().nullish()).nullish(),
+  /** By currency code. Not a `z.record`: with one, parsing 500 plans takes twice as long. */
+  pricing: z.object({}).catchall(PriceResponse.nullish()).nullish(),
 })
 
 const SpecsResponse = z.object({

@@ -1,10 +1,10 @@
 import type { KnownBlock } from '@slack/web-api'
 import { type Group, whoApproves } from '../domain/approval.ts'
-import type { Description } from '../domain/change.ts'
+import type { Description, Fact } from '../domain/change.ts'
 import type { Request } from '../domain/request.ts'
 import { actions, button, context, fields, header, message, wholeSection } from '../slack/blocks.ts'
 import type { Message } from '../slack/messenger.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../slack/text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quote } from '../slack/text.ts'
 import { type CardButton, cardButtons } from './buttons.ts'
 import { shortId, stateWords, timeTaken } from './words.ts'
 
@@ -26,8 +26,8 @@ export function approvalCard(view: CardView): Message {
   const blocks: KnownBlock[] = [
     header(`${environment ? `[${environment}] ` : ''}${description.title}`),
     ...wholeSection(statusLine(view)),
-    ...fields(description.facts.map((fact) => mrkdwn`*${fact.label}*\n${code(fact.value)}`)),
-    ...(request.reason ? wholeSection(mrkdwn`*Reason*\n${request.reason}`) : []),
+    ...fields(description.facts.map(factField)),
+    ...(request.reason ? wholeSection(mrkdwn`*Reason*\n${quote(request.reason)}`) : []),
     ...(request.unchecked.length > 0 ? wholeSection(mrkdwn`:warning: *Not checked:* ${request.unchecked.join('; ')}.`) : []),
     ...context([history(view)]),
     ...buttons(view),
@@ -62,12 +62,16 @@ function statusLine({ request, description, approvers }: CardView): Mrkdwn {
     case 'void':
       return mrkdwn`:large_orange_circle: *Void: nothing was done.*${why}`
     case 'rejected':
-      return mrkdwn`:no_entry: *Rejected* by ${decider(request)}.${request.decision?.reason ? mrkdwn` Reason: ${request.decision.reason}` : mrkdwn``}`
+      return mrkdwn`:no_entry: *Rejected* by ${decider(request)}.${request.decision?.reason ? mrkdwn` Reason: ${quote(request.decision.reason)}` : mrkdwn``}`
     case 'withdrawn':
       return mrkdwn`:leftwards_arrow_with_hook: *Withdrawn* by ${mention(request.origin.userId)}.`
     case 'expired':
       return mrkdwn`:alarm_clock: *Expired*: nobody decided in time, and nothing was done.`
   }
+}
+
+function factField({ label, value, detail }: Fact): Mrkdwn {
+  return detail ? mrkdwn`*${label}*\n${code(value)}\n${detail}` : mrkdwn`*${label}*\n${code(value)}`
 }
 
 /** Who asked and who decided, when, and by what name this request goes. */
@@ -115,12 +119,12 @@ function buttons({ request, reverseLabel }: CardView): KnownBlock[] {
 /** The whole card in words, for notifications and screen readers. */
 function fallbackText(view: CardView): Mrkdwn {
   const { request, description } = view
-  const facts = description.facts.map((fact) => mrkdwn`${fact.label}: ${fact.value}`)
+  const facts = description.facts.map((fact) => mrkdwn`${fact.label}: ${fact.value}${fact.detail ? ` (${fact.detail})` : ''}`)
   const lines = [
     mrkdwn`${view.environment ? `[${view.environment}] ` : ''}${description.sentence}`,
     statusLine(view),
     ...facts,
-    ...(request.reason ? [mrkdwn`Reason: ${request.reason}`] : []),
+    ...(request.reason ? [mrkdwn`Reason: ${quote(request.reason)}`] : []),
     ...(request.unchecked.length > 0 ? [mrkdwn`Not checked: ${request.unchecked.join('; ')}.`] : []),
     history(view),
   ]

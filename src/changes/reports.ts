@@ -2,7 +2,7 @@ import type { Description } from '../domain/change.ts'
 import type { Request } from '../domain/request.ts'
 import { context, message, wholeSection } from '../slack/blocks.ts'
 import type { Message } from '../slack/messenger.ts'
-import { type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { type Mrkdwn, mention, mrkdwn, ownWords, quote } from '../slack/text.ts'
 import type { ReportName } from './store.ts'
 import { timeTaken } from './words.ts'
 
@@ -63,7 +63,7 @@ function endSentence({ request, description, done }: ReportView): Mrkdwn {
     case 'expired':
       return mrkdwn`:alarm_clock: *Expired:* nobody decided “${description.sentence}” in time, and nothing was done. Press *Request again* on the card if it is still wanted.`
     case 'rejected':
-      return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ?? ''}`
+      return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ? quote(request.decision.reason) : ''}`
     default:
       return mrkdwn`“${description.sentence}” is ${request.state}.`
   }
@@ -72,13 +72,13 @@ function endSentence({ request, description, done }: ReportView): Mrkdwn {
 /** The same message, with a word that it may have been sent before. */
 export function asRepeat({ text, blocks }: Message): Message {
   const note = mrkdwn`This may be a repeat: Slack did not confirm that it took this message the first time.`
-  return { text: `${text}\n${note}`, blocks: [...blocks, ...context([note])] }
+  return message({ text: mrkdwn`${ownWords(text)}\n${note}`, blocks: [...blocks, ...context([note])] })
 }
 
 /** A report that its channel does not take, sent to the requester directly. */
 export function asDirect({ text, blocks }: Message, request: Request, error: string): Message {
   const note = mrkdwn`I tell you here because I could not post in the thread in <#${request.origin.channelId}> (${error}).`
-  return { text: `${text}\n${note}`, blocks: [...blocks, ...context([note])] }
+  return message({ text: mrkdwn`${ownWords(text)}\n${note}`, blocks: [...blocks, ...context([note])] })
 }
 
 function say(text: Mrkdwn): Message {

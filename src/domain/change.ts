@@ -5,10 +5,11 @@ import type { Verdict } from './verdict.ts'
 export const changeKinds = ['vm.rename', 'ip.move', 'key.create', 'key.rotate', 'key.revoke'] as const
 export type ChangeKind = (typeof changeKinds)[number]
 
-/** One line of a card: `From` → `web-1 (sv_81)`. Values come from outside and are plain text. */
+/** One fact of a card: `From`, `web-1`, and `sv_81` in small. Values come from outside and are plain text. */
 export interface Fact {
   label: string
   value: string
+  detail?: string
 }
 
 /** A change in words, whole: what is approved is what is shown. */

@@ -14,6 +14,15 @@ export interface Page {
 
 const checkDeadlineMs = 2_000
 
+/** The same answer for a while: probes come every few seconds, and what they ask need not be asked as often. */
+export function atMostEvery(ms: number, check: () => Promise<void>): Check {
+  let last: { at: number; outcome: Promise<void> } | undefined
+  return () => {
+    if (!last || Date.now() - last.at >= ms) last = { at: Date.now(), outcome: check() }
+    return last.outcome
+  }
+}
+
 interface HealthParts {
   /** 0 takes any free one. */
   port: number

@@ -55,3 +55,13 @@ export function slackLogger(log: Log) {
     setName: () => undefined,
   }
 }
+
+/** Reports the first of a kind of trouble, and then one every few seconds: what is away is met with at every attempt. */
+export function throttled<T>(report: (trouble: T) => void, quietMs = 5_000): (trouble: T) => void {
+  let quietUntil = 0
+  return (trouble) => {
+    if (Date.now() < quietUntil) return
+    quietUntil = Date.now() + quietMs
+    report(trouble)
+  }
+}

@@ -1,7 +1,9 @@
 import type { Logger } from '@slack/bolt'
 import { App, type AppOptions, HTTPReceiver, SocketModeReceiver } from '@slack/bolt'
 import type { WebClientOptions } from '@slack/web-api'
+import { portTaken, StartError } from '../domain/errors.ts'
 import type { Secret } from '../domain/secret.ts'
+import { classifySlackFailure } from './failure.ts'
 
 export interface SlackSettings {
   botToken: Secret
@@ -39,6 +41,25 @@ export function createBoltApp(settings: SlackSettings, identity: { botId: string
     deferInitialization: true,
   }
   return new App(options)
+}
+
+/** Starts to listen. Throws StartError with what to do when the port is taken or Slack does not open Socket Mode. */
+export async function startBoltApp(app: App, settings: SlackSettings): Promise<number | undefined> {
+  await app.init()
+  const server: unknown = await app.start().catch((error: unknown) => {
+    if (settings.appToken) throw socketRefusal(error)
+    throw (error as { code?: unknown }).code === 'EADDRINUSE' ? portTaken('PORT', settings.port) : error
+  })
+  const address = (server as { address?: () => { port?: number } | string | null } | undefined)?.address?.()
+  return typeof address === 'object' && address !== null ? address.port : undefined
+}
+
+function socketRefusal(thrown: unknown): StartError {
+  const failure = classifySlackFailure(thrown)
+  const reason = failure.is === 'refused' ? failure.error : 'no answer'
+  return new StartError(
+    `Slack does not open Socket Mode (${reason}). Check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is turned on.`,
+  )
 }
 
 function httpReceiver(settings: SlackSettings, logger: Logger): HTTPReceiver {

@@ -1,11 +1,12 @@
 import type { ModalView } from '@slack/web-api'
-import { closest, distance } from 'fastest-levenshtein'
+import { truncate } from './cut-text.ts'
 import type { OpenForm } from './form.ts'
 import type { Click, SlashCommand } from './interaction.ts'
 import { type Listing, listingMessage, PageButton, pageActionIds } from './listing.ts'
 import type { Message } from './messenger.ts'
 import { notice } from './notice.ts'
 import { writeMetadata } from './payloads.ts'
+import { suggestCommands } from './suggest-commands.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
 import { parseWords } from './words.ts'
 
@@ -99,25 +100,23 @@ export function findCommand(commands: Command[], words: string[]): { command: Co
   return longest && { command: longest, args: words.slice(longest.words.split(' ').length) }
 }
 
-/** A command that there is not, and the one that was probably meant. Pure. */
+/** A command that there is not, and what was probably meant. Pure. */
 export function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
-  const typed = words.slice(0, 2).join(' ').toLowerCase()
+  const asTyped = (command: string) => code(`${name} ${command}`)
+  const typed = truncate(words.slice(0, 2).join(' ').toLowerCase(), 80, 'plain')
   const group = commands.filter((command) => command.words.startsWith(`${words[0]?.toLowerCase()} `))
   if (group.length > 0 && words.length === 1) {
-    const choices = group.map((command) => mrkdwn`${code(`${name} ${command.words}`)}: ${command.summary}`)
-    return mrkdwn`${code(`${name} ${typed}`)} needs one more word:\n${joinMrkdwn(choices, '\n')}`
+    const choices = group.map((command) => mrkdwn`${asTyped(command.words)}: ${command.summary}`)
+    return mrkdwn`${asTyped(typed)} needs one more word:\n${joinMrkdwn(choices, '\n')}`
   }
-  const known = commands.map((command) => command.words)
-  const nearest = [closest(typed, known), closest(words[0]?.toLowerCase() ?? '', known)].sort(
-    (a, b) => nearness(words, a) - nearness(words, b),
-  )[0]
-  const meant = nearest !== undefined && nearness(words, nearest) <= Math.max(2, nearest.length / 3) ? nearest : undefined
-  const suggestion = meant ? mrkdwn` Did you mean ${code(`${name} ${meant}`)}?` : mrkdwn``
-  return mrkdwn`I do not know ${code(`${name} ${typed}`)}.${suggestion} ${code(`${name} help`)} shows everything that can be asked.`
+  const near = suggestCommands(wordsOf(commands), words)
+  const meant = (near.length > 0 ? near : wordsOf(group)).map(asTyped)
+  const suggestion = meant.length > 0 ? mrkdwn` Did you mean ${joinMrkdwn(meant, ' or ')}?` : mrkdwn``
+  return mrkdwn`I do not know ${asTyped(typed)}.${suggestion} ${asTyped('help')} shows everything that can be asked.`
 }
 
-function nearness(words: string[], known: string): number {
-  return distance(words.slice(0, known.split(' ').length).join(' ').toLowerCase(), known)
+function wordsOf(commands: Command[]): string[] {
+  return commands.map((command) => command.words)
 }
 
 /** What can be asked, with examples; what this person may not use is said to be so. Pure. */

@@ -2,6 +2,7 @@ import type { WebClient } from '@slack/web-api'
 import { z } from 'zod'
 import type { Person } from '../domain/approval.ts'
 
+/** `is_app_user` is no sign of a bot: it tells of people who authorized this app. */
 const UserResponse = z.object({
   user: z.object({
     id: z.string(),
@@ -11,7 +12,6 @@ const UserResponse = z.object({
     is_restricted: z.boolean().optional(),
     is_ultra_restricted: z.boolean().optional(),
     is_stranger: z.boolean().optional(),
-    is_app_user: z.boolean().optional(),
   }),
 })
 
@@ -36,7 +36,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
         userId,
         standing: user.deleted
           ? 'deleted'
-          : user.is_bot || user.is_app_user
+          : user.is_bot
             ? 'bot'
             : user.is_stranger
               ? 'stranger'

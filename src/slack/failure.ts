@@ -16,7 +16,8 @@ export function classifySlackFailure(thrown: unknown): SlackFailure {
   if (error.code === ErrorCode.PlatformError) {
     const text = String(error.data?.error)
     if (!/^[a-z0-9_]{1,60}$/.test(text)) return { is: 'unknown', problem: 'an answer that is not from Slack' }
-    if (text === 'ratelimited') return { is: 'rate-limited', retryInMs: 1000 }
+    // chat.postMessage says it with an underscore.
+    if (text === 'ratelimited' || text === 'rate_limited') return { is: 'rate-limited', retryInMs: 1000 }
     return ambiguous.has(text) ? { is: 'unknown', problem: text } : { is: 'refused', error: text }
   }
   if (error.code === ErrorCode.HTTPError) return { is: 'unknown', problem: `HTTP status ${Number(error.statusCode) || 'unknown'}` }

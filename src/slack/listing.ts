@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { z } from 'zod'
-import { actions, button, context, message, wholeSection } from './blocks.ts'
+import { actions, button, context, limitBlocks, message, wholeSection } from './blocks.ts'
 import type { Message } from './messenger.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
 
@@ -22,6 +22,9 @@ export const PageButton = z.object({ command: z.string(), args: z.array(z.string
 
 const rowsPerPage = 10
 
+// One block of a message is for the buttons.
+const limits = { contentBlocks: { most: 49, tables: 1 }, buttonValue: 2_000 } as const
+
 /** One page of a list, with buttons to the others. Pure. */
 export function listingMessage(
   { title, rows, empty, notes = [] }: Listing,
@@ -32,22 +35,20 @@ export function listingMessage(
   const shown = rows.slice(page * rowsPerPage, (page + 1) * rowsPerPage)
   const heading = mrkdwn`*${title}*${pages > 1 ? ` (page ${page + 1} of ${pages})` : ''}`
   const lines = shown.length > 0 ? shown : [empty]
-  const blocks: KnownBlock[] = [
-    ...wholeSection(heading),
-    ...lines.flatMap((line) => wholeSection(line)),
-    ...(notes.length > 0 ? context(notes) : []),
-    ...turning(at, page, pages),
-  ]
+  const content = [...wholeSection(heading), ...lines.flatMap((line) => wholeSection(line)), ...context(notes)]
+  const blocks = [...limitBlocks(content, limits.contentBlocks), ...turning(at, page, pages)]
   return message({ text: joinMrkdwn([heading, ...lines, ...notes], '\n'), blocks })
 }
 
-function turning(at: { command: string; args: string[] }, page: number, pages: number): KnownBlock[] {
+function turning({ command, args }: { command: string; args: string[] }, page: number, pages: number): KnownBlock[] {
   if (pages === 1) return []
-  const to = (text: string, actionId: string, target: number) =>
-    button({ text, actionId, value: JSON.stringify({ command: at.command, args: at.args, page: target }) })
-  const buttons = [
+  const valueFor = (target: number) => JSON.stringify({ command, args, page: target })
+  if (valueFor(pages).length > limits.buttonValue) {
+    return context([mrkdwn`The other pages cannot be turned to, because so many words do not fit into a button. Use fewer.`])
+  }
+  const to = (text: string, actionId: string, target: number) => button({ text, actionId, value: valueFor(target) })
+  return actions([
     ...(page > 0 ? [to('Previous', pageActionIds.previous, page - 1)] : []),
     ...(page < pages - 1 ? [to('Next', pageActionIds.next, page + 1)] : []),
-  ]
-  return actions(buttons)
+  ])
 }

@@ -6,6 +6,11 @@ export interface RespondOptions {
   replaceOriginal?: boolean
 }
 
+/** Slack's own response addresses are on other hosts than its Web API; a stand-in's are on the same. */
+export function responseOrigins(apiUrl: URL): string[] {
+  return [apiUrl.origin, 'https://hooks.slack.com', 'https://hooks.slack-gov.com']
+}
+
 /**
  * Answers through a `response_url`: five times within 30 minutes, also where the bot is not a member
  * (docs.slack.dev, "Handling user interaction"). Only addresses on these origins are used.

@@ -71,6 +71,11 @@ export function code(text: string): Mrkdwn {
   return flat === '' ? new Words('(empty)') : mrkdwn`\`${flat}\``
 }
 
+/** What a person wrote, on one line and in quotation marks, so that it cannot pass for something that the bot says. */
+export function quote(text: string): Mrkdwn {
+  return mrkdwn`“${cleanText(text, { oneLine: true }).replaceAll(/[“”]/g, '"')}”`
+}
+
 /** Ids of people, groups and channels are Slack's own; anything else in their place is shown as text. */
 export function mention(userId: string): Mrkdwn {
   return reference('@', userId)

@@ -55,24 +55,27 @@ describe('the preflight of a move', () => {
       {
         "facts": [
           {
+            "detail": "eip_1",
             "label": "Elastic IP",
-            "value": "203.0.113.10 (eip_1)",
-          },
-          {
-            "label": "Project",
-            "value": "Storefront",
-          },
-          {
-            "label": "From",
-            "value": "web-1 (sv_1)",
-          },
-          {
-            "label": "To",
-            "value": "web-2 (sv_2), 198.51.100.22",
+            "value": "203.0.113.10",
           },
           {
             "label": "Site",
             "value": "Ashburn (ASH)",
+          },
+          {
+            "detail": "sv_1",
+            "label": "From",
+            "value": "web-1",
+          },
+          {
+            "detail": "sv_2, 198.51.100.22",
+            "label": "To",
+            "value": "web-2",
+          },
+          {
+            "label": "Project",
+            "value": "Storefront",
           },
         ],
         "sentence": "Move 203.0.113.10 from web-1 to web-2",

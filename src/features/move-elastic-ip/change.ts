@@ -177,18 +177,19 @@ export function describeMove(facts: MoveFacts): Description {
     title: 'Move Elastic IP',
     sentence: `Move ${addressOf(facts)}${from} to ${facts.to.name}`,
     facts: [
-      { label: 'Elastic IP', value: facts.address ? `${facts.address} (${facts.elasticIpId})` : facts.elasticIpId },
-      { label: 'Project', value: facts.project?.name ?? 'not known' },
-      { label: 'From', value: facts.from ? withId(facts.from) : 'not known' },
-      { label: 'To', value: `${withId(facts.to)}${facts.toAddress ? `, ${facts.toAddress}` : ''}` },
+      { label: 'Elastic IP', value: facts.address ?? facts.elasticIpId, ...(facts.address ? { detail: facts.elasticIpId } : {}) },
       { label: 'Site', value: facts.site?.name ?? 'not known' },
+      { label: 'From', ...(facts.from ? named(facts.from) : { value: 'not known' }) },
+      { label: 'To', ...named(facts.to, facts.toAddress) },
+      { label: 'Project', value: facts.project?.name ?? 'not known' },
     ],
     underway: 'moving',
   }
 }
 
-function withId({ id, name }: { id: string; name: string }): string {
-  return name === id ? id : `${name} (${id})`
+function named({ id, name }: { id: string; name: string }, address?: string): { value: string; detail?: string } {
+  const details = [name === id ? undefined : id, address].filter((detail) => detail !== undefined)
+  return details.length > 0 ? { value: name, detail: details.join(', ') } : { value: name }
 }
 
 function addressOf(facts: MoveFacts): string {

@@ -19,7 +19,7 @@ export function elasticIpChoices(all: ElasticIp[], typed: string): Choices {
       elasticIp.site?.name,
     ]),
   )
-  return choices(fits.map(elasticIpOption), 'No Elastic IP fits what you typed.')
+  return choices(fits.filter(isPickable).map(elasticIpOption), 'No Elastic IP fits what you typed.')
 }
 
 export function serverChoices(all: Server[], typed: string): Choices {
@@ -34,7 +34,7 @@ export function serverChoices(all: Server[], typed: string): Choices {
       server.site?.name,
     ]),
   )
-  return choices(fits.map(serverOption), 'No server fits what you typed.')
+  return choices(fits.filter(isPickable).map(serverOption), 'No server fits what you typed.')
 }
 
 export function elasticIpOption(elasticIp: Pick<ElasticIp, 'id' | 'address' | 'status' | 'server'>): PlainTextOption {
@@ -48,6 +48,11 @@ export function elasticIpOption(elasticIp: Pick<ElasticIp, 'id' | 'address' | 's
 export function serverOption(server: Pick<Server, 'id' | 'hostname' | 'project' | 'site'>): PlainTextOption {
   const place = [server.project?.name, server.site?.slug ?? server.site?.name].filter((part) => part !== undefined).join(', ')
   return option({ text: `${server.hostname ?? server.id}${place ? ` (${place})` : ''}`, value: server.id })
+}
+
+/** Slack takes no longer values, and one that was cut would be another's. Such ids can be typed as arguments. */
+function isPickable({ id }: { id: string }): boolean {
+  return id.length <= 74
 }
 
 function matches(typed: string, fields: (string | undefined)[]): boolean {

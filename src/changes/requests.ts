@@ -1,0 +1,70 @@
+import type { Redis } from 'ioredis'
+import type { Messenger } from '../slack/messenger.ts'
+import { notice } from '../slack/notice.ts'
+import { mrkdwn } from '../slack/text.ts'
+import { createAttend } from './attend.ts'
+import type { Catalog } from './catalog.ts'
+import { createDeliver, type Renderer } from './deliver.ts'
+import { createExecute } from './execute.ts'
+import { createFollow } from './follow.ts'
+import type { Keys } from './keys.ts'
+import { createOutbox } from './outbox.ts'
+import { createStore } from './store.ts'
+import type { TellOperators } from './tell-operators.ts'
+import { createQueues } from './watch.ts'
+import { refusedCard } from './words.ts'
+
+interface RequestsParts {
+  redis: Redis
+  keys: Keys
+  messenger: Messenger
+  catalog: Catalog
+  render: Renderer
+  tellOperators: TellOperators
+  pollIntervalMs: number
+  lateAfterMs: number
+  onApiError: (error: unknown) => void
+  onQueueError: (error: unknown) => void
+}
+
+/** Everything that works on requests, over one connection to Redis: handlers need one that fails at once, jobs one that waits. */
+export function createRequests({
+  redis,
+  keys,
+  messenger,
+  catalog,
+  render,
+  tellOperators,
+  pollIntervalMs,
+  lateAfterMs,
+  ...on
+}: RequestsParts) {
+  const store = createStore({ redis, keys })
+  const outbox = createOutbox({ redis, keys })
+  const queues = createQueues({ redis, keys, pollIntervalMs, onError: on.onQueueError })
+  const deliver = createDeliver({
+    store,
+    outbox,
+    messenger,
+    render,
+    onUndeliverable: (request, error) => {
+      const words = mrkdwn`:warning: A message about request ${request.id} (${request.state}) reaches neither its channel nor the person who asked: ${error}.`
+      void tellOperators(`undeliverable:${request.id}`, notice(words))
+    },
+  })
+  const execute = createExecute({ store, catalog, onApiError: on.onApiError })
+  const follow = createFollow({ store, catalog, pollIntervalMs, lateAfterMs, onApiError: on.onApiError })
+  const attend = createAttend({
+    store,
+    outbox,
+    deliver,
+    execute,
+    follow,
+    onCardRefused: async (request, error) => {
+      await store.discard(request)
+      await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
+    },
+  })
+  return { redis, store, outbox, queues, deliver, attend, follow }
+}
+export type Requests = ReturnType<typeof createRequests>

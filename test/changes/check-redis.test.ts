@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { findRedisFaults } from '../../src/changes/check-redis.ts'
+
+const good = '# Server\r\nredis_version:7.4.2\r\n# Memory\r\nmaxmemory_policy:noeviction\r\n# Persistence\r\naof_enabled:1\r\n'
+
+test('a Redis that keeps everything has no faults', () => {
+  expect(findRedisFaults(good)).toEqual([])
+})
+
+test('one that forgets has each of them told', () => {
+  const bad = good.replace('7.4.2', '6.2.1').replace('noeviction', 'allkeys-lru').replace('aof_enabled:1', 'aof_enabled:0')
+  expect(findRedisFaults(bad)).toMatchInlineSnapshot(`
+    [
+      "Redis is version 6.2.1, and 7 or newer is needed: update it.",
+      "Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction.",
+      "Redis does not write what it is told to disk (appendonly no): set appendonly yes.",
+    ]
+  `)
+})
+
+test('one that hides what it is set to is not accused', () => {
+  expect(findRedisFaults('redis_version:8.0.0\r\n')).toEqual([])
+})
