@@ -97,12 +97,12 @@ export function createBot(config: Config, { log }: { log: Log }) {
   const { store, deliver, queues, attend } = forPeople
   const ask = createAsk({ store, access, deliver, wake: queues.wake, approvalTtlMs: config.approvalTtlMs })
   const features: Feature[] = createFeatures({ accountApi, inventory: createInventory(accountApi), ask, store, catalog })
+  const commands = features.flatMap((feature) => feature.commands)
   const interactions = createInteractions()
   const watch = createWatch({ ...forJobs, keys, onError })
 
   function createInteractions(): Interactions {
     const openForm = createFormOpener(messenger)
-    const commands = features.flatMap((feature) => feature.commands)
     const router = createCommandRouter({ commands, gate: access.gate, may: access.may, openForm })
     const decide = createDecide({ store, access, show: attend.showEverything, wake: queues.wake })
     const forms = Object.assign({}, ...features.map((feature) => feature.forms ?? {}))
@@ -185,7 +185,7 @@ export function createBot(config: Config, { log }: { log: Log }) {
     await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
   }
 
-  return { start, stop, interactions }
+  return { start, stop, interactions, commands }
 }
 export type Bot = ReturnType<typeof createBot>
 

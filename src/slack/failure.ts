@@ -14,8 +14,8 @@ export function classifySlackFailure(thrown: unknown): SlackFailure {
   const error = (thrown ?? {}) as { code?: unknown; data?: { error?: unknown }; retryAfter?: unknown; statusCode?: unknown; name?: unknown }
   if (error.code === ErrorCode.RateLimitedError) return { is: 'rate-limited', retryInMs: Math.max(1, Number(error.retryAfter) || 1) * 1000 }
   if (error.code === ErrorCode.PlatformError) {
-    const text = String(error.data?.error)
-    if (!/^[a-z0-9_]{1,60}$/.test(text)) return { is: 'unknown', problem: 'an answer that is not from Slack' }
+    const text = error.data?.error
+    if (typeof text !== 'string' || !/^[a-z0-9_]{1,60}$/.test(text)) return { is: 'unknown', problem: 'an answer that is not from Slack' }
     // chat.postMessage says it with an underscore.
     if (text === 'ratelimited' || text === 'rate_limited') return { is: 'rate-limited', retryInMs: 1000 }
     return ambiguous.has(text) ? { is: 'unknown', problem: text } : { is: 'refused', error: text }

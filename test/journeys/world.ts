@@ -18,13 +18,15 @@ export interface WorldOptions {
   account?: Partial<AccountApiOptions>
   /** How many bots share the work. People talk to the first one. */
   replicas?: number
+  /** Socket Mode instead of HTTP. */
+  socketMode?: boolean
 }
 
 /**
  * The whole bot, in this process, between the stand-in Slack, the stand-in account API and a real Redis; closed when the test
  * ends. `log` holds every line that the bots wrote.
  */
-export async function startWorld({ env = {}, account = {}, replicas = 1 }: WorldOptions = {}) {
+export async function startWorld({ env = {}, account = {}, replicas = 1, socketMode = false }: WorldOptions = {}) {
   const slack = await startSlack()
   const accountApi = await startAccountApi({ moveTakes: { min: 150, max: 300 }, ...account })
   const prefix = `test-${randomBytes(6).toString('hex')}`
@@ -32,7 +34,7 @@ export async function startWorld({ env = {}, account = {}, replicas = 1 }: World
 
   const variables = {
     SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_SIGNING_SECRET: slack.signingSecret,
+    ...(socketMode ? { SLACK_APP_TOKEN: slack.appToken } : { SLACK_SIGNING_SECRET: slack.signingSecret }),
     SLACK_API_URL: slack.apiUrl,
     INFRA_API_URL: accountApi.url,
     INFRA_API_KEY: accountApi.key,
@@ -55,7 +57,7 @@ export async function startWorld({ env = {}, account = {}, replicas = 1 }: World
   }
 
   const bots = await Promise.all(Array.from({ length: replicas }, startBot))
-  if (bots[0]) slack.connectBot(bots[0].slackUrl)
+  if (bots[0] && !socketMode) slack.connectBot(bots[0].slackUrl)
 
   onTestFinished(async () => {
     await Promise.all(bots.map((bot) => bot.stop()))

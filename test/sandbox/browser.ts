@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { findOrInstall } from './find-or-install.ts'
 import { findProgram } from './find-program.ts'
-import { canInstallWithApt, installWithApt } from './install-with-apt.ts'
 
 const names = [
   'chromium',
@@ -42,11 +42,7 @@ export async function findChromium(environment: NodeJS.ProcessEnv = process.env)
     if (there) return there
     throw new Error(`CHROMIUM_PATH is ${given}, and there is no program of that name.`)
   }
-  const found = findProgram(names)
-  if (found) return found
   // Without the second package emoji are empty boxes on the screenshots.
-  if (canInstallWithApt()) await installWithApt(['chromium', 'fonts-noto-color-emoji'], 'There is no Chromium on this machine.')
-  const installed = findProgram(names)
-  if (installed) return installed
-  throw new Error(advice)
+  const packages = ['chromium', 'fonts-noto-color-emoji']
+  return findOrInstall({ names, packages, missing: 'There is no Chromium on this machine.', advice })
 }

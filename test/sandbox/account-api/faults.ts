@@ -1,74 +1,74 @@
-import type { ServerResponse } from 'node:http'
+import type { JournalEntry } from './journal.ts'
 
-export type FaultKind = 'drop-before' | 'drop-after' | 'delay' | 'status' | 'html' | 'truncate' | 'drip' | 'redirect'
+/** What goes wrong. Where the request still takes effect, that is said; elsewhere it does not. */
+export type FaultKind =
+  /** The connection closes without an answer. */
+  | 'drop-before'
+  /** It takes effect; the connection closes without an answer. */
+  | 'drop-after'
+  /** The connection is reset. */
+  | 'reset'
+  /** It takes effect at once; the answer comes after `delayMs`. */
+  | 'delay'
+  /** `status`, with `body` (JSON) and `headers` where given. */
+  | 'status'
+  /** It takes effect; the answer is a web page. */
+  | 'html'
+  /** It takes effect; the answer ends in the middle. */
+  | 'truncate'
+  /** It takes effect; the answer comes a byte at a time, one every `delayMs`. */
+  | 'drip'
+  /** A redirect to `location`. */
+  | 'redirect'
 
-/**
- * `drop-before`: the connection breaks and nothing was done. `drop-after`: it is done and the answer is lost. `delay`: waits, then does it.
- * `status`: an answer with this status and body, and nothing was done. `html`, `truncate`, `drip`: it is done, and the answer is useless.
- */
-export interface FaultPlan {
+export interface FaultOrder {
+  /** Any where not given. */
   method?: string
-  path: RegExp
-  kind: FaultKind
-  /** How often it happens. Default: 1. */
+  /** A text is the whole path. Any where not given. */
+  path?: RegExp | string
+  /** How often. Once where not given. */
   times?: number
+  kind: FaultKind
   delayMs?: number
   status?: number
   body?: unknown
   headers?: Record<string, string>
+  location?: string
+  /** The request takes effect before `drop-before`, `reset`, `status` or `redirect`: a 500 after all was done. */
+  applied?: boolean
 }
 
-export interface Fault extends FaultPlan {
-  readonly fired: number
+export interface Fault extends FaultOrder {
+  /** How often it has happened: a test of a fault that never happened proves nothing. */
+  fired: number
 }
 
+const appliedKinds: readonly FaultKind[] = ['drop-after', 'delay', 'html', 'truncate', 'drip']
+
+export function takesEffect(fault: FaultOrder | undefined): boolean {
+  return !fault || fault.applied === true || appliedKinds.includes(fault.kind)
+}
+
+/** The programme of faults: for each request the oldest that fits and is not used up. */
 export function createFaults() {
-  let faults: { plan: FaultPlan; fired: number }[] = []
+  const faults: Fault[] = []
 
-  function add(plan: FaultPlan): Fault {
-    const entry = { plan, fired: 0 }
-    faults.push(entry)
-    return {
-      ...plan,
-      get fired() {
-        return entry.fired
-      },
-    }
+  return {
+    add(order: FaultOrder): Fault {
+      const fault: Fault = { ...order, fired: 0 }
+      faults.push(fault)
+      return fault
+    },
+    clear: () => void faults.splice(0),
+    next({ method, path }: Pick<JournalEntry, 'method' | 'path'>): Fault | undefined {
+      const fault = faults.find((one) => one.fired < (one.times ?? 1) && (one.method ?? method) === method && fitsPath(one.path, path))
+      if (fault) fault.fired++
+      return fault
+    },
   }
-
-  /** The fault for this request, if there is one left. */
-  function take(method: string, path: string): FaultPlan | undefined {
-    const entry = faults.find(({ plan, fired }) => fired < (plan.times ?? 1) && (plan.method ?? method) === method && plan.path.test(path))
-    if (!entry) return undefined
-    entry.fired += 1
-    return entry.plan
-  }
-
-  function clear(): void {
-    faults = []
-  }
-
-  return { add, take, clear }
 }
+export type Faults = ReturnType<typeof createFaults>
 
-const html = '<!doctype html><title>502 Bad Gateway</title><h1>502 Bad Gateway</h1>'
-
-/** Answers as the fault wants it, after the request was carried out. */
-export async function answerBadly(response: ServerResponse, fault: FaultPlan, body: string): Promise<void> {
-  if (fault.kind === 'drop-after') return void response.destroy()
-  if (fault.kind === 'html') return void response.writeHead(fault.status ?? 200, { 'content-type': 'text/html' }).end(html)
-  if (fault.kind === 'truncate') {
-    response.writeHead(200, { 'content-type': 'application/vnd.api+json', 'content-length': Buffer.byteLength(body) })
-    response.write(body.slice(0, Math.floor(body.length / 2)))
-    setTimeout(() => response.destroy(), 20)
-    return
-  }
-  if (fault.kind === 'redirect') return void response.writeHead(307, { location: 'http://127.0.0.1:9/elsewhere' }).end()
-  response.writeHead(200, { 'content-type': 'application/vnd.api+json' })
-  for (const character of body) {
-    if (response.destroyed) return
-    response.write(character)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  response.end()
+function fitsPath(wanted: RegExp | string | undefined, path: string): boolean {
+  return wanted === undefined || (typeof wanted === 'string' ? wanted === path : wanted.test(path))
 }

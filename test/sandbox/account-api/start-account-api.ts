@@ -1,142 +1,87 @@
-import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerBadly, createFaults } from './faults.ts'
-import { answerCall, newKey, type Reply } from './operations.ts'
+import { text } from 'node:stream/consumers'
+import { accountData } from './data/account.ts'
+import { newToken } from './data/api-keys.ts'
+import type { Data } from './data/model.ts'
+import { createFaults, takesEffect } from './faults.ts'
+import { createJournal, type JournalEntry } from './journal.ts'
+import { jsonType, misbehave } from './misbehave.ts'
+import { createRouter } from './routes.ts'
 import { createWorld } from './world.ts'
 
 export interface AccountApiOptions {
-  /** Default: a free port. Always on loopback. */
-  port: number
-  /** How long a move takes, in ms; evenly spread between the two. */
-  moveTakes: { min: number; max: number }
-  /** The largest page the server gives, whatever is asked for. */
-  pageClamp: number
-  now: () => number
+  /** Default: a free one. */
+  port?: number
+  /** The key that is accepted from the start. Default: a new one. */
+  key?: string
+  /** How long a move takes, in ms. */
+  moveTakes?: { min: number; max: number }
+  /** Other content than the usual, in part or wholly. */
+  data?: Partial<Data>
+  /** A server may give smaller pages than were asked for. */
+  maxPageSize?: number
+  now?: () => number
 }
 
-/** A request as it came in, without the key that it carried. */
-export interface JournalEntry {
-  at: number
-  method: string
-  path: string
-  query: Record<string, string>
-  headers: Record<string, string>
-  body: unknown
-  /** 0: no answer was sent. */
-  status: number
-}
-
-/** A stand-in for the account API over HTTP on loopback, with an account of its own that changes as the real one would. */
-export async function startAccountApi(options: Partial<AccountApiOptions> = {}) {
-  const { port = 0, moveTakes = { min: 6_000, max: 12_000 }, pageClamp = 100, now = Date.now } = options
-  const world = createWorld({ moveTakes, now })
+/** The stand-in account API: a real HTTP server with a state of its own, that answers as the interface specification says. */
+export async function startAccountApi(options: AccountApiOptions = {}) {
+  const {
+    port = 0,
+    key = newToken(),
+    moveTakes = { min: 4_000, max: 9_000 },
+    maxPageSize = Number.POSITIVE_INFINITY,
+    now = Date.now,
+  } = options
+  const world = createWorld({ data: { ...accountData(key), ...options.data }, moveTakes, now })
+  const answer = createRouter({ world, maxPageSize })
+  const journal = createJournal()
   const faults = createFaults()
-  const entries: JournalEntry[] = []
-  const user = { id: 'user_bot', email: 'lockkeeper@nimbus-works.example' }
-  const ada = { id: 'user_ada', email: 'ada@nimbus-works.example' }
-  const own = newKey({ name: 'Lockkeeper', readOnly: false, allowedIps: null, user, now: now(), token: randomBytes(18).toString('hex') })
-  world.keys.push(
-    own,
-    newKey({
-      name: 'terraform',
-      readOnly: false,
-      allowedIps: ['203.0.113.0/24'],
-      user: ada,
-      now: now() - 200 * 86_400_000,
-      lastUsedAt: new Date(now() - 3_600_000).toISOString(),
-    }),
-    newKey({
-      name: 'grafana',
-      readOnly: true,
-      allowedIps: [],
-      user: ada,
-      now: now() - 300 * 86_400_000,
-      lastUsedAt: new Date(now() - 120 * 86_400_000).toISOString(),
-    }),
-    newKey({ name: 'old laptop', readOnly: false, allowedIps: [], user: ada, now: now() - 400 * 86_400_000 }),
-  )
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', 'http://loopback')
-    const { authorization = '', ...headers } = request.headers as Record<string, string>
-    const text = await readText(request)
-    const method = request.method ?? 'GET'
-    const entry: JournalEntry = {
-      at: now(),
-      method,
-      path: url.pathname,
-      query: Object.fromEntries(url.searchParams),
-      headers,
-      body: parse(text),
-      status: 0,
-    }
-    entries.push(entry)
-
-    const fault = faults.take(method, url.pathname)
-    if (fault?.kind === 'drop-before') return void request.socket.destroy()
-    if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.delayMs ?? 1_000).unref())
-    if (fault?.kind === 'status') return send(response, entry, { status: fault.status ?? 503, body: fault.body }, fault.headers)
-    if (response.destroyed && method === 'GET') return
-
-    const reply =
-      authorise(authorization, method) ??
-      answerCall(world, { method, path: url.pathname, query: url.searchParams, body: entry.body, by: own, now: now() }, pageClamp)
-    if (fault && fault.kind !== 'delay') return answerBadly(response, fault, JSON.stringify(reply.body ?? {}))
-    send(response, entry, reply)
+    const entry = await readEntry(request, now())
+    journal.push(entry)
+    const fault = faults.next(entry)
+    const reply = takesEffect(fault) ? answer({ ...entry, token: request.headers.authorization }) : undefined
+    if (fault) return misbehave(response, fault, reply)
+    if (reply?.body === undefined) response.writeHead(reply?.status ?? 500).end()
+    else response.writeHead(reply.status, { 'content-type': jsonType }).end(JSON.stringify(reply.body))
   }
 
-  function authorise(authorization: string, method: string): Reply | undefined {
-    const key = world.keys.find(({ token }) => token === authorization)
-    if (!key)
-      return { status: 401, body: { errors: [{ code: 'UNAUTHORIZED', status: '401', title: 'Unauthorized', detail: 'Invalid API key' }] } }
-    if (key.readOnly && method !== 'GET')
-      return { status: 403, body: { errors: [{ code: 'FORBIDDEN', message: 'This API key is read-only' }] } }
-    return undefined
-  }
-
-  const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.destroy())
-  })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-
-  async function close(): Promise<void> {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
+  // A request that breaks off while it is read is nobody's business any more.
+  const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The bot's own key. */
-    key: own.token,
+    key,
     world,
+    journal,
     faults,
-    journal: { entries, writes: () => entries.filter(({ method }) => method !== 'GET') },
-    close,
+    async close(): Promise<void> {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
   }
 }
 export type AccountApi = Awaited<ReturnType<typeof startAccountApi>>
 
-function send(response: ServerResponse, entry: JournalEntry, { status, body }: Reply, headers: Record<string, string> = {}): void {
-  entry.status = status
-  response.writeHead(status, { 'content-type': 'application/vnd.api+json; charset=utf-8', ...headers })
-  response.end(body === undefined ? undefined : JSON.stringify(body))
+async function readEntry(request: IncomingMessage, time: number): Promise<JournalEntry> {
+  const { authorization: _, ...headers } = request.headers
+  // Taken apart by hand: a URL parser would resolve `..`, and what was really sent is what matters.
+  const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s)
+  const content = await text(request)
+  return { method: request.method ?? '', path, query: Object.fromEntries(new URLSearchParams(query)), headers, body: parsed(content), time }
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-function parse(text: string): unknown {
-  if (text === '') return undefined
+function parsed(content: string): unknown {
+  if (content === '') return undefined
   try {
-    return JSON.parse(text)
+    return JSON.parse(content)
   } catch {
-    return undefined
+    return content
   }
 }

@@ -1,87 +1,121 @@
-import type { ApiKeyRow, ElasticIpRow, ServerRow, VirtualMachineRow } from './seed.ts'
-import type { EventRow } from './world.ts'
+import type { ApiKeyState, Data, ElasticIpState, EventState, ServerState, VirtualMachineState } from './data/model.ts'
 
-/** The shapes of the interface specification, with what the service adds to them. */
-export function wireElasticIp(row: ElasticIpRow, server: ServerRow | undefined) {
+/** From state to the shapes of the interface specification. */
+export function elasticIpOnWire(data: Data, state: ElasticIpState) {
+  const server = data.servers.find(({ id }) => id === state.serverId)
+  const site = data.sites.find(({ slug }) => slug === state.site)
+  // While it is being provisioned it has neither id nor address.
+  const provisioning = state.status === 'configuring'
   return {
-    id: row.id,
+    id: provisioning ? null : state.id,
     type: 'elastic_ips',
     attributes: {
-      address: row.address,
-      family: 'IPv4',
-      prefix_length: 32,
-      mode: 'routed',
-      status: row.status,
-      created_at: row.createdAt,
+      address: provisioning ? null : state.address,
+      family: state.family,
+      prefix_length: state.prefixLength,
+      mode: state.mode,
+      status: state.status,
+      created_at: timestamp(state.createdAt),
       server: server
-        ? { id: server.id, hostname: server.hostname, primary_ipv4: server.primaryIpv4, operating_system: 'ubuntu_24_04_x64_lts' }
+        ? { id: server.id, hostname: server.hostname, primary_ipv4: server.primaryIpv4, operating_system: server.operatingSystem }
         : null,
-      project: row.project,
-      region: { id: `region_${row.site.slug.toLowerCase()}`, name: row.site.name, location: row.site },
+      project: projectOnWire(data, state.projectId),
+      region: site ? { ...site.region, location: { id: site.id, name: site.name, slug: site.slug } } : null,
     },
   }
 }
 
-export function wireServer(row: ServerRow) {
+export function serverOnWire(data: Data, state: ServerState) {
+  const site = data.sites.find(({ slug }) => slug === state.site)
   return {
-    id: row.id,
+    id: state.id,
     type: 'servers',
     attributes: {
-      hostname: row.hostname,
-      label: row.label,
-      primary_ipv4: row.primaryIpv4,
-      status: row.status,
-      locked: row.locked,
-      region: { city: row.site.name, site: row.site },
-      project: row.project,
+      hostname: state.hostname,
+      label: state.label,
+      primary_ipv4: state.primaryIpv4,
+      status: state.status,
+      locked: state.locked,
+      operating_system: { slug: state.operatingSystem },
+      region: site ? { city: site.name, country: site.region.name, site: { id: site.id, name: site.name, slug: site.slug } } : null,
+      project: projectOnWire(data, state.projectId),
     },
   }
 }
 
-export function wireVirtualMachine(row: VirtualMachineRow) {
+export function virtualMachineOnWire(data: Data, state: VirtualMachineState) {
+  const { operatingSystem: system } = state
   return {
-    id: row.id,
+    id: state.id,
     type: 'virtual_machines',
     attributes: {
-      name: row.name,
-      status: row.status,
-      created_at: '2026-04-01T12:00:00+00:00',
-      primary_ipv4: row.primaryIpv4,
-      operating_system: null,
-      site: row.site.slug,
-      billing: 'hourly',
-      plan: { id: `plan_${row.plan.replaceAll('.', '_')}`, name: row.plan, slug: row.plan.replaceAll('.', '-') },
-      specs: { vcpu: 4, ram: '16 GB', storage: '80 GB', nic: '10 Gbps', gpu: '' },
-      team: { id: 'team_nimbus', name: 'Nimbus Works', slug: 'nimbus-works', currency: { id: 'cur_usd', code: 'USD', name: 'US dollar' } },
-      project: { ...row.project, environment: null },
+      name: state.name,
+      status: state.status,
+      created_at: timestamp(state.createdAt),
+      primary_ipv4: state.primaryIpv4,
+      operating_system: system && {
+        ...system,
+        features: { raid: false, ssh_keys: true, user_data: true, rescue: true, workflow: false },
+        distro: { name: system.name, slug: system.name.toLowerCase(), series: system.version },
+      },
+      site: state.site,
+      billing: state.billing,
+      plan: state.plan,
+      specs: state.specs,
+      tags: [],
+      team: {
+        id: 'team_6f1d20c9b4',
+        name: 'Nimbus Works',
+        slug: 'nimbus-works',
+        feature_flags: ['baselines_api'],
+        limits: { virtual_machine: 50 },
+      },
+      project: { ...projectOnWire(data, state.projectId), environment: 'Production', bandwidth_alert: false },
+      pending_restart: false,
     },
   }
 }
 
-/** The token only in the answer to creation and rotation. */
-export function wireApiKey(row: ApiKeyRow, token?: string) {
+/** The answer to a rename leaves out what the specification says that it can. */
+export function renamedMachineOnWire(data: Data, state: VirtualMachineState) {
+  const { id, type, attributes } = virtualMachineOnWire(data, state)
+  const { tags: _tags, pending_restart: _restart, ...rest } = attributes
+  return { id, type, attributes: { ...rest, operating_system: null, project: { ...rest.project, environment: null } } }
+}
+
+export function apiKeyOnWire(state: ApiKeyState) {
   return {
-    id: row.id,
+    id: state.id,
     type: 'api_keys',
     attributes: {
-      name: row.name,
-      ...(token === undefined ? {} : { token }),
-      token_last_slice: row.token.slice(-5),
+      name: state.name,
+      token_last_slice: state.token.slice(-5),
       api_version: '2023-06-01',
-      read_only: row.readOnly,
-      allowed_ips: row.allowedIps,
-      created_at: row.createdAt,
-      updated_at: row.updatedAt,
-      last_used_at: row.lastUsedAt,
-      user: row.user,
+      read_only: state.readOnly,
+      allowed_ips: state.allowedIps,
+      created_at: timestamp(state.createdAt),
+      updated_at: timestamp(state.updatedAt),
+      last_used_at: state.lastUsedAt === null ? null : timestamp(state.lastUsedAt),
+      user: state.user,
     },
   }
 }
 
-export function wireEvent(row: EventRow) {
-  return {
-    id: row.id,
-    type: 'events',
-    attributes: { action: row.action, target: row.target, author: row.author, created_at: row.createdAt },
-  }
+/** The one answer that holds the token. */
+export function issuedKeyOnWire(state: ApiKeyState) {
+  const { id, type, attributes } = apiKeyOnWire(state)
+  return { id, type, attributes: { ...attributes, token: state.token } }
+}
+
+export function eventOnWire({ id, action, target, author, createdAt }: EventState) {
+  return { id, type: 'events', attributes: { action, target, author, created_at: timestamp(createdAt) } }
+}
+
+function projectOnWire(data: Data, projectId: string) {
+  const project = data.projects.find(({ id }) => id === projectId)
+  return project ? { ...project } : null
+}
+
+function timestamp(ms: number): string {
+  return new Date(ms).toISOString()
 }

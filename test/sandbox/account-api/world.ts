@@ -1,151 +1,143 @@
-import { randomBytes } from 'node:crypto'
-import { type ApiKeyRow, type ElasticIpRow, type MoveEnd, type ServerRow, seedAccount } from './seed.ts'
+import type { Data, ElasticIpState, EventState, MoveEnd, ServerState, VirtualMachineState } from './data/model.ts'
 
-export interface MovePlan {
+export interface NextMove {
   takesMs?: number
+  /** `released`: becomes `releasing`. `unassigned`: active without a server. `returned`: active on the old server again. */
   endsIn?: MoveEnd
 }
 
-export interface EventRow {
-  id: string
-  action: string
-  target: { id: string; name: string }
-  author: { id: string; name: string; email: string }
-  createdAt: string
-}
-
 export interface WorldOptions {
-  /** How long a move takes, in ms. */
+  data: Data
+  /** In ms. */
   moveTakes: { min: number; max: number }
   now: () => number
 }
 
-/** What the account consists of, and what happens to it by itself: moves end when their time has come. */
-export function createWorld({ moveTakes, now }: WorldOptions) {
-  const account = seedAccount()
-  const keys: ApiKeyRow[] = []
-  const events: EventRow[] = []
-  const planned: MovePlan[] = []
+/**
+ * The state of the stand-in account, for its routes and for tests that look at it or change it behind the bot's back. No timers:
+ * a move ends when somebody looks after its time has come. What is handed out are copies.
+ */
+export function createWorld({ data, moveTakes, now }: WorldOptions) {
+  const events: EventState[] = []
+  const planned: NextMove[] = []
 
-  function settle(): void {
-    for (const elasticIp of account.elasticIps) {
-      const { move } = elasticIp
-      if (!move || now() < move.endsAt || move.endsIn === 'never') continue
-      delete elasticIp.move
-      elasticIp.status = { active: 'active', error: 'error', released: 'releasing', 'no-server': 'active', never: 'moving' }[move.endsIn]
-      if (move.endsIn === 'no-server') elasticIp.serverId = null
-    }
+  function findElasticIp(id: string): ElasticIpState | undefined {
+    const found = data.elasticIps.find((elasticIp) => elasticIp.id === id)
+    return found && settle(found)
   }
 
-  function elasticIps(): ElasticIpRow[] {
-    settle()
-    return account.elasticIps
+  function liveElasticIp(id: string): ElasticIpState {
+    const found = findElasticIp(id)
+    if (!found) throw new Error(`the stand-in has no Elastic IP ${id}`)
+    return found
   }
 
-  function elasticIp(id: string): ElasticIpRow | undefined {
-    return elasticIps().find((candidate) => candidate.id === id || candidate.address === id)
+  function settle(elasticIp: ElasticIpState): ElasticIpState {
+    const { move } = elasticIp
+    if (move && move.endsIn !== 'never' && move.endsAt <= now()) end(elasticIp, move.endsIn)
+    return elasticIp
   }
 
-  function server(id: string | null): ServerRow | undefined {
-    return account.servers.find((candidate) => candidate.id === id)
+  function end(elasticIp: ElasticIpState, how: MoveEnd) {
+    elasticIp.status = how === 'error' ? 'error' : how === 'released' ? 'releasing' : 'active'
+    if (how === 'returned') elasticIp.serverId = elasticIp.move?.from ?? null
+    if (how === 'unassigned') elasticIp.serverId = null
+    delete elasticIp.move
   }
 
-  function startMove(target: ElasticIpRow, serverId: string): void {
-    const { takesMs = moveTakes.min + Math.random() * (moveTakes.max - moveTakes.min), endsIn = 'active' } = planned.shift() ?? {}
-    target.move = { endsAt: now() + takesMs, endsIn, fromServerId: target.serverId }
-    target.status = 'moving'
-    target.serverId = serverId
-    note('elastic_ip.move', { id: target.id, name: target.address })
+  function serverOf(id: string | null): ServerState | undefined {
+    return data.servers.find((server) => server.id === id)
   }
 
-  function note(action: string, target: EventRow['target'], author = 'lockkeeper@nimbus-works.example'): void {
-    events.unshift({
-      id: `evt_${randomBytes(6).toString('hex')}`,
-      action,
-      target,
-      author: { id: 'user_bot', name: 'Lockkeeper', email: author },
-      createdAt: new Date(now()).toISOString(),
-    })
-  }
-
-  /** What a person does in the dashboard: the Elastic IP is on that server at once, active. */
-  function moveBehindOurBack(id: string, serverId: string): void {
-    const target = must(elasticIp(id), id)
-    delete target.move
-    target.status = 'active'
-    target.serverId = serverId
-    note('elastic_ip.move', { id: target.id, name: target.address }, 'chiara@nimbus-works.example')
-  }
-
-  function release(id: string): void {
-    account.elasticIps = account.elasticIps.filter((candidate) => candidate.id !== must(elasticIp(id), id).id)
-  }
-
-  /** Servers that an Elastic IP could be moved to. */
-  function targetsOf(target: ElasticIpRow): ServerRow[] {
-    return account.servers.filter(
-      (candidate) =>
-        candidate.id !== target.serverId &&
-        candidate.project.id === target.project.id &&
-        candidate.site.id === server(target.serverId)?.site.id,
+  /** Where an Elastic IP could go: not locked, on, in its project and site, and not the server it is on or comes from. */
+  function targetsFor(elasticIp: ElasticIpState): ServerState[] {
+    return data.servers.filter(
+      (server) =>
+        server.projectId === elasticIp.projectId &&
+        server.site === elasticIp.site &&
+        server.status === 'on' &&
+        !server.locked &&
+        !server.networkIncompatible &&
+        server.id !== elasticIp.serverId &&
+        server.id !== elasticIp.move?.from,
     )
   }
 
-  /** An active Elastic IP and a server that it can be moved to, whose hostname is unique in its project. */
-  function movable(skip = 0): { elasticIp: ElasticIpRow; target: ServerRow } {
-    const all = elasticIps()
-      .filter((candidate) => candidate.status === 'active' && candidate.serverId !== null)
-      .flatMap((candidate) =>
-        targetsOf(candidate)
-          .slice(0, 1)
-          .map((target) => ({ elasticIp: { ...candidate }, target })),
-      )
-    return must(all[skip], 'a movable Elastic IP')
-  }
-
-  function elsewhere(fits: (candidate: ServerRow, target: ElasticIpRow) => boolean) {
-    const { elasticIp: target } = movable()
-    return {
-      elasticIp: target,
-      target: must(
-        account.servers.find((candidate) => fits(candidate, target)),
-        'a server elsewhere',
-      ),
-    }
+  /** Active ones on a server for which `pick` finds a target; the first of them, or the one after `skip` others. */
+  function pairOf(pick: (elasticIp: ElasticIpState) => ServerState | undefined, skip = 0) {
+    const pairs = data.elasticIps.map(settle).flatMap((elasticIp) => {
+      const target = elasticIp.status === 'active' && elasticIp.serverId !== null ? pick(elasticIp) : undefined
+      return target ? [{ elasticIp, target }] : []
+    })
+    const pair = pairs[skip]
+    if (!pair) throw new Error('the stand-in has no such pair of an Elastic IP and a server')
+    return structuredClone(pair)
   }
 
   return {
-    account,
-    keys,
+    /** The state itself, for the routes and for tests that need what the rest does not offer. */
+    data,
     events,
-    elasticIps,
-    elasticIp,
-    server,
-    startMove,
-    note,
-    /** How the next move goes; several are used up in turn. */
-    nextMove: (plan: MovePlan) => void planned.push(plan),
-    moveBehindOurBack,
-    release,
-    movable,
+    now,
+
+    elasticIp: (id: string) => structuredClone(findElasticIp(id)),
+    elasticIps: () => data.elasticIps.map((elasticIp) => structuredClone(settle(elasticIp))),
+    server: (id: string) => structuredClone(serverOf(id)),
+    virtualMachine: (id: string) => structuredClone(data.virtualMachines.find((machine) => machine.id === id)),
+
+    /** An Elastic IP and a server it can be moved to. The same pair until something has changed. */
+    movable: (skip = 0) => pairOf((elasticIp) => targetsFor(elasticIp)[0], skip),
     inAnotherSite: () =>
-      elsewhere(
-        (candidate, target) => candidate.project.id === target.project.id && candidate.site.id !== server(target.serverId)?.site.id,
-      ),
+      pairOf((elasticIp) => data.servers.find(({ projectId, site }) => projectId === elasticIp.projectId && site !== elasticIp.site)),
     inAnotherProject: () =>
-      elsewhere(
-        (candidate, target) => candidate.project.id !== target.project.id && candidate.site.id === server(target.serverId)?.site.id,
-      ),
-    /** A server that the Elastic IP is not on and `movable` does not choose. */
-    third: (id: string): ServerRow => {
-      const candidates = targetsOf(must(elasticIp(id), id))
-      return must(candidates.at(-1), 'a third server')
+      pairOf((elasticIp) => data.servers.find(({ projectId, site }) => projectId !== elasticIp.projectId && site === elasticIp.site)),
+    /** A server that it could be moved to, but neither the one that `movable` names nor one that a move under way involves. */
+    third(elasticIpId: string): ServerState {
+      const [first, second, ...rest] = targetsFor(liveElasticIp(elasticIpId))
+      const third = rest.at(-1) ?? second ?? first
+      if (!third) throw new Error(`the stand-in has no third server for ${elasticIpId}`)
+      return structuredClone(third)
+    },
+
+    /** What becomes of the next move that is accepted; several wait for their turns. */
+    nextMove: (next: NextMove) => void planned.push(next),
+    /** Starts a move as an accepted PATCH does. */
+    startMove(id: string, serverId: string): void {
+      const elasticIp = liveElasticIp(id)
+      const { takesMs, endsIn = 'active' } = planned.shift() ?? {}
+      const ms = takesMs ?? moveTakes.min + Math.random() * (moveTakes.max - moveTakes.min)
+      elasticIp.move = { from: elasticIp.serverId, endsAt: now() + ms, endsIn }
+      elasticIp.status = 'moving'
+      elasticIp.serverId = serverId
+    },
+    /** Ends a move under way now, however it was to end. */
+    endMove(id: string, how: MoveEnd = 'active'): void {
+      end(liveElasticIp(id), how)
+    },
+    /** Somebody else has moved it, and it has arrived. */
+    moveBehindOurBack(id: string, serverId: string): void {
+      const elasticIp = liveElasticIp(id)
+      end(elasticIp, 'active')
+      elasticIp.serverId = serverId
+    },
+    release(id: string): void {
+      end(liveElasticIp(id), 'released')
+    },
+    /** It is gone: the account API answers 404. */
+    remove(id: string): void {
+      data.elasticIps.splice(data.elasticIps.indexOf(liveElasticIp(id)), 1)
+    },
+    changeElasticIp: (id: string, change: Partial<ElasticIpState>) => void Object.assign(liveElasticIp(id), change),
+    changeServer(id: string, change: Partial<ServerState>): void {
+      const server = serverOf(id)
+      if (!server) throw new Error(`the stand-in has no server ${id}`)
+      Object.assign(server, change)
+    },
+    changeVirtualMachine(id: string, change: Partial<VirtualMachineState>): void {
+      const machine = data.virtualMachines.find((one) => one.id === id)
+      if (!machine) throw new Error(`the stand-in has no virtual machine ${id}`)
+      Object.assign(machine, change)
     },
   }
 }
 export type World = ReturnType<typeof createWorld>
-
-function must<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new Error(`the stand-in account has no ${what}`)
-  return value
-}

@@ -11,16 +11,15 @@ import { createForms } from './forms.ts'
 import { channelHead, type FrameProps, lostConnection, sideBar, topBar } from './frame.ts'
 import { createHint } from './hint.ts'
 import { icons } from './icons.ts'
-import type { Names } from './inline.ts'
 import { createMenus } from './menus.ts'
 import { createMessages, type MessageListProps } from './messages.ts'
 import { createModal } from './modal.ts'
+import { directoryOf, namesOf } from './names.ts'
 import { createNotices } from './notices.ts'
 import { createPickers } from './pickers.ts'
 import { placePopups } from './popup.ts'
 import { createPresses } from './presses.ts'
 import { createScrolling } from './scrolling.ts'
-import type { Directory } from './selection.ts'
 import { threadPanel } from './thread-panel.ts'
 
 const api = createApi()
@@ -83,24 +82,6 @@ function openPage(workspace: Workspace) {
     scrolls[0].toEnd()
   }
 
-  function names(): Names {
-    const { people, channels, bot, userGroups } = workspace
-    return {
-      me: me(),
-      user: (id) => (id === bot.id ? bot.name : people.find((one) => one.id === id)?.name),
-      channel: (id) => channels.find((one) => one.id === id)?.name,
-      group: (id) => userGroups?.find((one) => one.id === id)?.handle,
-    }
-  }
-
-  function directory(): Directory {
-    const option = (value: string, text: string) => ({ value, text: { type: 'plain_text' as const, text } })
-    return {
-      users: workspace.people.map(({ id, name }) => option(id, name)),
-      channels: workspace.channels.map(({ id, name }) => option(id, `#${name}`)),
-    }
-  }
-
   function page(): TemplateResult {
     const frame: FrameProps = {
       workspace,
@@ -123,14 +104,11 @@ function openPage(workspace: Workspace) {
     const list: MessageListProps = {
       channel: here,
       messages: desk.messages() ?? [],
-      names: names(),
-      directory: directory(),
+      names: namesOf(workspace, me()),
+      directory: directoryOf(workspace),
       unseen: desk.unseen(),
       hasUnreadReplies: desk.hasUnreadReplies,
-      openThread(ts) {
-        threadTs = ts
-        update()
-      },
+      openThread,
     }
     if (threadTs !== undefined) desk.readThread(threadTs)
     const thread = threadTs === undefined ? undefined : messages.thread(threadTs, list)
@@ -169,15 +147,23 @@ function openPage(workspace: Workspace) {
     </div>`
   }
 
+  function openThread(ts: string) {
+    threadTs = ts
+    update()
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('.thread-list')?.focus())
+  }
+
   function closeThread() {
+    const bar = document.querySelector<HTMLElement>(`.messages [data-ts="${threadTs}"] .thread-bar`)
     threadTs = undefined
     update()
+    bar?.focus()
   }
 
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return
     if (sideOpen) sideOpen = false
-    else closeThread()
+    else if (threadTs !== undefined) closeThread()
     update()
   })
   addEventListener('resize', placePopups)

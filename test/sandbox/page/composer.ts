@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import { live } from 'lit-html/directives/live.js'
 import type { Channel, Command } from './api.ts'
 import { icons } from './icons.ts'
+import { currentCommand, fittingCommands, isHalfWord, suggestionList } from './suggestions.ts'
 
 export interface ComposerOptions {
   commands: Command[]
@@ -21,24 +22,13 @@ export function createComposer({ commands, send, update }: ComposerOptions) {
   const field = () => document.querySelector<HTMLTextAreaElement>('#composer-field')
 
   function suggestions(): Command[] {
-    if (dismissed || !text.startsWith('/') || text.includes('\n')) return []
-    const typed = text.toLowerCase()
-    const exact = commands.some(({ command }) => command === typed.trim())
-    return exact ? [] : commands.filter(({ command }) => command.startsWith(typed))
-  }
-
-  /** The command whose words have all been typed: its usage is shown while the rest is written. */
-  function current(): Command | undefined {
-    const fitting = commands.filter(({ command }) => text === command || text.startsWith(`${command} `))
-    return fitting.sort((a, b) => b.command.length - a.command.length)[0]
+    return dismissed ? [] : fittingCommands(commands, text)
   }
 
   function write(next: string) {
     text = next
     dismissed = false
-    // Half a command word is completed by Enter; a whole one is sent.
-    const words = new Set(commands.map(({ command }) => command.split(' ')[0]))
-    active = text.startsWith('/') && !words.has(text.trim().split(/\s/)[0] ?? '') ? 0 : -1
+    active = isHalfWord(commands, text) ? 0 : -1
     update()
   }
 
@@ -96,20 +86,6 @@ export function createComposer({ commands, send, update }: ComposerOptions) {
     }
   }
 
-  function suggestion(command: Command, index: number): TemplateResult {
-    return html`<div
-      class="suggestion ${index === active ? 'is-active' : ''}"
-      role="option"
-      id=${`suggestion-${index}`}
-      aria-selected=${index === active}
-      @mousedown=${(event: Event) => event.preventDefault()}
-      @click=${() => complete(command)}
-    >
-      <span class="suggestion-command">${command.command} <span class="suggestion-usage">${command.usage}</span></span>
-      <span class="suggestion-description">${command.description}</span>
-    </div>`
-  }
-
   return {
     focus,
 
@@ -121,18 +97,9 @@ export function createComposer({ commands, send, update }: ComposerOptions) {
 
     render(channel: Channel): TemplateResult {
       const shown = suggestions()
-      const known = shown.length === 0 ? current() : undefined
+      const known = shown.length === 0 ? currentCommand(commands, text) : undefined
       return html`<div class="composer-area">
-        ${
-          shown.length > 0
-            ? html`<div class="suggestions">
-                <div class="suggestions-title" aria-hidden="true">
-                  <span>Commands</span><span class="keys"><kbd>↑</kbd><kbd>↓</kbd> to choose <kbd>Tab</kbd> to take <kbd>Esc</kbd> to close</span>
-                </div>
-                <div role="listbox" id="suggestions" aria-label="Commands">${shown.map(suggestion)}</div>
-              </div>`
-            : nothing
-        }
+        ${suggestionList(shown, active, complete)}
         <form
           class="composer"
           @submit=${(event: Event) => {

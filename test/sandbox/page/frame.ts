@@ -1,9 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { live } from 'lit-html/directives/live.js'
 import type { Channel, Person, Workspace } from './api.ts'
+import { avatar } from './avatar.ts'
 import type { Desk } from './desk.ts'
 import { icons, lockGate } from './icons.ts'
-import { avatar } from './messages.ts'
 
 export interface FrameProps {
   workspace: Workspace
@@ -54,7 +54,7 @@ function team({ team: { name } }: Workspace): TemplateResult {
 }
 
 export function sideBar(props: FrameProps): TemplateResult {
-  const { workspace, desk, sideOpen, toggleSide } = props
+  const { workspace, sideOpen, toggleSide } = props
   return html`${sideOpen ? html`<div class="scrim" @click=${() => toggleSide(false)}></div>` : nothing}
     <nav class="side-bar ${sideOpen ? 'is-open' : ''}" id="side-bar" aria-label="Workspace">
       ${team(workspace)}
@@ -70,7 +70,6 @@ export function sideBar(props: FrameProps): TemplateResult {
       <div class="side-link is-plain"><span class="avatar avatar-bot">${lockGate}</span><span class="side-name">${workspace.bot.name}</span></div>
       <p class="side-foot">
         ${workspace.team.name} is invented. Nothing typed here leaves this machine.
-        ${desk.connected() ? nothing : html`<strong>Not connected.</strong>`}
       </p>
     </nav>`
 }

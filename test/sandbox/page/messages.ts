@@ -1,8 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { repeat } from 'lit-html/directives/repeat.js'
 import type { Channel, Message, Person } from './api.ts'
+import { avatar } from './avatar.ts'
 import type { Blocks } from './blocks.ts'
-import { icons, lockGate } from './icons.ts'
+import { icons } from './icons.ts'
 import { type Names, renderMrkdwn } from './inline.ts'
 import type { Directory } from './selection.ts'
 import { formatSlackDate } from './slack-date.ts'
@@ -107,16 +108,6 @@ export function createMessages({ blocks, person }: MessagesOptions) {
   }
 
   return { list, thread }
-}
-
-export function avatar(isBot: boolean, name: string, known: Person | undefined): TemplateResult {
-  if (isBot) return html`<span class="avatar avatar-bot">${lockGate}</span>`
-  const initials = name
-    .split(/\s+/)
-    .map((word) => word.charAt(0))
-    .slice(0, 2)
-    .join('')
-  return html`<span class="avatar" aria-hidden="true" .style=${`--tint: ${known?.color ?? '#616061'}`}>${initials}</span>`
 }
 
 function author(message: Message): TemplateResult {

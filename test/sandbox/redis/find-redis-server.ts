@@ -1,7 +1,4 @@
-import { findProgram } from '../find-program.ts'
-import { canInstallWithApt, installWithApt } from '../install-with-apt.ts'
-
-const names = ['redis-server', 'valkey-server']
+import { findOrInstall } from '../find-or-install.ts'
 
 const advice = [
   'There is no Redis on this machine, and Lockkeeper keeps its requests in one. Do one of these and run the command again:',
@@ -13,11 +10,11 @@ const advice = [
 ].join('\n')
 
 /** The program of a Redis or a Valkey; installed first where nobody has to be asked. Throws with advice where there is none. */
-export async function findRedisServer(): Promise<string> {
-  const found = findProgram(names)
-  if (found) return found
-  if (canInstallWithApt()) await installWithApt(['redis-server'], 'There is no Redis on this machine.')
-  const installed = findProgram(names)
-  if (installed) return installed
-  throw new Error(advice)
+export function findRedisServer(): Promise<string> {
+  return findOrInstall({
+    names: ['redis-server', 'valkey-server'],
+    packages: ['redis-server'],
+    missing: 'There is no Redis on this machine.',
+    advice,
+  })
 }

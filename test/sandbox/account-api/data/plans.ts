@@ -58,7 +58,15 @@ interface More {
   systems?: string[]
 }
 
-function plan(name: string, vcpus: number, memory: number, disk: number, usdPerHour: number, stock: string, more: More = {}): FixedResource {
+function plan(
+  name: string,
+  vcpus: number,
+  memory: number,
+  disk: number,
+  usdPerHour: number,
+  stock: string,
+  more: More = {},
+): FixedResource {
   const inStock = stock.split(' ').filter((site) => site !== '')
   return {
     id: idOf('plan', name),

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from './world.ts'
+
+describe('what can be looked at', () => {
+  test('help, with examples', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra', { channel: ops })
+    expect((await untilWhisper(world.slack, people.ada, /What you can ask/)).text).toMatchInlineSnapshot(`
+      "*What you can ask me*
+
+      \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\`
+      Moves an Elastic IP to another server of its project and site. Without arguments a form opens. Example: \`/infra ip move 203.0.113.10 web-2\`
+
+      \`/infra ip list [word…]\`
+      Shows Elastic IPs with status, server, project and site. Words filter by any of these. Example: \`/infra ip list fra moving\`
+
+      \`/infra moves\`
+      Shows the moves in flight, with how long they have taken, and the latest that ended.
+
+      \`/infra plans [word…]\`
+      Shows virtual machine plans with their size, stock and price. Words filter by name, GPU, region, site or operating system; in-stock keeps those in stock; a code such as EUR chooses the currency. Example: \`/infra plans fra in-stock EUR\`
+
+      Every change is approved by another person with a button, and followed until it has really happened."
+    `)
+  })
+
+  test('help says what is not open to who asks', async () => {
+    const world = await startWorld({ env: { OPERATORS: people.chiara } })
+    await world.ada.command('/infra help', { channel: ops })
+    expect((await untilWhisper(world.slack, people.ada, /What you can ask/)).text).toMatch(/Not open to you here:_ `\/infra ip move`/)
+    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
+    await untilWhisper(world.slack, people.ada, /not among the people who may ask/)
+  })
+
+  test('another command name in the manifest works too, and is the one that answers quote', async () => {
+    const world = await startWorld()
+    await world.ada.command('/cloud plan', { channel: ops })
+    expect((await untilWhisper(world.slack, people.ada, /do not know/)).text).toMatchInlineSnapshot(`"I do not know \`/cloud plan\`. Did you mean \`/cloud plans\`? \`/cloud help\` shows everything that can be asked."`)
+  })
+
+  test('Elastic IPs, filtered by words', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra ip list fra', { channel: ops })
+    expect((await untilWhisper(world.slack, people.ada, /Elastic IP/)).text).toMatchInlineSnapshot(`
+      "*3 Elastic IPs with \`fra\`*
+      :large_green_circle: *\`203.0.113.40\`* active on \`edge-fra-1\`  ·  Storefront  ·  Frankfurt  ·  \`eip_c1749c29f5\`
+      :large_green_circle: *\`203.0.113.41\`* active on \`edge-fra-2\`  ·  Storefront  ·  Frankfurt  ·  \`eip_48bb0dd70d\`
+      :large_green_circle: *\`2001:db8:40:1::\`* active on \`web-fra-1\`  ·  Storefront  ·  Frankfurt  ·  \`eip_cc49bee13e\`"
+    `)
+  })
+
+  test('plans, a page at a time, in place of the page that was clicked', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra plans', { channel: ops })
+    const first = await untilWhisper(world.slack, people.ada, /plans.*page 1 of/)
+    await world.ada.click(first, 'Next')
+    const second = await untilWhisper(world.slack, people.ada, /plans.*page 2 of/)
+    await world.ada.click(second, 'Previous')
+    await untilWhisper(world.slack, people.ada, /plans.*page 1 of/)
+
+    expect(world.slack.ephemerals(people.ada)).toHaveLength(1)
+  })
+
+  test('plans in stock in one place, in another currency', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra plans h100 EUR', { channel: ops })
+    expect((await untilWhisper(world.slack, people.ada, /plan/)).text).toMatch(/EUR an hour/)
+  })
+
+  test('moves in flight, waiting and ended', async () => {
+    const world = await startWorld({ account: { moveTakes: { min: 60_000, max: 60_000 } } })
+    await world.ada.command('/infra moves', { channel: ops })
+    await untilWhisper(world.slack, people.ada, /No moves/)
+    const [done, flying, waiting] = [0, 1, 2].map((index) => world.accountApi.world.movable(index))
+    if (!done || !flying || !waiting) throw new Error('the stand-in has too few')
+
+    world.accountApi.world.nextMove({ takesMs: 100 })
+    await world.ada.command(`/infra ip move ${done.elasticIp.id} ${done.target.id}`, { channel: ops })
+    const first = await untilCard(world.slack, /Waiting/)
+    await world.ben.click(first, 'Approve')
+    await untilReport(world.slack, first.ts, /Done/)
+    await world.ada.command(`/infra ip move ${flying.elasticIp.id} ${flying.target.id}`, { channel: ops })
+    await world.ben.click(await untilCard(world.slack, /Waiting/), 'Approve')
+    await untilCard(world.slack, /\*Moving\*/)
+    await world.ada.command(`/infra ip move ${waiting.elasticIp.id} ${waiting.target.id}`, { channel: ops })
+    await untilCard(world.slack, /Waiting/)
+
+    await world.ada.command('/infra moves', { channel: ops })
+    const { text } = await untilWhisper(world.slack, people.ada, /1 in flight/)
+    expect(text).toMatch(/1 in flight, 1 waiting for approval, 1 that ended lately/)
+    expect(text).toMatch(/moving for \d+ s/)
+  })
+})

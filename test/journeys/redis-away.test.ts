@@ -1,0 +1,43 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from './world.ts'
+
+test('while Redis is away every command and click is answered in words within 3 s, and when it is back the move goes on', async () => {
+  const redis = await startRedis({ appendonly: true })
+  onTestFinished(() => redis.stop())
+  const world = await startWorld({ env: { REDIS_URL: redis.url }, account: { moveTakes: { min: 1_000, max: 1_000 } } })
+  const first = world.accountApi.world.movable(0)
+  const second = world.accountApi.world.movable(1)
+  await world.ada.command(`/infra ip move ${first.elasticIp.address} ${first.target.id}`, { channel: ops })
+  const moving = await untilCard(world.slack, /Waiting for approval/)
+  await world.ben.click(moving, 'Approve')
+  await untilCard(world.slack, /\*Moving\*/)
+  await world.ada.command(`/infra ip move ${second.elasticIp.address} ${second.target.id}`, { channel: ops })
+  const waiting = await untilCard(world.slack, /Waiting for approval/)
+
+  await redis.kill()
+  const asked = Date.now()
+  await Promise.all([
+    world.ada.command('/infra ip list', { channel: ops }),
+    world.chiara.command(`/infra ip move ${first.elasticIp.address} ${first.target.id}`, { channel: ops }),
+    world.ben.click(waiting, 'Approve'),
+  ])
+  await untilWhisper(world.slack, people.ada, /Elastic IPs/)
+  await untilWhisper(world.slack, people.chiara, /cannot reach my memory|is on .* already|is moving/)
+  const refused = await untilWhisper(world.slack, people.ben, /cannot reach my memory/)
+  expect(Date.now() - asked).toBeLessThan(3_000)
+  expect(refused.text).toMatchInlineSnapshot(`"I cannot reach my memory (Redis) just now, so nothing was done. Try again in a minute; if it lasts, tell the people who run this bot."`)
+
+  await redis.restart()
+  await untilReport(world.slack, moving.ts, /Done/)
+  await expect
+    .poll(
+      async () => {
+        await world.ben.click(waiting, 'Approve')
+        return world.slack.thread(ops, waiting.ts).length
+      },
+      { timeout: 15_000, interval: 1_000 },
+    )
+    .toBeGreaterThan(1)
+  expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(2)
+}, 60_000)

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from './world.ts'
+
+test('over Socket Mode it is the same: asked, approved, followed and reported', async () => {
+  const world = await startWorld({ socketMode: true })
+  const { elasticIp, target } = world.accountApi.world.movable()
+
+  await world.ada.command('/infra help', { channel: ops })
+  await untilWhisper(world.slack, people.ada, /What you can ask me/)
+  await world.ada.command('/infra ip move', { channel: ops })
+  const view = await world.slack.until(() => world.ada.topView())
+  await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: target.id })
+  await world.ada.submit()
+  const card = await untilCard(world.slack, /Waiting for approval/)
+  await world.ben.click(card, 'Approve')
+
+  const report = await untilReport(world.slack, card.ts, /Done/)
+  expect(report.text).toContain(`<@${people.ada}>`)
+  expect(world.slack.deliveries.every(({ request }) => request.transport === 'socket')).toBe(true)
+})
+
+test('when Slack refreshes the connection, the bot is back by itself', async () => {
+  const world = await startWorld({ socketMode: true })
+
+  world.slack.disconnectSockets('refresh_requested')
+  await world.slack.until(() => world.slack.sockets() === 0)
+  await world.slack.until(() => world.slack.sockets() > 0, { timeoutMs: 15_000 })
+  await world.ada.command('/infra help', { channel: ops })
+
+  await untilWhisper(world.slack, people.ada, /What you can ask me/)
+}, 30_000)

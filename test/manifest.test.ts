@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { createBot } from '../src/bot.ts'
+import { readConfig } from '../src/config.ts'
+import { createLog } from '../src/ops/log.ts'
+
+const root = join(import.meta.dirname, '..')
+
+interface Manifest {
+  features: { slash_commands: { command: string; usage_hint: string; url: string; should_escape: boolean }[] }
+  oauth_config: { scopes: { bot: string[]; bot_optional: string[] } }
+  settings: {
+    interactivity: { is_enabled: boolean; request_url: string; message_menu_options_url: string }
+    event_subscriptions?: { bot_events?: string[] }
+  }
+}
+
+const manifest = parse(readFileSync(join(root, 'manifest.yml'), 'utf8')) as Manifest
+
+/** The bot as it is built, not started. */
+function build() {
+  const env = {
+    SLACK_BOT_TOKEN: 'xoxb-1',
+    SLACK_SIGNING_SECRET: 'a'.repeat(32),
+    INFRA_API_URL: 'http://127.0.0.1:9',
+    INFRA_API_KEY: 'b'.repeat(36),
+    REDIS_URL: inject('redisUrl'),
+    APPROVERS: 'U0BEN00001',
+  }
+  const bot = createBot(readConfig(env), { log: createLog({ level: 'fatal' }) })
+  onTestFinished(() => bot.stop())
+  return bot
+}
+
+/** Which Web API methods need which scope (docs.slack.dev, each method's page). */
+const scopeOf: Record<string, string | undefined> = {
+  'auth.test': undefined,
+  'chat.postMessage': 'chat:write',
+  'chat.postEphemeral': 'chat:write',
+  'chat.update': 'chat:write',
+  'conversations.history': 'channels:history',
+  'conversations.replies': 'channels:history',
+  'usergroups.users.list': 'usergroups:read',
+  'users.info': 'users:read',
+  'views.open': undefined,
+  'views.update': undefined,
+}
+
+describe('the manifest', () => {
+  test('has the one command, and its hint names every sub-command there is and no other', () => {
+    const [command, ...others] = manifest.features.slash_commands
+    expect(command).toMatchObject({ command: '/infra', should_escape: true })
+    expect(others).toEqual([])
+
+    const hinted = (command?.usage_hint ?? '').split(',').map((part) => part.replace(/\[.*/, '').trim())
+    expect(hinted.toSorted()).toEqual(['help', ...build().commands.map(({ words }) => words)].toSorted())
+  })
+
+  test('sends commands, clicks, submissions and option loads to where the bot listens', () => {
+    const { request_url, message_menu_options_url, is_enabled } = manifest.settings.interactivity
+    const addresses = [manifest.features.slash_commands[0]?.url, request_url, message_menu_options_url]
+    expect(new Set(addresses)).toEqual(new Set(['https://lockkeeper.example.com/slack/events']))
+    expect(is_enabled).toBe(true)
+  })
+
+  test('asks for the scopes of what the bot calls, and for no others', () => {
+    const source = readFileSync(join(root, 'src/slack/messenger.ts'), 'utf8') + readFileSync(join(root, 'src/slack/directory.ts'), 'utf8')
+    const called = [...source.matchAll(/client\.((?:\w+\.)+\w+)\(/g)].map((match) => match[1] ?? '')
+    expect(called.length).toBeGreaterThan(5)
+    expect(called.filter((method) => !(method in scopeOf))).toEqual([])
+
+    const needed = new Set(called.map((method) => scopeOf[method]).filter((scope) => scope !== undefined))
+    const asked = manifest.oauth_config.scopes
+    expect(new Set([...needed, 'commands', 'groups:history'])).toEqual(new Set(asked.bot))
+    expect(asked.bot_optional).toEqual(['channels:history', 'groups:history'])
+  })
+
+  test('subscribes to no events, and the bot listens to none', () => {
+    expect(manifest.settings.event_subscriptions?.bot_events ?? []).toEqual([])
+    expect(readFileSync(join(root, 'src/slack/listen.ts'), 'utf8')).not.toMatch(/app\.(event|message)\(/)
+  })
+})
+
+describe('every element that the bot shows', () => {
+  test('has its listener, and every listener has its element', () => {
+    const sources = [
+      'changes/buttons.ts',
+      'changes/card.ts',
+      'changes/conversation.ts',
+      'slack/listing.ts',
+      'features/move-elastic-ip/modal.ts',
+    ]
+    const { interactions } = build()
+    const listeners = {
+      clicks: Object.keys(interactions.clicks).toSorted(),
+      submissions: Object.keys(interactions.submissions).toSorted(),
+      options: Object.keys(interactions.options).toSorted(),
+    }
+
+    expect(listeners).toMatchInlineSnapshot(`
+      {
+        "clicks": [
+          "page-next",
+          "page-previous",
+          "request-again",
+          "request-approve",
+          "request-reject",
+          "request-reverse",
+          "request-withdraw",
+        ],
+        "options": [
+          "elastic-ip",
+          "server",
+        ],
+        "submissions": [
+          "move-elastic-ip",
+          "request-reject",
+        ],
+      }
+    `)
+    const shown = sources.map((file) => readFileSync(join(root, 'src', file), 'utf8')).join('\n')
+    for (const id of Object.values(listeners).flat()) expect(shown).toContain(`'${id}'`)
+  })
+})

@@ -1,0 +1,15 @@
+import type { Answer } from './answer.ts'
+import { refusal } from './answer.ts'
+
+/** One page, as the account API does it: 20 unless asked for otherwise, no total, an empty page behind the end. */
+export function pageOf(items: unknown[], query: Record<string, string>, maxPageSize: number): Answer {
+  const size = Math.min(positive(query, 'page[size]', 20), maxPageSize)
+  const start = (positive(query, 'page[number]', 1) - 1) * size
+  return { status: 200, body: { data: items.slice(start, start + size), meta: {} } }
+}
+
+function positive(query: Record<string, string>, name: string, otherwise: number): number {
+  const value = Number(query[name] ?? otherwise)
+  if (Number.isInteger(value) && value > 0) return value
+  throw refusal(400, 'INVALID_PARAMETER', `${name} is not a positive whole number`)
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { type Answer, notFound, refusal } from '../answer.ts'
+import { type Asked, attributesOf } from '../asked.ts'
+import type { ElasticIpState } from '../data/model.ts'
+import { pageOf } from '../paging.ts'
+import type { Account } from '../routes.ts'
+import { elasticIpOnWire } from '../wire.ts'
+
+export function listElasticIps({ world, maxPageSize }: Account, { query }: Asked): Answer {
+  const projectId = world.data.projects.find(({ id, slug }) => [id, slug].includes(query['filter[project]'] ?? ''))?.id
+  const found = world
+    .elasticIps()
+    .filter(
+      (elasticIp) =>
+        (query['filter[project]'] === undefined || elasticIp.projectId === projectId) &&
+        (query['filter[server]'] === undefined || elasticIp.serverId === query['filter[server]']) &&
+        (query['filter[status]'] === undefined || elasticIp.status === query['filter[status]']),
+    )
+  return pageOf(
+    found.map((elasticIp) => elasticIpOnWire(world.data, elasticIp)),
+    query,
+    maxPageSize,
+  )
+}
+
+export function getElasticIp({ world }: Account, { params: [id = ''] }: Asked): Answer {
+  return { status: 200, body: { data: elasticIpOnWire(world.data, existing(world.elasticIp(id))), meta: {} } }
+}
+
+/** The rules of interface specification, "Elastic IP status", with the refusals that the public reference documents. */
+export function moveElasticIp({ world, record }: Account, asked: Asked): Answer {
+  const elasticIp = existing(world.elasticIp(asked.params[0] ?? ''))
+  const { server_id: serverId } = attributesOf(asked, 'elastic_ips', z.object({ server_id: z.string().min(1) }))
+  if (elasticIp.status !== 'active') throw refusal(422, 'ELASTIC_IP_NOT_ACTIVE', `The Elastic IP is ${elasticIp.status}`)
+
+  const target = world.server(serverId)
+  if (target?.projectId !== elasticIp.projectId) throw refusal(422, 'SERVER_NOT_IN_PROJECT', 'The server belongs to another project')
+  const site = world.data.sites.find(({ slug }) => slug === target.site)
+  if (!site?.elasticIps) throw refusal(422, 'SITE_NOT_SUPPORTED', 'Elastic IPs are not offered in this site')
+  if (target.site !== elasticIp.site) throw refusal(422, 'SITE_MISMATCH', 'The server is in another site')
+  if (target.networkIncompatible) throw refusal(422, 'SERVER_NETWORK_INCOMPATIBLE', "The server's network cannot route Elastic IPs")
+
+  world.startMove(elasticIp.id, serverId)
+  record('update.elastic_ip', { id: elasticIp.id, name: elasticIp.address }, asked.key)
+  return { status: 202, body: { data: elasticIpOnWire(world.data, existing(world.elasticIp(elasticIp.id))), meta: {} } }
+}
+
+function existing(elasticIp: ElasticIpState | undefined): ElasticIpState {
+  if (!elasticIp) throw notFound('Elastic IP')
+  return elasticIp
+}

@@ -1,0 +1,88 @@
+import { type Answer, Refusal, refusal } from './answer.ts'
+import type { Asked } from './asked.ts'
+import { idOf } from './data/ids.ts'
+import type { ApiKeyState, FixedResource } from './data/model.ts'
+import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey, updateApiKey } from './resources/api-keys.ts'
+import { getElasticIp, listElasticIps, moveElasticIp } from './resources/elastic-ips.ts'
+import { listEvents } from './resources/events.ts'
+import { getServer, listServers } from './resources/servers.ts'
+import { getVirtualMachine, listVirtualMachines, updateVirtualMachine } from './resources/virtual-machines.ts'
+import type { World } from './world.ts'
+
+/** What routes work with. */
+export interface Account {
+  world: World
+  maxPageSize: number
+  record(action: string, target: { id: string; name: string | null }, key: ApiKeyState): void
+}
+
+type Handler = (account: Account, asked: Asked) => Answer
+
+/** `:id` stands for one path segment. */
+const routes: Record<string, Handler> = {
+  'GET /elastic_ips': listElasticIps,
+  'GET /elastic_ips/:id': getElasticIp,
+  'PATCH /elastic_ips/:id': moveElasticIp,
+  'GET /servers': listServers,
+  'GET /servers/:id': getServer,
+  'GET /virtual_machines': listVirtualMachines,
+  'GET /virtual_machines/:id': getVirtualMachine,
+  'PATCH /virtual_machines/:id': updateVirtualMachine,
+  'GET /plans/virtual_machines': ({ world }) => everything(world.data.plans),
+  'GET /baselines': ({ world }) => everything(world.data.baselines),
+  'GET /auth/api_keys': listApiKeys,
+  'POST /auth/api_keys': createApiKey,
+  'PUT /auth/api_keys/:id': rotateApiKey,
+  'PATCH /auth/api_keys/:id': updateApiKey,
+  'DELETE /auth/api_keys/:id': deleteApiKey,
+  'GET /events': listEvents,
+}
+
+export interface Knock {
+  method: string
+  /** As sent, without the query. */
+  path: string
+  query: Record<string, string>
+  /** The `Authorization` header. */
+  token: string | undefined
+  body: unknown
+}
+
+/** From a request to its answer: who it is, what they may, which route. */
+export function createRouter({ world, maxPageSize }: Pick<Account, 'world' | 'maxPageSize'>) {
+  let recorded = 0
+  const account: Account = {
+    world,
+    maxPageSize,
+    record(action, { id, name }, { user }) {
+      const author = { ...user, name: user.email.split('@')[0] ?? user.email }
+      world.events.push({ id: idOf('evt', String(++recorded)), action, target: { id, name }, author, createdAt: world.now() })
+    },
+  }
+
+  return function answer({ method, path, query, token, body }: Knock): Answer {
+    try {
+      const key = world.data.apiKeys.find((one) => one.token === token)
+      if (!key) throw refusal(401, 'UNAUTHORIZED', 'The API key is invalid')
+      if (key.readOnly && method !== 'GET') throw refusal(403, 'FORBIDDEN', 'The API key is read-only')
+      key.lastUsedAt = world.now()
+      return handle(account, method, path, { query, body, key })
+    } catch (error) {
+      if (error instanceof Refusal) return error.answer
+      throw error
+    }
+  }
+}
+
+function handle(account: Account, method: string, path: string, asked: Omit<Asked, 'params'>): Answer {
+  for (const [route, handler] of Object.entries(routes)) {
+    const [routeMethod, routePath = ''] = route.split(' ')
+    const match = routeMethod === method && new RegExp(`^${routePath.replace(':id', '([^/]+)')}$`).exec(path)
+    if (match) return handler(account, { ...asked, params: match.slice(1).map(decodeURIComponent) })
+  }
+  throw new Refusal({ status: 404, body: undefined })
+}
+
+function everything(data: FixedResource[]): Answer {
+  return { status: 200, body: { data, meta: {} } }
+}

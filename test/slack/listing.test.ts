@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Listing, listingMessage, PageButton, pageActionIds } from '../../src/slack/listing.ts'
+import { escapeMrkdwn, mrkdwn } from '../../src/slack/text.ts'
+import { validateMessageBlocks } from '../sandbox/slack/validate-blocks.ts'
+import { hostileText } from './hostile-text.ts'
+
+const at = { command: 'ip list', args: ['fra'], page: 0 }
+
+function addresses(count: number): Listing {
+  return {
+    title: mrkdwn`${count} Elastic IPs`,
+    rows: Array.from({ length: count }, (_, index) => mrkdwn`203.0.113.${index + 1}`),
+    empty: mrkdwn`The account has no Elastic IPs.`,
+  }
+}
+
+/** The pages that the buttons of a page lead to, by the buttons' ids. */
+function turns(message: ReturnType<typeof listingMessage>): Record<string, PageButtonValue> {
+  const buttons = message.blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []))
+  return Object.fromEntries(
+    buttons.map((one) => [one.action_id ?? '', PageButton.parse(JSON.parse('value' in one ? String(one.value) : ''))]),
+  )
+}
+type PageButtonValue = ReturnType<typeof PageButton.parse>
+
+describe('a list', () => {
+  it('of one page is shown whole, without buttons', () => {
+    expect(listingMessage({ ...addresses(2), notes: [mrkdwn`One could not be read.`] }, at)).toMatchInlineSnapshot(`
+      {
+        "blocks": [
+          {
+            "text": {
+              "text": "*2 Elastic IPs*",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "type": "section",
+          },
+          {
+            "text": {
+              "text": "203.0.113.1",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "type": "section",
+          },
+          {
+            "text": {
+              "text": "203.0.113.2",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "type": "section",
+          },
+          {
+            "elements": [
+              {
+                "text": "One could not be read.",
+                "type": "mrkdwn",
+                "verbatim": true,
+              },
+            ],
+            "type": "context",
+          },
+        ],
+        "text": "*2 Elastic IPs*
+      203.0.113.1
+      203.0.113.2
+      One could not be read.",
+      }
+    `)
+  })
+
+  it('of nothing says so', () => {
+    expect(listingMessage(addresses(0), at).text).toBe('*0 Elastic IPs*\nThe account has no Elastic IPs.')
+  })
+
+  it('of more is turned page by page, there and back, and each page asks for the same list', () => {
+    const pages = [0, 1, 2].map((page) => listingMessage(addresses(23), { ...at, page }))
+
+    expect(pages.map(({ text }) => text)).toMatchInlineSnapshot(`
+      [
+        "*23 Elastic IPs* (page 1 of 3)
+      203.0.113.1
+      203.0.113.2
+      203.0.113.3
+      203.0.113.4
+      203.0.113.5
+      203.0.113.6
+      203.0.113.7
+      203.0.113.8
+      203.0.113.9
+      203.0.113.10",
+        "*23 Elastic IPs* (page 2 of 3)
+      203.0.113.11
+      203.0.113.12
+      203.0.113.13
+      203.0.113.14
+      203.0.113.15
+      203.0.113.16
+      203.0.113.17
+      203.0.113.18
+      203.0.113.19
+      203.0.113.20",
+        "*23 Elastic IPs* (page 3 of 3)
+      203.0.113.21
+      203.0.113.22
+      203.0.113.23",
+      ]
+    `)
+    expect(pages.map(turns)).toEqual([
+      { [pageActionIds.next]: { ...at, page: 1 } },
+      { [pageActionIds.previous]: { ...at, page: 0 }, [pageActionIds.next]: { ...at, page: 2 } },
+      { [pageActionIds.previous]: { ...at, page: 1 } },
+    ])
+  })
+
+  it('that has become shorter shows its last page', () => {
+    expect(listingMessage(addresses(12), { ...at, page: 7 }).text).toContain('(page 2 of 2)')
+    expect(listingMessage(addresses(0), { ...at, page: 7 }).text).toContain('The account has no Elastic IPs.')
+  })
+
+  it('can be turned however long its rows are', () => {
+    const rows = Array.from({ length: 30 }, () => escapeMrkdwn('web '.repeat(10_000)))
+
+    const page = listingMessage({ ...addresses(0), rows }, { ...at, page: 1 })
+
+    expect(page.blocks).toHaveLength(50)
+    expect(page.blocks.at(-2)).toMatchObject({ type: 'context', elements: [{ text: expect.stringMatching(/more parts do not fit/) }] })
+    expect(Object.keys(turns(page))).toEqual([pageActionIds.previous, pageActionIds.next])
+  })
+
+  it('says why it cannot be turned when its words do not fit into a button', () => {
+    const args = Array.from({ length: 300 }, () => 'in-stock')
+
+    const page = listingMessage(addresses(23), { ...at, args })
+
+    expect(turns(page)).toEqual({})
+    expect(page.blocks.at(-1)).toMatchObject({
+      elements: [{ text: 'The other pages cannot be turned to, because so many words do not fit into a button. Use fewer.' }],
+    })
+  })
+
+  it('keeps every limit of Slack, whatever is in it', () => {
+    const words = hostileText.map(escapeMrkdwn)
+    const listing = fc.record({
+      title: words,
+      rows: fc.array(words, { maxLength: 35 }),
+      empty: words,
+      notes: fc.array(words, { maxLength: 12 }),
+    })
+    const place = fc.record({ command: fc.constant('ip list'), args: fc.array(hostileText, { maxLength: 4 }), page: fc.nat(5) })
+    fc.assert(
+      fc.property(listing, place, (some, where) => {
+        const { text, blocks } = listingMessage(some, where)
+
+        expect(validateMessageBlocks(blocks).errors).toEqual([])
+        expect(text.length).toBeGreaterThan(0)
+        expect(text.length).toBeLessThanOrEqual(4_000)
+      }),
+    )
+  })
+})
