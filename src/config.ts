@@ -89,12 +89,12 @@ function isRedisUrl(text: string): boolean {
 }
 
 const Variables = z.object({
-  SLACK_BOT_TOKEN: secret((text) => /^xoxb-\S+$/.test(text), "the bot's token, which begins with xoxb-"),
+  SLACK_BOT_TOKEN: secret((text) => /^xoxb-[\x21-\x7e]+$/.test(text), "the bot's token, which begins with xoxb-"),
   SLACK_SIGNING_SECRET: secret(
     (text) => /^\S{8,}$/.test(text),
     "the signing secret of the app's Basic Information, in one word",
   ).optional(),
-  SLACK_APP_TOKEN: secret((text) => /^xapp-\S+$/.test(text), 'an app-level token, which begins with xapp-').optional(),
+  SLACK_APP_TOKEN: secret((text) => /^xapp-[\x21-\x7e]+$/.test(text), 'an app-level token, which begins with xapp-').optional(),
   SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
   INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
@@ -145,7 +145,9 @@ export function readConfig(env: Record<string, string | undefined>) {
   if (!given.SLACK_SIGNING_SECRET && !given.SLACK_APP_TOKEN) {
     lines.push('SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)')
   }
-  if (parsed.success && !parsed.data.SLACK_APP_TOKEN && parsed.data.PORT !== 0 && parsed.data.PORT === parsed.data.OPS_PORT) {
+  const publicPort = Variables.shape.PORT.safeParse(given.PORT).data
+  const sharesIt = publicPort === Variables.shape.OPS_PORT.safeParse(given.OPS_PORT).data
+  if (publicPort && sharesIt && !given.SLACK_APP_TOKEN) {
     lines.push('OPS_PORT must be another port than PORT, which is public')
   }
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)

@@ -247,8 +247,21 @@ describe('a bad configuration', () => {
     expect(withOne('REDIS_URL', url)).toHaveLength(1)
   })
 
-  it('has the operators’ port on the public one', () => {
-    expect(withOne('OPS_PORT', '3000')).toEqual(['OPS_PORT must be another port than PORT, which is public'])
+  it('has the operators’ port on the public one, which is told along with everything else', () => {
+    const line = 'OPS_PORT must be another port than PORT, which is public'
+
+    expect(withOne('OPS_PORT', '3000')).toEqual([line])
+    expect(linesFor({ ...required, PORT: '9464', INFRA_API_KEY: '' })).toEqual([expect.stringContaining('INFRA_API_KEY'), line])
+    expect(linesFor({ ...required, PORT: '0', OPS_PORT: '0' })).toEqual([])
+    expect(linesFor({ ...required, OPS_PORT: '3000', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })).toEqual([])
+  })
+
+  it.each([
+    ['SLACK_BOT_TOKEN', 'xoxb-…'],
+    ['SLACK_APP_TOKEN', 'xapp-…'],
+    ['INFRA_API_KEY', 'lk_…'],
+  ])('has an example in place of %s: no header can carry it', (name, value) => {
+    expect(withOne(name, value)).toEqual([expect.stringContaining(`${name} must be `)])
   })
 
   it('stops the start with these lines, exit code 1 and no stack trace', async () => {

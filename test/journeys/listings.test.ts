@@ -35,7 +35,9 @@ describe('what can be looked at', () => {
   test('another command name in the manifest works too, and is the one that answers quote', async () => {
     const world = await startWorld()
     await world.ada.command('/cloud plan', { channel: ops })
-    expect((await untilWhisper(world.slack, people.ada, /do not know/)).text).toMatchInlineSnapshot(`"I do not know \`/cloud plan\`. Did you mean \`/cloud plans\`? \`/cloud help\` shows everything that can be asked."`)
+    expect((await untilWhisper(world.slack, people.ada, /do not know/)).text).toMatchInlineSnapshot(
+      `"I do not know \`/cloud plan\`. Did you mean \`/cloud plans\`? \`/cloud help\` shows everything that can be asked."`,
+    )
   })
 
   test('Elastic IPs, filtered by words', async () => {

@@ -26,7 +26,9 @@ test('while Redis is away every command and click is answered in words within 3 
   await untilWhisper(world.slack, people.chiara, /cannot reach my memory|is on .* already|is moving/)
   const refused = await untilWhisper(world.slack, people.ben, /cannot reach my memory/)
   expect(Date.now() - asked).toBeLessThan(3_000)
-  expect(refused.text).toMatchInlineSnapshot(`"I cannot reach my memory (Redis) just now, so nothing was done. Try again in a minute; if it lasts, tell the people who run this bot."`)
+  expect(refused.text).toMatchInlineSnapshot(
+    `"I cannot reach my memory (Redis) just now, so nothing was done. Try again in a minute; if it lasts, tell the people who run this bot."`,
+  )
 
   await redis.restart()
   await untilReport(world.slack, moving.ts, /Done/)

@@ -84,6 +84,7 @@ export type { AccountApi, Slack }
 export function untilCard(slack: Slack, fits: RegExp, channel = ops) {
   return slack.until(() => slack.messages(channel).findLast((message) => message.isBot && fits.test(message.text)), {
     what: `a card like ${fits}`,
+    timeoutMs: 15_000,
   })
 }
 

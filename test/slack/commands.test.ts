@@ -66,7 +66,7 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
   })
   const type = (text: string, more: Partial<SlashCommand> = {}) =>
     router.command({ deliveryKey: 'd1', origin, answer, text, responseUrl: undefined, triggerId: 't1', ...more })
-  const click = (actionId: string, value: unknown) => {
+  const click = (actionId: keyof typeof router.clicks, value: unknown) => {
     const clicked: Click = {
       deliveryKey: 'd2',
       origin,
@@ -78,7 +78,7 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
       messageTs: undefined,
       view: undefined,
     }
-    return router.clicks[actionId]?.(clicked)
+    return router.clicks[actionId](clicked)
   }
   return { done, shown, type, click }
 }

@@ -43,10 +43,10 @@ describe('what was typed after a command', () => {
 
   it('comes back as it was quoted, whatever it is', () => {
     const name = fc.string({ unit: 'grapheme' }).filter((text) => !/["“”]/.test(text))
-    const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    const asSlackSends = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
     fc.assert(
       fc.property(fc.array(name), (names) => {
-        expect(parseWords(names.map((text) => `"${escape(text)}"`).join(' '))).toEqual(names)
+        expect(parseWords(names.map((text) => `"${asSlackSends(text)}"`).join(' '))).toEqual(names)
       }),
     )
   })

@@ -95,7 +95,11 @@ export function createDesk(options: DeskOptions) {
     const place = placeOf(userId, given)
     const placed = acts.element(place, stringOf(given.actionId), stringOf(given.blockId) || undefined)
     const found = await acts.suggest(userId, place, placed, stringOf(given.value))
-    return { options: found.options, ...(found.optionGroups ? { option_groups: found.optionGroups } : {}) }
+    return {
+      options: found.options,
+      ...(found.optionGroups ? { option_groups: found.optionGroups } : {}),
+      ...(found.notice ? { notice: found.notice } : {}),
+    }
   }
 
   async function submit(given: Json): Promise<Json> {
