@@ -94,7 +94,7 @@ function judgeStanding(person: Person, teamId: string | undefined, action: strin
   if (person.standing === 'guest') return deny(`Guests may not ${action}. Ask a full member of this workspace.`)
   if (person.standing === 'bot') return deny(`Bots may not ${action}.`)
   if (person.standing === 'deleted') return deny(`Deactivated accounts may not ${action}.`)
-  if (person.standing === 'stranger' || (teamId !== undefined && person.teamId !== undefined && person.teamId !== teamId)) {
+  if (person.standing === 'stranger' || (teamId !== undefined && person.teamId !== teamId)) {
     return deny(`People of other workspaces may not ${action}. Ask a member of this one.`)
   }
   return undefined

@@ -19,6 +19,7 @@ describe('who may decide', () => {
     ['an approver who was deactivated', person('UBEN', 'deleted'), oncall, false],
     ['a bot', person('UBEN', 'bot'), oncall, false],
     ['a person of another workspace', person('UBEN', 'member', 'T2'), oncall, false],
+    ['a person whose workspace Slack does not tell', { userId: 'UBEN', standing: 'member', teamId: undefined } as Person, oncall, false],
     ['a person shared from elsewhere', person('UBEN', 'stranger'), oncall, false],
     ['somebody of whom Slack does not tell', person('UBEN', 'unknown'), oncall, false],
   ])('%s', (_, who, membership, allowed) => {
