@@ -9,6 +9,7 @@ import { checkRedis } from './changes/check-redis.ts'
 import { createConversation } from './changes/conversation.ts'
 import { createDecide } from './changes/decide.ts'
 import { createDeliveries } from './changes/deliveries.ts'
+import { createHandOver } from './changes/hand-over.ts'
 import { createKeys } from './changes/keys.ts'
 import { closeRedis, connectRedis } from './changes/redis.ts'
 import { createRenderer } from './changes/render.ts'
@@ -31,6 +32,7 @@ import { listen } from './slack/listen.ts'
 import { createMessenger } from './slack/messenger.ts'
 import { notice } from './slack/notice.ts'
 import { createResponder, responseOrigins } from './slack/response-url.ts'
+import { createShowSecret } from './slack/show-secret.ts'
 import { mrkdwn } from './slack/text.ts'
 
 /** Work that was handed over or is repeated by others anyway is not waited for longer than this. */
@@ -51,6 +53,7 @@ export function createBot(config: Config, { log }: { log: Log }) {
   const logger = slackLogger(log) as Logger
   const client = new WebClient(config.slack.botToken.reveal(), webClientOptions(config.slack.apiUrl, logger))
   let identity: Identity | undefined
+  const respond = createResponder({ allowedOrigins: responseOrigins(config.slack.apiUrl) })
   const messenger = createMessenger({ client, botUserId: () => identity?.botUserId })
 
   const accountApi = createAccountApi({
@@ -88,6 +91,7 @@ export function createBot(config: Config, { log }: { log: Log }) {
     tellOperators,
     pollIntervalMs: config.movePollIntervalMs,
     lateAfterMs: moveTimeoutMs,
+    approvalTtlMs: config.approvalTtlMs,
     onApiError,
     onQueueError: throttled(onError),
   }
@@ -96,7 +100,14 @@ export function createBot(config: Config, { log }: { log: Log }) {
 
   const { store, deliver, queues, attend } = forPeople
   const ask = createAsk({ store, access, deliver, wake: queues.wake, approvalTtlMs: config.approvalTtlMs })
-  const features: Feature[] = createFeatures({ accountApi, inventory: createInventory(accountApi), ask, store, catalog })
+  const features: Feature[] = createFeatures({
+    accountApi,
+    inventory: createInventory(accountApi),
+    ask,
+    store,
+    catalog,
+    ownLastSlice: config.infra.key.reveal().slice(-5),
+  })
   const commands = features.flatMap((feature) => feature.commands)
   const interactions = createInteractions()
   const watch = createWatch({ ...forJobs, keys, onError })
@@ -104,9 +115,11 @@ export function createBot(config: Config, { log }: { log: Log }) {
   function createInteractions(): Interactions {
     const openForm = createFormOpener(messenger)
     const router = createCommandRouter({ commands, gate: access.gate, may: access.may, openForm })
-    const decide = createDecide({ store, access, show: attend.showEverything, wake: queues.wake })
+    const show = attend.showEverything
+    const decide = createDecide({ store, access, catalog, show, wake: queues.wake, approvalTtlMs: config.approvalTtlMs })
+    const handOver = createHandOver({ store, catalog, showSecret: createShowSecret({ respond, messenger }), show, onApiError })
     const forms = Object.assign({}, ...features.map((feature) => feature.forms ?? {}))
-    const conversation = createConversation({ decide, ask, catalog, access, openForm, forms })
+    const conversation = createConversation({ decide, handOver, ask, catalog, access, openForm, forms })
     return {
       command: router.command,
       clicks: Object.assign({}, router.clicks, conversation.clicks, ...features.map((feature) => feature.clicks ?? {})),
@@ -120,7 +133,7 @@ export function createBot(config: Config, { log }: { log: Log }) {
     const listening = listen(app, {
       interactions,
       messenger,
-      respond: createResponder({ allowedOrigins: responseOrigins(config.slack.apiUrl) }),
+      respond,
       isFirstDelivery: createDeliveries({ redis: prompt, keys }),
       onError: (error, context) => {
         if (error instanceof UserError) log.info({ ...context, error }, 'refused')

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { ApiKey, IssuedApiKey } from '../domain/api-key.ts'
 import { Secret } from '../domain/secret.ts'
+import type { CallOptions } from './call.ts'
 import { text, toText } from './fields.ts'
-import type { CallOptions, Http } from './http.ts'
+import type { Http } from './http.ts'
 import { pathTo } from './path.ts'
 import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
 

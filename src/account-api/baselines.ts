@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Baseline } from '../domain/baseline.ts'
+import type { CallOptions } from './call.ts'
 import { loose, Named, text, toNamed, toNumber, toText } from './fields.ts'
-import type { CallOptions, Http } from './http.ts'
+import type { Http } from './http.ts'
 import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
 
 const BaselineResponse = z.object({

@@ -9,13 +9,12 @@ const maxDetailLength = 200
 const plainCode = /^[\w.-]{1,64}$/
 /** API tokens look like this. No refusal has a reason to quote one. */
 const tokenLike = /[0-9a-f]{32,}/gi
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be found
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+const blanks = /[\s\p{Cc}]+/gu
 
 /** What can be said of a refusal. Anything that is not one of the two shapes (HTML, nothing, cut short) says nothing. */
 export function readErrorAnswer(body: string, redact: (text: string) => string): { codes: string[]; detail?: string } {
   const items = parseErrors(body)
-  const clean = (value: string) => redact(value).replace(tokenLike, '[redacted]').replace(unprintable, ' ').trim()
+  const clean = (value: string) => redact(value).replace(tokenLike, '[redacted]').replace(blanks, ' ').trim()
   const codes = items.map((item) => clean(toText(item.code) ?? '')).filter((code) => plainCode.test(code))
   const detail = items.flatMap((item) => [item.detail, item.message, item.title]).map((words) => clean(toText(words) ?? ''))
   const first = detail.find((words) => words !== '')

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { AccountEvent } from '../domain/account-event.ts'
+import type { CallOptions } from './call.ts'
 import { text } from './fields.ts'
-import type { CallOptions, Http } from './http.ts'
+import type { Http } from './http.ts'
 import { readPages } from './pages.ts'
 import { type ReportSkipped, resourceKind } from './resource-kind.ts'
 

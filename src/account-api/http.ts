@@ -1,60 +1,18 @@
 import { type Dispatcher, Pool } from 'undici'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import type { Secret } from '../domain/secret.ts'
+import { defaultTimings, type HttpCall, type HttpCallReport, type Timings } from './call.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { readErrorAnswer } from './error-answer.ts'
-import { misfit } from './misfit.ts'
+import { headMisfit, misfit } from './misfit.ts'
 import { parseRetryAfter, retryDelayMs } from './retry.ts'
 import { codeOf, wasRequestSent } from './unreachable.ts'
-
-/** All in milliseconds. `readMs` and `writeMs` bound a whole call, with the tries of a read and the waits between them. */
-export const defaultTimings = {
-  connectMs: 5_000,
-  headersMs: 10_000,
-  /** Between two pieces of a body; a body that drips is ended by the deadline of the call. */
-  bodyMs: 10_000,
-  readMs: 15_000,
-  writeMs: 20_000,
-  retryBaseMs: 250,
-  retryMaxMs: 2_000,
-}
-export type Timings = typeof defaultTimings
 
 /** A page of 100 Elastic IPs is about 80 KB and a list of 500 plans, which is not paged, 1 to 2 MB: room to grow, and no room to hurt. */
 const maxResponseBytes = 8 * 1024 * 1024
 /** 64 confirming reads and 8 pages at a time while many moves are followed, and some for people, who should not queue behind them. */
 const maxConnections = 80
 const maxReadTries = 3
-const jsonType = /^application\/(vnd\.api\+json|json)\s*(;|$)/i
-
-export interface HttpCall<T> {
-  /** What is being done, as a name of ours: `elasticIps.move`. */
-  operation: string
-  /** GET is tried again after a transient failure. Everything else is a write and is sent once, whatever happens. */
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** From `pathTo`, or a constant; with the query, if there is one. */
-  path: string
-  body?: unknown
-  signal?: AbortSignal | undefined
-  /** Turns the JSON of a 2xx answer into what is wanted; throws when it does not fit. Gets undefined for an answer without a body. */
-  read: (json: unknown) => T
-  /** True when a 2xx answer may come without a body. */
-  mayBeEmpty?: boolean
-}
-
-/** For every operation: whoever asks may stop waiting. A write that is already on its way may still be carried out. */
-export interface CallOptions {
-  signal?: AbortSignal | undefined
-}
-
-/** What came of one try. */
-export interface HttpCallReport {
-  operation: string
-  /** 1 for the first. */
-  attempt: number
-  status: number | 'unreachable' | 'contract'
-  ms: number
-}
 
 export interface HttpOptions {
   baseUrl: URL
@@ -123,7 +81,7 @@ export function createHttp({ baseUrl, key, timings, onCall }: HttpOptions) {
     if (status >= 400) throw await refusal(operation, answer)
 
     const empty = status === 204 || headers['content-length'] === '0'
-    const problem = problemWith(answer, empty && request.mayBeEmpty === true)
+    const problem = headMisfit(status, headers, empty && request.mayBeEmpty === true)
     if (problem) {
       abandon(answer)
       throw new ApiContractError({ operation, status, problem })
@@ -171,13 +129,6 @@ export function createHttp({ baseUrl, key, timings, onCall }: HttpOptions) {
   }
 }
 export type Http = ReturnType<typeof createHttp>
-
-function problemWith({ statusCode, headers }: Dispatcher.ResponseData, bodyless: boolean): string | undefined {
-  if (statusCode < 200 || statusCode >= 300) return 'a redirect, which is not followed'
-  const encoding = headers['content-encoding'] ?? 'identity'
-  if (String(encoding).toLowerCase() !== 'identity') return 'an encoded body, which was not asked for'
-  if (!bodyless && !jsonType.test(String(headers['content-type'] ?? ''))) return 'not JSON'
-}
 
 /** Ends the connection: the body is not wanted, and one that drips would otherwise hold the connection for ever. */
 function abandon({ body }: Dispatcher.ResponseData) {

@@ -9,3 +9,12 @@ export function misfit(error: unknown): string {
   const issue = error instanceof z.ZodError ? error.issues[0] : undefined
   return issue ? `unexpected ${issue.path.map(String).join('.') || 'body'}` : 'an unexpected body'
 }
+
+const json = /^application\/(vnd\.api\+json|json)\s*(;|$)/i
+
+/** Why a 2xx or 3xx answer cannot be what was asked for, by its status and headers alone. */
+export function headMisfit(status: number, headers: Record<string, string | string[] | undefined>, bodyless: boolean): string | undefined {
+  if (status >= 300) return 'a redirect, which is not followed'
+  if (String(headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') return 'an encoded body, which was not asked for'
+  if (!bodyless && !json.test(String(headers['content-type'] ?? ''))) return 'not JSON'
+}

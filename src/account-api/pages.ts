@@ -1,5 +1,6 @@
 import { ApiContractError } from '../domain/errors.ts'
-import type { Http, HttpCall } from './http.ts'
+import type { HttpCall } from './call.ts'
+import type { Http } from './http.ts'
 import { withQuery } from './path.ts'
 import type { ListAnswer, ReportSkipped, ResourceKind } from './resource-kind.ts'
 
@@ -37,9 +38,8 @@ export async function readPages<Item extends { id: string }>(
   function take(page: ListAnswer<Item>): boolean {
     const before = seen.size
     for (const item of page.items) {
-      if (seen.has(item.id)) continue
-      seen.add(item.id)
-      items.push(item)
+      const known = seen.size
+      if (seen.add(item.id).size > known) items.push(item)
     }
     for (const other of page.others) seen.add(JSON.stringify(other))
     if (seen.size === before) return false

@@ -1,7 +1,7 @@
 import { UserError } from '../domain/errors.ts'
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be refused
-const forbidden = /[/\\\u0000-\u001f\u007f-\u009f]/
+/** Slashes, backslashes and control characters. */
+const forbidden = /[/\\\p{Cc}]/u
 
 /**
  * `/elastic_ips/eip_1`. Ids are opaque, and they come from people: one that is `..`, or that holds a slash which something on the way

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Plan, PlanRegion } from '../domain/plan.ts'
+import type { CallOptions } from './call.ts'
 import { loose, text, toNumber, toText } from './fields.ts'
-import type { CallOptions, Http } from './http.ts'
+import type { Http } from './http.ts'
 import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
 
 const texts = z.array(z.string()).nullish()

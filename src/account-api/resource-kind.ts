@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Http, HttpCall } from './http.ts'
+import type { HttpCall } from './call.ts'
+import type { Http } from './http.ts'
 
 /** Told when items of a list did not fit and were left out, so that the rest could be shown. */
 export type ReportSkipped = (report: { operation: string; count: number }) => void

@@ -29,5 +29,8 @@ export const unknownRequest: Mrkdwn = mrkdwn`I no longer know this request: it i
 
 export const staleCard: Mrkdwn = mrkdwn`This button is not on the card of this request, so I do not act on it. Use the card itself.`
 
+export const notYoursToTake = (request: Request): Mrkdwn =>
+  mrkdwn`Only ${mention(request.origin.userId)}, who asked for this, can take it: its secret is for their eyes alone.`
+
 export const notYoursToWithdraw = (request: Request): Mrkdwn =>
   mrkdwn`Only ${mention(request.origin.userId)}, who asked for this, can withdraw it. An approver can reject it.`

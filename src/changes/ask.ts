@@ -76,6 +76,7 @@ export function createAsk({ store, access, deliver, wake, approvalTtlMs }: AskPa
 }
 export type Ask = ReturnType<typeof createAsk>
 
-function requestIdFor(deliveryKey: string): string {
+/** The id that a delivery's request gets: the same for every delivery of the same act. */
+export function requestIdFor(deliveryKey: string): string {
   return createHash('sha256').update(`request:${deliveryKey}`).digest('hex').slice(0, 32)
 }

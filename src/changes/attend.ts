@@ -1,4 +1,6 @@
 import type { Request } from '../domain/request.ts'
+import { approvalStep } from './approval-step.ts'
+import type { Catalog } from './catalog.ts'
 import type { Deliver } from './deliver.ts'
 import type { Execute } from './execute.ts'
 import type { Follow } from './follow.ts'
@@ -10,10 +12,12 @@ const holdMs = 30_000
 
 interface AttendParts {
   store: Store
+  catalog: Catalog
   outbox: Outbox
   deliver: Deliver
   execute: Execute
   follow: Follow
+  approvalTtlMs: number
   /** The card of a request cannot be posted, and the person who asked was not there to be told. */
   onCardRefused: (request: Request, error: string) => Promise<void>
 }
@@ -22,7 +26,7 @@ interface AttendParts {
  * Looks at one request and does whatever it needs now. Jobs only wake this up: it may be called for any request, at any time, by
  * several processes at once, and a job that is lost is made up for by the set of what is due.
  */
-export function createAttend({ store, outbox, deliver, execute, follow, onCardRefused }: AttendParts) {
+export function createAttend({ store, catalog, outbox, deliver, execute, follow, approvalTtlMs, onCardRefused }: AttendParts) {
   async function attend(id: string): Promise<void> {
     const request = await store.find(id)
     if (!request) return store.forget(id)
@@ -50,15 +54,9 @@ export function createAttend({ store, outbox, deliver, execute, follow, onCardRe
       return showEverything(request.id)
     }
     if (!request.needsApproval) {
-      const decision = { rule: `NO_APPROVAL: ${request.kind}` }
-      const approved = await store.transition(request, {
-        name: 'approve',
-        from: ['waiting'],
-        to: 'approved',
-        set: { decision },
-        stamp: ['decidedAt'],
-        dueInMs: 0,
-      })
+      const { change } = catalog.open(request)
+      const step = approvalStep(change, { rule: `NO_APPROVAL: ${request.kind}` }, approvalTtlMs)
+      const approved = await store.transition(request, step)
       if (approved.outcome === 'won') return attend(request.id)
       return
     }

@@ -3,6 +3,7 @@ export const cardButtons = {
   approve: 'request-approve',
   reject: 'request-reject',
   withdraw: 'request-withdraw',
+  take: 'request-take',
   again: 'request-again',
   reverse: 'request-reverse',
 } as const

@@ -11,6 +11,8 @@ import { shortId, stateWords, timeTaken } from './words.ts'
 export interface CardView {
   request: Request
   description: Description
+  /** What the button for the requester says, where the result is for them alone. */
+  handoverLabel: string | undefined
   /** What the button for undoing it says, where it can be undone. */
   reverseLabel: string | undefined
   approvers: Group
@@ -36,7 +38,7 @@ export function approvalCard(view: CardView): Message {
 }
 
 /** One line: how it stands, and what happens next. */
-function statusLine({ request, description, approvers }: CardView): Mrkdwn {
+function statusLine({ request, description, approvers, handoverLabel }: CardView): Mrkdwn {
   const why = request.why ? mrkdwn` ${request.why}` : mrkdwn``
   switch (request.state) {
     case 'waiting':
@@ -44,7 +46,9 @@ function statusLine({ request, description, approvers }: CardView): Mrkdwn {
         ? mrkdwn`:hourglass_flowing_sand: *Waiting for approval* by ${ownWords(whoApproves(approvers))}, until ${dateTime(request.expiresAt)}.`
         : mrkdwn`:hourglass_flowing_sand: *About to start.* No approval is needed for this here.`
     case 'approved':
-      return mrkdwn`:white_check_mark: *Approved*, about to start.`
+      return handoverLabel
+        ? mrkdwn`:white_check_mark: *Approved.* ${mention(request.origin.userId)}, press *${handoverLabel}* until ${dateTime(request.expiresAt)}: the token is shown to you alone, and once.`
+        : mrkdwn`:white_check_mark: *Approved*, about to start.`
     case 'starting':
       return mrkdwn`:arrow_forward: *Starting*: sent to the account API, which has not confirmed it yet.`
     case 'following': {
@@ -66,7 +70,9 @@ function statusLine({ request, description, approvers }: CardView): Mrkdwn {
     case 'withdrawn':
       return mrkdwn`:leftwards_arrow_with_hook: *Withdrawn* by ${mention(request.origin.userId)}.`
     case 'expired':
-      return mrkdwn`:alarm_clock: *Expired*: nobody decided in time, and nothing was done.`
+      return request.why
+        ? mrkdwn`:alarm_clock: *Expired.*${why} Nothing was done.`
+        : mrkdwn`:alarm_clock: *Expired*: nobody decided in time, and nothing was done.`
   }
 }
 
@@ -90,7 +96,7 @@ function decider(request: Request): Mrkdwn {
   return request.decision?.by ? mention(request.decision.by) : mrkdwn`the rules`
 }
 
-function buttons({ request, reverseLabel }: CardView): KnownBlock[] {
+function buttons({ request, reverseLabel, handoverLabel }: CardView): KnownBlock[] {
   const make = (name: CardButton, text: string, style?: 'primary' | 'danger') =>
     button({ text, actionId: cardButtons[name], value: request.id, ...(style ? { style } : {}) })
   // A block id of its own for every revision: Slack keeps what was entered in a block whose id stays.
@@ -101,6 +107,8 @@ function buttons({ request, reverseLabel }: CardView): KnownBlock[] {
       return request.needsApproval
         ? row([make('approve', 'Approve', 'primary'), make('reject', 'Reject', 'danger'), make('withdraw', 'Withdraw')])
         : []
+    case 'approved':
+      return handoverLabel ? row([make('take', handoverLabel, 'primary'), make('withdraw', 'Withdraw')]) : []
     case 'done':
       return reverseLabel ? row([make('reverse', reverseLabel)]) : []
     case 'failed':

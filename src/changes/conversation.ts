@@ -16,12 +16,14 @@ import type { Ask } from './ask.ts'
 import { cardButtons, rejectCallbackId } from './buttons.ts'
 import type { Catalog } from './catalog.ts'
 import type { Decide } from './decide.ts'
+import type { HandOver } from './hand-over.ts'
 
 /** The form of a kind of change, filled with what was asked for before. Pure. */
 export type FormAgain = (metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }) => ModalView
 
 interface ConversationParts {
   decide: Decide
+  handOver: HandOver
   ask: Ask
   catalog: Catalog
   access: Access
@@ -32,6 +34,7 @@ interface ConversationParts {
 /** What the buttons of a card do, for every kind of change. */
 export function createConversation({
   decide,
+  handOver,
   ask,
   catalog,
   access,
@@ -71,6 +74,10 @@ export function createConversation({
     await decide.withdraw(await requestOf(click), click.origin.userId)
   }
 
+  async function take(click: Click): Promise<void> {
+    await handOver(await requestOf(click), click)
+  }
+
   async function askAgain(click: Click): Promise<void> {
     const request = await requestOf(click)
     const { input, facts } = catalog.open(request)
@@ -100,6 +107,7 @@ export function createConversation({
       [cardButtons.approve]: approve,
       [cardButtons.reject]: openReject,
       [cardButtons.withdraw]: withdraw,
+      [cardButtons.take]: take,
       [cardButtons.again]: askAgain,
       [cardButtons.reverse]: reverse,
     },

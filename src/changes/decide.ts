@@ -1,24 +1,28 @@
-import type { Request } from '../domain/request.ts'
+import type { Request, RequestState } from '../domain/request.ts'
 import { Refusal } from '../slack/errors.ts'
 import { type Access, refusalOf } from './access.ts'
 import { notYoursToWithdraw, tooLate, unknownRequest } from './answers.ts'
+import { approvalStep } from './approval-step.ts'
 import type { Attend } from './attend.ts'
+import type { Catalog } from './catalog.ts'
 import type { Store, Transition } from './store.ts'
 import type { Wake } from './watch.ts'
 
 interface DecideParts {
   store: Store
   access: Access
+  catalog: Catalog
   /** Shows the new state at once; the outbox does where that fails. */
   show: Attend['showEverything']
   wake: Wake
+  approvalTtlMs: number
 }
 
 /**
  * Decisions. Each is checked at the click and then one compare-and-set, so that the first one wins over all replicas. Throws
  * Refusal, in words for the person who clicked.
  */
-export function createDecide({ store, access, show, wake }: DecideParts) {
+export function createDecide({ store, access, catalog, show, wake, approvalTtlMs }: DecideParts) {
   async function find(id: string): Promise<Request> {
     const request = await store.find(id)
     if (!request) throw new Refusal(unknownRequest)
@@ -34,16 +38,9 @@ export function createDecide({ store, access, show, wake }: DecideParts) {
 
   async function approve(request: Request, userId: string): Promise<void> {
     const rule = await authorise(request, userId)
-    await decide(request, userId, {
-      name: 'approve',
-      from: ['waiting'],
-      to: 'approved',
-      set: { decision: { by: userId, rule } },
-      stamp: ['decidedAt'],
-      unexpired: true,
-      dueInMs: 0,
-    })
-    await wake(request.id)
+    const { change } = catalog.open(request)
+    await decide(request, userId, { ...approvalStep(change, { by: userId, rule }, approvalTtlMs), unexpired: true })
+    await wake(request.id, change.handover ? approvalTtlMs : 0)
   }
 
   /** Whether the person may reject it, before they are asked for the reason. */
@@ -67,7 +64,9 @@ export function createDecide({ store, access, show, wake }: DecideParts) {
 
   async function withdraw(request: Request, userId: string): Promise<void> {
     if (userId !== request.origin.userId) throw new Refusal(notYoursToWithdraw(request))
-    await decide(request, userId, { name: 'withdraw', from: ['waiting'], to: 'withdrawn', stamp: ['endedAt'] })
+    // What is handed over can be given up as long as it has not been taken.
+    const from: RequestState[] = catalog.open(request).change.handover ? ['waiting', 'approved'] : ['waiting']
+    await decide(request, userId, { name: 'withdraw', from, to: 'withdrawn', stamp: ['endedAt'] })
   }
 
   async function decide(request: Request, userId: string, step: Transition): Promise<void> {

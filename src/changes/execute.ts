@@ -25,6 +25,8 @@ const firstLookMs = 2_000
 export function createExecute({ store, catalog, onApiError }: { store: Store; catalog: Catalog; onApiError: (error: unknown) => void }) {
   return async function execute(request: Request): Promise<void> {
     const opened = catalog.open(request)
+    // What is handed over waits for its requester, until it expires.
+    if (!opened.change.run) return expire(request)
     const seen = await lookAgain(request, opened)
     if (!seen) return
 
@@ -37,6 +39,12 @@ export function createExecute({ store, catalog, onApiError }: { store: Store; ca
       dueInMs: firstLookMs,
     })
     if (claimed.outcome === 'won') await write(request, opened, seen.facts)
+  }
+
+  async function expire(request: Request): Promise<void> {
+    const left = request.expiresAt - (await store.now())
+    if (left > 0) return store.postpone([request.id], left + 50)
+    await end(request, { name: 'expire', from: ['approved'], to: 'expired', set: { why: 'It was approved, but not taken in time.' } })
   }
 
   /** The preflight at execution. Settles the request, or puts it off, where the write must not be made. */
@@ -72,7 +80,7 @@ export function createExecute({ store, catalog, onApiError }: { store: Store; ca
 
   async function write(request: Request, { change, input }: Opened, facts: unknown): Promise<void> {
     try {
-      const result = await change.run(input, facts)
+      const result = await change.run?.(input, facts)
       if (result === 'done') await end(request, { name: 'end', from: ['starting'], to: 'done' })
       else await store.transition(request, { name: 'accept', from: ['starting'], to: 'following', stamp: ['acceptedAt'], dueInMs: 0 })
     } catch (error) {

@@ -46,6 +46,7 @@ function judgeTold(request: Request, verdict: Verdict): Transition | undefined {
   if (verdict.is === 'done') {
     return { name: 'end-again', from: [request.state], to: 'done', stamp: ['endedAt'], reports: ['ended-again'] }
   }
+  if (verdict.is === 'failed' && verdict.corrects) return end(request, 'failed', true, verdict.why)
   return undefined
 }
 

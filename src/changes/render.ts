@@ -19,7 +19,8 @@ export function createRenderer({ catalog, approvers, environment, moveTimeoutMs,
   function card(request: Request) {
     const { change, input, facts, latest } = catalog.open(request)
     const reverseLabel = request.state === 'done' ? change.reverse?.(input, latest)?.label : undefined
-    return approvalCard({ request, description: change.describe(facts), reverseLabel, approvers, environment })
+    const handoverLabel = change.handover?.label
+    return approvalCard({ request, handoverLabel, description: change.describe(facts), reverseLabel, approvers, environment })
   }
 
   return {

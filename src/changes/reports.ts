@@ -61,6 +61,7 @@ function endSentence({ request, description, done }: ReportView): Mrkdwn {
     case 'void':
       return mrkdwn`:large_orange_circle: *Nothing was done:* “${description.sentence}” was approved, but the account has changed since it was asked for. ${why} Press *Request again* on the card if it is still wanted.`
     case 'expired':
+      if (request.why) return mrkdwn`:alarm_clock: *Expired:* “${description.sentence}”. ${why} Nothing was done.`
       return mrkdwn`:alarm_clock: *Expired:* nobody decided “${description.sentence}” in time, and nothing was done. Press *Request again* on the card if it is still wanted.`
     case 'rejected':
       return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ? quote(request.decision.reason) : ''}`

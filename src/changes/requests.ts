@@ -23,6 +23,7 @@ interface RequestsParts {
   tellOperators: TellOperators
   pollIntervalMs: number
   lateAfterMs: number
+  approvalTtlMs: number
   onApiError: (error: unknown) => void
   onQueueError: (error: unknown) => void
 }
@@ -37,6 +38,7 @@ export function createRequests({
   tellOperators,
   pollIntervalMs,
   lateAfterMs,
+  approvalTtlMs,
   ...on
 }: RequestsParts) {
   const store = createStore({ redis, keys })
@@ -56,6 +58,8 @@ export function createRequests({
   const follow = createFollow({ store, catalog, pollIntervalMs, lateAfterMs, onApiError: on.onApiError })
   const attend = createAttend({
     store,
+    catalog,
+    approvalTtlMs,
     outbox,
     deliver,
     execute,

@@ -36,6 +36,8 @@ export interface Transition {
   stamp?: Stamp[]
   /** Only while the request can still be decided. */
   unexpired?: boolean
+  /** Sets anew when it expires: in so many ms. */
+  extendMs?: number
   /** When it needs attention again; never, if absent. */
   dueInMs?: number
   /** Messages for the thread, put into the outbox in the same step. */
@@ -109,6 +111,7 @@ export function createStore({ redis, keys }: { redis: Redis; keys: Keys }) {
       set: encodeFields(step.set ?? {}),
       stamp: step.stamp ?? [],
       unexpired: step.unexpired ?? false,
+      extendMs: step.extendMs ?? false,
       dueInMs: step.dueInMs ?? false,
       reports: step.reports ?? [],
       open: isOpen(step.to),

@@ -18,7 +18,10 @@ const tickSize = 20_000
 const horizonMs = 60_000
 
 /** Whatever became of jobs and schedulers: each worker looks this often whether ticks are needed and running. */
-const usualWatchdogMs = 15_000
+const usualWatchdogMs = 5_000
+
+/** A tick that is so much late, beyond a few intervals, does not come any more. */
+const overdueMs = 2_000
 
 const WakeJob = z.object({ id: z.string() })
 
@@ -58,7 +61,10 @@ export function createQueues({
   }
 
   async function startTicking(): Promise<void> {
-    if (await ticks.getJobScheduler(schedulerId)) return
+    const known = await ticks.getJobScheduler(schedulerId)
+    // One whose next tick is long overdue has lost it, as can happen when it was removed and made anew in the same moment.
+    if (known?.next !== undefined && known.next > Date.now() - pollIntervalMs * 3 - overdueMs) return
+    if (known) await ticks.removeJobScheduler(schedulerId)
     await ticks.setGlobalConcurrency(1)
     await ticks.upsertJobScheduler(schedulerId, { every: pollIntervalMs }, { name: 'tick' })
   }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Secret } from './secret.ts'
 import type { Verdict } from './verdict.ts'
 
 /** What may be asked for. The names are public: `NO_APPROVAL` and policies use them. */
@@ -47,8 +48,12 @@ export interface Change<Input = unknown, Facts = unknown> {
   /** What is no longer as it was approved, each a sentence; empty when nothing that matters has changed. Pure. */
   differences(approved: Facts, now: Facts): string[]
   describe(facts: Facts): Description
-  /** Makes the one write. `following` when it takes time and must be observed, `done` when the answer says that it is true. */
-  run(input: Input, facts: Facts): Promise<'following' | 'done'>
+  /**
+   * Makes the one write, once it is approved. `following` when it takes time and must be observed, `done` when the answer says that it
+   * is true. Absent where the result is for the requester's eyes alone: then there is a `handover`.
+   */
+  run?(input: Input, facts: Facts): Promise<'following' | 'done'>
+  handover?: Handover<Input, Facts>
   /** Reads what became of the write. Needed after a lost answer, and again and again while it takes effect. */
   observe(input: Input, facts: Facts, moment: Moment): Promise<Verdict>
   /**
@@ -60,6 +65,28 @@ export interface Change<Input = unknown, Facts = unknown> {
   doneSentence(facts: Facts): string
   /** What would undo it, as input for a new request, and what the button for it says. Pure. */
   reverse?(input: Input, facts: Facts): { input: Input; label: string } | undefined
+}
+
+/**
+ * A change that makes a secret. Approval does not carry it out: the requester does, with a click, so that it is made while they are
+ * provably there to see it. `observe` finds, and takes back, what was made and reached nobody.
+ */
+export interface Handover<Input, Facts> {
+  /** What the button says: `Create and show`. */
+  label: string
+  /** The one write. */
+  issue(input: Input, facts: Facts): Promise<Issued>
+  /** Makes what was issued worthless, because nobody has seen it. Safe to repeat. */
+  retract(issued: Issued): Promise<void>
+}
+
+export interface Issued {
+  id: string
+  secret: Secret
+  /** Plain words above the secret: `Your new API key ci-deploy`. */
+  heading: string
+  /** Plain small print below it. */
+  note: string
 }
 
 /** One look at much. A method, so that a survey of one kind can stand for surveys of any. */

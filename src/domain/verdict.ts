@@ -3,6 +3,7 @@ export type Verdict =
   | { is: 'underway' }
   | { is: 'unclear'; why?: string }
   | { is: 'done' }
-  | { is: 'failed'; why: string; mayStillHappen?: boolean }
+  /** `mayStillHappen`: look at it for a while longer. `corrects`: true also of what was told as not started, which has to be put right. */
+  | { is: 'failed'; why: string; mayStillHappen?: boolean; corrects?: boolean }
   | { is: 'not-started'; why: string }
   | { is: 'superseded'; why: string }

@@ -3,11 +3,14 @@ import type { Inventory } from '../account-api/inventory.ts'
 import type { Ask } from '../changes/ask.ts'
 import type { Catalog } from '../changes/catalog.ts'
 import type { Store } from '../changes/store.ts'
+import { createApiKey } from './create-api-key/index.ts'
 import type { Feature } from './feature.ts'
+import { listApiKeys } from './list-api-keys/index.ts'
 import { listElasticIps } from './list-elastic-ips/index.ts'
 import { listMoves } from './list-moves/index.ts'
 import { listPlans } from './list-plans/index.ts'
 import { moveElasticIp } from './move-elastic-ip/index.ts'
+import { rotateRevokeApiKey } from './rotate-revoke-api-key/index.ts'
 
 export interface FeatureParts {
   accountApi: AccountApi
@@ -15,9 +18,19 @@ export interface FeatureParts {
   ask: Ask
   store: Store
   catalog: Catalog
+  /** The last characters of the API key that the bot itself uses. */
+  ownLastSlice: string
 }
 
 /** Everything the bot can do, in the order in which help shows it. */
 export function createFeatures(parts: FeatureParts): Feature[] {
-  return [moveElasticIp(parts), listElasticIps(parts), listMoves(parts), listPlans(parts)]
+  return [
+    moveElasticIp(parts),
+    listElasticIps(parts),
+    listMoves(parts),
+    listPlans(parts),
+    listApiKeys(parts),
+    createApiKey(parts),
+    rotateRevokeApiKey(parts),
+  ]
 }

@@ -1,7 +1,7 @@
 -- The only way a request changes its state: a compare-and-set that may be sent twice (a client re-sends what was in flight when
 -- its connection broke): the second time it finds its own token and answers 'won' again.
 -- KEYS: record, resource, open, ended, outbox, due.
--- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, dueInMs | false, reports: [name],
+-- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, extendMs | false, dueInMs | false, reports: [name],
 --              open, keepMs }
 -- Returns { 'won' | 'lost' | 'expired' | 'missing', state as JSON, now in ms }.
 local arg = cjson.decode(ARGV[1])
@@ -23,6 +23,7 @@ if arg.unexpired and now >= tonumber(redis.call('HGET', KEYS[1], 'expiresAt')) t
 redis.call('HSET', KEYS[1], 'state', cjson.encode(arg.to), 'token:' .. arg.name, arg.token)
 for field, value in pairs(arg.set) do redis.call('HSET', KEYS[1], field, value) end
 for _, field in ipairs(arg.stamp) do redis.call('HSET', KEYS[1], field, stamp) end
+if arg.extendMs then redis.call('HSET', KEYS[1], 'expiresAt', string.format('%.0f', now + arg.extendMs)) end
 redis.call('HINCRBY', KEYS[1], 'revision', 1)
 
 redis.call('ZADD', KEYS[5], now, arg.id .. '/card')

@@ -4,13 +4,11 @@ import type { ApiKeyState, Data, ElasticIpState, EventState, ServerState, Virtua
 export function elasticIpOnWire(data: Data, state: ElasticIpState) {
   const server = data.servers.find(({ id }) => id === state.serverId)
   const site = data.sites.find(({ slug }) => slug === state.site)
-  // While it is being provisioned it has neither id nor address.
-  const provisioning = state.status === 'configuring'
   return {
-    id: provisioning ? null : state.id,
+    id: state.provisioning ? null : state.id,
     type: 'elastic_ips',
     attributes: {
-      address: provisioning ? null : state.address,
+      address: state.provisioning ? null : state.address,
       family: state.family,
       prefix_length: state.prefixLength,
       mode: state.mode,

@@ -20,8 +20,9 @@ export const elasticIps: ElasticIpState[] = [
   elasticIp('203.0.113.100', 'internal-tools', 'DAL', 'gitlab-1'),
   elasticIp('203.0.113.101', 'internal-tools', 'DAL', 'vpn-1'),
   elasticIp('203.0.113.102', 'internal-tools', 'DAL', 'runner-1', { status: 'error' }),
-  elasticIp('203.0.113.103', 'internal-tools', 'DAL', null, { status: 'configuring', site: null }),
+  elasticIp('203.0.113.103', 'internal-tools', 'DAL', 'runner-2', { status: 'configuring' }),
   elasticIp('203.0.113.104', 'internal-tools', 'DAL', 'bastion-1', { status: 'releasing' }),
+  elasticIp('203.0.113.105', 'internal-tools', 'DAL', null, { status: 'configuring', site: null, provisioning: true }),
 ]
 
 function elasticIp(

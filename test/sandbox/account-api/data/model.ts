@@ -44,6 +44,8 @@ export interface ElasticIpState {
   /** Slug; null while it is not known. */
   site: string | null
   createdAt: number
+  /** Neither id nor address are told yet. */
+  provisioning?: boolean
   /** While it is `moving`. `serverId` is the target already. */
   move?: { from: string | null; endsAt: number; endsIn: MoveEnd } | undefined
 }

@@ -1,0 +1,125 @@
+import type { Issued } from '../domain/change.ts'
+import { certainlyNotApplied, UserError } from '../domain/errors.ts'
+import type { Request } from '../domain/request.ts'
+import { Refusal, toUserMessage, toUserWords } from '../slack/errors.ts'
+import type { Click } from '../slack/interaction.ts'
+import { notice } from '../slack/notice.ts'
+import type { ShowSecret } from '../slack/show-secret.ts'
+import { mrkdwn } from '../slack/text.ts'
+import { notYoursToTake, tooLate } from './answers.ts'
+import type { Attend } from './attend.ts'
+import type { Catalog, Opened } from './catalog.ts'
+import type { Store } from './store.ts'
+
+/**
+ * After this long the process that issued a secret no longer shows it, and somebody else may take it back. Longer than every deadline
+ * on the way: the write, and the tries to show it.
+ */
+export const handoverMs = 45_000
+const showWithinMs = 25_000
+
+const preflightMs = 5_000
+
+interface HandOverParts {
+  store: Store
+  catalog: Catalog
+  showSecret: ShowSecret
+  show: Attend['showEverything']
+  onApiError: (error: unknown) => void
+}
+
+/**
+ * Makes what was approved and shows it to the person who asked, in answer to their click. Whatever goes wrong after the write ends
+ * with the secret worthless: a secret that nobody has seen must not stay valid, and is never kept to be shown later.
+ */
+export function createHandOver({ store, catalog, showSecret, show, onApiError }: HandOverParts) {
+  return async function handOver(request: Request, click: Click): Promise<void> {
+    const opened = catalog.open(request)
+    if (click.origin.userId !== request.origin.userId) throw new Refusal(notYoursToTake(request))
+    if (request.state !== 'approved' || !opened.change.handover) throw new Refusal(tooLate(request, click.origin.userId))
+    const facts = await lookAgain(request, opened)
+
+    const step = { name: 'send', from: ['approved' as const], to: 'starting' as const, set: { seen: facts }, stamp: ['sentAt' as const] }
+    const claimed = await store.transition(request, { ...step, unexpired: true, dueInMs: handoverMs })
+    if (claimed.outcome !== 'won') {
+      const now = await store.find(request.id)
+      throw new Refusal(tooLate(now ?? { ...request, state: 'expired' }, click.origin.userId))
+    }
+    await issueAndShow(request, opened, facts, click)
+    await show(request.id)
+  }
+
+  /** The preflight once more. Throws, in words for who clicked; where the account has changed the request is void. */
+  async function lookAgain(request: Request, { change, input, facts }: Opened): Promise<unknown> {
+    const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) }).catch(async (error: unknown) => {
+      if (error instanceof UserError) await voidRequest(request, error.message)
+      throw error
+    })
+    if (now.incomplete)
+      throw new UserError('The account API does not answer just now, so nothing was made. Press the button again in a minute.')
+    const differences = change.differences(facts, now.facts)
+    if (differences.length === 0) return now.facts
+    await voidRequest(request, differences.join(' '))
+    throw new UserError(`Nothing was made, because the account has changed since this was asked for. ${differences.join(' ')}`)
+  }
+
+  async function voidRequest(request: Request, why: string): Promise<void> {
+    await store.transition(request, { name: 'void', from: ['approved'], to: 'void', set: { why }, stamp: ['endedAt'], reports: ['ended'] })
+    await show(request.id)
+  }
+
+  async function issueAndShow(request: Request, { change, input }: Opened, facts: unknown, click: Click): Promise<void> {
+    const startedAt = performance.now()
+    const issued = await issue(request, () => change.handover?.issue(input, facts), click)
+    if (!issued) return
+    const inTime = performance.now() - startedAt < showWithinMs
+    const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
+    const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
+    const shown = inTime ? await showSecret(place, words, issued.secret) : 'undelivered'
+    if (shown === 'shown') {
+      await store.transition(request, { name: 'end', from: ['starting'], to: 'done', stamp: ['endedAt'], reports: ['ended'] })
+      return
+    }
+    await takeBack(request, issued, () => change.handover?.retract(issued), click)
+  }
+
+  /** The write. Undefined when there is nothing to show; then the record and the person are told. */
+  async function issue(request: Request, write: () => Promise<Issued> | undefined, click: Click): Promise<Issued | undefined> {
+    try {
+      return await write()
+    } catch (error) {
+      onApiError(error)
+      if (!certainlyNotApplied(error)) {
+        const words = mrkdwn`The account API did not confirm it, so I do not know whether it was made. I look for it, make it worthless if it is there, and tell you in the thread. Nothing that nobody has seen stays valid.`
+        await click.answer.whisper(notice(words))
+        return undefined
+      }
+      const why = `${toUserMessage(error) ?? 'The account API refused.'} Nothing was made.`
+      await store.transition(request, {
+        name: 'end',
+        from: ['starting'],
+        to: 'failed',
+        set: { why },
+        stamp: ['endedAt'],
+        reports: ['ended'],
+      })
+      const words = toUserWords(error)
+      if (words) await click.answer.whisper(notice(mrkdwn`${words} Nothing was made.`))
+      return undefined
+    }
+  }
+
+  async function takeBack(request: Request, issued: Issued, retract: () => Promise<void> | undefined, click: Click): Promise<void> {
+    try {
+      await retract()
+    } catch (error) {
+      // The due set comes back to it: `observe` finds what was issued and takes it back.
+      onApiError(error)
+      return
+    }
+    const why = `It was made (${issued.id}), but Slack did not take the message that shows it, so I deleted it at once: nobody has seen its token.`
+    await store.transition(request, { name: 'end', from: ['starting'], to: 'failed', set: { why }, stamp: ['endedAt'], reports: ['ended'] })
+    await click.answer.whisper(notice(mrkdwn`${why} Ask for it again.`))
+  }
+}
+export type HandOver = ReturnType<typeof createHandOver>

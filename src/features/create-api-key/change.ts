@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
+import type { AccountApi } from '../../account-api/client.ts'
+import { handoverMs } from '../../changes/hand-over.ts'
+import type { Change, Moment, Preflight } from '../../domain/change.ts'
+import { isUnanswered, UserError } from '../../domain/errors.ts'
+import type { Verdict } from '../../domain/verdict.ts'
+
+/** `name` is the unique one, by which a key whose creation was not confirmed is found. */
+export const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()) })
+export type NewKey = z.infer<typeof NewKey>
+
+/** A creation that was not confirmed may still arrive until then; after that a key that is not there was not made. */
+const graceMs = 60_000
+
+/** Making an API key (interface specification, `POST /auth/api_keys`), which its requester takes with a click after the approval. */
+export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Change<NewKey, NewKey> {
+  const findByName = (name: string, signal?: AbortSignal) => findApiKey(apiKeys, (key) => key.name === name, { signal })
+
+  async function preflight(input: NewKey, { signal }: { signal?: AbortSignal }): Promise<Preflight<NewKey>> {
+    try {
+      if (await findByName(input.name, signal)) throw new UserError(`There is an API key called ${input.name} already.`)
+      return { facts: input, unchecked: [], incomplete: false }
+    } catch (error) {
+      if (!isUnanswered(error)) throw error
+      return { facts: input, unchecked: ['whether the account has such a key already (the account API did not answer)'], incomplete: true }
+    }
+  }
+
+  /** Finds a key whose token reached nobody, and makes it worthless. */
+  async function observe(input: NewKey, _: NewKey, moment: Moment): Promise<Verdict> {
+    if (moment.phase === 'sent' && moment.sinceSentMs < handoverMs) return { is: 'unclear' }
+    const key = await findByName(input.name)
+    if (key?.lastUsedAt !== undefined) return { is: 'done' }
+    if (key) {
+      await ensureDeleted(apiKeys, key.id)
+      if (await findByName(input.name)) return { is: 'unclear', why: 'the key is still listed after its deletion' }
+      const why = `The key was made (${key.id}), but nobody has seen its token, so I deleted it. Ask for it again.`
+      return { is: 'failed', why, corrects: true }
+    }
+    if (moment.sinceSentMs < graceMs) return { is: 'unclear' }
+    return { is: 'not-started', why: 'There is no key of that name on the account: none was made. Should it appear late, I delete it.' }
+  }
+
+  return {
+    kind: 'key.create',
+    input: NewKey,
+    facts: NewKey,
+    resource: ({ name }) => `api_key_name:${name}`,
+    preflight,
+    differences: () => [],
+    describe: (facts) => ({
+      title: 'Create API key',
+      sentence: `Create API key ${facts.name} (${accessOf(facts)}, ${originsOf(facts)})`,
+      facts: [
+        { label: 'Name', value: facts.name },
+        { label: 'Access', value: accessOf(facts) },
+        { label: 'Usable from', value: originsOf(facts) },
+      ],
+      underway: 'being made',
+    }),
+    handover: {
+      label: 'Create and show',
+      issue: async (input) => {
+        const { key, token } = await apiKeys.create({ name: input.name, readOnly: input.readOnly, allowedIps: input.allowedIps })
+        return { id: key.id, secret: token, heading: `Your new API key ${input.name}`, note: seenOnce }
+      },
+      retract: ({ id }) => ensureDeleted(apiKeys, id),
+    },
+    observe,
+    doneSentence: (facts) => `API key ${facts.name} was made, and its token shown to the person who asked, once.`,
+  }
+}
+
+export const seenOnce =
+  'Only you see this, and only now: store it where secrets belong before you go on. Nobody can show it again. If it is lost, have the key rotated or revoked.'
+
+function accessOf({ readOnly }: NewKey): string {
+  return readOnly ? 'read-only' : 'full access'
+}
+
+function originsOf({ allowedIps }: NewKey): string {
+  return allowedIps.length > 0 ? allowedIps.join(', ') : 'everywhere'
+}

@@ -1,0 +1,67 @@
+import type { ModalView } from '@slack/web-api'
+import { input, option, plainTextInput, wholeSection } from '../../slack/blocks.ts'
+import { radioButtons } from '../../slack/choices.ts'
+import { modal } from '../../slack/modal.ts'
+import type { Mrkdwn } from '../../slack/text.ts'
+
+export const keyForm = {
+  callbackId: 'create-api-key',
+  name: 'key-name',
+  access: 'key-access',
+  addresses: 'key-addresses',
+  reason: 'reason',
+} as const
+
+const readOnly = option({ text: 'Read-only', value: 'read-only', description: 'Can look, and change nothing' })
+const fullAccess = option({ text: 'Full access', value: 'full', description: 'Can do everything that the account can' })
+
+export interface KeyFormView {
+  metadata: string
+  name?: string | undefined
+  fullAccess?: boolean | undefined
+  addresses?: string | undefined
+  reason?: string | undefined
+  problem?: Mrkdwn | undefined
+}
+
+/** The form for a new key. Pure. */
+export function keyModal(view: KeyFormView): ModalView {
+  return modal({
+    callbackId: keyForm.callbackId,
+    title: 'Create an API key',
+    submit: 'Ask for approval',
+    metadata: view.metadata,
+    blocks: [
+      ...(view.problem ? wholeSection(view.problem) : []),
+      input({
+        blockId: keyForm.name,
+        label: 'Name',
+        hint: 'What it is for, such as ci-deploy. Your Slack id and the number of the request are added to it.',
+        element: plainTextInput({ actionId: keyForm.name, maxLength: 60, initialValue: view.name }),
+      }),
+      input({
+        blockId: keyForm.access,
+        label: 'Access',
+        element: radioButtons({
+          actionId: keyForm.access,
+          options: [readOnly, fullAccess],
+          initialOption: view.fullAccess ? fullAccess : readOnly,
+        }),
+      }),
+      input({
+        blockId: keyForm.addresses,
+        label: 'Allowed addresses',
+        hint: 'Addresses or ranges such as 203.0.113.0/24, separated by spaces or commas. Empty: from everywhere.',
+        optional: true,
+        element: plainTextInput({ actionId: keyForm.addresses, maxLength: 1_000, initialValue: view.addresses }),
+      }),
+      input({
+        blockId: keyForm.reason,
+        label: 'Reason',
+        hint: 'Shown on the card to whoever decides.',
+        optional: true,
+        element: plainTextInput({ actionId: keyForm.reason, maxLength: 500, initialValue: view.reason }),
+      }),
+    ],
+  })
+}

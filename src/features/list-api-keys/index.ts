@@ -1,0 +1,20 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import type { Feature } from '../feature.ts'
+import { apiKeyListing } from './messages.ts'
+
+/** `/infra keys`: the API keys of the account; never a token, which nobody has. */
+export function listApiKeys({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Feature {
+  return {
+    commands: [
+      {
+        words: 'keys',
+        usage: '[word…]',
+        summary: 'Shows API keys with what they may do, from where, when they were last used, and what deserves a look. Words filter.',
+        example: 'never used',
+        need: 'read',
+        run: async (call) =>
+          call.list(apiKeyListing(await accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }), call.args, Date.now())),
+      },
+    ],
+  }
+}

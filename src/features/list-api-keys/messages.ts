@@ -1,0 +1,41 @@
+import type { ApiKey } from '../../domain/api-key.ts'
+import { askedForBy, remarksOn } from '../../domain/api-key-name.ts'
+import type { Listing } from '../../slack/listing.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
+
+/** What deserves a look comes first, then the latest. Pure. */
+export function apiKeyListing(keys: ApiKey[], words: string[], now: number): Listing {
+  const fits = keys.filter((key) => words.every((word) => searchText(key, now).includes(word.toLowerCase())))
+  const sorted = fits.toSorted((a, b) => remarksOn(b, now).length - remarksOn(a, now).length || created(b) - created(a))
+  const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
+  return {
+    title: mrkdwn`${sorted.length === 1 ? '1 API key' : `${sorted.length} API keys`}${filter}`,
+    rows: sorted.map((key) => row(key, now)),
+    empty: words.length > 0 ? mrkdwn`None of the ${keys.length} API keys fits. Use fewer words.` : mrkdwn`The account has no API keys.`,
+    notes: [mrkdwn`Tokens are not kept anywhere, and cannot be shown again.`],
+  }
+}
+
+function row(key: ApiKey, now: number): Mrkdwn {
+  const remarks = remarksOn(key, now)
+  const access = key.readOnly === undefined ? 'access not told' : key.readOnly ? 'read-only' : 'full access'
+  const from = key.allowedIps.length > 0 ? mrkdwn`from ${joinMrkdwn(key.allowedIps.map(code), ', ')}` : mrkdwn`from everywhere`
+  const used = key.lastUsedAt === undefined ? mrkdwn`never used` : mrkdwn`last used ${dateTime(Date.parse(key.lastUsedAt))}`
+  const by = askedForBy(key)
+  const owner = mrkdwn`${by ? mrkdwn`asked for by ${mention(by)}, ` : ''}owner ${key.user?.email ?? key.user?.id ?? 'not told'}`
+  const lines = [
+    mrkdwn`${remarks.length > 0 ? ':warning:' : ':key:'} *${key.name ?? 'no name'}*  ·  ends in ${code(key.tokenLastSlice ?? '?')}`,
+    joinMrkdwn([mrkdwn`${access} ${from}`, used, owner, code(key.id)], '  ·  '),
+    ...(remarks.length > 0 ? [mrkdwn`_${remarks.join(', ')}_`] : []),
+  ]
+  return joinMrkdwn(lines, '\n')
+}
+
+function created(key: ApiKey): number {
+  return key.createdAt === undefined ? 0 : Date.parse(key.createdAt)
+}
+
+function searchText(key: ApiKey, now: number): string {
+  const access = key.readOnly ? 'read-only' : 'full access'
+  return [key.name, key.id, key.tokenLastSlice, access, key.user?.email, ...key.allowedIps, ...remarksOn(key, now)].join(' ').toLowerCase()
+}

@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
+import type { AccountApi } from '../../account-api/client.ts'
+import { handoverMs } from '../../changes/hand-over.ts'
+import type { ApiKey } from '../../domain/api-key.ts'
+import type { Change, Fact, Moment, Preflight } from '../../domain/change.ts'
+import { isUnanswered, UserError } from '../../domain/errors.ts'
+import type { Verdict } from '../../domain/verdict.ts'
+
+export const KeyInput = z.object({ keyId: z.string() })
+export type KeyInput = z.infer<typeof KeyInput>
+
+/** The key as it was listed. What could not be read is absent. */
+export const KeyFacts = z.object({
+  keyId: z.string(),
+  name: z.string().optional(),
+  lastSlice: z.string().optional(),
+  readOnly: z.boolean().optional(),
+  allowedIps: z.array(z.string()).optional(),
+  owner: z.string().optional(),
+})
+export type KeyFacts = z.infer<typeof KeyFacts>
+
+interface KeyChangeParts {
+  accountApi: Pick<AccountApi, 'apiKeys'>
+  /** The last characters of the key that the bot itself uses. */
+  ownLastSlice: string
+}
+
+/** A write that was not confirmed may still arrive until then. */
+const graceMs = 60_000
+
+/** A new token for a key (`PUT /auth/api_keys/{id}`): the old one stops working at once. Taken by its requester after the approval. */
+export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: KeyChangeParts): Change<KeyInput, KeyFacts> {
+  /** Whether it was rotated shows in the last characters of its token. A new token that nobody has seen must not stay valid. */
+  async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Verdict> {
+    if (moment.phase === 'sent' && moment.sinceSentMs < handoverMs) return { is: 'unclear' }
+    const key = await findApiKey(apiKeys, ({ id }) => id === input.keyId)
+    if (!key) return { is: 'failed', why: 'The key no longer exists on the account.' }
+    if (facts.lastSlice === undefined || key.tokenLastSlice === undefined)
+      return { is: 'unclear', why: 'the account API does not tell the last characters of the key' }
+    if (key.tokenLastSlice === facts.lastSlice) {
+      if (moment.sinceSentMs < graceMs) return { is: 'unclear' }
+      return { is: 'not-started', why: 'The key was not rotated, and its old token still works.' }
+    }
+    await ensureDeleted(apiKeys, key.id)
+    const why =
+      'It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key. Ask for a new key.'
+    return { is: 'failed', why, corrects: true }
+  }
+
+  return {
+    ...sharedParts(apiKeys, ownLastSlice, 'rotate'),
+    kind: 'key.rotate',
+    describe: (facts) => ({
+      title: 'Rotate API key',
+      sentence: `Rotate API key ${nameOf(facts)}`,
+      facts: factsOf(facts),
+      underway: 'being rotated',
+    }),
+    handover: {
+      label: 'Rotate and show',
+      issue: async ({ keyId }, facts) => {
+        const { token } = await apiKeys.rotate(keyId, facts.name ?? '')
+        return {
+          id: keyId,
+          secret: token,
+          heading: `The new token of API key ${nameOf(facts)}`,
+          note: `The old token has stopped working. ${seenOnce}`,
+        }
+      },
+      retract: ({ id }) => ensureDeleted(apiKeys, id),
+    },
+    observe,
+    doneSentence: (facts) =>
+      `API key ${nameOf(facts)} was rotated, and its new token shown to the person who asked, once. The old token has stopped working.`,
+  }
+}
+
+const seenOnce = 'Only you see the new one, and only now: store it where secrets belong before you go on. Nobody can show it again.'
+
+/** The end of a key (`DELETE /auth/api_keys/{id}`). */
+export function createRevokeChange({ accountApi: { apiKeys }, ownLastSlice }: KeyChangeParts): Change<KeyInput, KeyFacts> {
+  return {
+    ...sharedParts(apiKeys, ownLastSlice, 'revoke'),
+    kind: 'key.revoke',
+    describe: (facts) => ({
+      title: 'Revoke API key',
+      sentence: `Revoke API key ${nameOf(facts)}`,
+      facts: factsOf(facts),
+      underway: 'being revoked',
+    }),
+    run: async ({ keyId }) => {
+      await ensureDeleted(apiKeys, keyId)
+      return 'done'
+    },
+    observe: async ({ keyId }, _, moment) => {
+      if (!(await findApiKey(apiKeys, ({ id }) => id === keyId))) return { is: 'done' }
+      if (moment.sinceSentMs < graceMs) return { is: 'unclear' }
+      return { is: 'not-started', why: 'The key is still on the account: it was not revoked, and still works.' }
+    },
+    doneSentence: (facts) => `API key ${nameOf(facts)} was revoked, and no longer works.`,
+  }
+}
+
+function sharedParts(apiKeys: AccountApi['apiKeys'], ownLastSlice: string, verb: string) {
+  async function preflight({ keyId }: KeyInput, { signal }: { signal?: AbortSignal }): Promise<Preflight<KeyFacts>> {
+    try {
+      const key = await findApiKey(apiKeys, ({ id }) => id === keyId, { signal })
+      if (!key) throw new UserError(`There is no API key ${keyId} on the account.`)
+      if (key.tokenLastSlice === ownLastSlice) {
+        throw new UserError(
+          `That is the key that I work with, so I do not ${verb} it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY).`,
+        )
+      }
+      return { facts: toFacts(key), unchecked: [], incomplete: false }
+    } catch (error) {
+      if (!isUnanswered(error)) throw error
+      return {
+        facts: { keyId },
+        unchecked: [`whether API key ${keyId} exists, and that it is not my own (the account API did not answer)`],
+        incomplete: true,
+      }
+    }
+  }
+
+  return {
+    input: KeyInput,
+    facts: KeyFacts,
+    resource: ({ keyId }: KeyInput) => `api_key:${keyId}`,
+    preflight,
+    differences: differencesOf,
+  }
+}
+
+/** A rotation by somebody else makes it another key than the one that was approved. Pure. */
+export function differencesOf(approved: KeyFacts, now: KeyFacts): string[] {
+  if (approved.lastSlice !== undefined && approved.lastSlice !== now.lastSlice)
+    return ['The key was rotated by somebody else after this was asked for.']
+  if (approved.name !== undefined && approved.name !== now.name)
+    return [`The key was called ${approved.name} when this was asked for, and is called ${now.name ?? 'nothing'} now.`]
+  return []
+}
+
+function toFacts(key: ApiKey): KeyFacts {
+  return {
+    keyId: key.id,
+    allowedIps: key.allowedIps,
+    ...(key.name === undefined ? {} : { name: key.name }),
+    ...(key.tokenLastSlice === undefined ? {} : { lastSlice: key.tokenLastSlice }),
+    ...(key.readOnly === undefined ? {} : { readOnly: key.readOnly }),
+    ...(key.user?.email === undefined ? {} : { owner: key.user.email }),
+  }
+}
+
+function factsOf(facts: KeyFacts): Fact[] {
+  const access = facts.readOnly === undefined ? 'not known' : facts.readOnly ? 'read-only' : 'full access'
+  return [
+    { label: 'API key', value: nameOf(facts), ...(facts.name === undefined ? {} : { detail: facts.keyId }) },
+    { label: 'Ends in', value: facts.lastSlice ?? 'not known' },
+    { label: 'Access', value: access },
+    {
+      label: 'Usable from',
+      value: facts.allowedIps === undefined ? 'not known' : facts.allowedIps.length > 0 ? facts.allowedIps.join(', ') : 'everywhere',
+    },
+    { label: 'Owner', value: facts.owner ?? 'not known' },
+  ]
+}
+
+function nameOf({ keyId, name }: KeyFacts): string {
+  return name ?? keyId
+}

@@ -1,0 +1,65 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import type { Ask } from '../../changes/ask.ts'
+import type { ApiKey } from '../../domain/api-key.ts'
+import { findKeys } from '../../domain/api-key-name.ts'
+import type { Change } from '../../domain/change.ts'
+import { UserError } from '../../domain/errors.ts'
+import type { Command, CommandCall } from '../../slack/commands.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import type { Feature } from '../feature.ts'
+import { createRevokeChange, createRotateChange, type KeyFacts, type KeyInput } from './changes.ts'
+
+interface RotateRevokeParts {
+  accountApi: Pick<AccountApi, 'apiKeys'>
+  ask: Ask
+  ownLastSlice: string
+}
+
+/** `/infra keys rotate <key>` and `/infra keys revoke <key>`: both end the token that a key has now. */
+export function rotateRevokeApiKey({ accountApi, ask, ownLastSlice }: RotateRevokeParts): Feature {
+  const rotate = createRotateChange({ accountApi, ownLastSlice })
+  const revoke = createRevokeChange({ accountApi, ownLastSlice })
+
+  function command(verb: 'rotate' | 'revoke', summary: string, change: Change<KeyInput, KeyFacts>, asked: Mrkdwn): Command {
+    async function run({ args, asked: { origin, deliveryKey }, say }: CommandCall): Promise<void> {
+      if (args.length === 0)
+        throw new UserError(
+          `Which key? Give its name or id: ${origin.command} keys ${verb} <key>. ${origin.command} keys shows all of them.`,
+        )
+      const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
+      const keyId = chooseKey(keys, args.join(' '))
+      const { is } = await ask({ change, input: { keyId }, origin, reason: undefined, deliveryKey })
+      await say(
+        is === 'posted' ? asked : mrkdwn`Recorded. Slack has not confirmed the card yet; nothing happens before it is there and approved.`,
+      )
+    }
+    return { words: `keys ${verb}`, usage: '<key>', summary, example: 'ci-deploy', need: 'request', run }
+  }
+
+  return {
+    commands: [
+      command(
+        'rotate',
+        'Asks for a new token of an API key, by name or id. The old token stops working; the new one is shown to you alone, once.',
+        rotate,
+        mrkdwn`Asked for. Once it is approved, press *Rotate and show* on its card: the new token is made on that click, and shown to you alone.`,
+      ),
+      command(
+        'revoke',
+        'Asks for the end of an API key, by name or id.',
+        revoke,
+        mrkdwn`Asked for. The card is in the channel, and its thread tells how it ends.`,
+      ),
+    ],
+    changes: [rotate, revoke],
+  }
+}
+
+/** The one key that is meant. Throws UserError where there is none, or more than one. Pure. */
+export function chooseKey(keys: ApiKey[], typed: string): string {
+  const [only, ...others] = findKeys(keys, typed)
+  if (!only) throw new UserError(`There is no API key ${typed} on the account. “keys” shows all of them.`)
+  if (others.length === 0) return only.id
+  const list = [only, ...others].slice(0, 10).map((key) => `${key.id} (${key.name}, ends in ${key.tokenLastSlice ?? '?'})`)
+  throw new UserError(`There are ${others.length + 1} API keys called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
+}

@@ -1,0 +1,449 @@
+import { expect, test } from 'vitest'
+import { createAccountApi } from '../../src/account-api/client.ts'
+import { Secret } from '../../src/domain/secret.ts'
+import { key, type Reply, startClient } from './recording-server.ts'
+import * as sample from './wire-samples.ts'
+
+/** Pages after the first are empty. */
+function firstPage(item: unknown): (request: { target: string }) => Reply {
+  return ({ target }) => ({ json: { data: target.includes('number%5D=1') ? [item] : [], meta: {} } })
+}
+
+test('every request carries the key as it is, the types it reads and the version of the interface', async () => {
+  const { api, requests, url } = await startClient(() => ({ status: 202, json: { data: sample.elasticIp } }))
+
+  await api.elasticIps.move('eip_7f3a', 'sv_81')
+
+  expect(requests[0]?.headers).toEqual({
+    authorization: key,
+    accept: 'application/vnd.api+json, application/json',
+    'accept-encoding': 'identity',
+    'api-version': '2023-06-01',
+    'content-type': 'application/json',
+    'content-length': String(requests[0]?.body.length),
+    'user-agent': 'lockkeeper',
+    connection: 'keep-alive',
+    host: url.host,
+  })
+})
+
+test('a request without a body says nothing of one', async () => {
+  const { api, requests } = await startClient(() => ({ json: { data: [] } }))
+
+  await api.plans.list()
+
+  expect(requests[0]?.headers).not.toHaveProperty('content-type')
+  expect(requests[0]?.body).toBe('')
+})
+
+test('baselines are listed', async () => {
+  const { api, requests } = await startClient(() => ({ json: { data: [sample.baseline], meta: {} } }))
+
+  const baselines = await api.baselines.list()
+
+  expect(requests).toMatchObject([{ method: 'GET', target: '/baselines', body: '' }])
+  expect(baselines).toMatchInlineSnapshot(`
+    [
+      {
+        "bios": [
+          {
+            "setting": "hyperthreading",
+            "value": "true",
+          },
+          {
+            "setting": "boot_mode",
+            "value": "uefi",
+          },
+          {
+            "setting": "sockets",
+            "value": "2",
+          },
+          {
+            "setting": "power",
+            "value": "{"turbo":true}",
+          },
+        ],
+        "createdAt": "2026-05-11T14:02:00Z",
+        "description": "Two mirrored disks for the system",
+        "diskLayout": [
+          {
+            "count": 2,
+            "filesystem": undefined,
+            "mountPoint": undefined,
+            "raidLevel": "raid-1",
+            "role": "os",
+          },
+          {
+            "count": 4,
+            "filesystem": "ext4",
+            "mountPoint": "/var/lib/kafka",
+            "raidLevel": "raid-0",
+            "role": "storage",
+          },
+        ],
+        "id": "bl_2",
+        "name": "Kafka brokers",
+        "operatingSystem": "debian_12",
+        "platforms": [
+          {
+            "id": "plan_m4",
+            "name": "m4.metal.large",
+            "slug": "m4-metal-large",
+          },
+        ],
+        "sshKeys": [
+          {
+            "fingerprint": "6a:0f:3c:91",
+            "id": "ssh_1",
+            "name": "ops-2026",
+          },
+        ],
+        "targetType": "platforms",
+        "userData": {
+          "description": undefined,
+          "id": "ud_1",
+        },
+      },
+    ]
+  `)
+})
+
+test('a virtual machine is renamed, and nothing but its name is sent', async () => {
+  const { api, requests } = await startClient(() => ({ json: { data: sample.virtualMachine, meta: {} } }))
+  const hostile = Object.assign(Object('search-2'), { plan: 'vm.large', billing: 'monthly', tags: [] })
+
+  const renamed = await api.virtualMachines.rename('vm_19', hostile)
+
+  expect(requests).toMatchObject([{ method: 'PATCH', target: '/virtual_machines/vm_19' }])
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { type: 'virtual_machines', id: 'vm_19', attributes: { name: 'search-2' } } })
+  expect(renamed).toMatchInlineSnapshot(`
+    {
+      "billing": "hourly",
+      "createdAt": "2026-06-18T09:30:00Z",
+      "id": "vm_19",
+      "name": "search-2",
+      "operatingSystem": {
+        "name": "Ubuntu",
+        "slug": "ubuntu_24_04_x64_lts",
+        "version": "24.04",
+      },
+      "pendingRestart": false,
+      "plan": {
+        "id": "plan_4",
+        "name": "vm.medium",
+        "slug": "vm-medium",
+      },
+      "primaryIpv4": "192.0.2.112",
+      "project": {
+        "id": "proj_1",
+        "name": "Storefront",
+        "slug": "storefront",
+      },
+      "site": "ASH",
+      "specs": {
+        "gpu": "",
+        "nic": "10 Gbps",
+        "ram": "8 GB",
+        "storage": "160 GB",
+        "vcpuCount": 4,
+      },
+      "status": "Running",
+    }
+  `)
+})
+
+test('the answer to a rename may leave out nearly everything', async () => {
+  const { api } = await startClient(() => ({ json: { data: { id: 'vm_19', attributes: { name: 'search-2', operating_system: null } } } }))
+
+  const renamed = await api.virtualMachines.rename('vm_19', 'search-2')
+
+  expect(renamed).toMatchObject({ id: 'vm_19', name: 'search-2', operatingSystem: undefined, plan: undefined, specs: { ram: undefined } })
+})
+
+test('an Elastic IP is moved', async () => {
+  const { api, requests } = await startClient(() => ({ status: 202, json: { data: sample.elasticIp } }))
+
+  const moving = await api.elasticIps.move('eip_7f3a', 'sv_81')
+
+  expect(requests).toMatchObject([{ method: 'PATCH', target: '/elastic_ips/eip_7f3a' }])
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { type: 'elastic_ips', attributes: { server_id: 'sv_81' } } })
+  expect(moving).toMatchInlineSnapshot(`
+    {
+      "address": "203.0.113.10",
+      "createdAt": "2026-03-02T09:30:00Z",
+      "family": "IPv4",
+      "id": "eip_7f3a",
+      "mode": "routed",
+      "prefixLength": 32,
+      "project": {
+        "id": "proj_1",
+        "name": "Storefront",
+        "slug": "storefront",
+      },
+      "server": {
+        "hostname": "web-2",
+        "id": "sv_81",
+      },
+      "site": {
+        "id": "loc_ash",
+        "name": "Ashburn",
+        "slug": "ASH",
+      },
+      "status": "moving",
+    }
+  `)
+})
+
+test('an API key is created with its name alone', async () => {
+  const { api, requests } = await startClient(() => ({ status: 201, json: { data: sample.issuedApiKey, meta: {} } }))
+
+  const { key: created, token } = await api.apiKeys.create({ name: 'deploy' })
+
+  expect(requests).toMatchObject([{ method: 'POST', target: '/auth/api_keys' }])
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { type: 'api_keys', attributes: { name: 'deploy' } } })
+  expect(token.reveal()).toBe(sample.token)
+  expect(created).toMatchInlineSnapshot(`
+    {
+      "allowedIps": [
+        "198.51.100.0/24",
+      ],
+      "apiVersion": "2023-06-01",
+      "createdAt": "2026-02-14T09:30:00Z",
+      "id": "key_5",
+      "lastUsedAt": undefined,
+      "name": "deploy",
+      "readOnly": true,
+      "tokenLastSlice": "0ff1c",
+      "updatedAt": "2026-02-14T09:30:00Z",
+      "user": {
+        "email": "ada.okafor@nimbus.example",
+        "id": "user_1",
+      },
+    }
+  `)
+})
+
+test('an API key is created read-only and for some addresses', async () => {
+  const { api, requests } = await startClient(() => ({ status: 201, json: { data: sample.issuedApiKey } }))
+
+  await api.apiKeys.create({ name: 'deploy', readOnly: true, allowedIps: ['198.51.100.0/24'] })
+
+  const attributes = { name: 'deploy', read_only: true, allowed_ips: ['198.51.100.0/24'] }
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { type: 'api_keys', attributes } })
+})
+
+test('API keys are listed, and a token in the list goes nowhere', async () => {
+  const { api, requests } = await startClient(() => ({ json: { data: [sample.issuedApiKey], meta: {} } }))
+
+  const keys = await api.apiKeys.list()
+
+  expect(requests).toMatchObject([{ method: 'GET', target: '/auth/api_keys', body: '' }])
+  expect(keys).toMatchObject([{ id: 'key_5', name: 'deploy', tokenLastSlice: '0ff1c' }])
+  expect(JSON.stringify(keys)).not.toContain(sample.token)
+})
+
+test('an API key is rotated', async () => {
+  const { api, requests } = await startClient(() => ({ json: { data: sample.issuedApiKey } }))
+
+  const { token } = await api.apiKeys.rotate('key_5', 'deploy')
+
+  expect(requests).toMatchObject([{ method: 'PUT', target: '/auth/api_keys/key_5' }])
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { id: 'key_5', type: 'api_keys', attributes: { name: 'deploy' } } })
+  expect(token.reveal()).toBe(sample.token)
+})
+
+test('the settings of an API key are changed, and only those given', async () => {
+  const { api, requests } = await startClient(() => ({ json: { data: sample.apiKey } }))
+
+  const changed = await api.apiKeys.update('key_5', { allowedIps: [] })
+
+  expect(requests).toMatchObject([{ method: 'PATCH', target: '/auth/api_keys/key_5' }])
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { id: 'key_5', type: 'api_keys', attributes: { allowed_ips: [] } } })
+  expect(changed.id).toBe('key_5')
+})
+
+test.each([
+  ['with the documented body', { json: { meta: {} } }],
+  ['without a body', { status: 204, headers: { 'content-type': '' } }],
+  ['with an empty body', { headers: { 'content-length': '0', 'content-type': 'text/plain' } }],
+])('an API key is deleted: an answer %s', async (_, reply) => {
+  const { api, requests } = await startClient(() => reply)
+
+  await api.apiKeys.delete('key_5')
+
+  expect(requests).toMatchObject([{ method: 'DELETE', target: '/auth/api_keys/key_5', body: '' }])
+})
+
+test('plans are listed', async () => {
+  const { api, requests } = await startClient(() => ({ json: { data: [sample.plan] } }))
+
+  const plans = await api.plans.list()
+
+  expect(requests).toMatchObject([{ method: 'GET', target: '/plans/virtual_machines', body: '' }])
+  expect(plans).toMatchInlineSnapshot(`
+    [
+      {
+        "id": "plan_4",
+        "name": "vm.medium",
+        "operatingSystems": [
+          "ubuntu_24_04_x64_lts",
+          "debian_12",
+        ],
+        "regions": [
+          {
+            "availableSites": [
+              "ASH",
+              "DAL",
+            ],
+            "inStockSites": [
+              "ASH",
+            ],
+            "name": "United States",
+            "prices": [
+              {
+                "currency": "USD",
+                "hour": 0.054,
+                "month": 39.42,
+                "year": 425.74,
+              },
+              {
+                "currency": "EUR",
+                "hour": 0.05,
+                "month": 36.5,
+                "year": 394.2,
+              },
+            ],
+            "stockLevel": "low",
+          },
+        ],
+        "specs": {
+          "disk": {
+            "amount": 160,
+            "type": "nvme",
+            "unit": "gib",
+          },
+          "gpu": "NVIDIA L40S",
+          "memory": 8,
+          "nics": [
+            {
+              "count": 1,
+              "type": "10 Gbps",
+            },
+          ],
+          "vcpuCount": 4,
+          "vcpuType": "shared",
+          "vramPerGpu": 48,
+        },
+        "stockLevel": "low",
+      },
+    ]
+  `)
+})
+
+test('Elastic IPs are listed by project, server and status', async () => {
+  const { api, requests } = await startClient(firstPage(sample.elasticIp))
+
+  const found = await api.elasticIps.list({ projectId: 'proj_1', serverId: 'sv_81', status: 'moving' })
+
+  expect(requests.map(({ target }) => decodeURIComponent(target))).toEqual([
+    '/elastic_ips?filter[project]=proj_1&filter[server]=sv_81&filter[status]=moving&page[size]=100&page[number]=1',
+    '/elastic_ips?filter[project]=proj_1&filter[server]=sv_81&filter[status]=moving&page[size]=100&page[number]=2',
+  ])
+  expect(found).toMatchObject([
+    { id: 'eip_7f3a', address: '203.0.113.10', server: { id: 'sv_81', hostname: 'web-2' }, site: { slug: 'ASH' } },
+  ])
+})
+
+test('one Elastic IP is read', async () => {
+  const { api, requests } = await startClient(() => ({ json: { data: sample.elasticIp } }))
+
+  const found = await api.elasticIps.get('eip_7f3a')
+
+  expect(requests).toMatchObject([{ method: 'GET', target: '/elastic_ips/eip_7f3a' }])
+  expect(found.status).toBe('moving')
+})
+
+test('servers are listed by project, hostname and region', async () => {
+  const { api, requests } = await startClient(firstPage(sample.server))
+
+  const found = await api.servers.list({ projectId: 'proj_1', hostname: 'web 2&page[size]=1', region: 'ASH' })
+
+  expect(requests[0]?.target).toBe(
+    '/servers?filter%5Bproject%5D=proj_1&filter%5Bhostname%5D=web+2%26page%5Bsize%5D%3D1&filter%5Bregion%5D=ASH&page%5Bsize%5D=100&page%5Bnumber%5D=1',
+  )
+  expect(found).toMatchInlineSnapshot(`
+    [
+      {
+        "hostname": "web-2",
+        "id": "sv_81",
+        "label": "shop front",
+        "locked": true,
+        "primaryIpv4": "198.51.100.22",
+        "project": {
+          "id": "proj_1",
+          "name": "Storefront",
+          "slug": "storefront",
+        },
+        "site": {
+          "id": "loc_ash",
+          "name": "Ashburn",
+          "slug": "ASH",
+        },
+        "status": "on",
+      },
+    ]
+  `)
+})
+
+test('one server is read', async () => {
+  const { api, requests } = await startClient(() => ({ json: { data: sample.server } }))
+
+  const found = await api.servers.get('sv_81')
+
+  expect(requests).toMatchObject([{ method: 'GET', target: '/servers/sv_81' }])
+  expect(found.locked).toBe(true)
+})
+
+test('virtual machines are read without their credentials', async () => {
+  const { api, requests } = await startClient(firstPage(sample.virtualMachine))
+
+  const found = await api.virtualMachines.list({ projectId: 'proj_1' })
+
+  expect(decodeURIComponent(requests[0]?.target ?? '')).toBe('/virtual_machines?filter[project]=proj_1&page[size]=100&page[number]=1')
+  expect(JSON.stringify(found)).not.toMatch(/password|battery|username/)
+})
+
+test('one virtual machine is read', async () => {
+  const { api, requests } = await startClient(() => ({ json: { data: sample.virtualMachine } }))
+
+  await api.virtualMachines.get('vm_19')
+
+  expect(requests).toMatchObject([{ method: 'GET', target: '/virtual_machines/vm_19' }])
+})
+
+test('events are listed newest first, as many as are wanted', async () => {
+  const { api, requests } = await startClient((_, index) => ({ json: { data: [{ ...sample.event, id: `evt_${index}` }] } }))
+
+  const events = await api.events.list({
+    targetId: 'eip_7f3a',
+    action: 'update.elastic_ip',
+    since: new Date('2026-11-20T00:00:00Z'),
+    limit: 2,
+  })
+
+  expect(requests.map(({ target }) => decodeURIComponent(target))).toEqual([
+    '/events?filter[target_id]=eip_7f3a&filter[action]=update.elastic_ip&filter[created_at][gte]=2026-11-20T00:00:00.000Z&sort=-created_at&page[size]=2&page[number]=1',
+    '/events?filter[target_id]=eip_7f3a&filter[action]=update.elastic_ip&filter[created_at][gte]=2026-11-20T00:00:00.000Z&sort=-created_at&page[size]=2&page[number]=2',
+  ])
+  expect(events).toMatchObject([{ id: 'evt_0', author: { email: 'ada.okafor@nimbus.example' } }, { id: 'evt_1' }])
+})
+
+test('a base address with a path keeps it', async () => {
+  const { requests, url } = await startClient(() => ({ json: { data: [] } }))
+  const below = createAccountApi({ baseUrl: new URL('/infra/v1/', url), key: new Secret(key) })
+
+  await below.plans.list()
+  await below.close()
+
+  expect(requests).toMatchObject([{ target: '/infra/v1/plans/virtual_machines' }])
+})

@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { type AccountApiOptions, createAccountApi } from '../../src/account-api/client.ts'
+import { Secret } from '../../src/domain/secret.ts'
+
+/** A request as it was on the wire. */
+export interface Recorded {
+  method: string
+  /** Path and query, untouched. */
+  target: string
+  headers: Record<string, string | string[] | undefined>
+  body: string
+}
+
+/** What to answer: JSON with 200 and the account API's content type, unless it says otherwise; or a function that does it by itself. */
+export type Reply =
+  | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string }
+  | ((response: ServerResponse) => void)
+
+export type Respond = (request: Recorded, index: number) => Reply
+
+export const jsonType = 'application/vnd.api+json'
+export const key = '5e1f0c9a7b3d24680ace13579bdf02468ace'
+/** Short, so that what takes too long is over soon. */
+export const timings = { connectMs: 300, headersMs: 400, bodyMs: 400, readMs: 900, writeMs: 900, retryBaseMs: 1, retryMaxMs: 4 }
+
+/** A server on loopback that remembers what it was sent; closed when the test ends. */
+export async function startRecordingServer(respond: Respond) {
+  const requests: Recorded[] = []
+  const server = createServer(async (request, response) => {
+    const { method = '', url = '', headers } = request
+    const recorded = { method, target: url, headers, body: await text(request) }
+    requests.push(recorded)
+    const reply = respond(recorded, requests.length - 1)
+    if (typeof reply === 'function') return reply(response)
+    const { status = 200, headers: more, json, text: plain = json === undefined ? '' : JSON.stringify(json) } = reply
+    response.writeHead(status, { 'content-type': jsonType, ...more }).end(plain)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), requests }
+}
+
+/** The client, talking to a recording server. */
+export async function startClient(respond: Respond, options: Partial<AccountApiOptions> = {}) {
+  const server = await startRecordingServer(respond)
+  const api = createAccountApi({ baseUrl: server.url, key: new Secret(key), timings, ...options })
+  onTestFinished(() => api.close())
+  return { api, requests: server.requests, url: server.url }
+}
+
+/** What a promise is rejected with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => {
+      throw new Error('it did not fail')
+    },
+    (error: unknown) => error,
+  )
+}

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { ApiError, certainlyNotApplied } from '../../src/domain/errors.ts'
+import { key, type Reply, rejection, startClient } from './recording-server.ts'
+
+async function refusedMove(reply: Reply): Promise<ApiError> {
+  const { api } = await startClient(() => reply)
+  const error = await rejection(api.elasticIps.move('eip_1', 'sv_2'))
+  if (!(error instanceof ApiError)) throw error
+  return error
+}
+
+test.each(['ELASTIC_IP_NOT_ACTIVE', 'SERVER_NOT_IN_PROJECT', 'SITE_NOT_SUPPORTED', 'SERVER_NETWORK_INCOMPATIBLE', 'SITE_MISMATCH'])(
+  'a move refused with %s',
+  async (code) => {
+    const error = await refusedMove({ status: 422, json: { errors: [{ code, message: 'No.' }] } })
+
+    expect(error).toMatchObject({ operation: 'elasticIps.move', status: 422, codes: [code], detail: 'No.' })
+    expect(error.message).toBe(`elasticIps.move: 422 ${code}`)
+    expect(certainlyNotApplied(error)).toBe(true)
+  },
+)
+
+test('the longer shape of errors', async () => {
+  const long = {
+    code: 'VALIDATION_ERROR',
+    status: '422',
+    title: 'Invalid',
+    detail: 'server_id is unknown',
+    source: { pointer: '/data' },
+    meta: {},
+  }
+
+  const error = await refusedMove({ status: 422, json: { errors: [long, { code: 'SECOND' }] } })
+
+  expect(error).toMatchObject({ codes: ['VALIDATION_ERROR', 'SECOND'], detail: 'server_id is unknown' })
+})
+
+test.each([
+  ['only a title', { errors: [{ title: 'Not found' }] }, [], 'Not found'],
+  ['a number for a code', { errors: [{ code: 1042, message: '' }] }, ['1042'], undefined],
+  ['an error that is none', { errors: [null, 'x', 7, { detail: { a: 1 }, message: 'words' }] }, [], 'words'],
+  ['no errors', {}, [], undefined],
+  ['errors that are no list', { errors: 'many' }, [], undefined],
+  ['a text', 'no', [], undefined],
+  ['nothing', undefined, [], undefined],
+])('any member can be missing: %s', async (_, json, codes, detail) => {
+  const error = await refusedMove({ status: 404, json })
+
+  expect(error).toMatchObject({ status: 404, codes, detail })
+})
+
+test.each([
+  ['a web page', { headers: { 'content-type': 'text/html' }, text: '<html>please log in</html>' }],
+  ['JSON cut short', { text: '{"errors":[{"code":"SITE_MIS' }],
+  ['a compressed body', { headers: { 'content-encoding': 'gzip' }, text: '\u001f\u008b' }],
+])('what cannot be read says no more than its status: %s', async (_, reply) => {
+  const error = await refusedMove({ status: 400, ...reply })
+
+  expect(error).toMatchObject({ status: 400, codes: [], detail: undefined, message: 'elasticIps.move: 400' })
+})
+
+test('a refusal whose body never ends is told by its status', async () => {
+  const { api } = await startClient(() => (response) => response.writeHead(409, { 'content-type': 'application/json' }).write('{'))
+
+  expect(await rejection(api.elasticIps.move('eip_1', 'sv_2'))).toMatchObject({ name: 'ApiError', status: 409 })
+})
+
+test('the words of the account API are cut, on one line, and free of keys and tokens', async () => {
+  const detail = `The key ${key} and\nthe token ${'ab12'.repeat(9)} are \u0000wrong. ${'😀'.repeat(300)}`
+
+  const error = await refusedMove({ status: 400, json: { errors: [{ code: key, detail }] } })
+
+  expect(error.codes).toEqual([])
+  expect(error.detail).toMatch(/^The key \[redacted\] and the token \[redacted\] are wrong\. (😀)+…$/u)
+  expect([...(error.detail ?? '')]).toHaveLength(200)
+})
+
+test.each([
+  ['seconds', { 'retry-after': '120' }, 120_000],
+  ['a date, by the clock of the answer', { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT', date: 'Sat, 21 Nov 2026 12:00:00 GMT' }, 30_000],
+  ['a date that has passed', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT', date: 'Sat, 21 Nov 2026 12:00:00 GMT' }, 0],
+  ['a word', { 'retry-after': 'soon' }, undefined],
+  ['a negative number', { 'retry-after': '-5' }, undefined],
+  ['nothing', {}, undefined],
+])('Retry-After with %s', async (_, headers, retryAfterMs) => {
+  const error = await refusedMove({ status: 429, headers })
+
+  expect(error.retryAfterMs).toBe(retryAfterMs)
+  expect(certainlyNotApplied(error)).toBe(false)
+})
+
+test.each([400, 401, 403, 404, 409, 422, 423])('a write refused with %i has certainly changed nothing', async (status) => {
+  expect(certainlyNotApplied(await refusedMove({ status }))).toBe(true)
+})
+
+test.each([408, 429, 500, 502, 503, 504])('a write answered with %i may have been carried out', async (status) => {
+  expect(certainlyNotApplied(await refusedMove({ status }))).toBe(false)
+})

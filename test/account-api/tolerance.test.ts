@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { type Reply, startClient } from './recording-server.ts'
+import * as sample from './wire-samples.ts'
+
+function page(items: unknown[]): (request: { target: string }) => Reply {
+  return ({ target }) => ({ json: { data: /number%5D=([2-9]|\d\d)/.test(target) ? [] : items } })
+}
+
+const bare = { server: null, region: null, project: null, prefix_length: null, family: null, mode: null, created_at: null }
+
+test('an Elastic IP without a server, a region and the rest', async () => {
+  const { api } = await startClient(() => ({ json: { data: { id: 'eip_1', attributes: bare } } }))
+
+  expect(await api.elasticIps.get('eip_1')).toMatchInlineSnapshot(`
+    {
+      "address": "eip_1",
+      "createdAt": undefined,
+      "family": undefined,
+      "id": "eip_1",
+      "mode": undefined,
+      "prefixLength": undefined,
+      "project": undefined,
+      "server": undefined,
+      "site": undefined,
+      "status": "unknown",
+    }
+  `)
+})
+
+test('values that are not known yet, new fields, and numbers that are texts', async () => {
+  const attributes = { ...sample.elasticIp.attributes, status: 'frozen', mode: 'bgp', prefix_length: '64', anycast: { since: 2027 } }
+  const { api } = await startClient(() => ({ json: { data: { ...sample.elasticIp, attributes, links: {} }, included: [] } }))
+
+  expect(await api.elasticIps.get('eip_7f3a')).toMatchObject({ status: 'frozen', mode: 'bgp', prefixLength: 64 })
+})
+
+test('an Elastic IP that is still being provisioned has no id and is left out, which is nothing to report', async () => {
+  const skipped: unknown[] = []
+  const { api } = await startClient(page([{ ...sample.elasticIp, id: null }, sample.elasticIp]), {
+    onSkipped: (report) => skipped.push(report),
+  })
+
+  expect(await api.elasticIps.list()).toMatchObject([{ id: 'eip_7f3a' }])
+  expect(skipped).toEqual([])
+})
+
+test.each(['elasticIps', 'servers', 'virtualMachines', 'plans', 'baselines', 'apiKeys', 'events'] as const)(
+  'one broken item does not cost the others: %s',
+  async (resource) => {
+    const skipped: unknown[] = []
+    const whole = { id: 'whole', attributes: {} }
+    const broken = [
+      { id: 7, attributes: {} },
+      null,
+      'text',
+      { id: 'half' },
+      { id: 'odd', attributes: { name: 9, status: {}, action: [], hostname: 1 } },
+    ]
+    const { api } = await startClient(page([...broken, whole]), { onSkipped: (report) => skipped.push(report) })
+
+    const items = await api[resource].list()
+
+    expect(items.map(({ id }) => id)).toEqual(['whole'])
+    expect(skipped).toEqual([{ operation: `${resource}.list`, count: 5 }])
+  },
+)
+
+test('a plan of which little is told', async () => {
+  const specs = { gpu: null, vram_per_gpu: null, nics: [{ type: null, count: '2' }], vcpu: { count: '4' }, disk: { size: null } }
+  const regions = [{ name: 'Japan', locations: null, pricing: { JPY: { hour: '7.5' }, USD: null } }, {}]
+  const { api } = await startClient(page([{ id: 'plan_1', attributes: { specs, regions, stock_level: 'plenty' } }]))
+
+  expect(await api.plans.list()).toMatchInlineSnapshot(`
+    [
+      {
+        "id": "plan_1",
+        "name": "plan_1",
+        "operatingSystems": [],
+        "regions": [
+          {
+            "availableSites": [],
+            "inStockSites": [],
+            "name": "Japan",
+            "prices": [
+              {
+                "currency": "JPY",
+                "hour": 7.5,
+                "month": undefined,
+                "year": undefined,
+              },
+              {
+                "currency": "USD",
+                "hour": undefined,
+                "month": undefined,
+                "year": undefined,
+              },
+            ],
+            "stockLevel": undefined,
+          },
+          {
+            "availableSites": [],
+            "inStockSites": [],
+            "name": undefined,
+            "prices": [],
+            "stockLevel": undefined,
+          },
+        ],
+        "specs": {
+          "disk": {
+            "amount": undefined,
+            "type": undefined,
+            "unit": undefined,
+          },
+          "gpu": undefined,
+          "memory": undefined,
+          "nics": [
+            {
+              "count": 2,
+              "type": undefined,
+            },
+          ],
+          "vcpuCount": 4,
+          "vcpuType": undefined,
+          "vramPerGpu": undefined,
+        },
+        "stockLevel": "plenty",
+      },
+    ]
+  `)
+})
+
+test('allowed addresses in a form that is not known are shown, since none would mean from everywhere', async () => {
+  const { api } = await startClient(
+    page([
+      { id: 'key_1', attributes: { allowed_ips: [{ cidr: '192.0.2.0/24' }] } },
+      { id: 'key_2', attributes: { allowed_ips: null } },
+    ]),
+  )
+
+  const [first, second] = await api.apiKeys.list()
+
+  expect(first?.allowedIps).toEqual(['{"cidr":"192.0.2.0/24"}'])
+  expect(second).toMatchObject({ allowedIps: [], readOnly: undefined })
+})

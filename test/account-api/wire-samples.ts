@@ -1,0 +1,136 @@
+/** Answers with every field of the interface specification. */
+export const elasticIp = {
+  id: 'eip_7f3a',
+  type: 'elastic_ips',
+  attributes: {
+    address: '203.0.113.10',
+    family: 'IPv4',
+    prefix_length: 32,
+    mode: 'routed',
+    status: 'moving',
+    created_at: '2026-03-02T09:30:00Z',
+    server: { id: 'sv_81', hostname: 'web-2', primary_ipv4: '198.51.100.22', operating_system: 'ubuntu_24_04_x64_lts' },
+    project: { id: 'proj_1', name: 'Storefront', slug: 'storefront' },
+    region: { id: 'reg_us', name: 'United States', location: { id: 'loc_ash', name: 'Ashburn', slug: 'ASH' } },
+  },
+}
+
+export const server = {
+  id: 'sv_81',
+  type: 'servers',
+  attributes: {
+    hostname: 'web-2',
+    label: 'shop front',
+    primary_ipv4: '198.51.100.22',
+    status: 'on',
+    locked: true,
+    region: { city: 'Ashburn', site: { id: 'loc_ash', name: 'Ashburn', slug: 'ASH' } },
+    project: { id: 'proj_1', name: 'Storefront', slug: 'storefront' },
+  },
+}
+
+export const virtualMachine = {
+  id: 'vm_19',
+  type: 'virtual_machines',
+  attributes: {
+    name: 'search-2',
+    status: 'Running',
+    created_at: '2026-06-18T09:30:00Z',
+    primary_ipv4: '192.0.2.112',
+    operating_system: {
+      name: 'Ubuntu',
+      slug: 'ubuntu_24_04_x64_lts',
+      version: '24.04',
+      features: { raid: false },
+      distro: { name: 'Ubuntu' },
+    },
+    credentials: { username: 'ubuntu', host: '192.0.2.112', password: 'correct horse battery', ssh_keys: [] },
+    site: 'ASH',
+    billing: 'hourly',
+    user_data: '',
+    plan: { id: 'plan_4', name: 'vm.medium', slug: 'vm-medium' },
+    specs: { vcpu: 4, ram: '8 GB', storage: '160 GB', nic: '10 Gbps', gpu: '' },
+    tags: [],
+    team: { id: 'team_1', name: 'Nimbus Works', limits: { virtual_machine: 50 } },
+    project: { id: 'proj_1', name: 'Storefront', slug: 'storefront', environment: 'Production', stats: { servers: 8 } },
+    pending_restart: false,
+  },
+}
+
+export const plan = {
+  id: 'plan_4',
+  type: 'virtual_machine_plans',
+  attributes: {
+    name: 'vm.medium',
+    specs: {
+      memory: 8,
+      gpu: 'NVIDIA L40S',
+      vram_per_gpu: 48,
+      vcpus: 4,
+      vcpu: { count: 4, clock: 2.9, type: 'shared' },
+      nics: [{ type: '10 Gbps', count: '1' }],
+      disk: { type: 'nvme', size: { amount: 160, unit: 'gib' } },
+    },
+    regions: [
+      {
+        name: 'United States',
+        locations: { available: ['ASH', 'DAL'], in_stock: ['ASH'] },
+        stock_level: 'low',
+        pricing: { USD: { hour: 0.054, month: 39.42, year: 425.74 }, EUR: { hour: 0.05, month: 36.5, year: 394.2 } },
+      },
+    ],
+    stock_level: 'low',
+    available_operating_systems: ['ubuntu_24_04_x64_lts', 'debian_12'],
+  },
+}
+
+export const baseline = {
+  id: 'bl_2',
+  type: 'baselines',
+  attributes: {
+    name: 'Kafka brokers',
+    description: 'Two mirrored disks for the system',
+    target_type: 'platforms',
+    operating_system: 'debian_12',
+    platforms: [{ id: 'plan_m4', name: 'm4.metal.large', slug: 'm4-metal-large' }],
+    ssh_keys: [{ id: 'ssh_1', name: 'ops-2026', fingerprint: '6a:0f:3c:91' }],
+    user_data: { id: 'ud_1', description: null },
+    disk_layout: [
+      { role: 'os', count: 2, raid_level: 'raid-1', filesystem: null, mount_point: null },
+      { role: 'storage', count: 4, raid_level: 'raid-0', filesystem: 'ext4', mount_point: '/var/lib/kafka' },
+    ],
+    bios: { hyperthreading: true, boot_mode: 'uefi', sockets: 2, power: { turbo: true } },
+    created_at: '2026-05-11T14:02:00Z',
+  },
+}
+
+export const apiKey = {
+  id: 'key_5',
+  type: 'api_keys',
+  attributes: {
+    name: 'deploy',
+    token_last_slice: '0ff1c',
+    api_version: '2023-06-01',
+    read_only: true,
+    allowed_ips: ['198.51.100.0/24'],
+    created_at: '2026-02-14T09:30:00Z',
+    updated_at: '2026-02-14T09:30:00Z',
+    last_used_at: null,
+    user: { id: 'user_1', email: 'ada.okafor@nimbus.example' },
+  },
+}
+
+export const token = 'd00dfeedd00dfeedd00dfeedd00dfeed0ff1c'.slice(1)
+
+export const issuedApiKey = { ...apiKey, attributes: { ...apiKey.attributes, token } }
+
+export const event = {
+  id: 'evt_1',
+  type: 'events',
+  attributes: {
+    action: 'update.elastic_ip',
+    target: { id: 'eip_7f3a', name: '203.0.113.10' },
+    author: { id: 'user_1', name: 'Ada', email: 'ada.okafor@nimbus.example' },
+    created_at: '2026-11-20T10:00:00Z',
+  },
+}

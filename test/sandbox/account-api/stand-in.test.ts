@@ -1,0 +1,279 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createAccountApi } from '../../../src/account-api/client.ts'
+import { ApiError } from '../../../src/domain/errors.ts'
+import { Secret } from '../../../src/domain/secret.ts'
+import type { FaultOrder } from './faults.ts'
+import { type AccountApiOptions, startAccountApi } from './start-account-api.ts'
+
+async function start(options: AccountApiOptions = {}) {
+  const clock = { ms: Date.parse('2026-11-21T12:00:00Z') }
+  const account = await startAccountApi({ moveTakes: { min: 5_000, max: 5_000 }, now: () => clock.ms, ...options })
+  const clientWith = (token: string) => {
+    const client = createAccountApi({
+      baseUrl: new URL(account.url),
+      key: new Secret(token),
+      timings: { writeMs: 600, readMs: 600, retryBaseMs: 1, retryMaxMs: 2 },
+    })
+    onTestFinished(() => client.close())
+    return client
+  }
+  onTestFinished(() => account.close())
+  return { ...account, clock, clientWith, api: clientWith(account.key) }
+}
+
+/** What the account API said no with: `422 SITE_MISMATCH`. */
+async function refusal(promise: Promise<unknown>): Promise<string> {
+  const error = await promise.then(
+    () => new Error('it was not refused'),
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof ApiError)) throw error
+  return [error.status, ...error.codes].join(' ')
+}
+
+describe('the account', () => {
+  test('reads like a real one, with something in every state', async () => {
+    const { api } = await start()
+
+    const [elasticIps, servers, machines] = await Promise.all([api.elasticIps.list(), api.servers.list(), api.virtualMachines.list()])
+    const [plans, baselines, keys] = await Promise.all([api.plans.list(), api.baselines.list(), api.apiKeys.list()])
+
+    expect([elasticIps.length, servers.length, machines.length, plans.length, baselines.length, keys.length]).toEqual([
+      17, 26, 13, 25, 5, 4,
+    ])
+    expect(new Set(elasticIps.map(({ status }) => status))).toEqual(new Set(['active', 'error', 'configuring', 'releasing']))
+    expect(elasticIps.some(({ server }) => server === undefined)).toBe(true)
+    expect(servers.some(({ locked }) => locked)).toBe(true)
+    expect(servers.filter(({ hostname }) => hostname === 'bastion-1').map(({ project }) => project?.slug)).toEqual([
+      'storefront',
+      'internal-tools',
+    ])
+    expect(new Set(elasticIps.map(({ project }) => project?.slug)).size).toBe(3)
+  })
+
+  test('is listed in pages, which may be smaller than was asked for', async () => {
+    const { api, journal } = await start({ maxPageSize: 10 })
+
+    expect(await api.servers.list()).toHaveLength(26)
+    expect(journal.map(({ query }) => query['page[number]'])).toEqual(['1', '2', '3', '4'])
+  })
+
+  test('is filtered', async () => {
+    const { api, world } = await start()
+    const [project] = world.data.projects
+    const { elasticIp } = world.movable()
+
+    expect(await api.elasticIps.list({ status: 'error' })).toHaveLength(1)
+    expect(await api.elasticIps.list({ serverId: elasticIp.serverId ?? '' })).toMatchObject([{ id: elasticIp.id }])
+    expect(await api.elasticIps.list({ projectId: project?.id })).toHaveLength(8)
+    expect(await api.servers.list({ hostname: 'bastion-1' })).toHaveLength(2)
+    expect(await api.servers.list({ region: 'FRA' })).toHaveLength(3)
+    expect(await api.virtualMachines.list({ projectId: project?.id })).toHaveLength(5)
+  })
+
+  test('is the same again for the next test', async () => {
+    const first = await start()
+    first.world.remove(first.world.movable().elasticIp.id)
+    const second = await start()
+
+    expect(second.world.elasticIps().length).toBe(first.world.elasticIps().length + 1)
+  })
+
+  test('can be another one', async () => {
+    const { api } = await start({ data: { elasticIps: [], plans: [] } })
+
+    expect(await api.elasticIps.list()).toEqual([])
+    expect(await api.servers.list()).toHaveLength(26)
+  })
+})
+
+describe('a move', () => {
+  test('shows moving and the target at once, and is active when its time has come', async () => {
+    const { api, world, clock } = await start()
+    const { elasticIp, target } = world.movable()
+
+    const accepted = await api.elasticIps.move(elasticIp.id, target.id)
+    clock.ms += 4_999
+    const before = await api.elasticIps.get(elasticIp.id)
+    clock.ms += 1
+    const after = await api.elasticIps.get(elasticIp.id)
+
+    expect([accepted, before, after].map(({ status, server }) => [status, server?.id])).toEqual([
+      ['moving', target.id],
+      ['moving', target.id],
+      ['active', target.id],
+    ])
+  })
+
+  test.each([
+    ['active', 'active', 'target'],
+    ['error', 'error', 'target'],
+    ['released', 'releasing', 'target'],
+    ['unassigned', 'active', 'none'],
+    ['returned', 'active', 'from'],
+    ['never', 'moving', 'target'],
+  ] as const)('can be told to end in %s', async (endsIn, status, where) => {
+    const { api, world, clock } = await start()
+    const { elasticIp, target } = world.movable()
+    world.nextMove({ takesMs: 10, endsIn })
+
+    await api.elasticIps.move(elasticIp.id, target.id)
+    clock.ms += 60_000
+
+    const servers = { target: target.id, from: elasticIp.serverId, none: undefined }
+    const after = await api.elasticIps.get(elasticIp.id)
+    expect([after.status, after.server?.id]).toEqual([status, servers[where]])
+  })
+
+  test('can be overtaken by somebody else, released and removed', async () => {
+    const { api, world } = await start()
+    const { elasticIp, target } = world.movable()
+    await api.elasticIps.move(elasticIp.id, target.id)
+    const third = world.third(elasticIp.id)
+
+    world.moveBehindOurBack(elasticIp.id, third.id)
+    expect(await api.elasticIps.get(elasticIp.id)).toMatchObject({ status: 'active', server: { id: third.id } })
+    expect([elasticIp.serverId, target.id]).not.toContain(third.id)
+
+    world.release(elasticIp.id)
+    expect(await api.elasticIps.get(elasticIp.id)).toMatchObject({ status: 'releasing' })
+    world.remove(elasticIp.id)
+    expect(await refusal(api.elasticIps.get(elasticIp.id))).toBe('404 not_found')
+  })
+
+  test('is refused as documented', async () => {
+    const { api, world } = await start()
+    const { elasticIp, target } = world.movable()
+    const move = (to: string, id = elasticIp.id) => refusal(api.elasticIps.move(id, to))
+    const named = (hostname: string) => world.data.servers.find((server) => server.hostname === hostname)?.id ?? ''
+    const failed = world.elasticIps().find(({ status }) => status === 'error')
+
+    expect(await move(world.inAnotherSite().target.id)).toBe('422 SITE_MISMATCH')
+    expect(await move(world.inAnotherProject().target.id)).toBe('422 SERVER_NOT_IN_PROJECT')
+    expect(await move('sv_nowhere')).toBe('422 SERVER_NOT_IN_PROJECT')
+    expect(await move(named('edge-sao-1'))).toBe('422 SITE_NOT_SUPPORTED')
+    expect(await move(named('legacy-cart-1'))).toBe('422 SERVER_NETWORK_INCOMPATIBLE')
+    expect(await move('')).toBe('422 VALIDATION_ERROR')
+    expect(await move(target.id, failed?.id)).toBe('422 ELASTIC_IP_NOT_ACTIVE')
+    expect(await move(target.id, 'eip_nowhere')).toBe('404 not_found')
+
+    await api.elasticIps.move(elasticIp.id, target.id)
+    expect(await move(world.third(elasticIp.id).id)).toBe('422 ELASTIC_IP_NOT_ACTIVE')
+  })
+})
+
+describe('keys', () => {
+  test('a wrong key is refused, and a read-only one when it writes', async () => {
+    const { api, clientWith, world } = await start()
+    const { elasticIp, target } = world.movable()
+    const { token } = await api.apiKeys.create({ name: 'watcher', readOnly: true })
+    const watcher = clientWith(token.reveal())
+
+    expect(await refusal(clientWith('f'.repeat(36)).plans.list())).toBe('401 UNAUTHORIZED')
+    expect(await watcher.elasticIps.get(elasticIp.id)).toMatchObject({ id: elasticIp.id })
+    expect(await refusal(watcher.elasticIps.move(elasticIp.id, target.id))).toBe('403 FORBIDDEN')
+  })
+
+  test('a token is shown once, works, and stops with rotation and deletion', async () => {
+    const { api, clientWith } = await start()
+
+    const first = await api.apiKeys.create({ name: 'deploy', allowedIps: ['192.0.2.0/24'] })
+    expect(first.token.reveal()).toMatch(/^[0-9a-f]{36}$/)
+    expect(first.key).toMatchObject({ tokenLastSlice: first.token.reveal().slice(-5), allowedIps: ['192.0.2.0/24'], lastUsedAt: undefined })
+    await clientWith(first.token.reveal()).plans.list()
+
+    const second = await api.apiKeys.rotate(first.key.id, 'deploy')
+    expect(await refusal(clientWith(first.token.reveal()).plans.list())).toBe('401 UNAUTHORIZED')
+    await clientWith(second.token.reveal()).plans.list()
+
+    await api.apiKeys.update(first.key.id, { name: 'deploy-2', readOnly: true })
+    expect((await api.apiKeys.list()).at(-1)).toMatchObject({ name: 'deploy-2', readOnly: true, allowedIps: ['192.0.2.0/24'] })
+
+    await api.apiKeys.delete(first.key.id)
+    expect(await refusal(clientWith(second.token.reveal()).plans.list())).toBe('401 UNAUTHORIZED')
+    expect(await refusal(api.apiKeys.delete(first.key.id))).toBe('404 not_found')
+  })
+})
+
+test('a virtual machine is renamed, unless it is being resized', async () => {
+  const { api, world } = await start()
+  const [machine] = await api.virtualMachines.list()
+  const id = machine?.id ?? ''
+
+  expect(await api.virtualMachines.rename(id, 'search-9')).toMatchObject({ id, name: 'search-9', operatingSystem: undefined })
+  expect(await api.virtualMachines.get(id)).toMatchObject({ name: 'search-9' })
+  expect(await refusal(api.virtualMachines.rename(id, ''))).toBe('422 VALIDATION_ERROR')
+  expect(await refusal(api.virtualMachines.rename('vm_nowhere', 'x'))).toBe('404')
+  world.changeVirtualMachine(id, { status: 'Resizing' })
+  expect(await refusal(api.virtualMachines.rename(id, 'x'))).toBe('409 CONFLICT')
+})
+
+test('what was changed is found in the events', async () => {
+  const { api, world, clock } = await start()
+  const { elasticIp, target } = world.movable()
+  await api.elasticIps.move(elasticIp.id, target.id)
+  clock.ms += 1_000
+  await api.apiKeys.create({ name: 'deploy' })
+
+  expect(await api.events.list()).toMatchObject([{ action: 'create.api_key' }, { action: 'update.elastic_ip' }])
+  expect(await api.events.list({ targetId: elasticIp.id })).toMatchObject([{ target: { name: elasticIp.address } }])
+  expect(await api.events.list({ since: new Date(clock.ms) })).toHaveLength(1)
+})
+
+test('the journal holds every request, without the key', async () => {
+  const { api, journal, key, world } = await start()
+  const { elasticIp, target } = world.movable()
+
+  await api.elasticIps.get(elasticIp.id)
+  await api.elasticIps.move(elasticIp.id, target.id)
+
+  expect(journal.map(({ method }) => method)).toEqual(['GET', 'PATCH'])
+  expect(journal.writes()).toMatchObject([{ path: `/elastic_ips/${elasticIp.id}`, body: { data: { type: 'elastic_ips' } } }])
+  expect(JSON.stringify(journal)).not.toContain(key)
+})
+
+describe('faults', () => {
+  test.each<[FaultOrder['kind'], string, boolean]>([
+    ['drop-before', 'ApiUnreachableError', false],
+    ['drop-after', 'ApiUnreachableError', true],
+    ['reset', 'ApiUnreachableError', false],
+    ['delay', 'ApiUnreachableError', true],
+    ['status', 'ApiError', false],
+    ['html', 'ApiContractError', true],
+    ['truncate', 'ApiUnreachableError', true],
+    ['drip', 'ApiUnreachableError', true],
+    ['redirect', 'ApiContractError', false],
+  ])('%s', async (kind, name, applied) => {
+    const { api, faults, journal, world } = await start()
+    const { elasticIp, target } = world.movable()
+    const fault = faults.add({ method: 'PATCH', path: /^\/elastic_ips\//, kind, delayMs: 1_000 })
+
+    const error = await api.elasticIps.move(elasticIp.id, target.id).catch((reason: unknown) => reason)
+
+    expect(error).toMatchObject({ name })
+    expect(fault.fired).toBe(1)
+    expect(journal.writes()).toHaveLength(1)
+    expect(world.elasticIp(elasticIp.id)?.status).toBe(applied ? 'moving' : 'active')
+  })
+
+  test('happen as often as ordered, where they fit, oldest first', async () => {
+    const { api, faults } = await start()
+    const twice = faults.add({ path: '/baselines', times: 2, kind: 'status', status: 403 })
+    const once = faults.add({ method: 'GET', kind: 'status', status: 418, body: { errors: [{ code: 'TEAPOT' }] } })
+
+    expect(await refusal(api.baselines.list())).toBe('403')
+    expect(await refusal(api.plans.list())).toBe('418 TEAPOT')
+    expect(await refusal(api.baselines.list())).toBe('403')
+    expect(await api.baselines.list()).toHaveLength(5)
+    expect([twice.fired, once.fired]).toEqual([2, 1])
+  })
+
+  test('a 500 can come after all was done', async () => {
+    const { api, faults, world } = await start()
+    const { elasticIp, target } = world.movable()
+    faults.add({ method: 'PATCH', kind: 'status', status: 500, applied: true })
+
+    expect(await refusal(api.elasticIps.move(elasticIp.id, target.id))).toBe('500')
+    expect(world.elasticIp(elasticIp.id)).toMatchObject({ status: 'moving', serverId: target.id })
+  })
+})
