@@ -18,6 +18,7 @@ import { createTellOperators } from './changes/tell-operators.ts'
 import { createWatch } from './changes/watch.ts'
 import type { Config } from './config.ts'
 import { ApiError, portTaken, UserError } from './domain/errors.ts'
+import { type Timings, usualTimings } from './domain/timings.ts'
 import type { Feature } from './features/feature.ts'
 import { createFeatures } from './features/index.ts'
 import { atMostEvery, startHealth } from './ops/health.ts'
@@ -39,7 +40,7 @@ import { mrkdwn } from './slack/text.ts'
 const shutdownMs = 8_000
 
 /** Builds the whole bot from its configuration: the one place that knows every part. */
-export function createBot(config: Config, { log }: { log: Log }) {
+export function createBot(config: Config, { log, timings = usualTimings }: { log: Log; timings?: Timings }) {
   const keys = createKeys(config.redis.prefix)
   let redisProblem: string | undefined
   const warnOfRedis = throttled(() => log.warn({ problem: redisProblem }, 'Redis does not answer'))
@@ -92,6 +93,7 @@ export function createBot(config: Config, { log }: { log: Log }) {
     pollIntervalMs: config.movePollIntervalMs,
     lateAfterMs: moveTimeoutMs,
     approvalTtlMs: config.approvalTtlMs,
+    timings,
     onApiError,
     onQueueError: throttled(onError),
   }
@@ -117,7 +119,15 @@ export function createBot(config: Config, { log }: { log: Log }) {
     const router = createCommandRouter({ commands, gate: access.gate, may: access.may, openForm })
     const show = attend.showEverything
     const decide = createDecide({ store, access, catalog, show, wake: queues.wake, approvalTtlMs: config.approvalTtlMs })
-    const handOver = createHandOver({ store, catalog, showSecret: createShowSecret({ respond, messenger }), show, onApiError })
+    const handOver = createHandOver({
+      store,
+      catalog,
+      showSecret: createShowSecret({ respond, messenger }),
+      show,
+      onApiError,
+      timings,
+      wake: queues.wake,
+    })
     const forms = Object.assign({}, ...features.map((feature) => feature.forms ?? {}))
     const conversation = createConversation({ decide, handOver, ask, catalog, access, openForm, forms })
     return {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
@@ -54,7 +54,7 @@ describe('the manifest', () => {
     expect(command).toMatchObject({ command: '/infra', should_escape: true })
     expect(others).toEqual([])
 
-    const hinted = (command?.usage_hint ?? '').split(',').map((part) => part.replace(/\[.*/, '').trim())
+    const hinted = (command?.usage_hint ?? '').split(',').map((part) => part.replace(/[[<].*/, '').trim())
     expect(hinted.toSorted()).toEqual(['help', ...build().commands.map(({ words }) => words)].toSorted())
   })
 
@@ -85,13 +85,9 @@ describe('the manifest', () => {
 
 describe('every element that the bot shows', () => {
   test('has its listener, and every listener has its element', () => {
-    const sources = [
-      'changes/buttons.ts',
-      'changes/card.ts',
-      'changes/conversation.ts',
-      'slack/listing.ts',
-      'features/move-elastic-ip/modal.ts',
-    ]
+    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /(buttons|card|conversation|listing|modal|messages|index)\.ts$/.test(file),
+    )
     const { interactions } = build()
     const listeners = {
       clicks: Object.keys(interactions.clicks).toSorted(),
@@ -108,6 +104,7 @@ describe('every element that the bot shows', () => {
           "request-approve",
           "request-reject",
           "request-reverse",
+          "request-take",
           "request-withdraw",
         ],
         "options": [
@@ -115,6 +112,7 @@ describe('every element that the bot shows', () => {
           "server",
         ],
         "submissions": [
+          "create-api-key",
           "move-elastic-ip",
           "request-reject",
         ],

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import type { Moment, Survey } from '../domain/change.ts'
 import { isOpen, type Request } from '../domain/request.ts'
+import type { Timings } from '../domain/timings.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { Catalog, Opened } from './catalog.ts'
 import { judgeRequest } from './judge.ts'
@@ -17,6 +18,7 @@ export interface FollowParts {
   /** How often what takes effect is looked at, and when it is told as late. */
   pollIntervalMs: number
   lateAfterMs: number
+  timings: Timings
   onApiError: (error: unknown) => void
 }
 
@@ -24,7 +26,7 @@ export interface FollowParts {
  * Looks what became of writes, and settles the requests whose end can be seen. Only what was seen settles anything: a failed look,
  * or not being on a list, never does.
  */
-export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, onApiError }: FollowParts) {
+export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError }: FollowParts) {
   const limit = pLimit(parallelReads)
 
   /** Looks at all of these, reading a list first when they are many. */
@@ -73,7 +75,10 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, onAp
   }
 
   async function observe(request: Request, { change, input, latest }: Opened, now: number): Promise<Verdict> {
-    return change.observe(input, latest, momentOf(request, now))
+    const moment = momentOf(request, now, timings)
+    // Whoever issued a secret may still be showing it.
+    if (change.handover && moment.phase === 'sent' && moment.sinceSentMs < timings.handoverMs) return { is: 'unclear' }
+    return change.observe(input, latest, moment)
   }
 
   async function apply(request: Request, verdict: Verdict, now: number): Promise<void> {
@@ -115,7 +120,8 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, onAp
 }
 export type Follow = ReturnType<typeof createFollow>
 
-function momentOf(request: Request, now: number): Moment {
+function momentOf(request: Request, now: number, { graceMs }: Timings): Moment {
   const phase = request.state === 'following' ? 'accepted' : request.state === 'starting' ? 'sent' : 'given-up'
-  return { phase, sinceSentMs: now - (request.sentAt ?? request.createdAt) }
+  const sinceSentMs = now - (request.sentAt ?? request.createdAt)
+  return { phase, sinceSentMs, early: sinceSentMs < graceMs }
 }

@@ -1,6 +1,7 @@
 import type { Issued } from '../domain/change.ts'
 import { certainlyNotApplied, UserError } from '../domain/errors.ts'
 import type { Request } from '../domain/request.ts'
+import type { Timings } from '../domain/timings.ts'
 import { Refusal, toUserMessage, toUserWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interaction.ts'
 import { notice } from '../slack/notice.ts'
@@ -10,13 +11,7 @@ import { notYoursToTake, tooLate } from './answers.ts'
 import type { Attend } from './attend.ts'
 import type { Catalog, Opened } from './catalog.ts'
 import type { Store } from './store.ts'
-
-/**
- * After this long the process that issued a secret no longer shows it, and somebody else may take it back. Longer than every deadline
- * on the way: the write, and the tries to show it.
- */
-export const handoverMs = 45_000
-const showWithinMs = 25_000
+import type { Wake } from './watch.ts'
 
 const preflightMs = 5_000
 
@@ -26,13 +21,15 @@ interface HandOverParts {
   showSecret: ShowSecret
   show: Attend['showEverything']
   onApiError: (error: unknown) => void
+  timings: Timings
+  wake: Wake
 }
 
 /**
  * Makes what was approved and shows it to the person who asked, in answer to their click. Whatever goes wrong after the write ends
  * with the secret worthless: a secret that nobody has seen must not stay valid, and is never kept to be shown later.
  */
-export function createHandOver({ store, catalog, showSecret, show, onApiError }: HandOverParts) {
+export function createHandOver({ store, catalog, showSecret, show, onApiError, timings, wake }: HandOverParts) {
   return async function handOver(request: Request, click: Click): Promise<void> {
     const opened = catalog.open(request)
     if (click.origin.userId !== request.origin.userId) throw new Refusal(notYoursToTake(request))
@@ -40,11 +37,13 @@ export function createHandOver({ store, catalog, showSecret, show, onApiError }:
     const facts = await lookAgain(request, opened)
 
     const step = { name: 'send', from: ['approved' as const], to: 'starting' as const, set: { seen: facts }, stamp: ['sentAt' as const] }
-    const claimed = await store.transition(request, { ...step, unexpired: true, dueInMs: handoverMs })
+    const claimed = await store.transition(request, { ...step, unexpired: true, dueInMs: timings.handoverMs })
     if (claimed.outcome !== 'won') {
       const now = await store.find(request.id)
       throw new Refusal(tooLate(now ?? { ...request, state: 'expired' }, click.origin.userId))
     }
+    // Should this process end before it has shown what it issues, somebody takes it back.
+    await wake(request.id, timings.handoverMs)
     await issueAndShow(request, opened, facts, click)
     await show(request.id)
   }
@@ -72,7 +71,7 @@ export function createHandOver({ store, catalog, showSecret, show, onApiError }:
     const startedAt = performance.now()
     const issued = await issue(request, () => change.handover?.issue(input, facts), click)
     if (!issued) return
-    const inTime = performance.now() - startedAt < showWithinMs
+    const inTime = performance.now() - startedAt < timings.handoverMs / 2
     const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
     const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
     const shown = inTime ? await showSecret(place, words, issued.secret) : 'undelivered'

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import type { Timings } from '../domain/timings.ts'
 import type { Messenger } from '../slack/messenger.ts'
 import { notice } from '../slack/notice.ts'
 import { mrkdwn } from '../slack/text.ts'
@@ -24,6 +25,7 @@ interface RequestsParts {
   pollIntervalMs: number
   lateAfterMs: number
   approvalTtlMs: number
+  timings: Timings
   onApiError: (error: unknown) => void
   onQueueError: (error: unknown) => void
 }
@@ -39,6 +41,7 @@ export function createRequests({
   pollIntervalMs,
   lateAfterMs,
   approvalTtlMs,
+  timings,
   ...on
 }: RequestsParts) {
   const store = createStore({ redis, keys })
@@ -55,7 +58,7 @@ export function createRequests({
     },
   })
   const execute = createExecute({ store, catalog, onApiError: on.onApiError })
-  const follow = createFollow({ store, catalog, pollIntervalMs, lateAfterMs, onApiError: on.onApiError })
+  const follow = createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError: on.onApiError })
   const attend = createAttend({
     store,
     catalog,

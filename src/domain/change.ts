@@ -99,4 +99,6 @@ export interface Moment {
   /** `sent`: the write went out and its answer is not known. `accepted`: it was acknowledged. `given-up`: told as not started or failed, looked at once more. */
   phase: 'sent' | 'accepted' | 'given-up'
   sinceSentMs: number
+  /** So soon after the write that it may still be on its way, or reads may trail it: what is not there yet means nothing. */
+  early: boolean
 }

@@ -10,12 +10,6 @@ export interface Move {
 }
 
 /**
- * How long a move that was sent may still show its old server before that means something: the request may be in flight, and
- * reads may trail writes.
- */
-export const moveGraceMs = 60_000
-
-/**
  * What a look at the Elastic IP means for a move. `active` is the status before *and* after a move, so only `active` on the
  * target is done (interface specification, "States and transitions"; how `moving` ends is not shown there).
  * Sets of values are open: an unknown status keeps the request under observation and settles nothing.
@@ -35,7 +29,7 @@ export function judgeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment):
 }
 
 function judgeUnmoved(move: Move, seen: ElasticIp, moment: Moment): Verdict {
-  if (moment.sinceSentMs < moveGraceMs) return { is: 'unclear', why: 'it still shows the server it was on' }
+  if (moment.early) return { is: 'unclear', why: 'it still shows the server it was on' }
   const where = move.from?.name ?? seen.server?.hostname ?? seen.server?.id ?? 'the server it was on'
   if (moment.phase === 'accepted') {
     return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
-import { judgeMove, type Move, moveGraceMs } from '../../src/domain/move.ts'
+import { judgeMove, type Move } from '../../src/domain/move.ts'
 
 const move: Move = { address: '203.0.113.10', from: { id: 'sv_1', name: 'web-1' }, to: { id: 'sv_2', name: 'web-2' } }
 
@@ -19,8 +19,8 @@ function seen(status: string, serverId: string | undefined, hostname = serverId)
   }
 }
 
-const young = { phase: 'accepted', sinceSentMs: 1_000 } as const
-const old = { phase: 'accepted', sinceSentMs: moveGraceMs } as const
+const young = { phase: 'accepted', sinceSentMs: 1_000, early: true } as const
+const old = { phase: 'accepted', sinceSentMs: 60_000, early: false } as const
 
 describe('what a look at the Elastic IP means', () => {
   test.each([
@@ -31,7 +31,7 @@ describe('what a look at the Elastic IP means', () => {
     [
       'active where it was, long after a write without an answer',
       seen('active', 'sv_1'),
-      { phase: 'sent', sinceSentMs: moveGraceMs },
+      { phase: 'sent', sinceSentMs: 60_000, early: false },
       'not-started',
     ],
     ['moving to a third server', seen('moving', 'sv_3'), young, 'superseded'],
@@ -56,7 +56,11 @@ describe('what a look at the Elastic IP means', () => {
   })
 
   test('a server that is not the old one is not blamed on anybody while the old one is not known', () => {
-    const verdict = judgeMove({ ...move, from: undefined }, seen('active', 'sv_3', 'db-1'), { phase: 'sent', sinceSentMs: moveGraceMs })
+    const verdict = judgeMove({ ...move, from: undefined }, seen('active', 'sv_3', 'db-1'), {
+      phase: 'sent',
+      sinceSentMs: 60_000,
+      early: false,
+    })
     expect(verdict).toEqual({
       is: 'not-started',
       why: '203.0.113.10 is still active on db-1: the move did not start and nothing was changed.',

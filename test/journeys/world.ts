@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { inject, onTestFinished } from 'vitest'
 import { createBot } from '../../src/bot.ts'
 import { readConfig } from '../../src/config.ts'
+import { type Timings, usualTimings } from '../../src/domain/timings.ts'
 import { createLog } from '../../src/ops/log.ts'
 import { type AccountApi, type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
@@ -17,6 +18,8 @@ export interface WorldOptions {
   env?: Record<string, string>
   account?: Partial<AccountApiOptions>
   /** How many bots share the work. People talk to the first one. */
+  /** Shortened, so that what takes a minute can be seen. */
+  timings?: Timings
   replicas?: number
   /** Socket Mode instead of HTTP. */
   socketMode?: boolean
@@ -26,7 +29,7 @@ export interface WorldOptions {
  * The whole bot, in this process, between the stand-in Slack, the stand-in account API and a real Redis; closed when the test
  * ends. `log` holds every line that the bots wrote.
  */
-export async function startWorld({ env = {}, account = {}, replicas = 1, socketMode = false }: WorldOptions = {}) {
+export async function startWorld({ env = {}, account = {}, replicas = 1, socketMode = false, timings = usualTimings }: WorldOptions = {}) {
   const slack = await startSlack()
   const accountApi = await startAccountApi({ moveTakes: { min: 150, max: 300 }, ...account })
   const prefix = `test-${randomBytes(6).toString('hex')}`
@@ -50,6 +53,7 @@ export async function startWorld({ env = {}, account = {}, replicas = 1, socketM
 
   async function startBot() {
     const bot = createBot(readConfig(variables), {
+      timings,
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),
     })
     const ports = await bot.start()

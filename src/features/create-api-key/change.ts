@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
-import { handoverMs } from '../../changes/hand-over.ts'
 import type { Change, Moment, Preflight } from '../../domain/change.ts'
 import { isUnanswered, UserError } from '../../domain/errors.ts'
 import type { Verdict } from '../../domain/verdict.ts'
@@ -9,9 +8,6 @@ import type { Verdict } from '../../domain/verdict.ts'
 /** `name` is the unique one, by which a key whose creation was not confirmed is found. */
 export const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()) })
 export type NewKey = z.infer<typeof NewKey>
-
-/** A creation that was not confirmed may still arrive until then; after that a key that is not there was not made. */
-const graceMs = 60_000
 
 /** Making an API key (interface specification, `POST /auth/api_keys`), which its requester takes with a click after the approval. */
 export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Change<NewKey, NewKey> {
@@ -29,7 +25,6 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
 
   /** Finds a key whose token reached nobody, and makes it worthless. */
   async function observe(input: NewKey, _: NewKey, moment: Moment): Promise<Verdict> {
-    if (moment.phase === 'sent' && moment.sinceSentMs < handoverMs) return { is: 'unclear' }
     const key = await findByName(input.name)
     if (key?.lastUsedAt !== undefined) return { is: 'done' }
     if (key) {
@@ -38,7 +33,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
       const why = `The key was made (${key.id}), but nobody has seen its token, so I deleted it. Ask for it again.`
       return { is: 'failed', why, corrects: true }
     }
-    if (moment.sinceSentMs < graceMs) return { is: 'unclear' }
+    if (moment.early) return { is: 'unclear' }
     return { is: 'not-started', why: 'There is no key of that name on the account: none was made. Should it appear late, I delete it.' }
   }
 

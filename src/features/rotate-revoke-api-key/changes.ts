@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
-import { handoverMs } from '../../changes/hand-over.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
 import type { Change, Fact, Moment, Preflight } from '../../domain/change.ts'
 import { isUnanswered, UserError } from '../../domain/errors.ts'
@@ -27,20 +26,16 @@ interface KeyChangeParts {
   ownLastSlice: string
 }
 
-/** A write that was not confirmed may still arrive until then. */
-const graceMs = 60_000
-
 /** A new token for a key (`PUT /auth/api_keys/{id}`): the old one stops working at once. Taken by its requester after the approval. */
 export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: KeyChangeParts): Change<KeyInput, KeyFacts> {
   /** Whether it was rotated shows in the last characters of its token. A new token that nobody has seen must not stay valid. */
   async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Verdict> {
-    if (moment.phase === 'sent' && moment.sinceSentMs < handoverMs) return { is: 'unclear' }
     const key = await findApiKey(apiKeys, ({ id }) => id === input.keyId)
     if (!key) return { is: 'failed', why: 'The key no longer exists on the account.' }
     if (facts.lastSlice === undefined || key.tokenLastSlice === undefined)
       return { is: 'unclear', why: 'the account API does not tell the last characters of the key' }
     if (key.tokenLastSlice === facts.lastSlice) {
-      if (moment.sinceSentMs < graceMs) return { is: 'unclear' }
+      if (moment.early) return { is: 'unclear' }
       return { is: 'not-started', why: 'The key was not rotated, and its old token still works.' }
     }
     await ensureDeleted(apiKeys, key.id)
@@ -96,7 +91,7 @@ export function createRevokeChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
     },
     observe: async ({ keyId }, _, moment) => {
       if (!(await findApiKey(apiKeys, ({ id }) => id === keyId))) return { is: 'done' }
-      if (moment.sinceSentMs < graceMs) return { is: 'unclear' }
+      if (moment.early) return { is: 'unclear' }
       return { is: 'not-started', why: 'The key is still on the account: it was not revoked, and still works.' }
     },
     doneSentence: (facts) => `API key ${nameOf(facts)} was revoked, and no longer works.`,

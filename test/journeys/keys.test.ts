@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'vitest'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+
+const quick = { graceMs: 600, handoverMs: 800 }
+
+/** Ada asks for a key, Ben approves, and the card waits for her click. */
+async function approvedKey(world: World, command = '/infra keys create ci-deploy') {
+  await world.ada.command(command, { channel: ops })
+  const card = await untilCard(world.slack, /Waiting for approval/)
+  await world.ben.click(card, 'Approve')
+  const approved = await untilCard(world.slack, /\*Approved\.\*/)
+  return { card: approved }
+}
+
+const tokenPattern = /\b[0-9a-f]{36}\b/
+
+function keysMade(world: World) {
+  return world.accountApi.world.data.apiKeys.filter((key) => key.name.startsWith('ci-deploy'))
+}
+
+function writes(world: World, method: string) {
+  return world.accountApi.journal.writes().filter((entry) => entry.method === method)
+}
+
+describe('a new key', () => {
+  test('is made on the click of who asked, and its token shown to them alone, once', async () => {
+    const world = await startWorld()
+    const { card } = await approvedKey(world)
+    expect(writes(world, 'POST')).toEqual([])
+
+    await world.ben.click(card, 'Create and show')
+    await untilWhisper(world.slack, people.ben, /can take it/)
+    expect(writes(world, 'POST')).toEqual([])
+
+    await world.ada.click(card, 'Create and show')
+    const shown = await untilWhisper(world.slack, people.ada, /Your new API key/)
+    await untilReport(world.slack, card.ts, /Done/)
+
+    const [key] = keysMade(world)
+    expect(JSON.stringify(shown.blocks)).toContain(key?.token)
+    expect(shown.text).not.toMatch(tokenPattern)
+    expect(JSON.stringify(shown.blocks)).not.toContain('"actions"')
+    expect(key?.name).toMatch(/^ci-deploy \[U0ADA00001 [0-9a-f]{12}\]$/)
+    expect(key).toMatchObject({ readOnly: true, allowedIps: [] })
+    const elsewhere = [...world.slack.messages(ops), ...world.slack.thread(ops, card.ts), ...world.slack.ephemerals(people.ben)]
+    expect(JSON.stringify(elsewhere)).not.toMatch(tokenPattern)
+    expect(world.log.join('')).not.toContain(key?.token)
+  })
+
+  test('is made once, however often the button is pressed', async () => {
+    const world = await startWorld({ replicas: 2 })
+    const { card } = await approvedKey(world)
+    const clicks = []
+    for (let round = 0; round < 6; round += 1) {
+      world.slack.connectBot(world.bots[round % 2]?.slackUrl ?? '')
+      clicks.push(world.ada.click(card, 'Create and show'))
+    }
+    await Promise.all(clicks)
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(writes(world, 'POST')).toHaveLength(1)
+    expect(world.slack.ephemerals(people.ada).filter((message) => tokenPattern.test(JSON.stringify(message.blocks)))).toHaveLength(1)
+  })
+
+  test('with its own settings comes from the form, which tells at the field what is wrong', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra keys create', { channel: ops })
+    const view = await world.slack.until(() => world.ada.topView())
+    await world.ada.fill(view, { Name: 'ci-deploy', Access: 'Full access', 'Allowed addresses': '203.0.113.0/24, 203.0.113.300' })
+    const refused = await world.ada.submit()
+    expect(refused.errors).toEqual({
+      'key-addresses': 'Neither an address nor a range: 203.0.113.300. Write 203.0.113.7 or 203.0.113.0/24.',
+    })
+
+    await world.ada.fill(view, { 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })
+    await world.ada.submit()
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    await world.chiara.click(card, 'Approve')
+    await world.ada.click(await untilCard(world.slack, /\*Approved\.\*/), 'Create and show')
+    await untilWhisper(world.slack, people.ada, /Your new API key/)
+
+    expect(keysMade(world)).toMatchObject([{ readOnly: false, allowedIps: ['203.0.113.0/24', '2001:db8::/32'] }])
+  })
+
+  test('that Slack does not show is deleted, and everybody concerned is told', async () => {
+    const world = await startWorld()
+    const { card } = await approvedKey(world)
+    const hidden = [
+      world.slack.faults.add({ method: 'response_url', kind: 'status', status: 404, times: 1 }),
+      world.slack.faults.add({ method: 'chat.postEphemeral', kind: 'error', error: 'user_not_in_channel', times: 1 }),
+    ]
+
+    await world.ada.click(card, 'Create and show')
+    await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
+    expect(keysMade(world)).toEqual([])
+    await untilWhisper(world.slack, people.ada, /I deleted it at once/)
+  })
+
+  test.each(['drop-after', 'html', 'truncate'] as const)(
+    'whose creation was not confirmed is found by its name and deleted: %s',
+    async (kind) => {
+      const world = await startWorld({ timings: quick })
+      const { card } = await approvedKey(world)
+      const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1 })
+
+      await world.ada.click(card, 'Create and show')
+      await untilWhisper(world.slack, people.ada, /did not confirm it/)
+      const report = await untilReport(world.slack, card.ts, /Failed/)
+
+      expect(fault.fired).toBe(1)
+      expect(report.text).toContain('nobody has seen its token, so I deleted it')
+      expect(keysMade(world)).toEqual([])
+      expect(writes(world, 'POST')).toHaveLength(1)
+    },
+  )
+
+  test('that never reached the account is told as not made', async () => {
+    const world = await startWorld({ timings: quick })
+    const { card } = await approvedKey(world)
+    world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'drop-before', times: 1 })
+
+    await world.ada.click(card, 'Create and show')
+
+    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('none was made')
+  })
+
+  test('that the account refuses is told with the reason', async () => {
+    const world = await startWorld()
+    const { card } = await approvedKey(world)
+    world.accountApi.faults.add({
+      method: 'POST',
+      path: /api_keys/,
+      kind: 'status',
+      status: 403,
+      times: 1,
+      body: { errors: [{ code: 'FORBIDDEN' }] },
+    })
+
+    await world.ada.click(card, 'Create and show')
+
+    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('Nothing was made.')
+    await untilWhisper(world.slack, people.ada, /\(403\)/)
+  })
+
+  test('that nobody takes in time expires', async () => {
+    const world = await startWorld({ env: { APPROVAL_TTL: '900ms' } })
+    const { card } = await approvedKey(world)
+
+    await untilReport(world.slack, card.ts, /Expired.*not taken in time/)
+    await world.ada.click(card, 'Create and show')
+
+    await untilWhisper(world.slack, people.ada, /expired/)
+    expect(writes(world, 'POST')).toEqual([])
+  })
+
+  test('is given up with Withdraw, also when it was approved', async () => {
+    const world = await startWorld()
+    const { card } = await approvedKey(world)
+    await world.ada.click(card, 'Withdraw')
+    await untilCard(world.slack, /Withdrawn/)
+    await world.ada.click(card, 'Create and show')
+    await untilWhisper(world.slack, people.ada, /withdrawn this/)
+    expect(writes(world, 'POST')).toEqual([])
+  })
+})
+
+describe('a key that there is', () => {
+  test('is rotated on the click of who asked, and the new token shown to them alone', async () => {
+    const world = await startWorld()
+    const before = world.accountApi.world.data.apiKeys.find((key) => key.token !== world.accountApi.key)
+    if (!before) throw new Error('the stand-in has no other key')
+    const { id, token } = { ...before }
+    const { card } = await approvedKey(world, `/infra keys rotate ${id}`)
+
+    await world.ada.click(card, 'Rotate and show')
+    const shown = await untilWhisper(world.slack, people.ada, /The new token of API key/)
+    await untilReport(world.slack, card.ts, /was rotated/)
+
+    const after = world.accountApi.world.data.apiKeys.find((key) => key.id === id)
+    expect(after?.token).not.toBe(token)
+    expect(JSON.stringify(shown.blocks)).toContain(after?.token)
+    expect(writes(world, 'PUT')).toHaveLength(1)
+  })
+
+  test('whose rotation was not confirmed is deleted when it shows a token that nobody has seen', async () => {
+    const world = await startWorld({ timings: quick })
+    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
+    const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
+    world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-after', times: 1 })
+
+    await world.ada.click(card, 'Rotate and show')
+    const report = await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(report.text).toContain('its old token no longer works')
+    expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
+    expect(writes(world, 'PUT')).toHaveLength(1)
+  })
+
+  test('whose rotation did not happen keeps its token', async () => {
+    const world = await startWorld({ timings: quick })
+    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
+    const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
+    world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-before', times: 1 })
+
+    await world.ada.click(card, 'Rotate and show')
+
+    expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('its old token still works')
+    expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).toContain(key?.id)
+  })
+
+  test('is revoked after an approval, also when the answer is lost', async () => {
+    const world = await startWorld({ timings: quick })
+    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
+    world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
+    await world.ada.command(`/infra keys revoke ${key?.id}`, { channel: ops })
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    await world.ben.click(card, 'Approve')
+
+    await untilReport(world.slack, card.ts, /was revoked/)
+
+    expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
+    expect(writes(world, 'DELETE')).toHaveLength(1)
+  })
+
+  test("that is the bot's own is neither rotated nor revoked", async () => {
+    const world = await startWorld()
+    const own = world.accountApi.world.data.apiKeys.find((key) => key.token === world.accountApi.key)
+    for (const verb of ['rotate', 'revoke']) {
+      await world.ada.command(`/infra keys ${verb} ${own?.id}`, { channel: ops })
+      await untilWhisper(world.slack, people.ada, new RegExp(`do not ${verb} it`))
+    }
+    expect(world.slack.messages(ops)).toEqual([])
+  })
+
+  test('is listed with what deserves a look, and never with a token', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra keys', { channel: ops })
+    const { text, blocks } = await untilWhisper(world.slack, people.ada, /API keys/)
+    expect(text).toMatch(/never used/)
+    expect(text).toMatch(/full access from everywhere/)
+    expect(JSON.stringify(blocks)).not.toMatch(tokenPattern)
+  })
+})
