@@ -20,6 +20,7 @@ export interface WorldOptions {
 export function createWorld({ data, moveTakes, now }: WorldOptions) {
   const events: EventState[] = []
   const planned: NextMove[] = []
+  const issuedTokens: string[] = []
 
   function findElasticIp(id: string): ElasticIpState | undefined {
     const found = data.elasticIps.find((elasticIp) => elasticIp.id === id)
@@ -78,6 +79,8 @@ export function createWorld({ data, moveTakes, now }: WorldOptions) {
     /** The state itself, for the routes and for tests that need what the rest does not offer. */
     data,
     events,
+    /** Every token that was ever given out, also of keys that are gone. */
+    issuedTokens,
     now,
 
     elasticIp: (id: string) => structuredClone(findElasticIp(id)),

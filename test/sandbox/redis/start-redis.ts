@@ -87,6 +87,8 @@ export async function startRedis({ appendonly = false, settings = [] }: StartRed
       return port
     },
     password,
+    /** Where its append-only file is. */
+    folder,
 
     /** SIGKILL: whatever had not been written is lost. */
     kill: () => end('SIGKILL'),

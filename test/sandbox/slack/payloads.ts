@@ -113,6 +113,10 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
       is_cleared: isCleared,
     }),
 
+    /**
+     * What was entered in the modal is not in it: Slack's own example has `state: { values: {} }`, and it is not kept up to date
+     * (slackapi/bolt-js 1146, slackapi/java-slack-sdk 1292). A bot that relies on it is found out.
+     */
     blockSuggestion: (userId: string, place: Place, element: { blockId: string; actionId: string }, query: string): Json => ({
       type: 'block_suggestion',
       ...common(userId),
@@ -120,7 +124,7 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
       action_id: element.actionId,
       block_id: element.blockId,
       value: query,
-      ...surroundings(place),
+      ...surroundings('view' in place ? { view: { ...place.view, state: { values: {} } } } : place),
     }),
   }
 }

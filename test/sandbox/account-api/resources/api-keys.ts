@@ -32,6 +32,7 @@ export function createApiKey({ world, record }: Account, asked: Asked): Answer {
     user: asked.key.user,
   }
   world.data.apiKeys.push(key)
+  world.issuedTokens.push(token)
   record('create.api_key', key, asked.key)
   return { status: 201, body: { data: issuedKeyOnWire(key), meta: {} } }
 }
@@ -40,6 +41,7 @@ export function rotateApiKey({ world, record }: Account, asked: Asked): Answer {
   const key = existing(world.data.apiKeys, asked)
   const { name } = attributesOf(asked, 'api_keys', Settings.partial())
   Object.assign(key, { name: name ?? key.name, token: newToken(), lastUsedAt: null, updatedAt: world.now() })
+  world.issuedTokens.push(key.token)
   record('rotate.api_key', key, asked.key)
   return { status: 200, body: { data: issuedKeyOnWire(key), meta: {} } }
 }

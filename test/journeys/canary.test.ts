@@ -1,0 +1,243 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { type Redis as OwnRedis, startRedis } from '../sandbox/redis/start-redis.ts'
+import type { Message, Slack } from '../sandbox/slack/slack.ts'
+import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { ops, people, untilReport, untilWhisper } from './world.ts'
+
+const main = join(import.meta.dirname, 'quick-main.ts')
+
+let slack: Slack
+let accountApi: AccountApi
+let redis: OwnRedis
+let monitor: Redis
+const written: string[] = []
+const redisCommands: string[] = []
+const answers: string[] = []
+let kill: () => Promise<void>
+
+beforeAll(async () => {
+  slack = await startSlack()
+  accountApi = await startAccountApi()
+  redis = await startRedis({ appendonly: true })
+  monitor = await new Redis(redis.url).monitor()
+  monitor.on('monitor', (_, args: string[]) => redisCommands.push(args.join(' ')))
+  kill = await startBot()
+}, 120_000)
+
+afterAll(async () => {
+  await kill?.()
+  monitor?.disconnect()
+  await Promise.all([slack?.close(), accountApi?.close(), redis?.stop()])
+})
+
+/** Starts the bot, points Slack at it, and gives what kills it without a word. */
+async function startBot(): Promise<() => Promise<void>> {
+  const env = {
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_SIGNING_SECRET: slack.signingSecret,
+    SLACK_API_URL: slack.apiUrl,
+    INFRA_API_URL: accountApi.url,
+    INFRA_API_KEY: accountApi.key,
+    REDIS_URL: redis.url,
+    APPROVERS: 'S0ONCALL01',
+    MOVE_POLL_INTERVAL: '200ms',
+    LOG_LEVEL: 'trace',
+    PORT: '0',
+    OPS_PORT: '0',
+  }
+  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const from = written.length
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => written.push(String(data)))
+  const own = () => written.slice(from).join('')
+  await vi.waitUntil(() => own().includes('Lockkeeper is ready'), { timeout: 15_000 })
+  slack.connectBot(`http://127.0.0.1:${/"slackPort":(\d+)/.exec(own())?.[1]}/slack/events`)
+  const opsPort = /"opsPort":(\d+)/.exec(own())?.[1]
+  return async () => {
+    for (const page of ['healthz', 'readyz', 'metrics']) {
+      const answer = await fetch(`http://127.0.0.1:${opsPort}/${page}`).catch(() => undefined)
+      if (answer) answers.push(await answer.text())
+    }
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+}
+
+/** A request for a key, approved; its card waits for Ada's click. */
+async function approved(command: string): Promise<Message> {
+  const known = slack.messages(ops).length
+  await slack.as(people.ada).command(command, { channel: ops })
+  const card = await slack.until(() => slack.messages(ops)[known])
+  await slack.as(people.ben).click(card, 'Approve')
+  return slack.until(() => slack.messages(ops).find((message) => message.ts === card.ts && /\*Approved\.\*/.test(message.text)))
+}
+
+function createKey(name: string): Promise<Message> {
+  return approved(`/infra keys create ${name}`)
+}
+
+function keyNamed(name: string) {
+  return accountApi.world.data.apiKeys.find((key) => key.name.startsWith(`${name} [`))
+}
+
+test('a key that is shown', async () => {
+  const card = await createKey('shown')
+  await slack.as(people.ada).click(card, 'Create and show')
+  await untilWhisper(slack, people.ada, /Your new API key shown/)
+  await untilReport(slack, card.ts, /Done/)
+})
+
+test('a key that Slack does not show, twice over: refused, and away', async () => {
+  for (const kind of ['error', 'status'] as const) {
+    const card = await createKey(`hidden-${kind}`)
+    const faults = [
+      slack.faults.add({ method: 'response_url', kind: 'status', status: kind === 'error' ? 404 : 503, times: 3 }),
+      slack.faults.add({ method: 'chat.postEphemeral', kind, error: 'user_not_in_channel', times: 1 }),
+    ]
+    await slack.as(people.ada).click(card, 'Create and show')
+    await untilReport(slack, card.ts, /Failed/)
+    expect(faults.every(({ fired }) => fired > 0)).toBe(true)
+    slack.faults.clear()
+    expect(keyNamed(`hidden-${kind}`)).toBeUndefined()
+  }
+})
+
+test.each(['drop-after', 'html', 'truncate'] as const)('a key whose answer says nothing: %s', async (kind) => {
+  const card = await createKey(`lost-${kind}`)
+  const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1 })
+  await slack.as(people.ada).click(card, 'Create and show')
+  await untilReport(slack, card.ts, /Failed/)
+  expect(fault.fired).toBe(1)
+  expect(keyNamed(`lost-${kind}`)).toBeUndefined()
+})
+
+test('a bot that is killed before it has the answer leaves no key that nobody saw', async () => {
+  const card = await createKey('killed-early')
+  const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'delay', delayMs: 5_000, times: 1 })
+  const click = slack.as(people.ada).click(card, 'Create and show')
+  await expect.poll(() => keyNamed('killed-early'), { timeout: 10_000 }).toBeDefined()
+
+  await kill()
+  await click
+  kill = await startBot()
+
+  await untilReport(slack, card.ts, /Failed/)
+  expect(fault.fired).toBe(1)
+  expect(keyNamed('killed-early')).toBeUndefined()
+}, 40_000)
+
+test('a bot that is killed while it shows the token leaves no key that nobody saw', async () => {
+  const card = await createKey('killed-late')
+  const fault = slack.faults.add({
+    method: 'response_url',
+    kind: 'delay',
+    delayMs: 5_000,
+    times: 1,
+    when: (args) => JSON.stringify(args).includes('Your new API key'),
+  })
+  const click = slack.as(people.ada).click(card, 'Create and show')
+  await expect.poll(() => fault.fired, { timeout: 10_000 }).toBe(1)
+
+  await kill()
+  await click
+  kill = await startBot()
+
+  await untilReport(slack, card.ts, /Failed/)
+  expect(keyNamed('killed-late')).toBeUndefined()
+}, 40_000)
+
+test('a key that is rotated, and one whose rotation is lost', async () => {
+  const [first, second] = accountApi.world.data.apiKeys.filter((key) => key.token !== accountApi.key && !key.name.includes('['))
+  const shown = await approved(`/infra keys rotate ${first?.id}`)
+  await slack.as(people.ada).click(shown, 'Rotate and show')
+  await untilReport(slack, shown.ts, /Done/)
+
+  const lost = await approved(`/infra keys rotate ${second?.id}`)
+  accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-after', times: 1 })
+  await slack.as(people.ada).click(lost, 'Rotate and show')
+  await untilReport(slack, lost.ts, /Failed/)
+})
+
+test('after all that, no token is anywhere but in what its requester was shown', async () => {
+  await kill()
+  const tokens = accountApi.world.issuedTokens
+  expect(tokens.length).toBeGreaterThanOrEqual(10)
+  const sinks = await collectSinks()
+  expect(Object.entries(sinks).filter(([, text]) => text === '')).toEqual([])
+
+  const found = tokens.flatMap((token) =>
+    formsOf(token).flatMap((form) =>
+      Object.entries(sinks)
+        .filter(([, text]) => text.includes(form))
+        .map(([sink]) => sink),
+    ),
+  )
+  expect(found).toEqual([])
+  expect(Object.values(sinks).join('')).not.toContain(redis.password)
+
+  const showing = slack.journal.filter(({ args }) => tokens.some((token) => JSON.stringify(args).includes(token)))
+  expect(showing.length).toBeGreaterThanOrEqual(2)
+  expect(showing.map(({ method }) => method).filter((method) => method !== 'response_url' && method !== 'chat.postEphemeral')).toEqual([])
+  const seen = Object.values(people).filter((id) => tokens.some((token) => JSON.stringify(slack.ephemerals(id)).includes(token)))
+  expect(seen).toEqual([people.ada])
+})
+
+/** The token as it could be written somewhere; its beginning is enough to be a leak. */
+function formsOf(token: string): string[] {
+  const bytes = Buffer.from(token)
+  // Base64 of a part of a longer text depends on where it begins: the middle of it is the same for one of three offsets.
+  const offsets = [0, 1, 2].map((offset) =>
+    Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .slice(4, 4 + 24),
+  )
+  return [token, token.slice(0, 12), bytes.toString('hex'), bytes.subarray(0, 12).toString('hex'), encodeURIComponent(token), ...offsets]
+}
+
+async function collectSinks(): Promise<Record<string, string>> {
+  const visible = [people.ben, people.chiara, people.dov].map((id) => slack.as(id).sees(ops))
+  const calls = slack.journal.filter(({ method }) => method !== 'response_url' && method !== 'chat.postEphemeral')
+  const folder = join(redis.folder, 'appendonlydir')
+  return {
+    log: written.join(''),
+    monitor: redisCommands.join('\n'),
+    keys: await dumpRedis(),
+    'append-only file': readdirSync(folder)
+      .map((file) => readFileSync(join(folder, file), 'latin1'))
+      .join('\n'),
+    'what others see': JSON.stringify(visible),
+    'calls to Slack': JSON.stringify(calls),
+    'texts of notifications': JSON.stringify(slack.ephemerals(people.ada).map(({ text }) => text)),
+    "operators' pages": answers.join('\n'),
+  }
+}
+
+/** Every key of Redis with its whole value, jobs and their logs included. */
+async function dumpRedis(): Promise<string> {
+  const client = new Redis(redis.url)
+  const parts: string[] = []
+  for (const key of await client.keys('*')) {
+    const type = await client.type(key)
+    const value =
+      type === 'hash'
+        ? await client.hgetall(key)
+        : type === 'zset'
+          ? await client.zrange(key, '0', '-1')
+          : type === 'set'
+            ? await client.smembers(key)
+            : type === 'list'
+              ? await client.lrange(key, 0, -1)
+              : type === 'stream'
+                ? await client.xrange(key, '-', '+')
+                : await client.get(key)
+    parts.push(key, JSON.stringify(value))
+  }
+  client.disconnect()
+  return parts.join('\n')
+}

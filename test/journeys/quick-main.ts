@@ -1,0 +1,8 @@
+import { createBot } from '../../src/bot.ts'
+import { takeConfig } from '../../src/config.ts'
+import { createLog } from '../../src/ops/log.ts'
+
+/** The bot as a process of its own, as talkative as it can be, and with short waits: what takes a minute takes a second. */
+const config = takeConfig(process.env)
+const bot = createBot(config, { log: createLog({ level: 'trace' }), timings: { graceMs: 1_000, handoverMs: 1_500 } })
+await bot.start()
