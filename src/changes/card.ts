@@ -6,7 +6,7 @@ import { actions, button, context, fields, header, message, wholeSection } from 
 import type { Message } from '../slack/messenger.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quote } from '../slack/text.ts'
 import { type CardButton, cardButtons } from './buttons.ts'
-import { shortId, stateWords, timeTaken } from './words.ts'
+import { shortId, stateWords, timeTaken, tookNoTime } from './words.ts'
 
 export interface CardView {
   request: Request
@@ -56,7 +56,7 @@ function statusLine({ request, description, approvers, handoverLabel }: CardView
       return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${late}`
     }
     case 'done':
-      return mrkdwn`:large_green_circle: *Done*, in ${timeTaken(request)}.`
+      return tookNoTime(request) ? mrkdwn`:large_green_circle: *Done.*` : mrkdwn`:large_green_circle: *Done*, in ${timeTaken(request)}.`
     case 'failed':
       return mrkdwn`:red_circle: *Failed.*${why}`
     case 'not-started':

@@ -38,7 +38,8 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
       (request) => seenUnderway.has(request.id) && judgeRequest(request, { is: 'underway' }, now, lateAfterMs) === undefined,
     )
     await postponeAll(quiet)
-    const rest = requests.filter((request) => !quiet.includes(request))
+    const settled = new Set(quiet)
+    const rest = requests.filter((request) => !settled.has(request))
     await Promise.all(
       rest.map((request) => limit(() => (seenUnderway.has(request.id) ? apply(request, { is: 'underway' }, now) : lookAt(request, now)))),
     )

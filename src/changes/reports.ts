@@ -4,7 +4,7 @@ import { context, message, wholeSection } from '../slack/blocks.ts'
 import type { Message } from '../slack/messenger.ts'
 import { type Mrkdwn, mention, mrkdwn, ownWords, quote } from '../slack/text.ts'
 import type { ReportName } from './store.ts'
-import { timeTaken } from './words.ts'
+import { timeTaken, tookNoTime } from './words.ts'
 
 export interface ReportView {
   request: Request
@@ -46,23 +46,28 @@ function lateSentence({ request, description, lateAfter, now }: ReportView): Mrk
   return mrkdwn`:warning: *Not known:* “${description.sentence}” was sent ${timeTaken(request, now)} ago, and I could not find out yet whether it took effect, because the account API does not tell. I keep looking and report it here.`
 }
 
+const stillWanted = mrkdwn`Press *Request again* on the card if it is still wanted.`
+
 function endSentence({ request, description, done }: ReportView): Mrkdwn {
   const late = request.lateAt === undefined ? '' : ', later than it should have'
   const why = request.why ?? ''
   switch (request.state) {
     case 'done':
-      return mrkdwn`:large_green_circle: *Done.* ${done} It took ${timeTaken(request)}${late}.`
+      return tookNoTime(request)
+        ? mrkdwn`:large_green_circle: *Done.* ${done}`
+        : mrkdwn`:large_green_circle: *Done.* ${done} It took ${timeTaken(request)}${late}.`
     case 'failed':
-      return mrkdwn`:red_circle: *Failed:* “${description.sentence}”. ${why} Look at it in the account before you ask again.`
+      // What was never accepted has left nothing behind to look at.
+      return mrkdwn`:red_circle: *Failed:* “${description.sentence}”. ${why} ${request.acceptedAt === undefined ? stillWanted : 'Look at it in the account before you ask again.'}`
     case 'not-started':
-      return mrkdwn`:red_circle: *Not started:* “${description.sentence}”. ${why} Press *Request again* on the card if it is still wanted.`
+      return mrkdwn`:red_circle: *Not started:* “${description.sentence}”. ${why} ${stillWanted}`
     case 'superseded':
       return mrkdwn`:large_orange_circle: *Superseded:* “${description.sentence}”. ${why} I leave it as it is.`
     case 'void':
-      return mrkdwn`:large_orange_circle: *Nothing was done:* “${description.sentence}” was approved, but the account has changed since it was asked for. ${why} Press *Request again* on the card if it is still wanted.`
+      return mrkdwn`:large_orange_circle: *Nothing was done:* “${description.sentence}” was approved, but the account has changed since it was asked for. ${why} ${stillWanted}`
     case 'expired':
       if (request.why) return mrkdwn`:alarm_clock: *Expired:* “${description.sentence}”. ${why} Nothing was done.`
-      return mrkdwn`:alarm_clock: *Expired:* nobody decided “${description.sentence}” in time, and nothing was done. Press *Request again* on the card if it is still wanted.`
+      return mrkdwn`:alarm_clock: *Expired:* nobody decided “${description.sentence}” in time, and nothing was done. ${stillWanted}`
     case 'rejected':
       return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ? quote(request.decision.reason) : ''}`
     default:

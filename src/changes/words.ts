@@ -22,9 +22,15 @@ export function stateWords(request: Pick<Request, 'state'>, underway?: string): 
   return request.state === 'following' && underway ? underway : names[request.state]
 }
 
-/** From the write to the end (or to now, while it takes effect): `43 s`. */
+/** From the write to the end (or to now, while it takes effect): `43 s`, `less than a second`. */
 export function timeTaken(request: Request, now: number = request.endedAt ?? Date.now()): string {
-  return formatDuration(Math.max(0, now - (request.sentAt ?? request.createdAt)))
+  const ms = now - (request.sentAt ?? request.createdAt)
+  return ms < 1_000 ? 'less than a second' : formatDuration(ms)
+}
+
+/** Too short to be worth telling. */
+export function tookNoTime(request: Request): boolean {
+  return (request.endedAt ?? Number.POSITIVE_INFINITY) - (request.sentAt ?? request.createdAt) < 1_000
 }
 
 /** Short enough to read out; the whole id is in the buttons and in the log. */

@@ -64,7 +64,7 @@ test('a bot that is killed during a move and started again ends the move and rep
   await startBot()
 
   await untilReport(slack, card.ts, /Done/)
-  await untilCard(slack, /\*Done\*/)
+  await untilCard(slack, /\*Done\.?\*/)
   expect(patchesOf(accountApi)).toHaveLength(1)
   expect(slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
 }, 40_000)

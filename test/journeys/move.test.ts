@@ -29,7 +29,7 @@ describe('a move, from command to report', () => {
     expect(patches(world)).toMatchObject([
       { path: `/elastic_ips/${elasticIp.id}`, body: { data: { type: 'elastic_ips', attributes: { server_id: target.id } } } },
     ])
-    await untilCard(world.slack, /\*Done\*/)
+    await untilCard(world.slack, /\*Done\.?\*/)
   })
 
   test('done is never shown before the Elastic IP is active on the target', async () => {
@@ -84,7 +84,7 @@ describe('a move, from command to report', () => {
     const { elasticIp, target, card } = await askForMove(world)
     const from = elasticIp.serverId
     await world.ben.click(card, 'Approve')
-    const done = await untilCard(world.slack, /\*Done\*/)
+    const done = await untilCard(world.slack, /\*Done\.?\*/)
 
     await world.ada.click(done, 'Move back')
     const back = await untilCard(world.slack, /Waiting for approval/)

@@ -18,17 +18,25 @@ export function apiKeyListing(keys: ApiKey[], words: string[], now: number): Lis
 
 function row(key: ApiKey, now: number): Mrkdwn {
   const remarks = remarksOn(key, now)
-  const access = key.readOnly === undefined ? 'access not told' : key.readOnly ? 'read-only' : 'full access'
-  const from = key.allowedIps.length > 0 ? mrkdwn`from ${joinMrkdwn(key.allowedIps.map(code), ', ')}` : mrkdwn`from everywhere`
-  const used = key.lastUsedAt === undefined ? mrkdwn`never used` : mrkdwn`last used ${dateTime(Date.parse(key.lastUsedAt))}`
   const by = askedForBy(key)
   const owner = mrkdwn`${by ? mrkdwn`asked for by ${mention(by)}, ` : ''}owner ${key.user?.email ?? key.user?.id ?? 'not told'}`
   const lines = [
-    mrkdwn`${remarks.length > 0 ? ':warning:' : ':key:'} *${key.name ?? 'no name'}*  ·  ends in ${code(key.tokenLastSlice ?? '?')}`,
-    joinMrkdwn([mrkdwn`${access} ${from}`, used, owner, code(key.id)], '  ·  '),
-    ...(remarks.length > 0 ? [mrkdwn`_${remarks.join(', ')}_`] : []),
+    mrkdwn`${remarks.length > 0 ? ':warning:' : ':key:'} *${key.name ?? 'no name'}*  ·  ends in ${code(key.tokenLastSlice ?? '?')}  ·  ${code(key.id)}`,
+    joinMrkdwn([reach(key), used(key), owner], '  ·  '),
+    ...(remarks.length > 0 ? [mrkdwn`_Worth a look: ${remarks.join(', ')}._`] : []),
   ]
   return joinMrkdwn(lines, '\n')
+}
+
+function reach(key: ApiKey): Mrkdwn {
+  const access = key.readOnly === undefined ? 'access not told' : key.readOnly ? 'read-only' : 'full access'
+  return key.allowedIps.length > 0
+    ? mrkdwn`${access}, from ${joinMrkdwn(key.allowedIps.map(code), ', ')}`
+    : mrkdwn`${access}, from anywhere`
+}
+
+function used(key: ApiKey): Mrkdwn {
+  return key.lastUsedAt === undefined ? mrkdwn`not used yet` : mrkdwn`last used ${dateTime(Date.parse(key.lastUsedAt))}`
 }
 
 function created(key: ApiKey): number {
