@@ -117,7 +117,8 @@ export function createBot(config: Config, { log, timings = usualTimings }: { log
   function createInteractions(): Interactions {
     const openForm = createFormOpener(messenger)
     const router = createCommandRouter({ commands, gate: access.gate, may: access.may, openForm })
-    const show = attend.showEverything
+    // What was decided is decided, also when it cannot be shown at once: the outbox shows it later.
+    const show = (id: string) => attend.showEverything(id).catch(onError)
     const decide = createDecide({ store, access, catalog, show, wake: queues.wake, approvalTtlMs: config.approvalTtlMs })
     const handOver = createHandOver({
       store,

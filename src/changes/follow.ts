@@ -67,11 +67,15 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
 
   async function lookAt(request: Request, now: number): Promise<void> {
     const opened = catalog.open(request)
+    const searches = opened.change.handover !== undefined
+    if (searches && !(await store.claimSearch(request.id))) return store.postpone([request.id], paceMs(request))
     try {
       await apply(request, await observe(request, opened, now), now)
     } catch (error) {
       onApiError(error)
       await apply(request, { is: 'unclear' }, now)
+    } finally {
+      if (searches) await store.endSearch(request.id)
     }
   }
 

@@ -19,6 +19,8 @@ export function createKeys(prefix: string) {
     /** Sorted set of `<request id>/<message>` by when to send. */
     outbox: `${tag}:outbox`,
     lastTick: `${tag}:last-tick`,
+    /** Who is looking for what a request has issued. */
+    search: (id: string) => `${tag}:search:${id}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,
     notice: (key: string) => `${tag}:notice:${key}`,
   }

@@ -7,6 +7,9 @@ import type { Keys } from './keys.ts'
 import { guardStore } from './redis.ts'
 import { createScripts } from './scripts.ts'
 
+/** Longer than looking for something and deleting it can take. */
+const searchMs = 60_000
+
 /** How long the record of an ended request is kept. */
 export const keepEndedMs = 30 * 24 * 3_600_000
 
@@ -145,6 +148,19 @@ export function createStore({ redis, keys }: { redis: Redis; keys: Keys }) {
     return soon.length + unsent.length > 0
   }
 
+  /**
+   * Lets one at a time look for what a request has issued and take it back: a second one would find it gone, and take it for never
+   * made. A holder that dies is waited for.
+   */
+  async function claimSearch(id: string): Promise<boolean> {
+    const claimed = await guardStore(() => redis.set(keys.search(id), '1', 'PX', searchMs, 'NX'))
+    return claimed === 'OK'
+  }
+
+  async function endSearch(id: string): Promise<void> {
+    await guardStore(() => redis.del(keys.search(id)))
+  }
+
   async function noteTick(): Promise<void> {
     const at = await now()
     await guardStore(() => redis.set(keys.lastTick, String(at)))
@@ -182,6 +198,8 @@ export function createStore({ redis, keys }: { redis: Redis; keys: Keys }) {
     forget,
     due,
     isBusy,
+    claimSearch,
+    endSearch,
     noteTick,
     sinceLastTickMs,
     open,

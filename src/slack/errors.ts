@@ -38,7 +38,7 @@ export function toUserWords(error: unknown): Mrkdwn | undefined {
 export function toUserMessage(error: unknown): string | undefined {
   if (error instanceof UserError) return error.message
   if (error instanceof StoreUnavailableError) {
-    return 'I cannot reach my memory (Redis) just now, so nothing was done. Try again in a minute; if it lasts, tell the people who run this bot.'
+    return 'I cannot reach my memory (Redis) just now. Try again in a minute: what went through all the same is not done twice. If it lasts, tell the people who run this bot.'
   }
   if (error instanceof ApiUnreachableError) {
     return error.requestSent === 'no'
@@ -62,10 +62,12 @@ export function apiErrorSentence(error: ApiError): string {
     return `The bot's API key may not do this (403): it may be read-only or limited to other addresses.${said(error)} Tell the people who run this bot.`
   if (error.status === 429) return 'The account API asks to slow down (429). Try again in a minute.'
   if (error.status >= 500) return `The account API has a problem of its own (${error.status}). Try again in a minute.`
+  if (error.status === 409)
+    return `The account API is busy with another change of this just now (409).${said(error)} Ask again when that has ended.`
   if (error.status === 404) return `The account API does not know this (404).${said(error)}`
   return `The account API refused (${error.status}${error.codes.length > 0 ? `, ${error.codes.join(', ')}` : ''}).${said(error)}`
 }
 
 function said(error: ApiError): string {
-  return error.detail ? ` It says: “${error.detail}”` : ''
+  return error.detail ? ` It says: “${error.detail.replace(/[.\s]+$/, '')}”.` : ''
 }

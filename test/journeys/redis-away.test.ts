@@ -27,7 +27,7 @@ test('while Redis is away every command and click is answered in words within 3 
   const refused = await untilWhisper(world.slack, people.ben, /cannot reach my memory/)
   expect(Date.now() - asked).toBeLessThan(3_000)
   expect(refused.text).toMatchInlineSnapshot(
-    `"I cannot reach my memory (Redis) just now, so nothing was done. Try again in a minute; if it lasts, tell the people who run this bot."`,
+    `"I cannot reach my memory (Redis) just now. Try again in a minute: what went through all the same is not done twice. If it lasts, tell the people who run this bot."`,
   )
 
   await redis.restart()

@@ -13,7 +13,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local raw = redis.call('HGET', KEYS[1], field)
 local item = raw and cjson.decode(raw) or { status = 'queued' }
-if item.status == 'settled' and name ~= 'card' then
+-- A card that shows the latest revision owes nothing, either.
+local shown = name ~= 'card' or redis.call('HGET', KEYS[1], 'cardRevision') == redis.call('HGET', KEYS[1], 'revision')
+if item.status == 'settled' and shown then
   redis.call('ZREM', KEYS[2], member)
   return { 'settled', '0' }
 end
