@@ -135,8 +135,21 @@ export function createBot(config: Config, { log, timings = usualTimings }: { log
       command: router.command,
       clicks: Object.assign({}, router.clicks, conversation.clicks, ...features.map((feature) => feature.clicks ?? {})),
       submissions: Object.assign({}, conversation.submissions, ...features.map((feature) => feature.submissions ?? {})),
-      options: Object.assign({}, ...features.map((feature) => feature.options ?? {})),
+      options: gatedOptions(),
     }
+  }
+
+  /** A form opens before its user's rights are known, so what its pickers offer is asked for by right, too. */
+  function gatedOptions(): Interactions['options'] {
+    const loads = features.flatMap((feature) => Object.entries(feature.options ?? {}))
+    const gated = loads.map(([id, load]): (typeof loads)[number] => [
+      id,
+      async (query) => {
+        await access.gate(query.origin, 'read')
+        return load(query)
+      },
+    ])
+    return Object.fromEntries(gated)
   }
 
   async function startListening(known: Identity): Promise<{ port: number | undefined; stop: () => Promise<void> }> {

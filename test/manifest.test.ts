@@ -98,8 +98,10 @@ describe('every element that the bot shows', () => {
     expect(listeners).toMatchInlineSnapshot(`
       {
         "clicks": [
+          "elastic-ip",
           "page-next",
           "page-previous",
+          "rename-this-one",
           "request-again",
           "request-approve",
           "request-reject",
@@ -110,10 +112,12 @@ describe('every element that the bot shows', () => {
         "options": [
           "elastic-ip",
           "server",
+          "virtual-machine",
         ],
         "submissions": [
           "create-api-key",
           "move-elastic-ip",
+          "rename-virtual-machine",
           "request-reject",
         ],
       }

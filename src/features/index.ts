@@ -6,10 +6,12 @@ import type { Store } from '../changes/store.ts'
 import { createApiKey } from './create-api-key/index.ts'
 import type { Feature } from './feature.ts'
 import { listApiKeys } from './list-api-keys/index.ts'
+import { listBaselines } from './list-baselines/index.ts'
 import { listElasticIps } from './list-elastic-ips/index.ts'
 import { listMoves } from './list-moves/index.ts'
 import { listPlans } from './list-plans/index.ts'
 import { moveElasticIp } from './move-elastic-ip/index.ts'
+import { renameVirtualMachine } from './rename-virtual-machine/index.ts'
 import { rotateRevokeApiKey } from './rotate-revoke-api-key/index.ts'
 
 export interface FeatureParts {
@@ -28,7 +30,9 @@ export function createFeatures(parts: FeatureParts): Feature[] {
     moveElasticIp(parts),
     listElasticIps(parts),
     listMoves(parts),
+    renameVirtualMachine(parts),
     listPlans(parts),
+    listBaselines(parts),
     listApiKeys(parts),
     createApiKey(parts),
     rotateRevokeApiKey(parts),

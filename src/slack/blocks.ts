@@ -50,6 +50,11 @@ export function wholeSection(text: Mrkdwn): KnownBlock[] {
   return parts.map((part) => ({ type: 'section', text: verbatim({ text: part }, limits.sectionText) }))
 }
 
+/** A text with a button beside it; what does not fit into one section is cut. */
+export function sectionWithButton(text: Mrkdwn, accessory: Button): KnownBlock {
+  return { type: 'section', text: verbatim(text, limits.sectionText), accessory }
+}
+
 /** Short facts in two columns, over several blocks where they are many; one that is too long for a column gets sections of its own. */
 export function fields(texts: Mrkdwn[]): KnownBlock[] {
   const blocks: KnownBlock[] = []
@@ -136,16 +141,19 @@ export interface InputParts {
   label: string
   hint?: string
   optional?: boolean
+  /** Tells the bot of every change, as a click, while the form stays open. */
+  dispatchAction?: boolean
   element: PlainTextInput | ExternalSelect | StaticSelect | Checkboxes | RadioButtons
 }
 
-export function input({ blockId, label, hint, optional = false, element }: InputParts): KnownBlock {
+export function input({ blockId, label, hint, optional = false, dispatchAction = false, element }: InputParts): KnownBlock {
   return {
     type: 'input',
     block_id: id('a block id', blockId),
     label: plain(label, limits.label),
     element,
     optional,
+    ...(dispatchAction ? { dispatch_action: true } : {}),
     ...(hint ? { hint: plain(hint, limits.label) } : {}),
   }
 }

@@ -24,6 +24,8 @@ export interface Command {
   need: Need
   /** The form that opens when the command is typed without arguments. Pure. */
   form?: (metadata: string) => ModalView
+  /** Starts to read what the form will need, once it is open. */
+  prepare?: () => void
   run(call: CommandCall): Promise<void>
 }
 
@@ -54,9 +56,13 @@ export function createCommandRouter({ commands, gate, may, openForm }: { command
       await asked.answer.whisper(notice(unknownCommand(commands, words, asked.origin.command)))
       return
     }
-    const { form, need } = found.command
-    if (form && found.args.length === 0) await openForm(asked.triggerId, form(metadataOf(asked)), () => gate(asked.origin, need))
-    else await run(found.command, asked, found.args, 0, asked.answer.whisper)
+    const { form, need, prepare } = found.command
+    if (form && found.args.length === 0) {
+      await openForm(asked.triggerId, form(metadataOf(asked)), async () => {
+        await gate(asked.origin, need)
+        prepare?.()
+      })
+    } else await run(found.command, asked, found.args, 0, asked.answer.whisper)
   }
 
   async function run(

@@ -33,19 +33,31 @@ export interface Click extends Delivery {
   triggerId: string
   /** The message that was clicked; undefined in a modal or on the Home tab. */
   messageTs: string | undefined
-  view: { id: string; metadata: string; values: Values } | undefined
+  view: ClickedView | undefined
+}
+
+/** The modal that was clicked in, as it was filled in then. */
+export interface ClickedView {
+  id: string
+  metadata: string
+  values: Values
+  chosen: Chosen
+  /** Shows another form in its place. What was entered stays where block and element keep their ids. */
+  update(view: ModalView): Promise<void>
 }
 
 /** What was entered, by block id: text, or the value of the chosen option. */
 export type Values = Record<string, string | undefined>
+
+/** The chosen options by block id, with the text that the person saw. */
+export type Chosen = Record<string, PlainTextOption | undefined>
 
 export interface Submission extends Delivery {
   callbackId: string
   viewId: string
   metadata: string
   values: Values
-  /** The chosen options by block id, with the text that the person saw. */
-  chosen: Record<string, PlainTextOption | undefined>
+  chosen: Chosen
 }
 
 /** What becomes of a submitted modal. */
@@ -60,6 +72,7 @@ export interface OptionsQuery {
   origin: Origin
   typed: string
   metadata: string
+  /** Not to be relied on: what was entered since the view was opened or updated is missing in what Slack sends with an option load. */
   values: Values
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { App } from '@slack/bolt'
+import type { z } from 'zod'
 import type { Origin } from '../domain/origin.ts'
-import { option } from './blocks.ts'
 import { interimWords, toUserWords } from './errors.ts'
-import { type Answer, type Click, type Interactions, notAChoice, type SlashCommand } from './interaction.ts'
+import type { Answer, Click, ClickedView, Interactions, SlashCommand } from './interaction.ts'
 import type { Message, Messenger } from './messenger.ts'
 import { notice, noticeView } from './notice.ts'
 import {
@@ -14,8 +14,10 @@ import {
   OptionsPayload,
   readMetadata,
   SubmissionPayload,
+  type View,
   valuesOf,
 } from './payloads.ts'
+import { sentence } from './picker.ts'
 import { inTime, interimAfterMs } from './prompt-answer.ts'
 import type { Respond } from './response-url.ts'
 import { code, type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
@@ -55,6 +57,20 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
         onError(new Error(`an answer could not be delivered: ${JSON.stringify(answered ?? whispered ?? sent)}`), { at: 'answer' })
     }
     return { whisper: (message) => say(message, false), replace: (message) => say(message, true), given: () => answers > 0 }
+  }
+
+  function clickedView({ id, private_metadata: metadata, state }: z.infer<typeof View>): ClickedView {
+    return {
+      id,
+      metadata,
+      values: valuesOf(state),
+      chosen: chosenOf(state),
+      async update(view) {
+        const updated = await messenger.updateView(id, view)
+        // The person has closed it meanwhile, or goes on with the form as it is: whatever it leads to is checked.
+        if (updated.is !== 'sent') onError(new Error(`a form could not be updated: ${JSON.stringify(updated)}`), { at: 'update of a form' })
+      },
+    }
   }
 
   function wordsFor(error: unknown, at: string): Mrkdwn {
@@ -122,9 +138,7 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
       value: action.selected_option?.value ?? action.value ?? '',
       triggerId: payload.trigger_id,
       messageTs: payload.container?.message_ts ?? payload.message?.ts,
-      view: payload.view
-        ? { id: payload.view.id, metadata: payload.view.private_metadata, values: valuesOf(payload.view.state) }
-        : undefined,
+      view: payload.view ? clickedView(payload.view) : undefined,
     }
     const handle = interactions.clicks[action.action_id]
     const work = handle
@@ -201,9 +215,9 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
       }
       const found = await inTime(load(query))
       if (found.is === 'late') found.work.catch((error) => onError(error, { at: `options ${payload.action_id}` }))
-      await ack(found.is === 'ready' ? found.value : sayInOptions(mrkdwn`The account API is slow just now. Type again in a moment.`))
+      await ack(found.is === 'ready' ? found.value : sentence('The account API is slow just now. Type again in a moment.'))
     } catch (error) {
-      await ack(sayInOptions(wordsFor(error, `options ${payload.action_id}`)))
+      await ack(sentence(toPlainText(wordsFor(error, `options ${payload.action_id}`))))
     }
   })
 
@@ -218,8 +232,4 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
 /** Mentions and other markup do not work in the text of a field. */
 function hasMarkup(words: Mrkdwn): boolean {
   return /<[^>]*>/.test(words.text)
-}
-
-function sayInOptions(words: Mrkdwn) {
-  return { options: [option({ text: toPlainText(words), value: notAChoice })] }
 }

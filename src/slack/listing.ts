@@ -13,6 +13,8 @@ export interface Listing {
   empty: Mrkdwn
   /** Something that holds for the whole list. */
   notes?: Mrkdwn[]
+  /** Fewer where each is long. Default: 10. */
+  rowsPerPage?: number
 }
 
 export const pageActionIds = { previous: 'page-previous', next: 'page-next' } as const
@@ -20,14 +22,14 @@ export const pageActionIds = { previous: 'page-previous', next: 'page-next' } as
 /** What a page button carries: enough to ask for another page of the same list, as anybody could by typing. */
 export const PageButton = z.object({ command: z.string(), args: z.array(z.string()), page: z.number().int().nonnegative() })
 
-const rowsPerPage = 10
+const usualRowsPerPage = 10
 
 // One block of a message is for the buttons.
 const limits = { contentBlocks: { most: 49, tables: 1 }, buttonValue: 2_000 } as const
 
 /** One page of a list, with buttons to the others. Pure. */
 export function listingMessage(
-  { title, rows, empty, notes = [] }: Listing,
+  { title, rows, empty, notes = [], rowsPerPage = usualRowsPerPage }: Listing,
   at: { command: string; args: string[]; page: number },
 ): Message {
   const pages = Math.max(1, Math.ceil(rows.length / rowsPerPage))

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { PlainTextOption } from '@slack/web-api'
 import { z } from 'zod'
 import { Origin } from '../domain/origin.ts'
-import type { Values } from './interaction.ts'
+import type { Chosen, Values } from './interaction.ts'
 
 /** Slack's payloads, as far as they are used (docs.slack.dev, "Interaction payloads"). Whatever else they carry is ignored. */
 const Identified = z.object({ id: z.string() })
@@ -18,7 +17,7 @@ type ElementState = z.infer<typeof ElementState>
 
 const State = z.object({ values: z.record(z.string(), z.record(z.string(), ElementState)) })
 
-const View = z.object({
+export const View = z.object({
   id: z.string(),
   hash: z.string().optional(),
   callback_id: z.string().default(''),
@@ -92,7 +91,7 @@ export function valuesOf(state: z.infer<typeof State> | null | undefined): Value
   return mapState(state, (element) => element.selected_option?.value ?? element.selected_user ?? element.value ?? undefined)
 }
 
-export function chosenOf(state: z.infer<typeof State> | null | undefined): Record<string, PlainTextOption | undefined> {
+export function chosenOf(state: z.infer<typeof State> | null | undefined): Chosen {
   return mapState(state, (element) =>
     element.selected_option
       ? { text: { type: 'plain_text', text: element.selected_option.text.text }, value: element.selected_option.value }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Plan, PlanRegion } from '../../src/domain/plan.ts'
 import { planListing } from '../../src/features/list-plans/messages.ts'
 import { findOffers, readQuery } from '../../src/features/list-plans/query.ts'
+import { listingMessage } from '../../src/slack/listing.ts'
 
 function region(name: string, available: string[], inStock: string[], hour: number): PlanRegion {
   return {
@@ -85,19 +86,19 @@ describe('how they are shown', () => {
       ---
       *vm.small*  ·  2 vCPU, 4 GB memory, 80 GiB nvme
       0.045 EUR an hour  ·  stock low
-      United States: *ASH*, DAL; Germany: FRA
+      :large_green_circle: ASH (United States)   :white_circle: DAL (United States); FRA (Germany)
       ---
       *vm.large*  ·  16 vCPU, 64 GB memory, 80 GiB nvme
       0.36 EUR an hour  ·  stock low
-      United States: *ASH*
+      :large_green_circle: ASH (United States)
       ---
       *vm.gpu*  ·  2 vCPU, 4 GB memory, NVIDIA L40S with 48 GB, 80 GiB nvme
       1.08 EUR an hour  ·  stock low
-      Germany: *FRA*
+      :large_green_circle: FRA (Germany)
       ---
       *vm.old*  ·  2 vCPU, 4 GB memory, 80 GiB nvme
       no price in EUR
-      no regions told"
+      no sites told"
     `)
   })
 
@@ -106,5 +107,34 @@ describe('how they are shown', () => {
       `"None of the 4 plans fits. Use fewer words, or leave out \`in-stock\`."`,
     )
     expect(String(planListing([], []).empty)).toBe('The account API lists no plans.')
+  })
+})
+
+describe('compared', () => {
+  test('by price for each vCPU, or for each GB of memory', () => {
+    const order = (words: string[]) => names(words)
+    expect(order(['cheapest'])).toEqual(['vm.large', 'vm.small', 'vm.gpu', 'vm.old'])
+    expect(order(['cheapest-gb'])).toEqual(['vm.large', 'vm.small', 'vm.gpu', 'vm.old'])
+    expect(String(planListing(all, ['cheapest', 'eur']).rows[0])).toMatchInlineSnapshot(`
+      "*vm.large*  ·  16 vCPU, 64 GB memory, 80 GiB nvme
+      *0.0225 EUR an hour for each vCPU*  ·  0.36 EUR an hour  ·  stock low
+      :large_green_circle: ASH (United States)"
+    `)
+    expect(String(planListing(all, ['cheapest-gb']).title)).toMatchInlineSnapshot(`"4 plans with \`cheapest-gb\`, cheapest for each GB of memory first"`)
+  })
+
+  test('five hundred plans are a list of pages, each within the limits of Slack', () => {
+    const many = Array.from({ length: 500 }, (_, index) =>
+      plan(`vm.${'x'.repeat(40)}.${index}`, { vcpuCount: index + 1 }, [
+        region('United States', ['ASH', 'DAL', 'NYC'], ['ASH'], 0.01 * (index + 1)),
+      ]),
+    )
+    const listing = planListing(many, ['cheapest'])
+    for (let page = 0; page < 50; page += 1) {
+      const shown = listingMessage(listing, { command: 'plans', args: ['cheapest'], page })
+      expect(shown.blocks.length).toBeLessThanOrEqual(50)
+      expect(shown.text.length).toBeLessThanOrEqual(4_000)
+      expect(shown.text).toContain(`page ${page + 1} of 50`)
+    }
   })
 })

@@ -17,8 +17,26 @@ describe('what can be looked at', () => {
       \`/infra moves\`
       Shows the moves in flight, with how long they have taken, and the latest that ended.
 
+      \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\`
+      Renames a virtual machine, given by name or id. Without arguments a form opens. Example: \`/infra vm rename web-1 web-eu-1\`
+
       \`/infra plans [word…]\`
-      Shows virtual machine plans with their size, stock and price. Words filter by name, GPU, region, site or operating system; in-stock keeps those in stock; a code such as EUR chooses the currency. Example: \`/infra plans fra in-stock EUR\`
+      Shows virtual machine plans with their size, stock and price. Words filter by name, GPU, region, site or operating system; in-stock keeps those in stock; a code such as EUR chooses the currency; cheapest compares by vCPU, cheapest-gb by memory. Example: \`/infra plans fra in-stock EUR\`
+
+      \`/infra baselines [word…]\`
+      Shows what servers are expected to be delivered with: plans, operating system, SSH keys, user data, disks and BIOS (a preview). Words filter. Example: \`/infra baselines raid-1\`
+
+      \`/infra keys [word…]\`
+      Shows API keys with what they may do, from where, when they were last used, and what deserves a look. Words filter. Example: \`/infra keys never used\`
+
+      \`/infra keys create [&lt;name&gt;]\`
+      Asks for a new API key: with a name a read-only one, without one a form opens. Its token is shown to you alone, once. Example: \`/infra keys create ci-deploy\`
+
+      \`/infra keys rotate &lt;key&gt;\`
+      Asks for a new token of an API key, by name or id. The old token stops working; the new one is shown to you alone, once. Example: \`/infra keys rotate ci-deploy\`
+
+      \`/infra keys revoke &lt;key&gt;\`
+      Asks for the end of an API key, by name or id. Example: \`/infra keys revoke ci-deploy\`
 
       Every change is approved by another person with a button, and followed until it has really happened."
     `)
@@ -90,6 +108,23 @@ describe('what can be looked at', () => {
     await world.ada.command('/infra moves', { channel: ops })
     const { text } = await untilWhisper(world.slack, people.ada, /1 in flight/)
     expect(text).toMatch(/1 in flight, 1 waiting for approval, 1 that ended lately/)
-    expect(text).toMatch(/moving for \d+ s/)
+    expect(text).toMatch(/moving for (\d+ s|less than a second)/)
+  })
+})
+
+describe('baselines', () => {
+  test('are shown', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra baselines kafka', { channel: ops })
+    expect((await untilWhisper(world.slack, people.ada, /baseline/)).text).toMatch(
+      /4 disks for storage, RAID 0, ext4 on `\/var\/lib\/kafka`/,
+    )
+  })
+
+  test.each([403, 404])('of a team without the flag: what they are, and whom to ask (%i)', async (status) => {
+    const world = await startWorld()
+    world.accountApi.faults.add({ method: 'GET', path: /baselines/, kind: 'status', status, times: 1 })
+    await world.ada.command('/infra baselines', { channel: ops })
+    expect((await untilWhisper(world.slack, people.ada, /baselines_api/)).text).toMatch(/preview/)
   })
 })

@@ -13,6 +13,7 @@ import {
   message,
   option,
   plainTextInput,
+  sectionWithButton,
   wholeSection,
 } from '../../src/slack/blocks.ts'
 import { checkboxes, radioButtons, staticSelect } from '../../src/slack/choices.ts'
@@ -46,6 +47,7 @@ const someBlocks: fc.Arbitrary<KnownBlock[]> = fc.oneof(
   fc.array(words, { maxLength: 25 }).map(context),
   fc.constant<KnownBlock[]>([divider()]),
   fc.array(someButton, { maxLength: 30 }).map((buttons) => actions(distinct(buttons))),
+  fc.tuple(words, someButton).map(([text, accessory]) => [sectionWithButton(text, accessory)]),
   fc
     .record({
       header: fc.array(hostileText, { maxLength: 25 }),
@@ -63,7 +65,13 @@ const someElement = fc.oneof(
   fc.record({ actionId: idOf(255), options: opts, initialOptions: opts }).map(checkboxes),
   fc.record({ actionId: idOf(255), options: opts, initialOption: opt }).map(radioButtons),
 )
-const someInput = fc.record({ label: hostileText, hint: hostileText, optional: fc.boolean(), element: someElement })
+const someInput = fc.record({
+  label: hostileText,
+  hint: hostileText,
+  optional: fc.boolean(),
+  dispatchAction: fc.boolean(),
+  element: someElement,
+})
 
 /** Every text in a structure that Slack reads as mrkdwn. */
 function mrkdwnIn(value: unknown): { text: string; verbatim: unknown }[] {

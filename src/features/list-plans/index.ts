@@ -10,7 +10,7 @@ export function listPlans({ accountApi }: { accountApi: Pick<AccountApi, 'plans'
         words: 'plans',
         usage: '[word…]',
         summary:
-          'Shows virtual machine plans with their size, stock and price. Words filter by name, GPU, region, site or operating system; in-stock keeps those in stock; a code such as EUR chooses the currency.',
+          'Shows virtual machine plans with their size, stock and price. Words filter by name, GPU, region, site or operating system; in-stock keeps those in stock; a code such as EUR chooses the currency; cheapest compares by vCPU, cheapest-gb by memory.',
         example: 'fra in-stock EUR',
         need: 'read',
         run: async (call) => call.list(planListing(await accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }), call.args)),

@@ -1,7 +1,13 @@
 import type { Plan, PlanRegion } from '../../domain/plan.ts'
 import type { Listing } from '../../slack/listing.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
-import { findOffers, type PlanOffer, readQuery } from './query.ts'
+import { findOffers, type Measure, type PlanOffer, type PlanQuery, readQuery } from './query.ts'
+
+const orders: Record<Measure, string> = {
+  plan: 'cheapest first',
+  vcpu: 'cheapest for each vCPU first',
+  gb: 'cheapest for each GB of memory first',
+}
 
 /** Pure. */
 export function planListing(plans: Plan[], words: string[]): Listing {
@@ -9,26 +15,31 @@ export function planListing(plans: Plan[], words: string[]): Listing {
   const offers = findOffers(plans, query)
   const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
   return {
-    title: mrkdwn`${offers.length === 1 ? '1 plan' : `${offers.length} plans`}${filter}, cheapest first`,
-    rows: offers.map((offer) => row(offer, query.currency)),
+    title: mrkdwn`${offers.length === 1 ? '1 plan' : `${offers.length} plans`}${filter}, ${orders[query.measure]}`,
+    rows: offers.map((offer) => row(offer, query)),
     empty:
       plans.length === 0
         ? mrkdwn`The account API lists no plans.`
         : mrkdwn`None of the ${plans.length} plans fits. Use fewer words, or leave out ${code('in-stock')}.`,
-    notes: [mrkdwn`Sites in *bold* have stock. The lowest price of the regions shown, in ${query.currency}.`],
+    notes: [
+      mrkdwn`:large_green_circle: in stock, :white_circle: not in stock. Prices in ${query.currency}, the lowest of the regions shown. ${code('cheapest')} compares by vCPU, ${code('cheapest-gb')} by memory.`,
+    ],
   }
 }
 
-function row({ plan, regions, price }: PlanOffer, currency: string): Mrkdwn {
-  const cost = price
-    ? joinMrkdwn(
-        [amount(price.hour, currency, 'an hour'), amount(price.month, currency, 'a month')].filter((part) => part !== undefined),
-        ', ',
-      )
-    : mrkdwn`no price in ${currency}`
+function row({ plan, regions, price, figure }: PlanOffer, { currency, measure }: PlanQuery): Mrkdwn {
+  const amounts = price
+    ? [amount(price.hour, currency, 'an hour'), amount(price.month, currency, 'a month')].filter((part) => part !== undefined)
+    : []
+  const cost = amounts.length > 0 ? joinMrkdwn(amounts, ', ') : mrkdwn`no price in ${currency}`
+  const compared = measure === 'plan' ? mrkdwn`` : mrkdwn`${each(figure, currency, measure)}  ·  `
   const stock = plan.stockLevel ? mrkdwn`  ·  stock ${plan.stockLevel}` : mrkdwn``
-  const places = regions.length > 0 ? joinMrkdwn(regions.map(place), '; ') : mrkdwn`no regions told`
-  return mrkdwn`*${plan.name}*  ·  ${size(plan)}\n${cost}${stock}\n${places}`
+  return mrkdwn`*${plan.name}*  ·  ${size(plan)}\n${compared}${cost}${stock}\n${sites(regions)}`
+}
+
+function each(figure: number | undefined, currency: string, measure: 'vcpu' | 'gb'): Mrkdwn {
+  const what = measure === 'vcpu' ? 'vCPU' : 'GB of memory'
+  return figure === undefined ? mrkdwn`no price for each ${what}` : mrkdwn`*${number(figure)} ${currency} an hour for each ${what}*`
 }
 
 function size({ specs }: Plan): Mrkdwn {
@@ -50,14 +61,33 @@ function unit(told: string | undefined): string {
   return { gib: 'GiB', tib: 'TiB' }[told?.toLowerCase() ?? ''] ?? told ?? ''
 }
 
-function place(region: PlanRegion): Mrkdwn {
-  const sites = [...new Set([...region.availableSites, ...region.inStockSites])]
-  const marked = sites.map((site) => (region.inStockSites.includes(site) ? mrkdwn`*${site}*` : mrkdwn`${site}`))
-  return mrkdwn`${region.name ?? 'Region not told'}: ${sites.length > 0 ? joinMrkdwn(marked, ', ') : mrkdwn`no sites told`}`
+/** Where it can be had at a glance: the sites in stock, then the others, each with its region. */
+function sites(regions: PlanRegion[]): Mrkdwn {
+  const inStock = regions.map((region) => placed(region, region.inStockSites))
+  const others = regions.map((region) =>
+    placed(
+      region,
+      region.availableSites.filter((site) => !region.inStockSites.includes(site)),
+    ),
+  )
+  const lines = [told(':large_green_circle:', inStock), told(':white_circle:', others)].filter((line) => line !== undefined)
+  return lines.length > 0 ? joinMrkdwn(lines, '   ') : mrkdwn`no sites told`
+}
+
+function placed(region: PlanRegion, codes: string[]): string | undefined {
+  return codes.length > 0 ? `${codes.join(', ')} (${region.name ?? 'region not told'})` : undefined
+}
+
+function told(mark: string, places: (string | undefined)[]): Mrkdwn | undefined {
+  const known = places.filter((place) => place !== undefined)
+  return known.length > 0 ? mrkdwn`${mark} ${known.join('; ')}` : undefined
 }
 
 function amount(value: number | undefined, currency: string, per: string): Mrkdwn | undefined {
-  if (value === undefined) return undefined
+  return value === undefined ? undefined : mrkdwn`${number(value)} ${currency} ${per}`
+}
+
+function number(value: number): string {
   const digits = value < 1 ? 4 : 2
-  return mrkdwn`${new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: digits }).format(value)} ${currency} ${per}`
+  return new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: digits }).format(value)
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { AccountApi } from '../../account-api/client.ts'
+import { type Read, readOrNothing } from '../../account-api/reading.ts'
 import type { Change, Description, Preflight, Survey } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import { ApiError, isUnanswered, UserError } from '../../domain/errors.ts'
+import { ApiError, UserError } from '../../domain/errors.ts'
 import { judgeMove, type Move } from '../../domain/move.ts'
 import type { Server } from '../../domain/server.ts'
 
@@ -22,8 +23,6 @@ export const MoveFacts = z.object({
   site: Named.optional(),
 })
 export type MoveFacts = z.infer<typeof MoveFacts>
-
-type Read<T> = { is: 'read'; value: T } | { is: 'unread' }
 
 /** Moving an Elastic IP to another server of the same project and site (interface specification, `PATCH /elastic_ips/{elastic_ip_id}`). */
 export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>): Change<MoveInput, MoveFacts> {
@@ -136,14 +135,14 @@ function compare(elasticIp: ElasticIp, server: Server): string[] {
 type Site = NonNullable<ElasticIp['site']>
 
 /** Undefined when the two cannot be compared, because neither their ids nor their slugs are both known. */
-function sameSite(a: Site, b: Site): boolean | undefined {
+export function sameSite(a: Site, b: Site): boolean | undefined {
   if (a.id !== undefined && b.id !== undefined) return a.id === b.id
   if (a.slug !== undefined && b.slug !== undefined) return a.slug === b.slug
   if (a.name !== undefined && b.name !== undefined) return a.name === b.name
   return undefined
 }
 
-function siteName(site: Site): string {
+export function siteName(site: Site): string {
   if (site.name && site.slug) return `${site.name} (${site.slug})`
   return site.name ?? site.slug ?? site.id ?? 'unknown'
 }
@@ -198,15 +197,4 @@ function addressOf(facts: MoveFacts): string {
 
 function moveOf(facts: MoveFacts): Move {
   return { address: addressOf(facts), from: facts.from, to: facts.to }
-}
-
-/** A read that gets no answer leaves its question open; that something does not exist is an answer. */
-async function readOrNothing<T>(read: () => Promise<T>, absent: string): Promise<Read<T>> {
-  try {
-    return { is: 'read', value: await read() }
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) throw new UserError(absent)
-    if (isUnanswered(error)) return { is: 'unread' }
-    throw error
-  }
 }

@@ -1,18 +1,20 @@
-import type { ModalView, PlainTextOption } from '@slack/web-api'
+import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import type { Ask } from '../../changes/ask.ts'
-import { option } from '../../slack/blocks.ts'
+import { askedWords } from '../../changes/asked-words.ts'
 import type { Command, CommandCall } from '../../slack/commands.ts'
 import { Refusal, toUserWords } from '../../slack/errors.ts'
-import { notAChoice, type Submission, type SubmissionAnswer } from '../../slack/interaction.ts'
+import type { Submission, SubmissionAnswer } from '../../slack/interaction.ts'
+import { isChoice, keepChoice, preset } from '../../slack/picker.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
 import type { Feature } from '../feature.ts'
 import { createMoveChange, MoveFacts, MoveInput } from './change.ts'
-import { askedWords, usage } from './messages.ts'
-import { moveForm, moveModal } from './modal.ts'
-import { elasticIpChoices, serverChoices } from './pickers.ts'
+import { usage } from './messages.ts'
+import { moveForm, moveModal, serverBlockIn } from './modal.ts'
+import { elasticIpChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
+import { createServerPicker, rememberElasticIp } from './server-picker.ts'
 
 interface MoveElasticIpParts {
   accountApi: AccountApi
@@ -24,6 +26,7 @@ interface MoveElasticIpParts {
 export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
+  const { offerServers, elasticIpChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
     const [elasticIp, server, ...rest] = call.args
@@ -36,26 +39,28 @@ export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts
   function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
     const [input, facts] = [MoveInput.parse(before.input), MoveFacts.parse(before.facts)]
     return moveModal({
-      metadata,
-      elasticIp: option({ text: facts.address ?? input.elasticIpId, value: input.elasticIpId }),
-      server: option({ text: facts.to.name, value: input.serverId }),
+      metadata: rememberElasticIp(metadata, input.elasticIpId),
+      elasticIp: preset({ text: facts.address ?? input.elasticIpId, value: input.elasticIpId }),
+      server: preset({ text: facts.to.name, value: input.serverId }),
       reason: before.reason,
     })
   }
 
   async function submit(submission: Submission): Promise<SubmissionAnswer> {
     const { values, chosen } = submission
+    const serverBlock = serverBlockIn(values)
     const again = (problem: Mrkdwn) =>
       moveModal({
         metadata: submission.metadata,
         elasticIp: keepChoice(chosen[moveForm.elasticIp]),
-        server: keepChoice(chosen[moveForm.server]),
+        server: keepChoice(chosen[serverBlock]),
+        serverBlock,
         reason: values[moveForm.reason],
         problem: mrkdwn`:warning: ${problem}`,
       })
-    const input = { elasticIpId: values[moveForm.elasticIp] ?? '', serverId: values[moveForm.server] ?? '' }
+    const input = { elasticIpId: values[moveForm.elasticIp] ?? '', serverId: values[serverBlock] ?? '' }
     if (!isChoice(input.elasticIpId)) return { is: 'refused', blockId: moveForm.elasticIp, problem: mrkdwn`Choose an Elastic IP.`, again }
-    if (!isChoice(input.serverId)) return { is: 'refused', blockId: moveForm.server, problem: mrkdwn`Choose a server.`, again }
+    if (!isChoice(input.serverId)) return { is: 'refused', blockId: serverBlock, problem: mrkdwn`Choose a server.`, again }
     try {
       const reason = values[moveForm.reason]?.trim() || undefined
       const outcome = await ask({ change, input, origin: submission.origin, reason, deliveryKey: submission.deliveryKey })
@@ -63,7 +68,7 @@ export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts
     } catch (error) {
       const problem = toUserWords(error)
       if (problem === undefined) throw error
-      return { is: 'refused', blockId: moveForm.server, problem, again }
+      return { is: 'refused', blockId: serverBlock, problem, again }
     }
   }
 
@@ -74,6 +79,7 @@ export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts
     example: '203.0.113.10 web-2',
     need: 'request',
     form: (metadata) => moveModal({ metadata }),
+    prepare: () => inventory.prefetch('elasticIps', 'servers'),
     run,
   }
 
@@ -81,18 +87,11 @@ export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts
     commands: [command],
     changes: [change],
     forms: { 'ip.move': formAgain },
+    clicks: { [moveForm.elasticIp]: elasticIpChosen },
     submissions: { [moveForm.callbackId]: submit },
     options: {
       [moveForm.elasticIp]: async ({ typed }) => elasticIpChoices(await inventory.elasticIps(), typed),
-      [moveForm.server]: async ({ typed }) => serverChoices(await inventory.servers(), typed),
+      [moveForm.server]: offerServers,
     },
   }
-}
-
-function isChoice(value: string): boolean {
-  return value !== '' && value !== notAChoice
-}
-
-function keepChoice(chosen: PlainTextOption | undefined): PlainTextOption | undefined {
-  return chosen && isChoice(chosen.value ?? '') ? chosen : undefined
 }

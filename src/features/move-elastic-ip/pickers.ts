@@ -1,69 +1,49 @@
-import type { PlainTextOption } from '@slack/web-api'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import type { Server } from '../../domain/server.ts'
-import { option } from '../../slack/blocks.ts'
-import { type Choices, notAChoice } from '../../slack/interaction.ts'
+import type { Choices } from '../../slack/interaction.ts'
+import { type Candidate, offer, placeOf } from '../../slack/picker.ts'
+import { sameSite } from './change.ts'
 
-/** Slack shows no more. */
-const mostOptions = 100
-
+/** Pure. */
 export function elasticIpChoices(all: ElasticIp[], typed: string): Choices {
-  const fits = all.filter((elasticIp) =>
-    matches(typed, [
-      elasticIp.address,
-      elasticIp.id,
-      elasticIp.server?.hostname,
-      elasticIp.server?.id,
-      elasticIp.project?.name,
-      elasticIp.site?.slug,
-      elasticIp.site?.name,
-    ]),
-  )
-  return choices(fits.filter(isPickable).map(elasticIpOption), 'No Elastic IP fits what you typed.')
+  return offer(all.map(elasticIpCandidate), typed, { one: 'Elastic IP', many: 'Elastic IPs' })
 }
 
-export function serverChoices(all: Server[], typed: string): Choices {
-  const fits = all.filter((server) =>
-    matches(typed, [
-      server.hostname,
-      server.label,
-      server.id,
-      server.primaryIpv4,
-      server.project?.name,
-      server.site?.slug,
-      server.site?.name,
-    ]),
-  )
-  return choices(fits.filter(isPickable).map(serverOption), 'No server fits what you typed.')
-}
-
-export function elasticIpOption(elasticIp: Pick<ElasticIp, 'id' | 'address' | 'status' | 'server'>): PlainTextOption {
-  const where = elasticIp.server ? `on ${elasticIp.server.hostname ?? elasticIp.server.id}` : 'on no server'
-  return option({
-    text: `${elasticIp.address} ${where}${elasticIp.status === 'active' ? '' : ` (${elasticIp.status})`}`,
-    value: elasticIp.id,
+/** Where this Elastic IP can go, and, marked, where it is; every server while none is chosen. Pure. */
+export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp | undefined): Choices {
+  const server = { one: 'server', many: 'servers' }
+  if (!elasticIp) return offer(all.map(serverCandidate), typed, server)
+  const within = all.filter((server) => isWithinReach(elasticIp, server))
+  const candidates = within.map((server) => {
+    const candidate = serverCandidate(server)
+    return server.id === elasticIp.server?.id ? { ...candidate, text: `${candidate.text}: it is here now` } : candidate
   })
+  return offer(candidates, typed, { ...server, note: `Only those in the project and site of ${elasticIp.address} are offered.` })
 }
 
-export function serverOption(server: Pick<Server, 'id' | 'hostname' | 'project' | 'site'>): PlainTextOption {
-  const place = [server.project?.name, server.site?.slug ?? server.site?.name].filter((part) => part !== undefined).join(', ')
-  return option({ text: `${server.hostname ?? server.id}${place ? ` (${place})` : ''}`, value: server.id })
+/** In the same project and site, as far as the account API tells. */
+export function isWithinReach(elasticIp: Pick<ElasticIp, 'project' | 'site'>, server: Pick<Server, 'project' | 'site'>): boolean {
+  const otherProject = elasticIp.project && server.project && elasticIp.project.id !== server.project.id
+  const otherSite = elasticIp.site && server.site && sameSite(elasticIp.site, server.site) === false
+  return !otherProject && !otherSite
 }
 
-/** Slack takes no longer values, and one that was cut would be another's. Such ids can be typed as arguments. */
-function isPickable({ id }: { id: string }): boolean {
-  return id.length <= 74
+function elasticIpCandidate({ id, address, status, server, project, site }: ElasticIp): Candidate {
+  const where = server ? `on ${server.hostname ?? server.id}` : 'on no server'
+  return {
+    value: id,
+    text: `${address} ${where}${status === 'active' ? '' : ` (${status})`}`,
+    description: [placeOf(project, site?.slug ?? site?.name), address === id ? undefined : id].filter(Boolean).join('  ·  '),
+    terms: [server?.id, project?.slug, site?.name],
+  }
 }
 
-function matches(typed: string, fields: (string | undefined)[]): boolean {
-  const text = fields.join(' ').toLowerCase()
-  return typed
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word))
-}
-
-function choices(options: PlainTextOption[], none: string): Choices {
-  if (options.length === 0) return { options: [option({ text: none, value: notAChoice })] }
-  return { options: options.slice(0, mostOptions) }
+function serverCandidate({ id, hostname, label, primaryIpv4, project, site }: Server): Candidate {
+  const place = placeOf(project, site?.slug ?? site?.name)
+  return {
+    value: id,
+    text: `${hostname ?? id}${place ? ` (${place})` : ''}`,
+    description: [label, primaryIpv4, hostname === undefined ? undefined : id].filter((part) => part !== undefined).join('  ·  '),
+    terms: [project?.slug, site?.name],
+  }
 }

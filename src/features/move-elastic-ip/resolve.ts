@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import type { AccountApi } from '../../account-api/client.ts'
+import { nothingIfAbsent } from '../../account-api/reading.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import { ApiError, isUnanswered, UserError } from '../../domain/errors.ts'
+import { isUnanswered, UserError } from '../../domain/errors.ts'
 import type { Server } from '../../domain/server.ts'
 import type { MoveInput } from './change.ts'
 
@@ -26,7 +27,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
   async function resolveServer(typed: string, elasticIp: ElasticIp | undefined, options: Options): Promise<string> {
     const [byHostname, byId] = await Promise.all([
       accountApi.servers.list({ hostname: typed, ...options }),
-      accountApi.servers.get(typed, options).catch(nothingIfUnknown),
+      accountApi.servers.get(typed, options).catch(nothingIfAbsent),
     ])
     if (byId) return byId.id
     return chooseServer(
@@ -48,7 +49,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
 
   async function lookUp(typedElasticIp: string, typedServer: string, options: Options): Promise<MoveInput> {
     const elasticIp = await resolveElasticIp(typedElasticIp, options)
-    const found = elasticIp.found ?? (await accountApi.elasticIps.get(elasticIp.id, options).catch(nothingIfUnknown))
+    const found = elasticIp.found ?? (await accountApi.elasticIps.get(elasticIp.id, options).catch(nothingIfAbsent))
     if (!found) throw new UserError(`There is no Elastic IP ${typedElasticIp} on the account. “ip list” shows all of them.`)
     return { elasticIpId: elasticIp.id, serverId: await resolveServer(typedServer, found, options) }
   }
@@ -77,9 +78,4 @@ function areIds(elasticIp: string, server: string): boolean {
 
 function sameAddress(a: string, b: string): boolean {
   return a.replace(/\/\d{1,3}$/, '').toLowerCase() === b.toLowerCase()
-}
-
-function nothingIfUnknown(error: unknown): undefined {
-  if (error instanceof ApiError && error.status === 404) return undefined
-  throw error
 }

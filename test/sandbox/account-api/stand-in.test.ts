@@ -39,7 +39,7 @@ describe('the account', () => {
     const [plans, baselines, keys] = await Promise.all([api.plans.list(), api.baselines.list(), api.apiKeys.list()])
 
     expect([elasticIps.length, servers.length, machines.length, plans.length, baselines.length, keys.length]).toEqual([
-      17, 26, 13, 25, 5, 4,
+      17, 26, 14, 25, 5, 4,
     ])
     expect(new Set(elasticIps.map(({ status }) => status))).toEqual(new Set(['active', 'error', 'configuring', 'releasing']))
     expect(elasticIps.some(({ server }) => server === undefined)).toBe(true)

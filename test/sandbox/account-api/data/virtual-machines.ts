@@ -9,6 +9,7 @@ const small = { plan: 'vm.small', specs: { vcpu: 2, ram: '4 GB', storage: '80 GB
 const medium = { plan: 'vm.medium', specs: { vcpu: 4, ram: '8 GB', storage: '160 GB', nic: '10 Gbps', gpu: null } }
 const gpu = { plan: 'gpu.l40s.1', specs: { vcpu: 16, ram: '64 GB', storage: '500 GB', nic: '25 Gbps', gpu: 'NVIDIA L40S' } }
 
+/** `search-1` exists twice on purpose: a name need not be the only one of its kind. */
 export const virtualMachines: VirtualMachineState[] = [
   machine('preview-1', 'storefront', 'ASH', '192.0.2.110', small),
   machine('preview-2', 'storefront', 'ASH', '192.0.2.111', small),
@@ -19,6 +20,7 @@ export const virtualMachines: VirtualMachineState[] = [
   machine('notebook-li', 'data-platform', 'DAL', '192.0.2.121', gpu, { status: 'Stopped' }),
   machine('airflow-1', 'data-platform', 'DAL', '192.0.2.122', medium, { operatingSystem: debian }),
   machine('superset-1', 'data-platform', 'ASH', '192.0.2.123', medium, { operatingSystem: debian }),
+  machine('search-1', 'data-platform', 'ASH', '192.0.2.124', medium, { id: idOf('vm', 'data-platform/search-1') }),
   machine('grafana-1', 'internal-tools', 'DAL', '192.0.2.130', small, { operatingSystem: debian }),
   machine('vault-1', 'internal-tools', 'DAL', '192.0.2.131', small, { billing: 'monthly' }),
   machine('wiki-1', 'internal-tools', 'DAL', '192.0.2.132', small, { operatingSystem: null }),

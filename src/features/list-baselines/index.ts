@@ -1,0 +1,35 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import type { Baseline } from '../../domain/baseline.ts'
+import { ApiError, UserError } from '../../domain/errors.ts'
+import type { Feature } from '../feature.ts'
+import { baselineListing } from './messages.ts'
+
+/** `/infra baselines`: what servers are expected to be delivered with. */
+export function listBaselines({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): Feature {
+  async function read(): Promise<Baseline[]> {
+    try {
+      return await accountApi.baselines.list({ signal: AbortSignal.timeout(10_000) })
+    } catch (error) {
+      // How a team without the flag is refused is not in the specification; a key that is rejected as such (401) is another matter.
+      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) throw new UserError(noBaselines)
+      throw error
+    }
+  }
+
+  return {
+    commands: [
+      {
+        words: 'baselines',
+        usage: '[word…]',
+        summary:
+          'Shows what servers are expected to be delivered with: plans, operating system, SSH keys, user data, disks and BIOS (a preview). Words filter.',
+        example: 'raid-1',
+        need: 'read',
+        run: async (call) => call.list(baselineListing(await read(), call.args)),
+      },
+    ],
+  }
+}
+
+const noBaselines =
+  'This account has no baselines to show: they are a preview, open only to teams with the feature flag baselines_api. Ask the owner of the account to have the provider’s support turn it on.'

@@ -1,0 +1,84 @@
+import type { Baseline, DiskGroup } from '../../domain/baseline.ts'
+import type { Listing } from '../../slack/listing.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+
+/** Pure. */
+export function baselineListing(all: Baseline[], words: string[]): Listing {
+  const fits = all.filter((baseline) => words.every((word) => searchText(baseline).includes(word.toLowerCase())))
+  const sorted = fits.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
+  const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
+  return {
+    title: mrkdwn`${sorted.length === 1 ? '1 baseline' : `${sorted.length} baselines`}${filter}`,
+    rows: sorted.map(row),
+    empty: words.length > 0 ? mrkdwn`None of the ${all.length} baselines fits. Use fewer words.` : mrkdwn`The team has no baselines.`,
+    notes: [mrkdwn`Baselines are a preview of the account API, and what they consist of may change.`],
+    rowsPerPage: 4,
+  }
+}
+
+function row(baseline: Baseline): Mrkdwn {
+  const created = baseline.createdAt === undefined ? undefined : Date.parse(baseline.createdAt)
+  const lines = [
+    mrkdwn`*${baseline.name}*  ·  ${target(baseline)}  ·  ${code(baseline.id)}`,
+    ...(baseline.description ? [mrkdwn`${baseline.description}`] : []),
+    labelled('Operating system', baseline.operatingSystem ? code(baseline.operatingSystem) : mrkdwn`any`),
+    labelled('SSH keys', listed(baseline.sshKeys.map(sshKey), 'none')),
+    labelled('User data', userData(baseline)),
+    labelled('Disks', listed(baseline.diskLayout.map(diskGroup), 'as delivered')),
+    labelled(
+      'BIOS',
+      listed(
+        baseline.bios.map(({ setting, value }) => mrkdwn`${code(setting)} ${setTo(value)}`),
+        'as delivered',
+      ),
+    ),
+    ...(created === undefined || Number.isNaN(created) ? [] : [labelled('Created', dateTime(created))]),
+  ]
+  return joinMrkdwn(lines, '\n')
+}
+
+function labelled(label: string, words: Mrkdwn): Mrkdwn {
+  return mrkdwn`*${label}:* ${words}`
+}
+
+function listed(parts: Mrkdwn[], none: string): Mrkdwn {
+  return parts.length > 0 ? joinMrkdwn(parts, '; ') : mrkdwn`${none}`
+}
+
+/** What it applies to. The set of kinds is open: one that we do not know is shown as it came. */
+function target({ targetType, platforms }: Baseline): Mrkdwn {
+  if (targetType === 'all_servers') return mrkdwn`all servers`
+  if (targetType === 'custom') return mrkdwn`a custom set of servers`
+  const names = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'a plan without a name')
+  if (targetType === 'platforms') return names.length > 0 ? mrkdwn`on ${names.join(', ')}` : mrkdwn`on certain plans, none of which is told`
+  if (targetType === undefined) return mrkdwn`what for is not told`
+  return names.length > 0 ? mrkdwn`for ${code(targetType)}: ${names.join(', ')}` : mrkdwn`for ${code(targetType)}`
+}
+
+function sshKey({ id, name, fingerprint }: Baseline['sshKeys'][number]): Mrkdwn {
+  return mrkdwn`${name ?? id ?? 'without a name'} ${fingerprint ? code(fingerprint) : mrkdwn`(no fingerprint told)`}`
+}
+
+function userData({ userData: data }: Baseline): Mrkdwn {
+  if (!data) return mrkdwn`none`
+  return data.description ? mrkdwn`${data.description} ${code(data.id)}` : code(data.id)
+}
+
+/** `2 disks for the system, RAID 1`; `4 disks for storage, RAID 0, ext4 on /var/lib/kafka`. */
+function diskGroup({ role, count, raidLevel, filesystem, mountPoint }: DiskGroup): Mrkdwn {
+  const purpose = { os: 'for the system', storage: 'for storage', raw: 'raw' }[role ?? ''] ?? `for ${role ?? 'a purpose not told'}`
+  const disks = count === undefined ? 'disks' : count === 1 ? '1 disk' : `${count} disks`
+  const raid = raidLevel ? raidLevel.replace(/^raid-/i, 'RAID ') : undefined
+  const where = mountPoint ? mrkdwn`${filesystem ?? 'mounted'} on ${code(mountPoint)}` : filesystem ? mrkdwn`${filesystem}` : undefined
+  return joinMrkdwn([mrkdwn`${disks} ${purpose}`, ...(raid ? [mrkdwn`${raid}`] : []), ...(where ? [where] : [])], ', ')
+}
+
+function setTo(value: string): Mrkdwn {
+  if (value === 'true') return mrkdwn`on`
+  if (value === 'false') return mrkdwn`off`
+  return value.length > 40 || /[{[]/.test(value) ? code(value) : mrkdwn`${value}`
+}
+
+function searchText(baseline: Baseline): string {
+  return row(baseline).text.toLowerCase()
+}

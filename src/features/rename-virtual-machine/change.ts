@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import type { AccountApi } from '../../account-api/client.ts'
+import { nothingIfAbsent, type Read, readOrNothing } from '../../account-api/reading.ts'
+import type { Change, Description, Preflight } from '../../domain/change.ts'
+import { UserError } from '../../domain/errors.ts'
+import { hostnameProblem } from '../../domain/hostname.ts'
+import { judgeRename } from '../../domain/rename.ts'
+import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+
+export const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
+export type RenameInput = z.infer<typeof RenameInput>
+
+/** The virtual machine, as far as it matters to a rename. What could not be read is absent. */
+export const RenameFacts = z.object({
+  virtualMachineId: z.string(),
+  oldName: z.string().optional(),
+  newName: z.string(),
+  project: z.object({ id: z.string(), name: z.string() }).optional(),
+  site: z.string().optional(),
+  address: z.string().optional(),
+})
+export type RenameFacts = z.infer<typeof RenameFacts>
+
+/** It is the new name that stands against the rename. */
+export class NameRefusal extends UserError {
+  override name = 'NameRefusal'
+}
+
+/** Another display name, which is also the hostname (interface specification, `PATCH /virtual_machines/{virtual_machine_id}`). */
+export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines'>): Change<RenameInput, RenameFacts> {
+  return {
+    kind: 'vm.rename',
+    input: RenameInput,
+    facts: RenameFacts,
+    resource: ({ virtualMachineId }) => `virtual_machine:${virtualMachineId}`,
+    preflight: async (input, { signal }) => {
+      refuseBadName(input.name)
+      const absent = `There is no virtual machine ${input.virtualMachineId} on the account.`
+      return judgePreflight(input, await readOrNothing(() => accountApi.virtualMachines.get(input.virtualMachineId, { signal }), absent))
+    },
+    differences: differencesOf,
+    describe: describeRename,
+    run: async ({ virtualMachineId, name }) => {
+      const renamed = await accountApi.virtualMachines.rename(virtualMachineId, name)
+      return renamed.name === name ? 'done' : 'following'
+    },
+    observe: async ({ virtualMachineId, name }, { oldName }, moment) => {
+      const seen = (await accountApi.virtualMachines.get(virtualMachineId).catch(nothingIfAbsent)) ?? 'gone'
+      return judgeRename({ id: virtualMachineId, from: oldName, to: name }, seen, moment)
+    },
+    doneSentence: (facts) => `${subjectOf(facts)} is called ${facts.newName} now.`,
+    reverse: (_, { virtualMachineId, oldName }) =>
+      oldName !== undefined && hostnameProblem(oldName) === undefined
+        ? { input: { virtualMachineId, name: oldName }, label: 'Rename back' }
+        : undefined,
+  }
+}
+
+export function refuseBadName(name: string): void {
+  const problem = hostnameProblem(name)
+  if (problem !== undefined) throw new NameRefusal(problem)
+}
+
+/** Whether the rename can be asked for. Throws UserError when it cannot; what could not be read or is not told is listed. Pure. */
+export function judgePreflight({ virtualMachineId, name }: RenameInput, machine: Read<VirtualMachine>): Preflight<RenameFacts> {
+  if (machine.is === 'unread') {
+    return {
+      facts: { virtualMachineId, newName: name },
+      unchecked: [`whether virtual machine ${virtualMachineId} exists, and what it is called now (the account API did not answer)`],
+      incomplete: true,
+    }
+  }
+  const { name: oldName, project, site, primaryIpv4 } = machine.value
+  if (oldName === name) throw new NameRefusal(`${virtualMachineId} is called ${name} already, so there is nothing to rename.`)
+  return {
+    facts: {
+      virtualMachineId,
+      newName: name,
+      ...(oldName === undefined ? {} : { oldName }),
+      ...(project ? { project: { id: project.id, name: project.name ?? project.slug ?? project.id } } : {}),
+      ...(site === undefined ? {} : { site }),
+      ...(primaryIpv4 === undefined ? {} : { address: primaryIpv4 }),
+    },
+    unchecked: oldName === undefined ? [`what ${virtualMachineId} is called now (the account API does not tell)`] : [],
+    incomplete: false,
+  }
+}
+
+/** What is no longer as it was approved. Pure. */
+export function differencesOf(approved: RenameFacts, now: RenameFacts): string[] {
+  const subject = subjectOf(approved)
+  const differences: string[] = []
+  if (approved.oldName !== undefined && approved.oldName !== now.oldName) {
+    differences.push(
+      now.oldName === undefined
+        ? `It was called ${subject} when this was asked for, and the account API no longer tells its name.`
+        : `It was called ${subject} when this was asked for, and is called ${now.oldName} now.`,
+    )
+  }
+  if (approved.project && now.project && approved.project.id !== now.project.id) {
+    differences.push(`It was in project ${approved.project.name} when this was asked for, and is in ${now.project.name} now.`)
+  }
+  return differences
+}
+
+export function describeRename(facts: RenameFacts): Description {
+  const { virtualMachineId, oldName, newName, project, site, address } = facts
+  return {
+    title: 'Rename virtual machine',
+    sentence: `Rename ${subjectOf(facts)} to ${newName}`,
+    facts: [
+      { label: 'Old name', value: oldName ?? 'not known' },
+      { label: 'New name', value: newName },
+      { label: 'Virtual machine', value: virtualMachineId },
+      { label: 'Address', value: address ?? 'not known' },
+      { label: 'Project', value: project?.name ?? 'not known' },
+      { label: 'Site', value: site ?? 'not known' },
+    ],
+    underway: 'being renamed',
+  }
+}
+
+function subjectOf({ virtualMachineId, oldName }: RenameFacts): string {
+  return oldName ?? virtualMachineId
+}

@@ -1,0 +1,105 @@
+import type { ModalView } from '@slack/web-api'
+import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import type { Ask } from '../../changes/ask.ts'
+import { askedWords } from '../../changes/asked-words.ts'
+import type { Command, CommandCall } from '../../slack/commands.ts'
+import { Refusal, toUserWords } from '../../slack/errors.ts'
+import type { Click, Submission, SubmissionAnswer } from '../../slack/interaction.ts'
+import { notice } from '../../slack/notice.ts'
+import { isChoice, keepChoice } from '../../slack/picker.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import type { Feature } from '../feature.ts'
+import { createRenameChange, NameRefusal, RenameFacts, RenameInput, refuseBadName } from './change.ts'
+import { RenameButton, renameThisOne, usage, whichOne } from './messages.ts'
+import { renameForm, renameModal } from './modal.ts'
+import { virtualMachineChoices, virtualMachineOption } from './pickers.ts'
+import { createResolve } from './resolve.ts'
+
+interface RenameParts {
+  accountApi: AccountApi
+  inventory: Pick<Inventory, 'virtualMachines' | 'prefetch'>
+  ask: Ask
+}
+
+/** `/infra vm rename`: another name for a virtual machine, by arguments or by a form. */
+export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts): Feature {
+  const change = createRenameChange(accountApi)
+
+  async function run({ args, asked, say }: CommandCall): Promise<void> {
+    const { origin, deliveryKey, answer } = asked
+    const [typed, name, ...rest] = args
+    if (typed === undefined || name === undefined || rest.length > 0) throw new Refusal(usage(origin.command))
+    refuseBadName(name)
+    const found = await createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
+    if (found.is === 'several') return answer.whisper(whichOne(found.machines, { typed, name, command: origin.command }))
+    await say(askedWords(await ask({ change, input: { virtualMachineId: found.id, name }, origin, reason: undefined, deliveryKey })))
+  }
+
+  /** One of several of the same name was chosen: the buttons go, and the rest is as if its id had been typed. */
+  async function choose({ value, origin, deliveryKey, answer }: Click): Promise<void> {
+    const { id, name, command } = RenameButton.parse(JSON.parse(value))
+    const input = { virtualMachineId: id, name }
+    const outcome = await ask({ change, input, origin: { ...origin, command }, reason: undefined, deliveryKey })
+    await answer.replace(notice(askedWords(outcome)))
+  }
+
+  async function submit(submission: Submission): Promise<SubmissionAnswer> {
+    const { values, chosen, origin, deliveryKey } = submission
+    const virtualMachineId = values[renameForm.virtualMachine]
+    const name = values[renameForm.newName]?.trim() ?? ''
+    const reason = values[renameForm.reason]?.trim() || undefined
+    const again = (problem: Mrkdwn) =>
+      renameModal({
+        metadata: submission.metadata,
+        virtualMachine: keepChoice(chosen[renameForm.virtualMachine]),
+        newName: name,
+        reason,
+        problem: mrkdwn`:warning: ${problem}`,
+      })
+    if (!isChoice(virtualMachineId)) {
+      return { is: 'refused', blockId: renameForm.virtualMachine, problem: mrkdwn`Choose a virtual machine.`, again }
+    }
+    try {
+      const outcome = await ask({ change, input: { virtualMachineId, name }, origin, reason, deliveryKey })
+      return { is: 'accepted', words: askedWords(outcome) }
+    } catch (error) {
+      const problem = toUserWords(error)
+      if (problem === undefined) throw error
+      return { is: 'refused', blockId: error instanceof NameRefusal ? renameForm.newName : renameForm.virtualMachine, problem, again }
+    }
+  }
+
+  function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
+    const [{ virtualMachineId: id, name }, facts] = [RenameInput.parse(before.input), RenameFacts.parse(before.facts)]
+    const project = facts.project && { ...facts.project, slug: undefined }
+    return renameModal({
+      metadata,
+      virtualMachine: virtualMachineOption({ id, name: facts.oldName, primaryIpv4: facts.address, project, site: facts.site }),
+      newName: name,
+      reason: before.reason,
+    })
+  }
+
+  const command: Command = {
+    words: 'vm rename',
+    usage: '[<vm> <new name>]',
+    summary: 'Renames a virtual machine, given by name or id. Without arguments a form opens.',
+    example: 'web-1 web-eu-1',
+    need: 'request',
+    form: (metadata) => renameModal({ metadata }),
+    prepare: () => inventory.prefetch('virtualMachines'),
+    run,
+  }
+
+  return {
+    commands: [command],
+    changes: [change],
+    forms: { 'vm.rename': formAgain },
+    clicks: { [renameThisOne]: choose },
+    submissions: { [renameForm.callbackId]: submit },
+    options: {
+      [renameForm.virtualMachine]: async ({ typed }) => virtualMachineChoices(await inventory.virtualMachines(), typed),
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import { button, message, sectionWithButton, wholeSection } from '../../slack/blocks.ts'
+import type { Message } from '../../slack/messenger.ts'
+import { placeOf } from '../../slack/picker.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+
+export const renameThisOne = 'rename-this-one'
+
+/** What a button of the choice carries: the arguments of the command, as anybody could type them, and the command's name. */
+export const RenameButton = z.object({ id: z.string(), name: z.string(), command: z.string() })
+export type RenameButton = z.infer<typeof RenameButton>
+
+/** Each has a section of the 50 blocks of a message, and a line of the 4,000 characters of its words. */
+const mostChoices = 30
+
+/** Slack takes no longer values of buttons. */
+const longestValue = 2_000
+
+export function usage(name: string): Mrkdwn {
+  return mrkdwn`A rename needs a virtual machine, by its name or id, and its new name: ${code(`${name} vm rename <vm> <new name>`)}, for example ${code(`${name} vm rename web-1 web-eu-1`)}. Put names with spaces in quotes. ${code(`${name} vm rename`)} alone opens a form.`
+}
+
+/** Several have the name that was typed: which one is meant is asked, with a button each. Pure. */
+export function whichOne(machines: VirtualMachine[], asked: { typed: string; name: string; command: string }): Message {
+  const heading = mrkdwn`There are ${machines.length} virtual machines called ${code(asked.typed)}. Which one is to be called ${code(asked.name)}?`
+  const choices = machines
+    .map((machine) => ({ words: describe(machine), value: valueFor(machine.id, asked) }))
+    .filter(({ value }) => value.length <= longestValue)
+    .slice(0, mostChoices)
+  const left = machines.length - choices.length
+  const rest =
+    left > 0
+      ? [mrkdwn`${left === 1 ? '1 more is' : `${left} more are`} not shown. Give the id of the one you mean: ${code(byId(asked))}.`]
+      : []
+  return message({
+    text: joinMrkdwn([heading, ...choices.map(({ words }) => words), ...rest], '\n'),
+    blocks: [
+      ...wholeSection(heading),
+      ...choices.map(({ words, value }) => sectionWithButton(words, button({ text: 'This one', actionId: renameThisOne, value }))),
+      ...rest.flatMap(wholeSection),
+    ],
+  })
+}
+
+function valueFor(id: string, { name, command }: { name: string; command: string }): string {
+  return JSON.stringify({ id, name, command } satisfies RenameButton)
+}
+
+function byId({ name, command }: { name: string; command: string }): string {
+  return `${command} vm rename <id> ${name}`
+}
+
+function describe({ id, name, project, site, primaryIpv4, status }: VirtualMachine): Mrkdwn {
+  const details = [placeOf(project, site), primaryIpv4, status].filter((part) => part !== undefined && part !== '')
+  return mrkdwn`*${code(name ?? id)}*  ·  ${code(id)}\n${joinMrkdwn(
+    details.map((part) => mrkdwn`${part ?? ''}`),
+    '  ·  ',
+  )}`
+}

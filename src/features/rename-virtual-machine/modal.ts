@@ -1,0 +1,56 @@
+import type { ModalView, PlainTextOption } from '@slack/web-api'
+import { externalSelect, input, plainTextInput, wholeSection } from '../../slack/blocks.ts'
+import { modal } from '../../slack/modal.ts'
+import type { Mrkdwn } from '../../slack/text.ts'
+
+export const renameForm = {
+  callbackId: 'rename-virtual-machine',
+  virtualMachine: 'virtual-machine',
+  newName: 'new-name',
+  reason: 'reason',
+} as const
+
+export interface RenameFormView {
+  metadata: string
+  virtualMachine?: PlainTextOption | undefined
+  newName?: string | undefined
+  reason?: string | undefined
+  /** Shown on top, with what was entered kept below. */
+  problem?: Mrkdwn | undefined
+}
+
+/** The form for a rename. Pure. */
+export function renameModal({ metadata, virtualMachine, newName, reason, problem }: RenameFormView): ModalView {
+  return modal({
+    callbackId: renameForm.callbackId,
+    title: 'Rename virtual machine',
+    submit: 'Ask for approval',
+    metadata,
+    blocks: [
+      ...(problem ? wholeSection(problem) : []),
+      input({
+        blockId: renameForm.virtualMachine,
+        label: 'Virtual machine',
+        hint: 'Search by name, id, address, project or site.',
+        element: externalSelect({
+          actionId: renameForm.virtualMachine,
+          placeholder: 'Choose a virtual machine',
+          initialOption: virtualMachine,
+        }),
+      }),
+      input({
+        blockId: renameForm.newName,
+        label: 'New name',
+        hint: 'Also its hostname: letters, digits, hyphens and dots.',
+        element: plainTextInput({ actionId: renameForm.newName, initialValue: newName }),
+      }),
+      input({
+        blockId: renameForm.reason,
+        label: 'Reason',
+        hint: 'Shown on the card to whoever decides.',
+        optional: true,
+        element: plainTextInput({ actionId: renameForm.reason, maxLength: 500, initialValue: reason }),
+      }),
+    ],
+  })
+}

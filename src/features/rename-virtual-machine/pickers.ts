@@ -1,0 +1,26 @@
+import type { PlainTextOption } from '@slack/web-api'
+import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import type { Choices } from '../../slack/interaction.ts'
+import { type Candidate, offer, placeOf, preset } from '../../slack/picker.ts'
+
+type Pickable = Pick<VirtualMachine, 'id' | 'name' | 'primaryIpv4' | 'project' | 'site'>
+
+/** Pure. */
+export function virtualMachineChoices(all: VirtualMachine[], typed: string): Choices {
+  return offer(all.map(candidateOf), typed, { one: 'virtual machine', many: 'virtual machines' })
+}
+
+export function virtualMachineOption(machine: Pickable): PlainTextOption | undefined {
+  return preset(candidateOf(machine))
+}
+
+/** Two can have the same name and place, so the small print has what tells them apart. */
+function candidateOf({ id, name, primaryIpv4, project, site }: Pickable): Candidate {
+  const place = placeOf(project, site)
+  return {
+    value: id,
+    text: `${name ?? id}${place ? ` (${place})` : ''}`,
+    description: [primaryIpv4, name === undefined ? undefined : id].filter((part) => part !== undefined).join('  ·  '),
+    terms: [primaryIpv4, project?.slug],
+  }
+}

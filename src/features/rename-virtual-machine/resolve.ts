@@ -1,0 +1,45 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import { nothingIfAbsent } from '../../account-api/reading.ts'
+import { isUnanswered, UserError } from '../../domain/errors.ts'
+import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+
+export type Resolved = { is: 'one'; id: string } | { is: 'several'; machines: VirtualMachine[] }
+
+/**
+ * From what a person typed to the virtual machine that is meant: by id, or else by its current name, which several can have.
+ * Throws UserError where there is none.
+ */
+export function createResolve({ virtualMachines }: Pick<AccountApi, 'virtualMachines'>) {
+  async function findById(typed: string, signal?: AbortSignal): Promise<string | undefined> {
+    try {
+      return (await virtualMachines.get(typed, { signal }).catch(nothingIfAbsent))?.id
+    } catch (error) {
+      // What cannot be an id can be a name.
+      if (error instanceof UserError) return undefined
+      // What is given by its id needs no look-up: the preflight tells what could not be checked.
+      if (isUnanswered(error) && isId(typed)) return typed
+      throw error
+    }
+  }
+
+  return async function resolve(typed: string, { signal }: { signal?: AbortSignal } = {}): Promise<Resolved> {
+    const id = await findById(typed, signal)
+    if (id !== undefined) return { is: 'one', id }
+    return chooseMachine(typed, await virtualMachines.list({ signal }))
+  }
+}
+export type Resolve = ReturnType<typeof createResolve>
+
+/** Pure. */
+export function chooseMachine(typed: string, all: VirtualMachine[]): Resolved {
+  const wanted = typed.trim().toLowerCase()
+  const machines = all.filter(({ name }) => name?.toLowerCase() === wanted)
+  const [only, ...others] = machines
+  if (!only) throw new UserError(`There is no virtual machine ${typed} on the account. Give its name or its id.`)
+  return others.length === 0 ? { is: 'one', id: only.id } : { is: 'several', machines }
+}
+
+/** As the service makes them: `vm_…`. Anything else may be a name, which only the account API can tell. */
+function isId(typed: string): boolean {
+  return /^vm_\w+$/.test(typed)
+}

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import type { Baseline } from '../../src/domain/baseline.ts'
+import { baselineListing } from '../../src/features/list-baselines/messages.ts'
+
+const full: Baseline = {
+  id: 'bl_1',
+  name: 'Kafka brokers',
+  description: 'Two mirrored disks for the system, the rest for the log.',
+  targetType: 'platforms',
+  operatingSystem: 'debian_12',
+  platforms: [
+    { id: 'plan_1', name: 'm4.metal.large', slug: 'm4-metal-large' },
+    { id: 'plan_2', name: undefined, slug: 'm4-metal-xlarge' },
+  ],
+  sshKeys: [
+    { id: 'ssh_1', name: 'ops-2026', fingerprint: '6a:0f:3c:91:be:24:77:d8' },
+    { id: 'ssh_2', name: undefined, fingerprint: undefined },
+  ],
+  userData: { id: 'ud_1', description: 'Joins the cluster' },
+  diskLayout: [
+    { role: 'os', count: 2, raidLevel: 'raid-1', filesystem: undefined, mountPoint: undefined },
+    { role: 'storage', count: 4, raidLevel: 'raid-0', filesystem: 'ext4', mountPoint: '/var/lib/kafka' },
+    { role: 'raw', count: 1, raidLevel: undefined, filesystem: undefined, mountPoint: undefined },
+    { role: 'scratch', count: undefined, raidLevel: undefined, filesystem: undefined, mountPoint: undefined },
+  ],
+  bios: [
+    { setting: 'hyperthreading', value: 'true' },
+    { setting: 'pxe_boot', value: 'false' },
+    { setting: 'numa_nodes_per_socket', value: '1' },
+    { setting: 'power_profile', value: '{"idle":"c1"}' },
+  ],
+  createdAt: '2026-03-02T10:11:00+00:00',
+}
+
+const bare: Baseline = {
+  id: 'bl_2',
+  name: 'Draft <2027> & later',
+  description: undefined,
+  targetType: 'by_label',
+  operatingSystem: undefined,
+  platforms: [],
+  sshKeys: [],
+  userData: undefined,
+  diskLayout: [],
+  bios: [],
+  createdAt: undefined,
+}
+
+test('everything that a baseline says is shown, in words', () => {
+  expect(String(baselineListing([full], []).rows[0])).toMatchInlineSnapshot(`
+    "*Kafka brokers*  ·  on m4.metal.large, m4-metal-xlarge  ·  \`bl_1\`
+    Two mirrored disks for the system, the rest for the log.
+    *Operating system:* \`debian_12\`
+    *SSH keys:* ops-2026 \`6a:0f:3c:91:be:24:77:d8\`; ssh_2 (no fingerprint told)
+    *User data:* Joins the cluster \`ud_1\`
+    *Disks:* 2 disks for the system, RAID 1; 4 disks for storage, RAID 0, ext4 on \`/var/lib/kafka\`; 1 disk raw; disks for scratch
+    *BIOS:* \`hyperthreading\` on; \`pxe_boot\` off; \`numa_nodes_per_socket\` 1; \`power_profile\` \`{"idle":"c1"}\`
+    *Created:* <!date^1772446260^{date_short_pretty} {time}|2026-03-02 10:11 UTC>"
+  `)
+})
+
+test('what it does not say, and what nobody has heard of, is fine', () => {
+  expect(String(baselineListing([bare], []).rows[0])).toMatchInlineSnapshot(`
+    "*Draft &lt;2027&gt; &amp; later*  ·  for \`by_label\`  ·  \`bl_2\`
+    *Operating system:* any
+    *SSH keys:* none
+    *User data:* none
+    *Disks:* as delivered
+    *BIOS:* as delivered"
+  `)
+  expect(String(baselineListing([{ ...bare, targetType: 'all_servers' }], []).rows[0])).toContain('all servers')
+  expect(String(baselineListing([{ ...bare, targetType: 'custom' }], []).rows[0])).toContain('a custom set of servers')
+  expect(String(baselineListing([{ ...bare, targetType: undefined }], []).rows[0])).toContain('what for is not told')
+})
+
+test('words filter by everything that is shown', () => {
+  const names = (words: string[]) => baselineListing([full, bare], words).rows.length
+  expect([names(['raid', '1']), names(['6a:0f']), names(['by_label']), names(['nothing'])]).toEqual([1, 1, 1, 0])
+})
+
+test('that it is a preview is said', () => {
+  expect(String(baselineListing([], []).notes)).toContain('preview')
+  expect(String(baselineListing([], []).empty)).toBe('The team has no baselines.')
+})

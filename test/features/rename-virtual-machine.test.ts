@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest'
+import { UserError } from '../../src/domain/errors.ts'
+import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
+import { describeRename, differencesOf, judgePreflight, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
+import { whichOne } from '../../src/features/rename-virtual-machine/messages.ts'
+import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
+import { chooseMachine } from '../../src/features/rename-virtual-machine/resolve.ts'
+
+const machine: VirtualMachine = {
+  id: 'vm_1',
+  name: 'web-1',
+  status: 'Running',
+  createdAt: undefined,
+  primaryIpv4: '192.0.2.110',
+  site: 'ASH',
+  billing: 'hourly',
+  operatingSystem: undefined,
+  plan: undefined,
+  specs: { vcpuCount: 2, ram: '4 GB', storage: undefined, nic: undefined, gpu: undefined },
+  project: { id: 'proj_1', name: 'Storefront', slug: 'storefront' },
+  pendingRestart: false,
+}
+const input = { virtualMachineId: 'vm_1', name: 'web-eu-1' }
+
+describe('the preflight of a rename', () => {
+  test('one that can be made is described whole', () => {
+    const { facts, unchecked, incomplete } = judgePreflight(input, { is: 'read', value: machine })
+    expect(unchecked).toEqual([])
+    expect(incomplete).toBe(false)
+    expect(describeRename(facts)).toMatchInlineSnapshot(`
+      {
+        "facts": [
+          {
+            "label": "Old name",
+            "value": "web-1",
+          },
+          {
+            "label": "New name",
+            "value": "web-eu-1",
+          },
+          {
+            "label": "Virtual machine",
+            "value": "vm_1",
+          },
+          {
+            "label": "Address",
+            "value": "192.0.2.110",
+          },
+          {
+            "label": "Project",
+            "value": "Storefront",
+          },
+          {
+            "label": "Site",
+            "value": "ASH",
+          },
+        ],
+        "sentence": "Rename web-1 to web-eu-1",
+        "title": "Rename virtual machine",
+        "underway": "being renamed",
+      }
+    `)
+  })
+
+  test('the same name is refused, and another in other letters is not', () => {
+    expect(() => judgePreflight({ ...input, name: 'web-1' }, { is: 'read', value: machine })).toThrow(UserError)
+    expect(judgePreflight({ ...input, name: 'WEB-1' }, { is: 'read', value: machine }).facts.newName).toBe('WEB-1')
+  })
+
+  test('what the account API does not tell is said, not refused', () => {
+    const value = { ...machine, name: undefined, project: undefined, site: undefined, primaryIpv4: undefined }
+    const { facts, unchecked } = judgePreflight(input, { is: 'read', value })
+    expect(unchecked).toEqual(['what vm_1 is called now (the account API does not tell)'])
+    expect(facts).toEqual({ virtualMachineId: 'vm_1', newName: 'web-eu-1' })
+  })
+
+  test('an account API that does not answer leaves the questions open', () => {
+    const { facts, unchecked, incomplete } = judgePreflight(input, { is: 'unread' })
+    expect(incomplete).toBe(true)
+    expect(unchecked).toEqual(['whether virtual machine vm_1 exists, and what it is called now (the account API did not answer)'])
+    expect(describeRename(facts).sentence).toBe('Rename vm_1 to web-eu-1')
+  })
+})
+
+describe('a world that has changed since', () => {
+  const approved: RenameFacts = judgePreflight(input, { is: 'read', value: machine }).facts
+
+  test('is told, when what was approved is no longer so', () => {
+    expect(differencesOf(approved, { ...approved, oldName: 'web-2' })).toEqual([
+      'It was called web-1 when this was asked for, and is called web-2 now.',
+    ])
+    expect(differencesOf(approved, { ...approved, project: { id: 'proj_2', name: 'Billing' } })).toEqual([
+      'It was in project Storefront when this was asked for, and is in Billing now.',
+    ])
+  })
+
+  test('is no matter, when only its address is another, or the name of its project', () => {
+    expect(differencesOf(approved, { ...approved, address: '192.0.2.7', project: { id: 'proj_1', name: 'Shop' } })).toEqual([])
+  })
+
+  test('cannot differ from what was not known', () => {
+    expect(differencesOf({ virtualMachineId: 'vm_1', newName: 'web-eu-1' }, approved)).toEqual([])
+  })
+})
+
+describe('a virtual machine by its name', () => {
+  const twin = { ...machine, id: 'vm_2', project: { id: 'proj_2', name: 'Billing', slug: 'billing' }, site: 'FRA' }
+
+  test('is found whatever its letters', () => {
+    expect(chooseMachine('WEB-1', [machine])).toEqual({ is: 'one', id: 'vm_1' })
+  })
+
+  test('is asked for again where there is none, and as a choice where there are two', () => {
+    expect(() => chooseMachine('web-9', [machine])).toThrowErrorMatchingInlineSnapshot(
+      `[UserError: There is no virtual machine web-9 on the account. Give its name or its id.]`,
+    )
+    expect(chooseMachine('web-1', [machine, twin])).toEqual({ is: 'several', machines: [machine, twin] })
+  })
+
+  test('the choice has a button for each, with the arguments and nothing else', () => {
+    const { blocks } = whichOne([machine, twin], { typed: 'web-1', name: 'web-eu-1', command: '/infra' })
+    expect(blocks.slice(1)).toMatchInlineSnapshot(`
+      [
+        {
+          "accessory": {
+            "action_id": "rename-this-one",
+            "text": {
+              "emoji": false,
+              "text": "This one",
+              "type": "plain_text",
+            },
+            "type": "button",
+            "value": "{"id":"vm_1","name":"web-eu-1","command":"/infra"}",
+          },
+          "text": {
+            "text": "*\`web-1\`*  ·  \`vm_1\`
+      Storefront, ASH  ·  192.0.2.110  ·  Running",
+            "type": "mrkdwn",
+            "verbatim": true,
+          },
+          "type": "section",
+        },
+        {
+          "accessory": {
+            "action_id": "rename-this-one",
+            "text": {
+              "emoji": false,
+              "text": "This one",
+              "type": "plain_text",
+            },
+            "type": "button",
+            "value": "{"id":"vm_2","name":"web-eu-1","command":"/infra"}",
+          },
+          "text": {
+            "text": "*\`web-1\`*  ·  \`vm_2\`
+      Billing, FRA  ·  192.0.2.110  ·  Running",
+            "type": "mrkdwn",
+            "verbatim": true,
+          },
+          "type": "section",
+        },
+      ]
+    `)
+  })
+
+  test('one whose id does not fit into a button has to be given by its id', () => {
+    const { text, blocks } = whichOne([machine, { ...twin, id: 'x'.repeat(2_000) }], {
+      typed: 'web-1',
+      name: 'web-eu-1',
+      command: '/infra',
+    })
+    expect(blocks.filter((block) => block.type === 'section' && block.accessory)).toHaveLength(1)
+    expect(text).toContain('1 more is not shown')
+  })
+})
+
+describe('the picker of virtual machines', () => {
+  const other = { ...machine, id: 'vm_9', name: 'db-1', primaryIpv4: '192.0.2.7', site: 'FRA' }
+
+  test.each([
+    ['name', 'DB'],
+    ['id', 'vm_9'],
+    ['address', '192.0.2.7'],
+    ['site', 'fra'],
+    ['site and project', 'fra store'],
+  ])('is searched by %s', (_, typed) => {
+    expect(virtualMachineChoices([machine, other], typed).options.map(({ value }) => value)).toEqual(['vm_9'])
+  })
+
+  test('shows what tells two of one name apart', () => {
+    expect(virtualMachineChoices([machine, other], '').options).toMatchInlineSnapshot(`
+      [
+        {
+          "description": {
+            "emoji": false,
+            "text": "192.0.2.7 · vm_9",
+            "type": "plain_text",
+          },
+          "text": {
+            "emoji": false,
+            "text": "db-1 (Storefront, FRA)",
+            "type": "plain_text",
+          },
+          "value": "vm_9",
+        },
+        {
+          "description": {
+            "emoji": false,
+            "text": "192.0.2.110 · vm_1",
+            "type": "plain_text",
+          },
+          "text": {
+            "emoji": false,
+            "text": "web-1 (Storefront, ASH)",
+            "type": "plain_text",
+          },
+          "value": "vm_1",
+        },
+      ]
+    `)
+  })
+})

@@ -1,0 +1,191 @@
+import { describe, expect, test, vi } from 'vitest'
+import { ops, startWorld, untilCard, type World } from './world.ts'
+
+async function openForm(world: World, command: string) {
+  await world.ada.command(command, { channel: ops })
+  return world.slack.until(() => world.ada.topView())
+}
+
+async function search(world: World, element: string, typed: string) {
+  const found = await world.ada.search(undefined, element, typed)
+  return found.options.map(({ text }) => text.text)
+}
+
+/** The form is made anew once the bot has heard which Elastic IP was chosen. */
+async function untilRemembered(world: World, elasticIpId: string) {
+  await world.slack.until(() => JSON.parse(String(world.ada.topView().view.private_metadata)).extra === elasticIpId)
+}
+
+function byAddress(world: World, address: string) {
+  const found = world.accountApi.world.elasticIps().find((one) => one.address === address)
+  if (!found) throw new Error(`the stand-in has no Elastic IP ${address}`)
+  return found
+}
+
+function serverValue(world: World): unknown {
+  const { values } = world.ada.topView().view.state as {
+    values: Record<string, Record<string, { selected_option?: { value: string } | null }>>
+  }
+  const [, block] = Object.entries(values).find(([blockId]) => blockId.startsWith('server')) ?? []
+  return block?.server?.selected_option?.value
+}
+
+describe('the servers for an Elastic IP', () => {
+  test('are those of its project and site, with the present one marked, although Slack does not tell what was chosen', async () => {
+    const world = await startWorld()
+    await openForm(world, '/infra ip move')
+    const all = await search(world, 'Server', '')
+
+    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.81 on ingest-dal-1' })
+    await untilRemembered(world, byAddress(world, '203.0.113.81').id)
+
+    expect(all).toHaveLength(26)
+    expect(await search(world, 'Server', '')).toEqual([
+      'ingest-dal-1 (Data platform, DAL): it is here now',
+      'ingest-dal-2 (Data platform, DAL)',
+      'warehouse-1 (Data platform, DAL)',
+      'warehouse-2 (Data platform, DAL)',
+    ])
+    expect(await search(world, 'Server', 'web-2')).toEqual(['No server fits what you typed.'])
+    expect(world.slack.deliveries.filter(({ kind }) => kind === 'block_suggestion').map(({ payload }) => payload.view)).toMatchObject(
+      Array(4).fill({ state: { values: {} } }),
+    )
+  })
+
+  test('a server that no longer fits goes when another Elastic IP is chosen, and what else was entered stays', async () => {
+    const world = await startWorld()
+    await openForm(world, '/infra ip move')
+    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1', Reason: 'web-1 is to be rebooted' })
+    await untilRemembered(world, byAddress(world, '203.0.113.10').id)
+    await world.ada.fill(undefined, { Server: 'web-2 (Storefront, ASH)' })
+
+    const fra = byAddress(world, '203.0.113.40')
+    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.40 on edge-fra-1' })
+    await untilRemembered(world, fra.id)
+
+    expect(serverValue(world)).toBeUndefined()
+    expect(await world.ada.submit()).toMatchObject({
+      outcome: 'not-sent',
+      errors: { [`server:${fra.id}`]: 'Please complete this required field.' },
+    })
+    await world.ada.fill(undefined, { Server: 'edge-fra-2 (Storefront, FRA)' })
+    await world.ada.submit()
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    expect(card.text).toContain('Move 203.0.113.40 from edge-fra-1 to edge-fra-2')
+    expect(card.text).toContain('web-1 is to be rebooted')
+  })
+
+  test('a server that still fits stays', async () => {
+    const world = await startWorld()
+    await openForm(world, '/infra ip move')
+    await world.ada.fill(undefined, { Server: 'web-2 (Storefront, ASH)' })
+    const chosen = serverValue(world)
+
+    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1' })
+    await untilRemembered(world, byAddress(world, '203.0.113.10').id)
+    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.11 on web-3' })
+    await untilRemembered(world, byAddress(world, '203.0.113.11').id)
+
+    expect(chosen).toBeDefined()
+    expect(serverValue(world)).toBe(chosen)
+  })
+
+  test('one that does not fit is refused at its field, where the form could not be made anew', async () => {
+    const world = await startWorld()
+    const fault = world.slack.faults.add({ method: 'views.update', kind: 'error', error: 'internal_error', times: 5 })
+    await openForm(world, '/infra ip move')
+    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1', Server: 'edge-fra-1 (Storefront, FRA)' })
+
+    const submitted = await world.ada.submit()
+
+    expect(fault.fired).toBe(1)
+    expect(submitted.errors?.server).toMatch(/can only be moved within its site/)
+  })
+
+  test('the form for asking again knows its Elastic IP', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
+    await world.ada.click(await untilCard(world.slack, /Waiting for approval/), 'Withdraw')
+    await world.ada.click(await untilCard(world.slack, /Withdrawn/), 'Request again')
+    await world.slack.until(() => world.ada.topView())
+
+    expect(await search(world, 'Server', 'edge-')).toEqual(['edge-ash-1 (Storefront, ASH)', 'edge-ash-2 (Storefront, ASH)'])
+  })
+})
+
+describe('a picker', () => {
+  test('answers from its copy while the account API hangs', async () => {
+    const world = await startWorld()
+    await openForm(world, '/infra vm rename')
+    await search(world, 'Virtual machine', '')
+    world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 100, kind: 'delay', delayMs: 20_000 })
+
+    const found = await world.ada.search(undefined, 'Virtual machine', 'grafana')
+
+    expect(found.options.map(({ text }) => text.text)).toEqual(['grafana-1 (Internal tools, DAL)'])
+    expect(found.ms).toBeLessThan(500)
+  })
+
+  test('is filled when its form opens, before anybody types', async () => {
+    const world = await startWorld()
+
+    await openForm(world, '/infra ip move')
+
+    await vi.waitFor(() =>
+      expect(world.accountApi.journal.map(({ path }) => path)).toEqual(expect.arrayContaining(['/elastic_ips', '/servers'])),
+    )
+    expect(world.slack.deliveries.filter(({ kind }) => kind === 'block_suggestion')).toEqual([])
+  })
+
+  test('says within 3 s that the account API is slow, and finds it the next time', async () => {
+    const world = await startWorld()
+    world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 1, kind: 'delay', delayMs: 2_600 })
+    await openForm(world, '/infra vm rename')
+
+    const slow = await world.ada.search(undefined, 'Virtual machine', 'grafana')
+
+    expect(slow).toMatchObject({
+      outcome: 'acknowledged',
+      options: [{ text: { text: 'The account API is slow just now.' }, description: { text: 'Type again in a moment.' } }],
+    })
+    expect(slow.ms).toBeLessThan(3_000)
+    await vi.waitFor(
+      async () => expect(await search(world, 'Virtual machine', 'grafana')).toEqual(['grafana-1 (Internal tools, DAL)']),
+      5_000,
+    )
+  })
+
+  test('says that a search has failed, that nothing fits, and how many more fit', async () => {
+    const world = await startWorld()
+    const { virtualMachines } = world.accountApi.world.data
+    const [one] = virtualMachines
+    if (!one) throw new Error('the stand-in has no virtual machines')
+    for (let index = 1; index <= 130; index += 1) virtualMachines.push({ ...one, id: `vm_batch${index}`, name: `batch-${index}` })
+    const fault = world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 6, kind: 'status', status: 503 })
+    await openForm(world, '/infra vm rename')
+
+    const failed = await world.ada.search(undefined, 'Virtual machine', '')
+    world.accountApi.faults.clear()
+    const none = await search(world, 'Virtual machine', 'mainframe')
+    const many = await search(world, 'Virtual machine', 'batch')
+
+    expect(fault.fired).toBeGreaterThan(0)
+    expect(failed.options).toMatchObject([
+      { text: { text: 'The account API has a problem of its own (503).' }, description: { text: 'Try again in a minute.' } },
+    ])
+    expect(none).toEqual(['No virtual machine fits what you typed.'])
+    expect(many).toHaveLength(100)
+    expect(many.at(-1)).toBe('31 more fit: type more to narrow it down')
+  })
+
+  test('a sentence among its options is no choice: it is refused at the field', async () => {
+    const world = await startWorld()
+    await openForm(world, '/infra vm rename')
+    await world.ada.search(undefined, 'Virtual machine', 'mainframe')
+    await world.ada.fill(undefined, { 'Virtual machine': 'not-a-choice', 'New name': 'web-9' })
+
+    const submitted = await world.ada.submit()
+
+    expect(submitted.errors).toEqual({ 'virtual-machine': 'Choose a virtual machine.' })
+  })
+})

@@ -1,0 +1,367 @@
+import { describe, expect, test } from 'vitest'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+
+/** Short enough to see how something ends that did not take effect. */
+const impatient = { graceMs: 300, handoverMs: 45_000 }
+
+function machine(world: World, name: string) {
+  const found = world.accountApi.world.data.virtualMachines.find((one) => one.name === name)
+  if (!found) throw new Error(`the stand-in has no virtual machine called ${name}`)
+  return { ...found }
+}
+
+function patches(world: World) {
+  return world.accountApi.journal.writes().filter(({ path }) => path.startsWith('/virtual_machines/'))
+}
+
+async function askToRename(world: World, text = 'preview-1 preview-eu-1') {
+  await world.ada.command(`/infra vm rename ${text}`, { channel: ops })
+  return untilCard(world.slack, /Waiting for approval/)
+}
+
+async function openForm(world: World) {
+  await world.ada.command('/infra vm rename', { channel: ops })
+  return world.slack.until(() => world.ada.topView())
+}
+
+describe('a rename, from command to report', () => {
+  test('asked for by name, approved by another, made with nothing but the name, and reported in the thread', async () => {
+    const world = await startWorld()
+    const { id } = machine(world, 'preview-1')
+
+    const card = await askToRename(world)
+    expect(patches(world)).toEqual([])
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Done/)
+
+    expect(card.text.replace(/<!date[^>]*>/g, 'soon').replace(/`[0-9a-f]{8}`/, '`7f3a9c12`')).toMatchInlineSnapshot(`
+      "Rename preview-1 to preview-eu-1
+      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until soon.
+      Old name: preview-1
+      New name: preview-eu-1
+      Virtual machine: vm_9f8b4c0d94
+      Address: 192.0.2.110
+      Project: Storefront
+      Site: ASH
+      Asked for by <@U0ADA00001>, soon  ·  Request \`7f3a9c12\`"
+    `)
+    expect(report.text).toMatchInlineSnapshot(`"<@U0ADA00001> :large_green_circle: *Done.* preview-1 is called preview-eu-1 now."`)
+    expect(patches(world)).toMatchObject([
+      {
+        method: 'PATCH',
+        path: `/virtual_machines/${id}`,
+        body: { data: { type: 'virtual_machines', id, attributes: { name: 'preview-eu-1' } } },
+      },
+    ])
+    expect(world.accountApi.world.virtualMachine(id)).toMatchObject({ name: 'preview-eu-1', status: 'Running' })
+    await untilCard(world.slack, /\*Done/)
+  })
+
+  test('by its id, and by a name with spaces in quotes', async () => {
+    const world = await startWorld()
+    const { id } = machine(world, 'preview-1')
+    world.accountApi.world.changeVirtualMachine(machine(world, 'wiki-1').id, { name: 'The old wiki' })
+
+    await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
+    await untilCard(world.slack, /Rename preview-1 to preview-eu-1/)
+    await world.ada.command('/infra vm rename “the old wiki” wiki-2', { channel: ops })
+
+    await untilCard(world.slack, /Rename The old wiki to wiki-2/)
+  })
+
+  test('by the form, with the reason on the card', async () => {
+    const world = await startWorld()
+    const { id } = machine(world, 'preview-1')
+
+    const view = await openForm(world)
+    expect(view.title).toBe('Rename virtual machine')
+    await world.ada.fill(view, { 'Virtual machine': id, 'New name': ' preview-eu-1 ', Reason: 'it has moved to Europe' })
+    const submitted = await world.ada.submit()
+
+    expect(submitted.errors).toBeUndefined()
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    expect(card.text).toContain('Rename preview-1 to preview-eu-1')
+    expect(card.text).toContain('it has moved to Europe')
+    expect(world.ada.openViews()).toEqual([])
+  })
+
+  test('without need of an approval it is made at once', async () => {
+    const world = await startWorld({ env: { NO_APPROVAL: 'vm.rename' } })
+
+    await world.ada.command('/infra vm rename preview-1 preview-eu-1', { channel: ops })
+
+    const card = await untilCard(world.slack, /Needed no approval/)
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patches(world)).toHaveLength(1)
+  })
+
+  test('the card offers to rename it back, as a request of its own', async () => {
+    const world = await startWorld()
+    const { id } = machine(world, 'preview-1')
+    await world.ben.click(await askToRename(world), 'Approve')
+    const done = await untilCard(world.slack, /\*Done/)
+
+    await world.ben.click(done, 'Rename back')
+    const back = await untilCard(world.slack, /Waiting for approval/)
+    expect(back.text).toContain('Rename preview-eu-1 to preview-1')
+    await world.chiara.click(back, 'Approve')
+    await untilReport(world.slack, back.ts, /Done/)
+
+    expect(world.accountApi.world.virtualMachine(id)?.name).toBe('preview-1')
+  })
+
+  test('a rejected one can be asked for again, in a form that holds it', async () => {
+    const world = await startWorld()
+    const card = await askToRename(world)
+    await world.ben.click(card, 'Reject')
+    await world.slack.until(() => world.ben.topView())
+    await world.ben.fill(undefined, { Reason: 'Not that name' })
+    await world.ben.submit()
+    const rejected = await untilCard(world.slack, /Rejected/)
+
+    await world.ada.click(rejected, 'Request again')
+    const form = await world.slack.until(() => world.ada.topView())
+    await world.ada.fill(form, { 'New name': 'preview-emea-1' })
+    await world.ada.submit(form)
+
+    expect((await untilCard(world.slack, /Waiting for approval/)).text).toContain('Rename preview-1 to preview-emea-1')
+  })
+})
+
+describe('several of one name', () => {
+  async function withTwins() {
+    const world = await startWorld()
+    const [first, second] = [machine(world, 'preview-1'), machine(world, 'airflow-1')]
+    world.accountApi.world.changeVirtualMachine(second.id, { name: 'preview-1' })
+    await world.ada.command('/infra vm rename preview-1 "preview-eu-1"', { channel: ops })
+    return { world, first, second, choice: await untilWhisper(world.slack, people.ada, /Which one/) }
+  }
+
+  test('are offered as a choice, and the chosen one goes on', async () => {
+    const { world, first, second, choice } = await withTwins()
+    expect(choice.text).toMatchInlineSnapshot(`
+      "There are 2 virtual machines called \`preview-1\`. Which one is to be called \`preview-eu-1\`?
+      *\`preview-1\`*  ·  \`vm_9f8b4c0d94\`
+      Storefront, ASH  ·  192.0.2.110  ·  Running
+      *\`preview-1\`*  ·  \`vm_2b1f9b1030\`
+      Data platform, DAL  ·  192.0.2.122  ·  Running"
+    `)
+    const button = JSON.stringify({ id: second.id, name: 'preview-eu-1', command: '/infra' })
+    const blockId = String(choice.blocks?.find((block) => JSON.stringify(block).includes(second.id))?.block_id)
+
+    await world.ada.click(choice, 'rename-this-one', { blockId })
+
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    expect(card.text).toContain(second.id)
+    expect(card.text).not.toContain(first.id)
+    expect(JSON.stringify(choice.blocks)).toContain(JSON.stringify(button))
+    const replaced = await untilWhisper(world.slack, people.ada, /Asked for/)
+    expect(replaced.ts).toBe(choice.ts)
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patches(world)).toMatchObject([{ path: `/virtual_machines/${second.id}` }])
+  })
+
+  test('a choice that somebody has made up does nothing', async () => {
+    const { world, choice } = await withTwins()
+    const blockId = String(choice.blocks?.find((block) => block.accessory)?.block_id)
+
+    await world.ada.click(choice, 'rename-this-one', { blockId, action: { value: '{"id":7}' } })
+
+    await untilWhisper(world.slack, people.ada, /Something went wrong on my side/)
+    expect(world.slack.messages(ops)).toEqual([])
+  })
+
+  test('many more than fit: the rest is asked for by id', async () => {
+    const world = await startWorld()
+    const { virtualMachines } = world.accountApi.world.data
+    const [one] = virtualMachines
+    if (!one) throw new Error('the stand-in has no virtual machines')
+    for (let index = 0; index < 40; index += 1) virtualMachines.push({ ...one, id: `vm_twin${index}`, name: 'twin' })
+
+    await world.ada.command('/infra vm rename twin preview-eu-1', { channel: ops })
+
+    const choice = await untilWhisper(world.slack, people.ada, /40 virtual machines/)
+    expect(choice.blocks?.filter((block) => block.accessory)).toHaveLength(30)
+    expect(choice.text).toContain('10 more are not shown. Give the id of the one you mean: `/infra vm rename &lt;id&gt; preview-eu-1`.')
+  })
+})
+
+describe('a rename that cannot be made', () => {
+  test.each([
+    ['a machine that does not exist', 'nowhere-1 preview-eu-1', /There is no virtual machine nowhere-1 on the account/],
+    ['an id that does not exist', 'vm_0000000000 preview-eu-1', /There is no virtual machine vm_0000000000 on the account/],
+    ['what can be no id', '../servers/1 preview-eu-1', /There is no virtual machine \.\.\/servers\/1 on the account/],
+    ['the name it has', 'preview-1 preview-1', /is called preview-1 already, so there is nothing to rename/],
+    ['a name that is no hostname', 'preview-1 preview_1', /this has an underscore/],
+    ['half of it', 'preview-1', /needs a virtual machine, by its name or id, and its new name/],
+    ['a name in two words', 'preview-1 preview eu', /Put names with spaces in quotes/],
+  ])('%s', async (_, words, refusal) => {
+    const world = await startWorld()
+
+    await world.ada.command(`/infra vm rename ${words}`, { channel: ops })
+
+    await untilWhisper(world.slack, people.ada, refusal)
+    expect(world.slack.messages(ops)).toEqual([])
+    expect(patches(world)).toEqual([])
+  })
+
+  test.each([
+    ['preview_1', /an underscore/],
+    ['-preview', /begins and ends with a letter or digit/],
+    ['preview-1', /is called preview-1 already/],
+    ['*', /an asterisk/],
+  ])('in the form, %j is refused at the field, with everything kept', async (name, refusal) => {
+    const world = await startWorld()
+    const view = await openForm(world)
+
+    await world.ada.fill(view, { 'Virtual machine': machine(world, 'preview-1').id, 'New name': name })
+    const submitted = await world.ada.submit()
+
+    expect(submitted.errors?.['new-name']).toMatch(refusal)
+    expect(world.ada.openViews()).toHaveLength(1)
+    expect(world.slack.messages(ops)).toEqual([])
+  })
+
+  test('in the form, a machine that is gone meanwhile is refused at its field', async () => {
+    const world = await startWorld()
+    const view = await openForm(world)
+    const { id } = machine(world, 'preview-1')
+    await world.ada.fill(view, { 'Virtual machine': id, 'New name': 'preview-eu-1' })
+    world.accountApi.world.data.virtualMachines.splice(0, 1)
+
+    const submitted = await world.ada.submit()
+
+    expect(submitted.errors).toEqual({ 'virtual-machine': `There is no virtual machine ${id} on the account.` })
+  })
+
+  test('in the form, a machine with an open request says whose', async () => {
+    const world = await startWorld()
+    await askToRename(world)
+    const view = await openForm(world)
+
+    await world.ada.fill(view, { 'Virtual machine': machine(world, 'preview-1').id, 'New name': 'preview-us-1' })
+    await world.ada.submit()
+
+    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(`<@${people.ada}> has an open request`))
+    expect(JSON.stringify(world.ada.topView().view.state)).toContain('preview-us-1')
+  })
+
+  test('while the account API does not answer, a machine by its id is asked for, with what was not checked', async () => {
+    const world = await startWorld()
+    const { id } = machine(world, 'preview-1')
+    world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 1_000, kind: 'status', status: 503 })
+
+    await world.ada.command('/infra vm rename preview-1 preview-eu-1', { channel: ops })
+    await untilWhisper(world.slack, people.ada, /problem of its own \(503\)/)
+    await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
+
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    expect(card.text).toContain(`Not checked: whether virtual machine ${id} exists, and what it is called now`)
+  })
+})
+
+describe('a rename whose answer says nothing', () => {
+  test.each(['drop-after', 'html', 'truncate'] as const)('is resolved by reading: %s', async (kind) => {
+    const world = await startWorld()
+    const fault = world.accountApi.faults.add({ method: 'PATCH', path: /virtual_machines/, kind })
+    const card = await askToRename(world)
+
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(fault.fired).toBe(1)
+    expect(patches(world)).toHaveLength(1)
+  })
+
+  test('or not the new name is followed until the machine shows it', async () => {
+    const world = await startWorld()
+    const { id } = machine(world, 'preview-1')
+    const body = { data: { id, type: 'virtual_machines', attributes: {} } }
+    world.accountApi.faults.add({ method: 'PATCH', path: /virtual_machines/, kind: 'status', status: 200, body })
+    const card = await askToRename(world)
+
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /\*Being renamed\*/)
+    world.accountApi.world.changeVirtualMachine(id, { name: 'preview-eu-1' })
+
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patches(world)).toHaveLength(1)
+  })
+
+  test('and that never arrived is told as not started, after a while, and not sent again', async () => {
+    const world = await startWorld({ timings: impatient })
+    const fault = world.accountApi.faults.add({ method: 'PATCH', path: /virtual_machines/, kind: 'drop-before' })
+    const card = await askToRename(world)
+
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Not started/)
+
+    expect(report.text).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :red_circle: *Not started:* “Rename preview-1 to preview-eu-1”. It is still called preview-1: the rename did not take effect and nothing was changed. Press *Request again* on the card if it is still wanted."`,
+    )
+    expect(fault.fired).toBe(1)
+    expect(patches(world)).toHaveLength(1)
+  })
+
+  test('while somebody else gave it a third name is superseded', async () => {
+    const world = await startWorld()
+    const { id } = machine(world, 'preview-1')
+    world.accountApi.faults.add({ method: 'PATCH', path: /virtual_machines/, kind: 'drop-before' })
+    const card = await askToRename(world)
+    await world.ben.click(card, 'Approve')
+    await world.slack.until(() => patches(world).length === 1)
+
+    world.accountApi.world.changeVirtualMachine(id, { name: 'preview-apac-1' })
+
+    const report = await untilReport(world.slack, card.ts, /Superseded/)
+    expect(report.text).toContain('preview-1 is called preview-apac-1 now: it was renamed by somebody else meanwhile. I leave it as it is.')
+  })
+})
+
+describe('an end that is not the one hoped for', () => {
+  test('a machine that is being resized: refused, in words', async () => {
+    const world = await startWorld()
+    const { id } = machine(world, 'preview-1')
+    world.accountApi.world.changeVirtualMachine(id, { status: 'Resizing' })
+    const card = await askToRename(world)
+
+    await world.ben.click(card, 'Approve')
+
+    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rename preview-1 to preview-eu-1”. The account API is busy with another change of this just now (409). It says: “The virtual machine is being resized”. Ask again when that has ended. Nothing was changed. Press *Request again* on the card if it is still wanted."`,
+    )
+    expect(patches(world)).toHaveLength(1)
+  })
+
+  test('a name that the account API does not take', async () => {
+    const world = await startWorld()
+    world.accountApi.faults.add({
+      method: 'PATCH',
+      path: /virtual_machines/,
+      kind: 'status',
+      status: 422,
+      body: { errors: [{ code: 'VALIDATION_ERROR', status: '422', title: 'Unprocessable', detail: 'Name is reserved' }] },
+    })
+    const card = await askToRename(world)
+
+    await world.ben.click(card, 'Approve')
+
+    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rename preview-1 to preview-eu-1”. The account API refused (422, VALIDATION_ERROR). It says: “Name is reserved”. Nothing was changed. Press *Request again* on the card if it is still wanted."`,
+    )
+    expect(patches(world)).toHaveLength(1)
+  })
+
+  test('a machine that was renamed between request and approval: nothing is done, and the difference is told', async () => {
+    const world = await startWorld()
+    const card = await askToRename(world)
+    world.accountApi.world.changeVirtualMachine(machine(world, 'preview-1').id, { name: 'preview-apac-1' })
+
+    await world.ben.click(card, 'Approve')
+
+    const report = await untilReport(world.slack, card.ts, /Nothing was done/)
+    expect(report.text).toContain('It was called preview-1 when this was asked for, and is called preview-apac-1 now.')
+    expect(patches(world)).toEqual([])
+  })
+})
