@@ -120,7 +120,9 @@ describe('compared', () => {
       *0.0225 EUR an hour for each vCPU*  ·  0.36 EUR an hour  ·  stock low
       :large_green_circle: ASH (United States)"
     `)
-    expect(String(planListing(all, ['cheapest-gb']).title)).toMatchInlineSnapshot(`"4 plans with \`cheapest-gb\`, cheapest for each GB of memory first"`)
+    expect(String(planListing(all, ['cheapest-gb']).title)).toMatchInlineSnapshot(
+      `"4 plans with \`cheapest-gb\`, cheapest for each GB of memory first"`,
+    )
   })
 
   test('five hundred plans are a list of pages, each within the limits of Slack', () => {
