@@ -17,6 +17,11 @@ try {
   process.once('SIGTERM', end)
   process.once('SIGINT', end)
   // A promise that nobody waited for is a defect, and ends neither the moves in flight nor the conversation with people.
+  // Through the log, which cuts what hangs on errors: Node would print all of it.
+  process.on('uncaughtException', (error) => {
+    log.fatal({ error }, 'a defect ended the process')
+    process.exit(1)
+  })
   process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'))
 
   await bot.start()

@@ -28,6 +28,15 @@ export function createCatalog(changes: () => Change[]) {
     return { change, input: change.input.parse(request.input), facts, latest }
   }
 
-  return { open }
+  /** The same, where one that does not fit must not stop the others. */
+  function openIfFit(request: Request): Opened | undefined {
+    try {
+      return open(request)
+    } catch {
+      return undefined
+    }
+  }
+
+  return { open, openIfFit }
 }
 export type Catalog = ReturnType<typeof createCatalog>

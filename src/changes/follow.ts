@@ -12,6 +12,8 @@ const surveyFrom = 20
 
 const parallelReads = 64
 
+const unfitMs = 10 * 60_000
+
 export interface FollowParts {
   store: Store
   catalog: Catalog
@@ -50,10 +52,10 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     const seen = new Set<string>()
     const surveys = new Map<unknown, Promise<Survey<unknown> | undefined>>()
     for (const request of requests) {
-      if (request.state !== 'following') continue
-      const { change, input } = catalog.open(request)
-      if (!change.survey) continue
-      const look = surveys.get(change) ?? change.survey({ signal: AbortSignal.timeout(15_000) }).catch(ignoreFailedSurvey)
+      const opened = request.state === 'following' ? catalog.openIfFit(request) : undefined
+      if (!opened?.change.survey) continue
+      const { change, input } = opened
+      const look = surveys.get(change) ?? opened.change.survey({ signal: AbortSignal.timeout(15_000) }).catch(ignoreFailedSurvey)
       surveys.set(change, look)
       if ((await look)?.sees(input)) seen.add(request.id)
     }
@@ -66,7 +68,9 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
   }
 
   async function lookAt(request: Request, now: number): Promise<void> {
-    const opened = catalog.open(request)
+    const opened = catalog.openIfFit(request)
+    // A record of another version of ours: a later version may know it again.
+    if (!opened) return store.postpone([request.id], unfitMs)
     const searches = opened.change.handover !== undefined
     if (searches && !(await store.claimSearch(request.id))) return store.postpone([request.id], paceMs(request))
     try {

@@ -95,12 +95,13 @@ export function createStore({ redis, keys }: { redis: Redis; keys: Keys }) {
     return decodeRecord(await guardStore(() => redis.hgetall(keys.record(id))))
   }
 
+  /** Those that are there and can be read: one record that does not fit (any more) must not hide the others. `find` tells of it. */
   async function findMany(ids: string[]): Promise<Request[]> {
     if (ids.length === 0) return []
     const pipeline = redis.pipeline()
     for (const id of ids) pipeline.hgetall(keys.record(id))
     const answers = (await guardStore(() => pipeline.exec())) ?? []
-    return answers.flatMap(([, hash]) => decodeRecord((hash ?? {}) as Record<string, string>) ?? [])
+    return answers.flatMap(([, hash]) => decodeIfFit((hash ?? {}) as Record<string, string>) ?? [])
   }
 
   /** `token` makes a repeat recognisable; the default is right wherever one call is one intent. */
@@ -212,6 +213,14 @@ export type Store = ReturnType<typeof createStore>
 function encodeFields(fields: Record<string, unknown>): Record<string, string> {
   const present = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(present.map(([name, value]) => [name, JSON.stringify(value)]))
+}
+
+function decodeIfFit(hash: Record<string, string>): Request | undefined {
+  try {
+    return decodeRecord(hash)
+  } catch {
+    return undefined
+  }
 }
 
 function decodeRecord(hash: Record<string, string>): Request | undefined {

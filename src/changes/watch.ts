@@ -23,6 +23,9 @@ const usualWatchdogMs = 5_000
 /** A tick that is so much late, beyond a few intervals, does not come any more. */
 const overdueMs = 2_000
 
+/** What could not be attended to is not tried at every tick. */
+const unfitMs = 10 * 60_000
+
 const WakeJob = z.object({ id: z.string() })
 
 /** Wakes a request up: now, or when it is due. A wake-up that is lost is made up for by the set of what is due. */
@@ -132,11 +135,22 @@ export function createWatch({
   }
 
   async function sweepRequests(): Promise<void> {
-    const requests = await store.findMany(await store.due(tickSize))
+    const ids = await store.due(tickSize)
+    const requests = await store.findMany(ids)
     const underway = requests.filter((request) => request.state === 'following')
-    const others = requests.filter((request) => request.state !== 'following')
+    const followed = new Set(underway.map(({ id }) => id))
     await follow.follow(underway)
-    await Promise.all(others.map((request) => sending(() => attend.attend(request.id).catch(onError))))
+    await Promise.all(ids.filter((id) => !followed.has(id)).map((id) => sending(() => attendSafely(id))))
+  }
+
+  /** One that cannot be attended to (its record does not fit this version) is put off, and does not stop the others. */
+  async function attendSafely(id: string): Promise<void> {
+    try {
+      await attend.attend(id)
+    } catch (error) {
+      onError(error)
+      await store.postpone([id], unfitMs)
+    }
   }
 
   async function sweepOutbox(): Promise<void> {

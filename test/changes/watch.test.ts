@@ -97,3 +97,20 @@ describe('the workers', () => {
     await expect.poll(() => attended, { timeout: 5_000 }).toContain('silent')
   })
 })
+
+describe('a record that is not as it should be', () => {
+  test('that is gone is forgotten, and one that does not fit holds up nothing', async () => {
+    const { redis, keys, store, queues, attended } = await startWatch()
+    await ask(store, 'broken')
+    await redis.hset(keys.record('broken'), 'state', '"of another age"')
+    await ask(store, 'gone')
+    await redis.del(keys.record('gone'))
+    await ask(store, 'good')
+
+    await queues.startTicking()
+
+    await expect.poll(() => attended).toContain('good')
+    await expect.poll(() => attended).toContain('gone')
+    expect(await store.findMany(['broken', 'gone', 'good'])).toMatchObject([{ id: 'good' }])
+  })
+})

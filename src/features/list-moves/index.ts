@@ -24,7 +24,9 @@ export function listMoves({ store, catalog }: { store: Pick<Store, 'open' | 'end
         need: 'read',
         run: async (call) => {
           const [open, ended, now] = await Promise.all([store.open(500), store.ended(100), store.now()])
-          const moves = [...open, ...ended].filter((request) => request.kind === 'ip.move').map((request) => describe(request, catalog))
+          const moves = [...open, ...ended]
+            .filter((request) => request.kind === 'ip.move')
+            .flatMap((request) => describe(request, catalog) ?? [])
           await call.list(moveListing(moves, now))
         },
       },
@@ -32,9 +34,10 @@ export function listMoves({ store, catalog }: { store: Pick<Store, 'open' | 'end
   }
 }
 
-function describe(request: Request, catalog: Catalog): Move {
-  const { change, latest } = catalog.open(request)
-  const { sentence, underway } = change.describe(latest)
+function describe(request: Request, catalog: Catalog): Move | undefined {
+  const opened = catalog.openIfFit(request)
+  if (!opened) return undefined
+  const { sentence, underway } = opened.change.describe(opened.latest)
   return { request, sentence, underway }
 }
 
