@@ -20,6 +20,7 @@ const written: string[] = []
 const redisCommands: string[] = []
 const answers: string[] = []
 let kill: () => Promise<void>
+let killAtOnce: () => void
 
 beforeAll(async () => {
   slack = await startSlack()
@@ -58,6 +59,7 @@ async function startBot(): Promise<() => Promise<void>> {
   await vi.waitUntil(() => own().includes('Lockkeeper is ready'), { timeout: 15_000 })
   slack.connectBot(`http://127.0.0.1:${/"slackPort":(\d+)/.exec(own())?.[1]}/slack/events`)
   const opsPort = /"opsPort":(\d+)/.exec(own())?.[1]
+  killAtOnce = () => void child.kill('SIGKILL')
   return async () => {
     for (const page of ['healthz', 'readyz', 'metrics']) {
       const answer = await fetch(`http://127.0.0.1:${opsPort}/${page}`).catch(() => undefined)
@@ -150,6 +152,21 @@ test('a bot that is killed while it shows the token leaves no key that nobody sa
 
   await untilReport(slack, card.ts, /Failed/)
   expect(keyNamed('killed-late')).toBeUndefined()
+}, 40_000)
+
+test('a bot that is killed when the token was shown, and it did not know, leaves no key that may not have been seen', async () => {
+  const card = await createKey('killed-after')
+  const stop = slack.subscribe(() => {
+    if (slack.ephemerals(people.ada).some(({ text }) => text.includes('Your new API key killed-after'))) killAtOnce()
+  })
+  await slack.as(people.ada).click(card, 'Create and show')
+  await untilWhisper(slack, people.ada, /Your new API key killed-after/)
+  stop()
+  await kill()
+  kill = await startBot()
+
+  await untilReport(slack, card.ts, /Failed/)
+  expect(keyNamed('killed-after')).toBeUndefined()
 }, 40_000)
 
 test('a key that is rotated, and one whose rotation is lost', async () => {
