@@ -57,7 +57,9 @@ export function createMessenger({ client, botUserId }: { client: WebClient; botU
         : await client.conversations.history(range)
       const own = (answer.messages ?? []) as { ts?: string; user?: string; metadata?: { event_payload?: { key?: unknown } } }[]
       const match = own.find((message) => message.metadata?.event_payload?.key === where.key && message.user === botUserId())
-      return match?.ts ? { is: 'found', ts: match.ts } : { is: 'absent' }
+      if (match?.ts) return { is: 'found', ts: match.ts }
+      // What is on pages that were not read may be ours: better a repeat that says so.
+      return answer.has_more ? { is: 'cannot-look' } : { is: 'absent' }
     } catch {
       return { is: 'cannot-look' }
     }
