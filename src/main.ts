@@ -16,13 +16,14 @@ try {
   }
   process.once('SIGTERM', end)
   process.once('SIGINT', end)
-  // A promise that nobody waited for is a defect, and ends neither the moves in flight nor the conversation with people.
-  // Through the log, which cuts what hangs on errors: Node would print all of it.
-  process.on('uncaughtException', (error) => {
+  // What nobody expected ends the process, so that it is started anew: everything that matters is in Redis, and a bot that only seems
+  // to run (a Socket Mode client that gave up) is worse than one that starts again. Through the log, which cuts what hangs on errors.
+  const endBadly = (error: unknown) => {
     log.fatal({ error }, 'a defect ended the process')
     process.exit(1)
-  })
-  process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'))
+  }
+  process.on('uncaughtException', endBadly)
+  process.on('unhandledRejection', endBadly)
 
   await bot.start()
 } catch (error) {

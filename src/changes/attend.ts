@@ -1,4 +1,5 @@
 import type { Request } from '../domain/request.ts'
+import { unreachableChannelErrors } from '../slack/failure.ts'
 import { approvalStep } from './approval-step.ts'
 import type { Catalog } from './catalog.ts'
 import type { Deliver } from './deliver.ts'
@@ -9,6 +10,9 @@ import type { Store } from './store.ts'
 
 /** A request that somebody is carrying out, or that failed to be attended to, is looked at again after this. */
 const holdMs = 30_000
+
+/** A request whose card is not posted yet is looked at again after this. */
+const cardRetryMs = 2_000
 
 interface AttendParts {
   store: Store
@@ -45,13 +49,15 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
 
   async function attendWaiting(request: Request): Promise<void> {
     const now = await store.now()
-    if (request.cardTs === undefined) {
-      const shown = await deliver(request.id, 'card')
-      if (shown.is === 'refused') return onCardRefused(request, shown.error)
-    }
     if (now >= request.expiresAt) {
       await store.transition(request, { name: 'expire', from: ['waiting'], to: 'expired', stamp: ['endedAt'], reports: ['ended'] })
       return showEverything(request.id)
+    }
+    if (request.cardTs === undefined) {
+      const shown = await deliver(request.id, 'card')
+      if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return onCardRefused(request, shown.error)
+      // Nothing is carried out before its card is there, also where it needs no approval.
+      if (shown.is !== 'sent') return store.postpone([request.id], cardRetryMs)
     }
     if (!request.needsApproval) {
       const { change } = catalog.open(request)

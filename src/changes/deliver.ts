@@ -55,12 +55,13 @@ export function createDeliver({ store, outbox, messenger, render, onUndeliverabl
     const message = render.card(request)
     const key = `${request.id}/card`
     const shown = { status: 'settled', shownRevision: request.revision } as const
-    if (request.cardTs) {
-      const updated = await messenger.update({ channelId: request.origin.channelId, ts: request.cardTs, key }, message)
-      if (updated.is === 'sent') return { delivered: { is: 'sent' }, settlement: shown }
+    const cardTs = request.cardTs ?? (await findLost(request, key, lease))
+    if (cardTs) {
+      const updated = await messenger.update({ channelId: request.origin.channelId, ts: cardTs, key }, message)
+      if (updated.is === 'sent') return { delivered: { is: 'sent' }, settlement: { ...shown, cardTs } }
       // A card that was deleted, or a channel that is closed, cannot be mended; the reports find another way.
-      if (updated.is === 'refused') return { delivered: updated, settlement: shown }
-      return later(updated.is === 'rate-limited' ? { status: 'queued', retryInMs: updated.retryInMs } : { status: 'queued', retryInMs })
+      if (updated.is === 'refused' && !isPassing(updated.error)) return { delivered: updated, settlement: { ...shown, cardTs } }
+      return later(updated.is === 'rate-limited' ? unsent(updated, lease) : unsent({ is: 'rate-limited', retryInMs }, lease))
     }
     const posted = await postOnce({ channelId: request.origin.channelId, key }, message, lease, request)
     if (posted.is === 'sent') return { delivered: { is: 'sent' }, settlement: { ...shown, cardTs: posted.ts } }
@@ -75,15 +76,25 @@ export function createDeliver({ store, outbox, messenger, render, onUndeliverabl
     const inThread = await postOnce(request.cardTs ? { ...where, threadTs: request.cardTs } : where, message, lease, request)
     if (inThread.is === 'sent') return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
     if (inThread.is !== 'refused') return later(unsent(inThread, lease))
+    if (isPassing(inThread.error)) return later(unsent({ is: 'rate-limited', retryInMs: passingMs }, lease))
     if (!unreachableChannelErrors.has(inThread.error) && inThread.error !== 'thread_not_found') return giveUp(request, inThread.error)
 
     const direct = await messenger.post(
       { channelId: request.origin.userId, key: where.key },
-      render.asDirect(message, request, inThread.error),
+      // Direct messages cannot be searched with the scopes that the bot has.
+      render.asDirect(lease.mode === 'unsure' ? render.asRepeat(message) : message, request, inThread.error),
     )
     if (direct.is === 'sent') return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
-    if (direct.is === 'refused') return giveUp(request, direct.error)
+    if (direct.is === 'refused' && !isPassing(direct.error)) return giveUp(request, direct.error)
+    if (direct.is === 'refused') return later(unsent({ is: 'rate-limited', retryInMs: passingMs }, lease))
     return later(unsent(direct, lease))
+  }
+
+  /** The card of a post whose answer was lost: what it shows may be old, so it is updated once it is found. */
+  async function findLost(request: Request, key: string, lease: Lease): Promise<string | undefined> {
+    if (lease.mode !== 'unsure') return undefined
+    const found = await messenger.find({ channelId: request.origin.channelId, key, oldestMs: request.createdAt - 60_000 })
+    return found.is === 'found' ? found.ts : undefined
   }
 
   function giveUp(request: Request, error: string): Sending {
@@ -100,6 +111,25 @@ export function createDeliver({ store, outbox, messenger, render, onUndeliverabl
   }
 }
 export type Deliver = (id: string, name: OutboxName) => Promise<Delivered>
+
+/** Refusals that say nothing about the message: the token is being exchanged, or the app installed again. */
+const passing = new Set([
+  'invalid_auth',
+  'not_authed',
+  'account_inactive',
+  'token_revoked',
+  'token_expired',
+  'missing_scope',
+  'accesslimited',
+  'org_login_required',
+])
+
+/** How long such a refusal is waited out between two tries. */
+const passingMs = 30_000
+
+function isPassing(error: string): boolean {
+  return passing.has(error)
+}
 
 interface Sending {
   delivered: Delivered

@@ -18,15 +18,23 @@ const retryLookMs = 10_000
  */
 const firstLookMs = 2_000
 
+interface ExecuteParts {
+  store: Store
+  catalog: Catalog
+  approvalTtlMs: number
+  onApiError: (error: unknown) => void
+}
+
 /**
  * Carries out an approved request: looks once more, and makes the write at most once. Whoever gets the record from `approved` to
  * `starting` sends; everybody else, and everybody after a crash, only looks what became of it.
  */
-export function createExecute({ store, catalog, onApiError }: { store: Store; catalog: Catalog; onApiError: (error: unknown) => void }) {
+export function createExecute({ store, catalog, approvalTtlMs, onApiError }: ExecuteParts) {
   return async function execute(request: Request): Promise<void> {
     const opened = catalog.open(request)
     // What is handed over waits for its requester, until it expires.
     if (!opened.change.run) return expire(request)
+    if (await isOutdated(request)) return
     const seen = await lookAgain(request, opened)
     if (!seen) return
 
@@ -39,6 +47,15 @@ export function createExecute({ store, catalog, onApiError }: { store: Store; ca
       dueInMs: firstLookMs,
     })
     if (claimed.outcome === 'won') await write(request, opened, seen.facts)
+  }
+
+  /** Whoever approved it did not mean any time later: after a long standstill it has to be asked for again. */
+  async function isOutdated(request: Request): Promise<boolean> {
+    const waited = (await store.now()) - (request.decidedAt ?? request.createdAt)
+    if (waited < approvalTtlMs + patienceMs) return false
+    const why = 'It was approved, but could not be carried out in time, so nothing was sent and nothing was changed.'
+    await end(request, { name: 'give-up', from: ['approved'], to: 'not-started', set: { why } })
+    return true
   }
 
   async function expire(request: Request): Promise<void> {

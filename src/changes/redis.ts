@@ -14,7 +14,13 @@ const shared = {
 const patient = { ...shared, maxRetriesPerRequest: null, socketTimeout: 15_000 } satisfies RedisOptions
 
 /** For people, who get an answer within 3 s: fails at once while Redis is away. */
-const prompt = { ...shared, maxRetriesPerRequest: 1, commandTimeout: 1_000, enableOfflineQueue: false } satisfies RedisOptions
+const prompt = {
+  ...shared,
+  maxRetriesPerRequest: 1,
+  commandTimeout: 1_000,
+
+  enableOfflineQueue: false,
+} satisfies RedisOptions
 
 export type Patience = 'patient' | 'prompt'
 

@@ -57,7 +57,7 @@ export function createRequests({
       void tellOperators(`undeliverable:${request.id}`, notice(words))
     },
   })
-  const execute = createExecute({ store, catalog, onApiError: on.onApiError })
+  const execute = createExecute({ store, catalog, approvalTtlMs, onApiError: on.onApiError })
   const follow = createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError: on.onApiError })
   const attend = createAttend({
     store,

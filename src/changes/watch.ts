@@ -122,11 +122,17 @@ export function createWatch({
   const sending = pLimit(8)
   let watchdog: NodeJS.Timeout | undefined
   let wasBusy = false
+  let sendingOutbox: Promise<void> | undefined
   const workers: Worker[] = []
 
   async function tick(): Promise<void> {
     await sweepRequests()
-    await sweepOutbox()
+    // Not waited for: a slow Slack must not hold up the following.
+    sendingOutbox ??= sweepOutbox()
+      .catch(onError)
+      .finally(() => {
+        sendingOutbox = undefined
+      })
     await store.noteTick()
     if (await store.isBusy(horizonMs)) return
     await queues.stopTicking()
@@ -194,7 +200,7 @@ export function createWatch({
 
   async function stop(): Promise<void> {
     clearInterval(watchdog)
-    await Promise.allSettled(workers.map((worker) => worker.close()))
+    await Promise.allSettled([...workers.map((worker) => worker.close()), sendingOutbox])
   }
 
   return { start, stop }

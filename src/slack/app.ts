@@ -81,7 +81,7 @@ function socketReceiver(appToken: Secret, clientOptions: WebClientOptions, logge
   return new SocketModeReceiver({
     appToken: appToken.reveal(),
     logger,
-    // Without a retryConfig of its own the Socket Mode client would use 100 retries.
-    installerOptions: { clientOptions: { ...clientOptions, retryConfig: { retries: 10, factor: 1.5, maxTimeout: 30_000 } } },
+    // Reconnecting is tried for weeks: a client that gives up leaves a bot that runs and hears nobody.
+    installerOptions: { clientOptions: { ...clientOptions, retryConfig: { retries: 50_000, factor: 1.5, maxTimeout: 30_000 } } },
   })
 }

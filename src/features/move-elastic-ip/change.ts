@@ -49,6 +49,12 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     return { sees: (input) => seen.has(`${input.elasticIpId}>${input.serverId}`) }
   }
 
+  /** A 404 may come from something in front of the account API: only a list that can be read, and does not have it, tells that it is gone. */
+  async function goneUnlessListed(id: string): Promise<ElasticIp | 'gone'> {
+    const all = await accountApi.elasticIps.list()
+    return all.find((elasticIp) => elasticIp.id === id) ?? 'gone'
+  }
+
   return {
     kind: 'ip.move',
     input: MoveInput,
@@ -60,8 +66,8 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     run,
     observe: async (input, facts, moment) => {
       const seen = await accountApi.elasticIps.get(input.elasticIpId).catch((error: unknown) => {
-        if (error instanceof ApiError && error.status === 404) return 'gone' as const
-        throw error
+        if (!(error instanceof ApiError && error.status === 404)) throw error
+        return goneUnlessListed(input.elasticIpId)
       })
       return judgeMove(moveOf(facts), seen, moment)
     },
