@@ -1,9 +1,12 @@
-import { z } from 'zod'
-import { type ChangeKind, changeKinds } from './domain/change.ts'
-import { parseDuration } from './domain/duration.ts'
-import { Secret } from './domain/secret.ts'
+import { readFileSync } from 'node:fs'
+import type { z } from 'zod'
+import { quote } from './configuration/notation.ts'
+import { Variables } from './configuration/variables.ts'
+import { changeKinds } from './domain/change.ts'
+import type { Policy } from './domain/policy.ts'
+import { readPolicy } from './policy-file.ts'
 
-/** Every bad or missing variable, a line each. Values of secrets are in none of them. */
+/** Every bad or missing variable, and every error of the policy file, a line each. Values of secrets are in none of them. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly lines: string[]
@@ -17,131 +20,32 @@ export class ConfigError extends Error {
 /** Taken out of the environment once they are read, so that nothing started later and no report can have them. */
 export const secretVariables = ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_APP_TOKEN', 'INFRA_API_KEY', 'REDIS_URL'] as const
 
-/** Timers hold no more. */
-const longestMs = 24 * 86_400_000
-
-/** Parses a value, or says what it must be. `parse` returns undefined for what does not fit. */
-function value<T>(parse: (text: string) => T | undefined, expected: string, { show = true } = {}) {
-  return z.string({ error: `is missing: it must be ${expected}` }).transform((text, context) => {
-    const parsed = parse(text)
-    if (parsed !== undefined) return parsed
-    context.addIssue({ code: 'custom', message: `must be ${expected}${show ? `, not ${quote(text)}` : ''}` })
-    return z.NEVER
-  })
-}
-
-const matching = (pattern: RegExp, expected: string) => value((text) => (pattern.test(text) ? text : undefined), expected)
-
-const secret = (fits: (text: string) => boolean, expected: string) =>
-  value((text) => (fits(text) ? new Secret(text) : undefined), expected, { show: false })
-
-const oneOf = <const T extends string>(names: readonly T[], expected: string) =>
-  value((text) => names.find((name) => name === text), expected)
-
-const duration = value((text) => {
-  const ms = parseDuration(text)
-  return ms !== undefined && ms <= longestMs ? ms : undefined
-}, 'a duration such as 500ms, 5s, 15m or 4h, at most 24d')
-
-const port = value(
-  (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
-  'a port from 0 (any free one) to 65535',
-)
-
-/** Comma-separated, each once. */
-function list(fits: (item: string) => boolean, expected: string) {
-  return z.string({ error: `is missing: it must be ${expected}, separated by commas` }).transform((text, context) => {
-    const items = new Set(text.split(',').map((item) => item.trim()))
-    items.delete('')
-    const bad = [...items].filter((item) => !fits(item))
-    if (bad.length === 0 && items.size > 0) return [...items]
-    const which = bad.length > 0 ? `, not ${bad.map(quote).join(', ')}` : ', and at least one'
-    context.addIssue({ code: 'custom', message: `must be ${expected}, separated by commas${which}` })
-    return z.NEVER
-  })
-}
-
-const people = (who: string) =>
-  list((id) => /^[UWS][A-Z0-9]{2,}$/.test(id), `${who}, as user ids (U…, W…) and user group ids (S…)`).transform((ids) => ({
-    users: ids.filter((id) => !id.startsWith('S')),
-    userGroups: ids.filter((id) => id.startsWith('S')),
-  }))
-
-const channelId = /^[CG][A-Z0-9]{2,}$/
-const isKind = (text: string): text is ChangeKind => (changeKinds as readonly string[]).includes(text)
-
-/** https, or http on this machine: keys and tokens go there. */
-const address = (name: string) =>
-  value(
-    (text) => {
-      const url = URL.parse(text)
-      if (!url || url.username || url.password || url.search || url.hash) return undefined
-      const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
-      return url.protocol === 'https:' || (url.protocol === 'http:' && local) ? url : undefined
-    },
-    `${name}: https, or http on this machine only, without user, password or query`,
-    { show: false },
-  )
-
-function isRedisUrl(text: string): boolean {
-  const url = URL.parse(text)
-  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '' && url.hash === '' && /^(\/\d*)?$/.test(url.pathname)
-}
-
-const Variables = z.object({
-  SLACK_BOT_TOKEN: secret((text) => /^xoxb-[\x21-\x7e]+$/.test(text), "the bot's token, which begins with xoxb-"),
-  SLACK_SIGNING_SECRET: secret(
-    (text) => /^\S{8,}$/.test(text),
-    "the signing secret of the app's Basic Information, in one word",
-  ).optional(),
-  SLACK_APP_TOKEN: secret((text) => /^xapp-[\x21-\x7e]+$/.test(text), 'an app-level token, which begins with xapp-').optional(),
-  SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
-  INFRA_API_URL: address('the base address of the account API'),
-  INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
-  REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
-  PORT: port.prefault('3000'),
-  OPS_PORT: port.prefault('9464'),
-  ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),
-  APPROVERS: people('the people who may approve'),
-  OPERATORS: people('the people who may ask for changes').optional(),
-  CHANNELS: list((id) => channelId.test(id), 'channel ids (C…, G…)').optional(),
-  NO_APPROVAL: list(isKind, `of ${changeKinds.join(', ')}`)
-    .transform((kinds) => kinds.filter(isKind))
-    .optional(),
-  APPROVAL_TTL: duration.prefault('4h'),
-  MOVE_POLL_INTERVAL: duration.prefault('5s'),
-  MOVE_TIMEOUT: duration.prefault('15m'),
-  // Never ignored in silence: whoever writes a policy relies on it.
-  POLICY_FILE: value(
-    (): undefined => undefined,
-    'unset: this version takes no policy file, only APPROVERS, OPERATORS, CHANNELS, NO_APPROVAL',
-    {
-      show: false,
-    },
-  ).optional(),
-  OPS_CHANNEL: matching(channelId, 'a channel id (C…, G…)').optional(),
-  ENVIRONMENT: matching(
-    /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,29}$/u,
-    'a short name such as production: up to 30 letters, digits, spaces, dots, dashes',
-  ).optional(),
-  REDIS_PREFIX: matching(/^[A-Za-z0-9._-]{1,60}$/, 'up to 60 letters, digits, dots, dashes and underscores').prefault('lockkeeper'),
-  ALLOW_VOLATILE_REDIS: oneOf(['true', 'false'], 'true or false')
-    .transform((text) => text === 'true')
-    .prefault('false'),
-  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'trace, debug, info, warn, error or fatal').prefault('info'),
-})
-
 /** The names of all variables, in the order of the documentation. */
 export const variableNames = Object.keys(Variables.shape)
 
+/** The simple form of a policy: a policy file stands for all of them. */
+const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
+
+type Environment = Record<string, string | undefined>
+
+interface Reading {
+  /** The text of a file, whose path may be relative to the working directory. */
+  readFile?: (path: string) => string
+}
+
 /**
- * Reads the configuration from a record of variables; an empty value counts as missing, unknown variables are ignored.
- * Throws ConfigError with a line for every bad or missing one.
+ * Reads the configuration from a record of variables, and the policy file if they name one; an empty value counts as missing, unknown
+ * variables are ignored. Throws ConfigError with a line for every bad or missing one, and for every error of the file.
  */
-export function readConfig(env: Record<string, string | undefined>) {
-  const given = Object.fromEntries(variableNames.map((name) => [name, env[name]?.trim() || undefined]))
+export function readConfig(env: Environment, { readFile = (path) => readFileSync(path, 'utf8') }: Reading = {}) {
+  const given = givenVariables(env)
   const parsed = Variables.safeParse(given)
-  const lines = parsed.success ? [] : parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`)
+  const lines = parsed.success ? [] : linesOf(parsed.error)
+  if (!given.APPROVERS && !given.POLICY_FILE) {
+    lines.push(
+      'APPROVERS is missing: it must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas (or set POLICY_FILE)',
+    )
+  }
   if (!given.SLACK_SIGNING_SECRET && !given.SLACK_APP_TOKEN) {
     lines.push('SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)')
   }
@@ -150,8 +54,14 @@ export function readConfig(env: Record<string, string | undefined>) {
   if (publicPort && sharesIt && !given.SLACK_APP_TOKEN) {
     lines.push('OPS_PORT must be another port than PORT, which is public')
   }
+  // The file is read also where its defaults are bad, so that its errors are told along with theirs.
+  const expiresMs = Variables.shape.APPROVAL_TTL.safeParse(given.APPROVAL_TTL).data ?? 0
+  const file = given.POLICY_FILE ? readPolicyFile(given.POLICY_FILE, readFile, { expiresMs }) : undefined
+  if (file && 'lines' in file) lines.push(...file.lines)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
-  return nameParts(parsed.data)
+  const policy = file && 'policy' in file ? file.policy : simplePolicy(parsed.data)
+  const unusedVariables: string[] = given.POLICY_FILE ? policyVariables.filter((name) => given[name]) : []
+  return { ...nameParts(parsed.data), policy, unusedVariables }
 }
 export type Config = ReturnType<typeof readConfig>
 
@@ -164,7 +74,60 @@ export function takeConfig(env: NodeJS.ProcessEnv): Config {
   }
 }
 
-function nameParts(v: z.infer<typeof Variables>) {
+/** For small programs that need nothing but Redis. Throws ConfigError as `readConfig` does, for these two variables. */
+export function readRedisConfig(env: Environment) {
+  const parsed = Variables.pick({ REDIS_URL: true, REDIS_PREFIX: true }).safeParse(givenVariables(env))
+  if (!parsed.success) throw new ConfigError(linesOf(parsed.error))
+  return { url: parsed.data.REDIS_URL, prefix: parsed.data.REDIS_PREFIX }
+}
+
+function givenVariables(env: Environment): Environment {
+  return Object.fromEntries(variableNames.map((name) => [name, env[name]?.trim() || undefined]))
+}
+
+function linesOf(error: z.ZodError): string[] {
+  return error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`)
+}
+
+function readPolicyFile(path: string, readFile: (path: string) => string, defaults: { expiresMs: number }): ReturnType<typeof readPolicy> {
+  let text: string
+  try {
+    text = readFile(path)
+  } catch (error) {
+    return { lines: [`POLICY_FILE must be a file that can be read: ${quote(path, 200)} ${whyUnreadable(error)}`] }
+  }
+  return readPolicy(text, path, defaults)
+}
+
+function whyUnreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found (a relative path begins at the working directory)'
+  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by the user that the bot runs as'
+  if (code === 'EISDIR') return 'is a directory: name the file in it'
+  return `cannot be read${code ? ` (${code})` : ''}`
+}
+
+/** The variables as a policy: what needs no approval, then all the rest. */
+function simplePolicy(v: Variables): Policy {
+  const noApproval = v.NO_APPROVAL ?? []
+  const needApproval = changeKinds.filter((kind) => !noApproval.includes(kind))
+  const shared = {
+    projects: undefined,
+    channels: v.CHANNELS,
+    request: v.OPERATORS,
+    breakGlass: false,
+    expiresMs: v.APPROVAL_TTL,
+    mention: undefined,
+  }
+  const approve = { anyOf: v.APPROVERS ?? { users: [], userGroups: [] }, allOf: [], approvals: 1 }
+  const rules = [
+    { name: 'NO_APPROVAL', changes: noApproval, approve: undefined, ...shared },
+    { name: 'APPROVERS', changes: needApproval, approve, ...shared },
+  ]
+  return { rules: rules.filter((rule) => rule.changes.length > 0) }
+}
+
+function nameParts(v: Variables) {
   return {
     slack: {
       botToken: v.SLACK_BOT_TOKEN,
@@ -177,7 +140,6 @@ function nameParts(v: z.infer<typeof Variables>) {
     redis: { url: v.REDIS_URL, prefix: v.REDIS_PREFIX, allowVolatile: v.ALLOW_VOLATILE_REDIS },
     opsPort: v.OPS_PORT,
     role: v.ROLE,
-    rules: { approvers: v.APPROVERS, operators: v.OPERATORS, channels: v.CHANNELS, noApproval: v.NO_APPROVAL ?? [] },
     approvalTtlMs: v.APPROVAL_TTL,
     movePollIntervalMs: v.MOVE_POLL_INTERVAL,
     moveTimeoutMs: v.MOVE_TIMEOUT,
@@ -185,9 +147,4 @@ function nameParts(v: z.infer<typeof Variables>) {
     environment: v.ENVIRONMENT,
     logLevel: v.LOG_LEVEL,
   }
-}
-
-/** A value that looks like a token was put into the wrong variable, and is not shown. */
-function quote(text: string): string {
-  return /^x(ox|app)|:\/\//.test(text) ? 'the value that it has' : JSON.stringify(text.slice(0, 40))
 }

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { inspect, parseEnv, promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig, secretVariables, takeConfig, variableNames } from '../src/config.ts'
+import { ConfigError, readConfig, readRedisConfig, secretVariables, takeConfig, variableNames } from '../src/config.ts'
+import { changeKinds } from '../src/domain/change.ts'
+import { readPolicy } from '../src/policy-file.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -16,9 +18,9 @@ const required = {
   APPROVERS: 'U0BEN00001,S0ONCALL01',
 }
 
-function linesFor(env: Record<string, string | undefined>): string[] {
+function linesFor(env: Record<string, string | undefined>, readFile?: (path: string) => string): string[] {
   try {
-    readConfig(env)
+    readConfig(env, readFile ? { readFile } : {})
     return []
   } catch (error) {
     if (error instanceof ConfigError) return error.lines
@@ -43,25 +45,44 @@ describe('a good configuration', () => {
         "moveTimeoutMs": 900000,
         "opsChannel": undefined,
         "opsPort": 9464,
+        "policy": {
+          "rules": [
+            {
+              "approve": {
+                "allOf": [],
+                "anyOf": {
+                  "userGroups": [
+                    "S0ONCALL01",
+                  ],
+                  "users": [
+                    "U0BEN00001",
+                  ],
+                },
+                "approvals": 1,
+              },
+              "breakGlass": false,
+              "changes": [
+                "vm.rename",
+                "ip.move",
+                "key.create",
+                "key.rotate",
+                "key.revoke",
+              ],
+              "channels": undefined,
+              "expiresMs": 14400000,
+              "mention": undefined,
+              "name": "APPROVERS",
+              "projects": undefined,
+              "request": undefined,
+            },
+          ],
+        },
         "redis": {
           "allowVolatile": false,
           "prefix": "lockkeeper",
           "url": "[redacted]",
         },
         "role": "all",
-        "rules": {
-          "approvers": {
-            "userGroups": [
-              "S0ONCALL01",
-            ],
-            "users": [
-              "U0BEN00001",
-            ],
-          },
-          "channels": undefined,
-          "noApproval": [],
-          "operators": undefined,
-        },
         "slack": {
           "apiUrl": "https://slack.com/api/",
           "appToken": undefined,
@@ -69,6 +90,7 @@ describe('a good configuration', () => {
           "port": 3000,
           "signingSecret": "[redacted]",
         },
+        "unusedVariables": [],
       }
     `)
   })
@@ -100,12 +122,7 @@ describe('a good configuration', () => {
       redis: { prefix: 'lockkeeper-2', allowVolatile: true },
       opsPort: 0,
       role: 'worker',
-      rules: {
-        approvers: { users: ['U0BEN00001', 'W0CHI00001'], userGroups: ['S0ONCALL01'] },
-        operators: { users: [], userGroups: ['S0ONCALL01'] },
-        channels: ['C0OPS00001', 'G0SECRET01'],
-        noApproval: ['vm.rename', 'ip.move'],
-      },
+      unusedVariables: [],
       approvalTtlMs: 172_800_000,
       movePollIntervalMs: 500,
       moveTimeoutMs: 90_000,
@@ -152,7 +169,7 @@ describe('a bad configuration', () => {
         "INFRA_API_URL is missing: it must be the base address of the account API: https, or http on this machine only, without user, password or query",
         "INFRA_API_KEY is missing: it must be a key of the account API, in one word",
         "REDIS_URL is missing: it must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
-        "APPROVERS is missing: it must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas",
+        "APPROVERS is missing: it must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas (or set POLICY_FILE)",
         "SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)",
       ]
     `)
@@ -177,7 +194,7 @@ describe('a bad configuration', () => {
       APPROVAL_TTL: '1 hour',
       MOVE_POLL_INTERVAL: '0s',
       MOVE_TIMEOUT: '99d',
-      POLICY_FILE: '/etc/lockkeeper/policy.yml',
+      POLICY_FILE: 'policy.yml',
       OPS_CHANNEL: 'ops',
       ENVIRONMENT: 'production\u0007',
       REDIS_PREFIX: '{lockkeeper}',
@@ -185,7 +202,9 @@ describe('a bad configuration', () => {
       LOG_LEVEL: 'verbose',
     }
 
-    expect(linesFor(env)).toMatchInlineSnapshot(`
+    const lines = linesFor(env, () => 'rules:\n  - name: API keys\n    approve: nobody\n    changes: key.*\n')
+
+    expect(lines).toMatchInlineSnapshot(`
       [
         "SLACK_BOT_TOKEN must be the bot's token, which begins with xoxb-",
         "SLACK_SIGNING_SECRET must be the signing secret of the app's Basic Information, in one word",
@@ -204,12 +223,13 @@ describe('a bad configuration', () => {
         "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "1 hour"",
         "MOVE_POLL_INTERVAL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "0s"",
         "MOVE_TIMEOUT must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "99d"",
-        "POLICY_FILE must be unset: this version takes no policy file, only APPROVERS, OPERATORS, CHANNELS, NO_APPROVAL",
         "OPS_CHANNEL must be a channel id (C…, G…), not "ops"",
         "ENVIRONMENT must be a short name such as production: up to 30 letters, digits, spaces, dots, dashes, not "production\\u0007"",
         "REDIS_PREFIX must be up to 60 letters, digits, dots, dashes and underscores, not "{lockkeeper}"",
         "ALLOW_VOLATILE_REDIS must be true or false, not "yes"",
         "LOG_LEVEL must be trace, debug, info, warn, error or fatal, not "verbose"",
+        "POLICY_FILE policy.yml, line 3: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not "nobody"",
+        "POLICY_FILE policy.yml, line 4: changes must be of vm.rename, ip.move, key.create, key.rotate, key.revoke, not "key.*"",
       ]
     `)
     expect(Object.keys(env).toSorted()).toEqual(variableNames.toSorted())
@@ -270,6 +290,159 @@ describe('a bad configuration', () => {
     const run = await promisify(execFile)(process.execPath, ['src/main.ts'], { cwd: root, env }).catch((error) => error)
 
     expect(run).toMatchObject({ code: 1, stdout: '', stderr: `${linesFor(env).join('\n')}\n` })
+  })
+})
+
+const policyText = `
+rules:
+  - name: everything
+    approve: [S0ONCALL01]
+`
+
+describe('the policy', () => {
+  it('is one rule where only APPROVERS is set', () => {
+    expect(readConfig(required).policy).toEqual({
+      rules: [
+        {
+          name: 'APPROVERS',
+          changes: changeKinds,
+          projects: undefined,
+          channels: undefined,
+          request: undefined,
+          approve: { anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] }, allOf: [], approvals: 1 },
+          breakGlass: false,
+          expiresMs: 14_400_000,
+          mention: undefined,
+        },
+      ],
+    })
+  })
+
+  it('has a rule for what needs no approval, and one for the rest, with everything else alike', () => {
+    const { policy } = readConfig({
+      ...required,
+      OPERATORS: 'S0PLATFORM1',
+      CHANNELS: 'C0OPS00001',
+      NO_APPROVAL: 'vm.rename, ip.move',
+      APPROVAL_TTL: '2d',
+    })
+
+    const shared = {
+      channels: ['C0OPS00001'],
+      request: { users: [], userGroups: ['S0PLATFORM1'] },
+      expiresMs: 172_800_000,
+      breakGlass: false,
+      projects: undefined,
+      mention: undefined,
+    }
+    expect(policy.rules).toEqual([
+      { name: 'NO_APPROVAL', changes: ['vm.rename', 'ip.move'], approve: undefined, ...shared },
+      {
+        name: 'APPROVERS',
+        changes: ['key.create', 'key.rotate', 'key.revoke'],
+        approve: { anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] }, allOf: [], approvals: 1 },
+        ...shared,
+      },
+    ])
+  })
+
+  it('has no rule without kinds', () => {
+    const { policy } = readConfig({ ...required, NO_APPROVAL: changeKinds.join() })
+
+    expect(policy.rules.map(({ name }) => name)).toEqual(['NO_APPROVAL'])
+  })
+
+  it('is the file where there is one, and APPROVERS is not needed then', () => {
+    const asked: string[] = []
+    const readFile = (path: string) => {
+      asked.push(path)
+      return policyText
+    }
+
+    const config = readConfig({ ...required, APPROVERS: '', POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: '1h' }, { readFile })
+
+    expect({ policy: config.policy }).toEqual(readPolicy(policyText, 'ops/policy.yml', { expiresMs: 3_600_000 }))
+    expect(config.policy.rules).toMatchObject([{ name: 'everything', expiresMs: 3_600_000 }])
+    expect(config.unusedVariables).toEqual([])
+    expect(asked).toEqual(['ops/policy.yml'])
+  })
+
+  it('is read from the disk', () => {
+    const { policy } = readConfig({ ...required, APPROVERS: '', POLICY_FILE: resolve(root, 'docs/policy.example.yml') })
+
+    expect(policy.rules.length).toBeGreaterThan(2)
+  })
+
+  it('of a file makes other variables have no effect, which is told; they still have to be right', () => {
+    const env = { ...required, POLICY_FILE: 'policy.yml', OPERATORS: 'U0ADA00001', CHANNELS: 'C0OPS00001', NO_APPROVAL: 'vm.rename' }
+
+    expect(readConfig(env, { readFile: () => policyText })).toMatchObject({
+      policy: { rules: [{ name: 'everything', channels: undefined, request: undefined }] },
+      unusedVariables: ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'],
+    })
+    expect(linesFor({ ...env, APPROVERS: 'ben' }, () => policyText)).toEqual([expect.stringMatching(/^APPROVERS must be /)])
+  })
+
+  it('of a file has all its errors told, along with those of APPROVAL_TTL', () => {
+    const text = 'rules:\n  - name: everything\n    aprove: none\n    channels: ["#ops"]\n    changes: []\n'
+
+    expect(linesFor({ ...required, POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: 'long' }, () => text)).toMatchInlineSnapshot(`
+      [
+        "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "long"",
+        "POLICY_FILE ops/policy.yml, line 3: "aprove" is not known here: did you mean approve?",
+        "POLICY_FILE ops/policy.yml, line 4: channels must be channel ids (C…, G…), not "#ops"",
+        "POLICY_FILE ops/policy.yml, line 5: changes must have at least one item: name a kind of change, or take it out for every kind",
+      ]
+    `)
+  })
+
+  it.each(['ENOENT', 'ENOTDIR', 'EACCES', 'EISDIR', 'EIO'])('in a file that cannot be read (%s) stops the start, and says why', (code) => {
+    const readFile = () => {
+      throw Object.assign(new Error(`${code}: open '/run/secrets/policy.yml'`), { code })
+    }
+
+    const lines = linesFor({ ...required, POLICY_FILE: 'ops/policy.yml' }, readFile)
+
+    expect(lines).toEqual([`POLICY_FILE must be a file that can be read: "ops/policy.yml" ${unreadable[code]}`])
+  })
+
+  it('is not found, and not in a directory, on the real disk', () => {
+    expect([...withOne('POLICY_FILE', 'ops/policy.yml'), ...withOne('POLICY_FILE', root)]).toEqual([
+      expect.stringContaining('was not found'),
+      expect.stringContaining('is a directory'),
+    ])
+  })
+
+  it('has no token in its lines that was put into POLICY_FILE by mistake', () => {
+    expect(withOne('POLICY_FILE', 'xoxb-203-113-botbotbot').join()).not.toContain('botbotbot')
+  })
+})
+
+const unreadable: Record<string, string> = {
+  ENOENT: 'was not found (a relative path begins at the working directory)',
+  ENOTDIR: 'was not found (a relative path begins at the working directory)',
+  EACCES: 'may not be read by the user that the bot runs as',
+  EISDIR: 'is a directory: name the file in it',
+  EIO: 'cannot be read (EIO)',
+}
+
+describe('the configuration of Redis alone', () => {
+  it('needs no other variable, and has the default of its prefix', () => {
+    const { url, prefix } = readRedisConfig({ REDIS_URL: ` ${required.REDIS_URL}\n`, PORT: 'http' })
+
+    expect(url.reveal()).toBe(required.REDIS_URL)
+    expect(`${url}`).toBe('[redacted]')
+    expect(prefix).toBe('lockkeeper')
+    expect(readRedisConfig({ ...required, REDIS_PREFIX: 'lockkeeper-2' }).prefix).toBe('lockkeeper-2')
+  })
+
+  it('has the errors of the whole one', () => {
+    const env = { REDIS_URL: 'redis:', REDIS_PREFIX: '{a}' }
+    const ofRedis = linesFor({ ...required, ...env })
+
+    expect(ofRedis).toHaveLength(2)
+    expect(() => readRedisConfig(env)).toThrow(new ConfigError(ofRedis))
+    expect(() => readRedisConfig({})).toThrow(new ConfigError(linesFor({ ...required, REDIS_URL: '' })))
   })
 })
 
