@@ -4,25 +4,34 @@ import { createAccountApi } from './account-api/client.ts'
 import { createInventory } from './account-api/inventory.ts'
 import { createAccess } from './changes/access.ts'
 import { createAsk } from './changes/ask.ts'
+import { createAudit } from './changes/audit.ts'
+import { fitsOnCard } from './changes/card.ts'
 import { createCatalog } from './changes/catalog.ts'
 import { checkRedis } from './changes/check-redis.ts'
 import { createConversation } from './changes/conversation.ts'
 import { createDecide } from './changes/decide.ts'
 import { createDeliveries } from './changes/deliveries.ts'
 import { createHandOver } from './changes/hand-over.ts'
+import { createHome } from './changes/home.ts'
 import { createKeys } from './changes/keys.ts'
 import { closeRedis, connectRedis } from './changes/redis.ts'
 import { createRenderer } from './changes/render.ts'
 import { createRequests } from './changes/requests.ts'
+import { asDraft } from './changes/store.ts'
 import { createTellOperators } from './changes/tell-operators.ts'
 import { createWatch } from './changes/watch.ts'
 import type { Config } from './config.ts'
+import type { AuditNote } from './domain/audit-entry.ts'
 import { ApiError, portTaken, UserError } from './domain/errors.ts'
+import type { Origin } from './domain/origin.ts'
+import type { Request } from './domain/request.ts'
 import { type Timings, usualTimings } from './domain/timings.ts'
 import type { Feature } from './features/feature.ts'
 import { createFeatures } from './features/index.ts'
+import { createAuditLog } from './ops/audit-log.ts'
 import { atMostEvery, startHealth } from './ops/health.ts'
 import { type Log, slackLogger, throttled } from './ops/log.ts'
+import { scrub } from './ops/safe-value.ts'
 import { createBoltApp, startBoltApp, webClientOptions } from './slack/app.ts'
 import { createCommandRouter } from './slack/commands.ts'
 import { createDirectory } from './slack/directory.ts'
@@ -39,8 +48,15 @@ import { mrkdwn } from './slack/text.ts'
 /** Work that was handed over or is repeated by others anyway is not waited for longer than this. */
 const shutdownMs = 8_000
 
+export interface Outlets {
+  log: Log
+  /** Where the audit's lines go; standard output unless told. */
+  printAudit?: (line: string) => void
+  timings?: Timings
+}
+
 /** Builds the whole bot from its configuration: the one place that knows every part. */
-export function createBot(config: Config, { log, timings = usualTimings }: { log: Log; timings?: Timings }) {
+export function createBot(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings }: Outlets) {
   const keys = createKeys(config.redis.prefix)
   let redisProblem: string | undefined
   const warnOfRedis = throttled(() => log.warn({ problem: redisProblem }, 'Redis does not answer'))
@@ -80,83 +96,105 @@ export function createBot(config: Config, { log, timings = usualTimings }: { log
     void tellOperators('api-key-rejected', notice(words))
   }
 
-  const access = createAccess({ people: createDirectory({ client }), rules: config.rules })
-  const catalog = createCatalog(() => features.flatMap((feature) => feature.changes ?? []))
-  const { environment, moveTimeoutMs } = config
   const onError = (error: unknown) => log.error({ error }, 'jobs')
+  const auditOver = (redis: typeof prompt) => createAudit({ redis, keys, print: printAudit, clean: scrub, onError: throttled(onError) })
+  const audits = { people: auditOver(prompt), jobs: auditOver(patient) }
+  /** What was refused stays refused when it cannot be written down. */
+  const noteRefusal = (note: AuditNote) => audits.people.note(note).catch(onError)
+
+  const directory = createDirectory({ client })
+  const catalog = createCatalog(() => features.flatMap((feature) => feature.changes ?? []))
+  const access = createAccess({
+    people: directory,
+    policy: config.policy,
+    homeTeamId: () => identity?.teamId,
+    projectOf: catalog.projectOf,
+    noteRefusal,
+  })
+  const { environment, moveTimeoutMs } = config
+  const render = createRenderer({ catalog, ruleOf: access.ruleOf, environment, moveTimeoutMs })
   const shared = {
     keys,
     messenger,
     catalog,
-    render: createRenderer({ catalog, approvers: config.rules.approvers, environment, moveTimeoutMs }),
+    render,
     tellOperators,
     pollIntervalMs: config.movePollIntervalMs,
     lateAfterMs: moveTimeoutMs,
-    approvalTtlMs: config.approvalTtlMs,
     timings,
     onApiError,
     onQueueError: throttled(onError),
   }
-  const forPeople = createRequests({ ...shared, redis: prompt })
-  const forJobs = createRequests({ ...shared, redis: patient })
+  const forPeople = createRequests({ ...shared, redis: prompt, audit: audits.people })
+  const forJobs = createRequests({ ...shared, redis: patient, audit: audits.jobs })
 
   const { store, deliver, queues, attend } = forPeople
-  const ask = createAsk({ store, access, deliver, wake: queues.wake, approvalTtlMs: config.approvalTtlMs })
+  const ask = createAsk({
+    store,
+    access,
+    deliver,
+    wake: queues.wake,
+    names: directory.names,
+    fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
+  })
   const features: Feature[] = createFeatures({
     accountApi,
     inventory: createInventory(accountApi),
     ask,
     store,
     catalog,
+    access,
+    linkTo,
     ownLastSlice: config.infra.key.reveal().slice(-5),
   })
   const commands = features.flatMap((feature) => feature.commands)
+  const home = createHome({ store, access, messenger, view: render.view, linkTo, onError })
+  const openForm = createFormOpener(messenger)
   const interactions = createInteractions()
   const watch = createWatch({ ...forJobs, keys, onError })
 
+  /** The address of a request's card. */
+  function linkTo({ origin, cardTs }: Request): string | undefined {
+    const { workspaceUrl } = identity ?? {}
+    return workspaceUrl && cardTs ? `${workspaceUrl}archives/${origin.channelId}/p${cardTs.replace('.', '')}` : undefined
+  }
+
   function createInteractions(): Interactions {
-    const openForm = createFormOpener(messenger)
-    const router = createCommandRouter({ commands, gate: access.gate, may: access.may, openForm })
+    const router = createCommandRouter({ commands, gate: access.gate, may: access.may })
     // What was decided is decided, also when it cannot be shown at once: the outbox shows it later.
     const show = (id: string) => attend.showEverything(id).catch(onError)
-    const decide = createDecide({ store, access, catalog, show, wake: queues.wake, approvalTtlMs: config.approvalTtlMs })
+    const decide = createDecide({ store, access, catalog, show, wake: queues.wake })
+    const showSecret = createShowSecret({ respond, messenger })
     const handOver = createHandOver({
       store,
+      access,
+      audit: audits.people,
       catalog,
-      showSecret: createShowSecret({ respond, messenger }),
+      showSecret,
       show,
       onApiError,
       timings,
       wake: queues.wake,
     })
     const forms = Object.assign({}, ...features.map((feature) => feature.forms ?? {}))
-    const conversation = createConversation({ decide, handOver, ask, catalog, access, openForm, forms })
+    const refreshHome = (viewer: Origin) => home.show(viewer, undefined)
+    const conversation = createConversation({ decide, handOver, ask, catalog, access, openForm, refreshHome, noteRefusal, forms })
     return {
       command: router.command,
       clicks: Object.assign({}, router.clicks, conversation.clicks, ...features.map((feature) => feature.clicks ?? {})),
       submissions: Object.assign({}, conversation.submissions, ...features.map((feature) => feature.submissions ?? {})),
-      options: gatedOptions(),
+      options: Object.assign({}, ...features.map((feature) => feature.options ?? {})),
+      home: home.show,
     }
-  }
-
-  /** A form opens before its user's rights are known, so what its pickers offer is asked for by right, too. */
-  function gatedOptions(): Interactions['options'] {
-    const loads = features.flatMap((feature) => Object.entries(feature.options ?? {}))
-    const gated = loads.map(([id, load]): (typeof loads)[number] => [
-      id,
-      async (query) => {
-        await access.gate(query.origin, 'read')
-        return load(query)
-      },
-    ])
-    return Object.fromEntries(gated)
   }
 
   async function startListening(known: Identity): Promise<{ port: number | undefined; stop: () => Promise<void> }> {
     const app = createBoltApp(config.slack, known, logger)
     const listening = listen(app, {
       interactions,
+      authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
       messenger,
+      openForm,
       respond,
       isFirstDelivery: createDeliveries({ redis: prompt, keys }),
       onError: (error, context) => {
@@ -183,6 +221,7 @@ export function createBot(config: Config, { log, timings = usualTimings }: { log
       problem: () => redisProblem,
       warn: (fault) => log.warn(fault),
     })
+    for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
     identity = await introduce(client, config.slack.apiUrl)
     // A rejected key is told at once, and is no reason not to start: moves in flight wait for a valid one.
     void accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }).catch(onApiError)
@@ -218,6 +257,7 @@ export function createBot(config: Config, { log, timings = usualTimings }: { log
     const steps = stopping
     stopping = []
     await Promise.race([Promise.allSettled(steps.map((step) => step())), delay(shutdownMs)])
+    await Promise.race([Promise.allSettled([audits.people.settle(), audits.jobs.settle()]), delay(1_000)])
     await Promise.race([Promise.allSettled([forPeople.queues.close(), forJobs.queues.close(), accountApi.close()]), delay(1_000)])
     await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
   }

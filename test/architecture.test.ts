@@ -14,7 +14,10 @@ const mayImport: Record<string, string[]> = {
   slack: ['domain'],
   'account-api': ['domain'],
   ops: ['domain'],
-  config: ['domain'],
+  config: ['policy-file', 'configuration', 'domain'],
+  'policy-file': ['configuration', 'domain'],
+  configuration: ['domain'],
+  'audit-verify': ['config', 'changes', 'ops', 'domain'],
   domain: [],
 }
 

@@ -13,7 +13,7 @@ interface Manifest {
   oauth_config: { scopes: { bot: string[]; bot_optional: string[] } }
   settings: {
     interactivity: { is_enabled: boolean; request_url: string; message_menu_options_url: string }
-    event_subscriptions?: { bot_events?: string[] }
+    event_subscriptions: { request_url: string; bot_events: string[] }
   }
 }
 
@@ -40,11 +40,14 @@ const scopeOf: Record<string, string | undefined> = {
   'chat.postMessage': 'chat:write',
   'chat.postEphemeral': 'chat:write',
   'chat.update': 'chat:write',
+  'conversations.info': 'channels:read',
   'conversations.history': 'channels:history',
   'conversations.replies': 'channels:history',
+  'usergroups.list': 'usergroups:read',
   'usergroups.users.list': 'usergroups:read',
   'users.info': 'users:read',
   'views.open': undefined,
+  'views.publish': undefined,
   'views.update': undefined,
 }
 
@@ -73,20 +76,22 @@ describe('the manifest', () => {
 
     const needed = new Set(called.map((method) => scopeOf[method]).filter((scope) => scope !== undefined))
     const asked = manifest.oauth_config.scopes
-    expect(new Set([...needed, 'commands', 'groups:history'])).toEqual(new Set(asked.bot))
+    expect(new Set([...needed, 'commands', 'groups:read', 'groups:history'])).toEqual(new Set(asked.bot))
     expect(asked.bot_optional).toEqual(['channels:history', 'groups:history'])
   })
 
-  test('subscribes to no events, and the bot listens to none', () => {
-    expect(manifest.settings.event_subscriptions?.bot_events ?? []).toEqual([])
-    expect(readFileSync(join(root, 'src/slack/listen.ts'), 'utf8')).not.toMatch(/app\.(event|message)\(/)
+  test('subscribes to the events that the bot listens to, and to no others', () => {
+    const listened = [...readFileSync(join(root, 'src/slack/listen.ts'), 'utf8').matchAll(/app\.event\('(\w+)'/g)].map((match) => match[1])
+    expect(listened.length).toBeGreaterThan(0)
+    expect(manifest.settings.event_subscriptions.bot_events).toEqual(listened)
+    expect(manifest.settings.event_subscriptions.request_url).toBe('https://lockkeeper.example.com/slack/events')
   })
 })
 
 describe('every element that the bot shows', () => {
   test('has its listener, and every listener has its element', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /(buttons|card|conversation|listing|modal|messages|index)\.ts$/.test(file),
+      /(buttons|card|conversation|forms|listing|modal|messages|index)\.ts$/.test(file),
     )
     const { interactions } = build()
     const listeners = {
@@ -106,7 +111,9 @@ describe('every element that the bot shows', () => {
           "request-approve",
           "request-reject",
           "request-reverse",
+          "request-stop",
           "request-take",
+          "request-watch",
           "request-withdraw",
         ],
         "options": [
@@ -118,6 +125,8 @@ describe('every element that the bot shows', () => {
           "create-api-key",
           "move-elastic-ip",
           "rename-virtual-machine",
+          "request-again",
+          "request-break-glass",
           "request-reject",
         ],
       }

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../domain/api-key.ts'
 import { ApiError } from '../domain/errors.ts'
-import type { CallOptions } from './call.ts'
+import type { CallOptions, WriteOptions } from './call.ts'
 import type { AccountApi } from './client.ts'
 
 type ApiKeys = AccountApi['apiKeys']
@@ -15,8 +15,8 @@ export async function findApiKey(
 }
 
 /** Sees to it that there is no such key any more: gone is gone, whoever deleted it. Safe to repeat. */
-export async function ensureDeleted(apiKeys: Pick<ApiKeys, 'delete'>, id: string): Promise<void> {
-  await apiKeys.delete(id).catch((error: unknown) => {
+export async function ensureDeleted(apiKeys: Pick<ApiKeys, 'delete'>, id: string, options: WriteOptions = {}): Promise<void> {
+  await apiKeys.delete(id, options).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.status === 404)) throw error
   })
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ApiKey, IssuedApiKey } from '../domain/api-key.ts'
 import { Secret } from '../domain/secret.ts'
-import type { CallOptions } from './call.ts'
+import type { CallOptions, WriteOptions } from './call.ts'
 import { text, toText } from './fields.ts'
 import type { Http } from './http.ts'
 import { pathTo } from './path.ts'
@@ -62,16 +62,24 @@ export function apiKeysResource(http: Http, reportSkipped: ReportSkipped) {
      * Creates a key (interface specification, "POST /auth/api_keys"). The token is in this answer and nowhere else. Not idempotent:
      * when the answer is lost, look for the key by its name.
      */
-    async create({ name, ...settings }: ApiKeySettings & { name: string }, { signal }: CallOptions = {}): Promise<IssuedApiKey> {
+    async create({ name, ...settings }: ApiKeySettings & { name: string }, { signal, onAnswer }: WriteOptions = {}): Promise<IssuedApiKey> {
       const body = { data: { type: 'api_keys', attributes: { name, ...wireSettings(settings) } } }
-      return http.call({ operation: 'apiKeys.create', method: 'POST', path: '/auth/api_keys', body, signal, read: issuedApiKey.one })
+      return http.call({
+        operation: 'apiKeys.create',
+        method: 'POST',
+        path: '/auth/api_keys',
+        body,
+        signal,
+        onAnswer,
+        read: issuedApiKey.one,
+      })
     },
 
     /** Gives the key a new token; the old one stops working at once, also when the answer is lost. */
-    async rotate(id: string, name: string, { signal }: CallOptions = {}): Promise<IssuedApiKey> {
+    async rotate(id: string, name: string, { signal, onAnswer }: WriteOptions = {}): Promise<IssuedApiKey> {
       const body = { data: { id, type: 'api_keys', attributes: { name } } }
       const path = pathTo('/auth/api_keys', id)
-      return http.call({ operation: 'apiKeys.rotate', method: 'PUT', path, body, signal, read: issuedApiKey.one })
+      return http.call({ operation: 'apiKeys.rotate', method: 'PUT', path, body, signal, onAnswer, read: issuedApiKey.one })
     },
 
     /** Changes what is given, and the token not. */
@@ -81,9 +89,9 @@ export function apiKeysResource(http: Http, reportSkipped: ReportSkipped) {
     },
 
     /** Revokes the key. ApiError 404 when there is no such key (any more). */
-    async delete(id: string, { signal }: CallOptions = {}): Promise<void> {
+    async delete(id: string, { signal, onAnswer }: WriteOptions = {}): Promise<void> {
       const path = pathTo('/auth/api_keys', id)
-      return http.call({ operation: 'apiKeys.delete', method: 'DELETE', path, signal, read: () => undefined, mayBeEmpty: true })
+      return http.call({ operation: 'apiKeys.delete', method: 'DELETE', path, signal, onAnswer, read: () => undefined, mayBeEmpty: true })
     },
   }
 }

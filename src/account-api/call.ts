@@ -1,3 +1,5 @@
+import type { OnAnswer } from '../domain/change.ts'
+
 /** All in milliseconds. `readMs` and `writeMs` bound a whole call, with the tries of a read and the waits between them. */
 export const defaultTimings = {
   connectMs: 5_000,
@@ -20,6 +22,8 @@ export interface HttpCall<T> {
   path: string
   body?: unknown
   signal?: AbortSignal | undefined
+  /** Hears what came of each try. */
+  onAnswer?: OnAnswer | undefined
   /** Turns the JSON of a 2xx answer into what is wanted; throws when it does not fit. Gets undefined for an answer without a body. */
   read: (json: unknown) => T
   /** True when a 2xx answer may come without a body. */
@@ -29,6 +33,11 @@ export interface HttpCall<T> {
 /** For every operation: whoever asks may stop waiting. A write that is already on its way may still be carried out. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
+}
+
+/** For writes, whose answers are written down. */
+export interface WriteOptions extends CallOptions {
+  onAnswer?: OnAnswer | undefined
 }
 
 /** What came of one try. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ElasticIp } from '../domain/elastic-ip.ts'
-import type { CallOptions } from './call.ts'
+import type { CallOptions, WriteOptions } from './call.ts'
 import { loose, Named, text, toNamed, toNumber, toProject } from './fields.ts'
 import type { Http } from './http.ts'
 import { readPages } from './pages.ts'
@@ -63,13 +63,14 @@ export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped) {
      * the move is done when a later read shows `active` *and* the target. Refusals are ApiError 422 with a code: `ELASTIC_IP_NOT_ACTIVE`,
      * `SERVER_NOT_IN_PROJECT`, `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH`; 404 for an unknown Elastic IP.
      */
-    async move(id: string, serverId: string, { signal }: CallOptions = {}): Promise<ElasticIp> {
+    async move(id: string, serverId: string, { signal, onAnswer }: WriteOptions = {}): Promise<ElasticIp> {
       return http.call({
         operation: 'elasticIps.move',
         method: 'PATCH',
         path: pathTo('/elastic_ips', id),
         body: { data: { type: 'elastic_ips', attributes: { server_id: serverId } } },
         signal,
+        onAnswer,
         read: elasticIp.one,
       })
     },

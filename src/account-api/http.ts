@@ -60,8 +60,10 @@ export function createHttp({ baseUrl, key, timings, onCall }: HttpOptions) {
 
   async function observed<T>(request: HttpCall<T>, attempt: number, deadline: Deadline): Promise<T> {
     const startedAt = performance.now()
-    const report = (status: HttpCallReport['status']) =>
+    const report = (status: HttpCallReport['status']) => {
       onCall?.({ operation: request.operation, attempt, status, ms: performance.now() - startedAt })
+      request.onAnswer?.({ operation: request.operation, status })
+    }
     try {
       const { status, value } = await exchange(request, deadline)
       report(status)

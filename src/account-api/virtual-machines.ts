@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { VirtualMachine } from '../domain/virtual-machine.ts'
-import type { CallOptions } from './call.ts'
+import type { CallOptions, WriteOptions } from './call.ts'
 import { loose, Named, text, toNamed, toNumber, toProject, toText } from './fields.ts'
 import type { Http } from './http.ts'
 import { readPages } from './pages.ts'
@@ -66,13 +66,14 @@ export function virtualMachinesResource(http: Http, reportSkipped: ReportSkipped
      * Changes the display name (interface specification, "PATCH /virtual_machines/{virtual_machine_id}"). The same operation would
      * resize the machine, change its billing or replace its tags, so the body is written out here and takes nothing from callers.
      */
-    async rename(id: string, name: string, { signal }: CallOptions = {}): Promise<VirtualMachine> {
+    async rename(id: string, name: string, { signal, onAnswer }: WriteOptions = {}): Promise<VirtualMachine> {
       return http.call({
         operation: 'virtualMachines.rename',
         method: 'PATCH',
         path: pathTo('/virtual_machines', id),
         body: { data: { type: 'virtual_machines', id, attributes: { name } } },
         signal,
+        onAnswer,
         read: virtualMachine.one,
       })
     },

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
+import { whoApproves } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
 import type { Origin } from '../domain/origin.ts'
+import { payloadHash } from '../domain/payload.ts'
+import { approversOf, type PolicyRule } from '../domain/policy.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mention, mrkdwn } from '../slack/text.ts'
 import type { Access } from './access.ts'
 import type { Deliver } from './deliver.ts'
-import type { Store } from './store.ts'
+import { firstReminderAt, type NewRequest, type Store } from './store.ts'
 import type { Wake } from './watch.ts'
 import { refusedCard, stateWords } from './words.ts'
 
@@ -32,39 +35,61 @@ interface AskParts {
   access: Access
   deliver: Deliver
   wake: Wake
-  approvalTtlMs: number
+  /** What people and groups are called. */
+  names: (ids: string[]) => Promise<Map<string, string>>
+  /** Whether a card can show all of it. */
+  fitsOnCard: (request: NewRequest) => boolean
 }
 
 /**
  * From "someone asks" to a card in the channel. Throws UserError for every refusal, and then leaves nothing behind.
  * A card whose post got no answer stays in the outbox and is looked for before it is sent again.
  */
-export function createAsk({ store, access, deliver, wake, approvalTtlMs }: AskParts) {
+export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: AskParts) {
   return async function ask<Input, Facts>({ change, input, origin, reason, deliveryKey }: Asked<Input, Facts>): Promise<AskOutcome> {
-    await access.gate(origin, 'request')
-    const { facts, unchecked } = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
-    const needsApproval = !access.rules.noApproval.includes(change.kind)
-    const request = { id: requestIdFor(deliveryKey), resource: change.resource(input) }
-    const created = await store.create({
-      ...request,
+    await access.gate(origin, change.kind)
+    const looked = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
+    const { facts } = looked
+    const { rule, unchecked } = await access.admit(origin, change.kind, change.project(facts))
+    const asked = {
+      id: requestIdFor(deliveryKey),
       kind: change.kind,
       input,
       facts,
-      unchecked,
+      resource: change.resource(input),
+      unchecked: [...looked.unchecked, ...unchecked],
       origin,
       ...(reason ? { reason } : {}),
-      needsApproval,
-      ttlMs: approvalTtlMs,
-    })
+    }
+    const request: NewRequest = {
+      ...asked,
+      hash: payloadHash(asked),
+      sentence: change.describe(facts).sentence,
+      rule: rule.name,
+      needsApproval: rule.approve !== undefined,
+      ttlMs: rule.expiresMs,
+      ...(await namesFor(rule)),
+    }
+    if (!fitsOnCard(request))
+      throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
+    const created = await store.create(request)
     if (created.outcome === 'busy') throw await busyRefusal(created.id)
 
     const shown = await deliver(request.id, 'card')
     if (shown.is === 'refused') {
-      await store.discard(request)
+      await store.discard(request, `the card could not be posted: ${shown.error}`)
       throw new Refusal(refusedCard(shown.error))
     }
-    await wake(request.id, needsApproval ? approvalTtlMs : 0)
+    await wake(request.id, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
     return { is: shown.is === 'sent' ? 'posted' : 'card-delayed', requestId: request.id }
+  }
+
+  /** Where a rule calls others than those who may approve, these are shown by name, which calls nobody. */
+  async function namesFor({ approve, mention: called }: PolicyRule): Promise<{ approverNames?: string }> {
+    if (!approve || !called) return {}
+    const { users, userGroups } = approversOf(approve)
+    const known = await names([...users, ...userGroups])
+    return { approverNames: whoApproves(approve, (id) => known.get(id) ?? id) }
   }
 
   async function busyRefusal(id: string): Promise<Refusal> {

@@ -6,13 +6,17 @@ import type { Deliver } from './deliver.ts'
 import type { Execute } from './execute.ts'
 import type { Follow } from './follow.ts'
 import type { Outbox } from './outbox.ts'
+import { remindersOf } from './reminders.ts'
 import type { Store } from './store.ts'
+import type { Wake } from './watch.ts'
 
 /** A request that somebody is carrying out, or that failed to be attended to, is looked at again after this. */
 const holdMs = 30_000
 
 /** A request whose card is not posted yet is looked at again after this. */
 const cardRetryMs = 2_000
+
+const movedRetryMs = 500
 
 interface AttendParts {
   store: Store
@@ -21,7 +25,7 @@ interface AttendParts {
   deliver: Deliver
   execute: Execute
   follow: Follow
-  approvalTtlMs: number
+  wake: Wake
   /** The card of a request cannot be posted, and the person who asked was not there to be told. */
   onCardRefused: (request: Request, error: string) => Promise<void>
 }
@@ -30,7 +34,7 @@ interface AttendParts {
  * Looks at one request and does whatever it needs now. Jobs only wake this up: it may be called for any request, at any time, by
  * several processes at once, and a job that is lost is made up for by the set of what is due.
  */
-export function createAttend({ store, catalog, outbox, deliver, execute, follow, approvalTtlMs, onCardRefused }: AttendParts) {
+export function createAttend({ store, catalog, outbox, deliver, execute, follow, wake, onCardRefused }: AttendParts) {
   async function attend(id: string): Promise<void> {
     const request = await store.find(id)
     if (!request) return store.forget(id)
@@ -61,12 +65,35 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
     }
     if (!request.needsApproval) {
       const { change } = catalog.open(request)
-      const step = approvalStep(change, { rule: `NO_APPROVAL: ${request.kind}` }, approvalTtlMs)
+      const step = approvalStep(change, request, { rule: `${request.rule}: needs no approval` })
       const approved = await store.transition(request, step)
       if (approved.outcome === 'won') return attend(request.id)
       return
     }
-    await store.postpone([request.id], request.expiresAt - now + 50)
+    await remind(request, now)
+  }
+
+  /** Each reminder once, and the next look when the next one is due, or the request expires. */
+  async function remind(request: Request, now: number): Promise<void> {
+    const { due, passed, nextAt } = remindersOf(request, now)
+    if (due) {
+      const reminded = await store.transition(request, {
+        name: 'remind',
+        from: ['waiting'],
+        to: 'waiting',
+        set: { reminded: passed },
+        reports: [due],
+        unexpired: true,
+        unmoved: true,
+        keepDue: true,
+      })
+      // Somebody else reminds, or approves, at this moment: it is looked at anew.
+      if (reminded.outcome === 'moved') return store.postpone([request.id], movedRetryMs)
+      await showEverything(request.id)
+    }
+    const inMs = nextAt - now + 50
+    await store.postpone([request.id], inMs)
+    await wake(request.id, inMs)
   }
 
   /** The card and whatever the thread is owed, without waiting for the next tick. */

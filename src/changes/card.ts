@@ -1,11 +1,12 @@
-import type { KnownBlock } from '@slack/web-api'
-import { type Group, whoApproves } from '../domain/approval.ts'
+import type { Button, KnownBlock } from '@slack/web-api'
+import { whoApproves, whoIsIn } from '../domain/approval.ts'
 import type { Description, Fact } from '../domain/change.ts'
+import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
-import { actions, button, context, fields, header, message, wholeSection } from '../slack/blocks.ts'
+import { actions, type ButtonParts, button, context, fields, header, message, wholeSection } from '../slack/blocks.ts'
 import type { Message } from '../slack/messenger.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quote } from '../slack/text.ts'
-import { type CardButton, cardButtons } from './buttons.ts'
+import { buttonValue, type CardButton, cardButtons } from './buttons.ts'
 import { shortId, stateWords, timeTaken, tookNoTime } from './words.ts'
 
 export interface CardView {
@@ -15,7 +16,8 @@ export interface CardView {
   handoverLabel: string | undefined
   /** What the button for undoing it says, where it can be undone. */
   reverseLabel: string | undefined
-  approvers: Group
+  /** The policy's rule for it as it is now; undefined where there is none any more. */
+  rule: PolicyRule | undefined
   environment: string | undefined
 }
 
@@ -24,26 +26,38 @@ export interface CardView {
  * what is approved is what is shown. Pure.
  */
 export function approvalCard(view: CardView): Message {
-  const { request, description, environment } = view
-  const blocks: KnownBlock[] = [
-    header(`${environment ? `[${environment}] ` : ''}${description.title}`),
+  const { description, environment } = view
+  const title = header(`${environment ? `[${environment}] ` : ''}${description.title}`)
+  return message({ text: fallbackText(view), blocks: [title, ...cardBody(view), ...buttons(view)] })
+}
+
+/** Everything that a card says, without its title and its buttons. Pure. */
+export function cardBody(view: CardView): KnownBlock[] {
+  const { request, description } = view
+  return [
     ...wholeSection(statusLine(view)),
+    ...approvalLines(view),
     ...fields(description.facts.map(factField)),
     ...(request.reason ? wholeSection(mrkdwn`*Reason*\n${quote(request.reason)}`) : []),
     ...(request.unchecked.length > 0 ? wholeSection(mrkdwn`:warning: *Not checked:* ${request.unchecked.join('; ')}.`) : []),
     ...context([history(view)]),
-    ...buttons(view),
   ]
-  return message({ text: fallbackText(view), blocks })
 }
 
+/** Whether a card shows all of it: what does not fit into one message cannot be approved. Pure. */
+export function fitsOnCard(view: CardView): boolean {
+  return 1 + cardBody(view).length + buttons(view).length <= mostBlocks
+}
+
+const mostBlocks = 50
+
 /** One line: how it stands, and what happens next. */
-function statusLine({ request, description, approvers, handoverLabel }: CardView): Mrkdwn {
+function statusLine({ request, description, rule, handoverLabel }: CardView): Mrkdwn {
   const why = request.why ? mrkdwn` ${request.why}` : mrkdwn``
   switch (request.state) {
     case 'waiting':
       return request.needsApproval
-        ? mrkdwn`:hourglass_flowing_sand: *Waiting for approval* by ${ownWords(whoApproves(approvers))}, until ${dateTime(request.expiresAt)}.`
+        ? mrkdwn`:hourglass_flowing_sand: *Waiting for approval* by ${approversInWords(request, rule)}, until ${dateTime(request.expiresAt)}.${calling(rule)}`
         : mrkdwn`:hourglass_flowing_sand: *About to start.* No approval is needed for this here.`
     case 'approved':
       return handoverLabel
@@ -63,6 +77,8 @@ function statusLine({ request, description, approvers, handoverLabel }: CardView
       return mrkdwn`:red_circle: *Not started.*${why}`
     case 'superseded':
       return mrkdwn`:large_orange_circle: *Superseded.*${why}`
+    case 'unwatched':
+      return mrkdwn`:large_orange_circle: *No longer followed*, because ${stopper(request)} stopped it. The account API had accepted it, so it may still complete; I do not tell when.`
     case 'void':
       return mrkdwn`:large_orange_circle: *Void: nothing was done.*${why}`
     case 'rejected':
@@ -76,6 +92,32 @@ function statusLine({ request, description, approvers, handoverLabel }: CardView
   }
 }
 
+function approversInWords(request: Request, rule: PolicyRule | undefined): Mrkdwn {
+  if (request.approverNames !== undefined) return mrkdwn`${request.approverNames}`
+  return rule?.approve ? ownWords(whoApproves(rule.approve)) : mrkdwn`nobody: no rule of the policy covers it any more`
+}
+
+/** Whom a rule calls, where these are others than those who may approve. */
+function calling(rule: PolicyRule | undefined): Mrkdwn {
+  const called = rule?.mention ? whoIsIn(rule.mention) : ''
+  return called === '' ? mrkdwn`` : mrkdwn` For the attention of ${ownWords(called)}.`
+}
+
+/** Where it takes more than one approval, or has one already: who has approved, and how many it takes. */
+function approvalLines({ request, rule }: CardView): KnownBlock[] {
+  if (request.state !== 'waiting' || !request.needsApproval) return []
+  const needed = rule?.approve ? approvalsNeeded(rule.approve) : 1
+  const { approvals } = request
+  if (needed === 1 && approvals.length === 0) return []
+  const by = approvals.map(({ by: userId, at }) => mrkdwn`${mention(userId)}, ${dateTime(at)}`)
+  const who = by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : mrkdwn``
+  return wholeSection(mrkdwn`:ballot_box_with_check: *${approvals.length} of ${needed} approvals*${who}`)
+}
+
+function stopper(request: Request): Mrkdwn {
+  return request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`somebody`
+}
+
 function factField({ label, value, detail }: Fact): Mrkdwn {
   return detail ? mrkdwn`*${label}*\n${code(value)}\n${detail}` : mrkdwn`*${label}*\n${code(value)}`
 }
@@ -84,33 +126,54 @@ function factField({ label, value, detail }: Fact): Mrkdwn {
 function history({ request }: CardView): Mrkdwn {
   const parts = [mrkdwn`Asked for by ${mention(request.origin.userId)}, ${dateTime(request.createdAt)}`]
   const decided = request.decidedAt === undefined ? undefined : dateTime(request.decidedAt)
-  if (decided && request.state !== 'rejected') {
-    parts.push(request.decision?.by ? mrkdwn`Approved by ${mention(request.decision.by)}, ${decided}` : mrkdwn`Needed no approval`)
-  }
+  if (decided && request.state !== 'rejected') parts.push(...approvalsOf(request, decided))
   if (decided && request.state === 'rejected') parts.push(mrkdwn`Rejected by ${decider(request)}, ${decided}`)
   parts.push(mrkdwn`Request ${code(shortId(request))}`)
   return joinMrkdwn(parts, '  ·  ')
+}
+
+function approvalsOf({ decision, approvals, needsApproval }: Request, decided: Mrkdwn): Mrkdwn[] {
+  if (!needsApproval || decision?.by === undefined) return [mrkdwn`Needed no approval`]
+  if (decision.breakGlass) {
+    const why = decision.reason ? mrkdwn` Reason: ${quote(decision.reason)}` : mrkdwn``
+    return [mrkdwn`:rotating_light: *Break-glass:* approved alone by ${mention(decision.by)}, who asked for it, ${decided}.${why}`]
+  }
+  if (approvals.length < 2) return [mrkdwn`Approved by ${mention(decision.by)}, ${decided}`]
+  return approvals.map(({ by, at }) => mrkdwn`Approved by ${mention(by)}, ${dateTime(at)}`)
 }
 
 function decider(request: Request): Mrkdwn {
   return request.decision?.by ? mention(request.decision.by) : mrkdwn`the rules`
 }
 
-function buttons({ request, reverseLabel, handoverLabel }: CardView): KnownBlock[] {
-  const make = (name: CardButton, text: string, style?: 'primary' | 'danger') =>
-    button({ text, actionId: cardButtons[name], value: request.id, ...(style ? { style } : {}) })
+function buttons(view: CardView): KnownBlock[] {
+  const { request } = view
   // A block id of its own for every revision: Slack keeps what was entered in a block whose id stays.
-  const row = (elements: ReturnType<typeof button>[]) => actions(elements, `card-${request.id}-${request.revision}`)
+  return actions(cardActions(view), `card-${request.id}-${request.revision}`)
+}
+
+/** The buttons that a request has in its present state. Pure. */
+export function cardActions({
+  request,
+  reverseLabel,
+  handoverLabel,
+}: Pick<CardView, 'request' | 'reverseLabel' | 'handoverLabel'>): Button[] {
+  const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
+    button({ text, actionId: cardButtons[name], value: buttonValue(request), ...more })
 
   switch (request.state) {
     case 'waiting':
       return request.needsApproval
-        ? row([make('approve', 'Approve', 'primary'), make('reject', 'Reject', 'danger'), make('withdraw', 'Withdraw')])
+        ? [make('approve', 'Approve', { style: 'primary' }), make('reject', 'Reject', { style: 'danger' }), make('withdraw', 'Withdraw')]
         : []
     case 'approved':
-      return handoverLabel ? row([make('take', handoverLabel, 'primary'), make('withdraw', 'Withdraw')]) : []
+      return handoverLabel ? [make('take', handoverLabel, { style: 'primary' }), make('withdraw', 'Withdraw')] : []
+    case 'following':
+      return [make('stop', 'Stop watching', { confirm: stopConfirm })]
+    case 'unwatched':
+      return [make('watch', 'Watch again')]
     case 'done':
-      return reverseLabel ? row([make('reverse', reverseLabel)]) : []
+      return reverseLabel ? [make('reverse', reverseLabel)] : []
     case 'failed':
     case 'not-started':
     case 'superseded':
@@ -118,10 +181,17 @@ function buttons({ request, reverseLabel, handoverLabel }: CardView): KnownBlock
     case 'rejected':
     case 'withdrawn':
     case 'expired':
-      return row([make('again', 'Request again')])
+      return [make('again', 'Request again')]
     default:
       return []
   }
+}
+
+const stopConfirm = {
+  title: 'Stop watching?',
+  text: mrkdwn`It was accepted and cannot be cancelled any more. It may still complete, and nobody is told when.`,
+  confirm: 'Stop watching',
+  deny: 'Go on watching',
 }
 
 /** The whole card in words, for notifications and screen readers. */
@@ -131,12 +201,18 @@ function fallbackText(view: CardView): Mrkdwn {
   const lines = [
     mrkdwn`${view.environment ? `[${view.environment}] ` : ''}${description.sentence}`,
     statusLine(view),
+    ...approvalsInWords(view),
     ...facts,
     ...(request.reason ? [mrkdwn`Reason: ${quote(request.reason)}`] : []),
     ...(request.unchecked.length > 0 ? [mrkdwn`Not checked: ${request.unchecked.join('; ')}.`] : []),
     history(view),
   ]
   return joinMrkdwn(lines, '\n')
+}
+
+function approvalsInWords({ request, rule }: CardView): Mrkdwn[] {
+  const needed = rule?.approve ? approvalsNeeded(rule.approve) : 1
+  return request.state === 'waiting' && needed > 1 ? [mrkdwn`${request.approvals.length} of ${needed} approvals`] : []
 }
 
 function capitalised(text: string): string {

@@ -1,4 +1,5 @@
 import type { Change, ChangeKind } from '../domain/change.ts'
+import type { Project } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 
 /** A request with its own change, and what it carries in that change's own types. */
@@ -37,6 +38,12 @@ export function createCatalog(changes: () => Change[]) {
     }
   }
 
-  return { open, openIfFit }
+  /** Where a request's change belongs, as it was asked for. */
+  function projectOf(request: Request): Project {
+    const opened = openIfFit(request)
+    return opened ? opened.change.project(opened.facts) : 'unknown'
+  }
+
+  return { open, openIfFit, projectOf }
 }
 export type Catalog = ReturnType<typeof createCatalog>

@@ -1,22 +1,26 @@
 import type { ModalView } from '@slack/web-api'
+import type { AuditNote } from '../domain/audit-entry.ts'
 import type { ChangeKind } from '../domain/change.ts'
 import type { Origin } from '../domain/origin.ts'
+import { isGenuine } from '../domain/payload.ts'
 import type { Request } from '../domain/request.ts'
-import { input, plainTextInput, wholeSection } from '../slack/blocks.ts'
-import { Refusal } from '../slack/errors.ts'
+import { Refusal, toUserWords } from '../slack/errors.ts'
 import type { OpenForm } from '../slack/form.ts'
-import type { Click, Interactions, Submission, SubmissionAnswer } from '../slack/interaction.ts'
-import { modal } from '../slack/modal.ts'
+import type { Click, FormHandler, Interactions, Submission, SubmissionAnswer } from '../slack/interaction.ts'
 import { notice } from '../slack/notice.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
-import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { type Mrkdwn, mrkdwn, toPlainText } from '../slack/text.ts'
 import type { Access } from './access.ts'
-import { staleCard, unknownRequest } from './answers.ts'
+import { changedRecord, counted, foreignButton, staleCard, unknownRequest } from './answers.ts'
 import type { Ask } from './ask.ts'
-import { cardButtons, rejectCallbackId } from './buttons.ts'
+import { askedWords } from './asked-words.ts'
+import { askAgainCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from './buttons.ts'
 import type { Catalog } from './catalog.ts'
 import type { Decide } from './decide.ts'
+import { askAgainForm, breakGlassForm, rejectForm } from './forms.ts'
 import type { HandOver } from './hand-over.ts'
+import { noteOf } from './store.ts'
+import { shortId } from './words.ts'
 
 /** The form of a kind of change, filled with what was asked for before. Pure. */
 export type FormAgain = (metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }) => ModalView
@@ -28,10 +32,13 @@ interface ConversationParts {
   catalog: Catalog
   access: Access
   openForm: OpenForm
+  /** Shows somebody's Home tab as it is now. */
+  refreshHome: (viewer: Origin) => Promise<void>
+  noteRefusal: (note: AuditNote) => Promise<void>
   forms: Partial<Record<ChangeKind, FormAgain>>
 }
 
-/** What the buttons of a card do, for every kind of change. */
+/** What the buttons of a card do, for every kind of change, on the card itself and on the Home tab. */
 export function createConversation({
   decide,
   handOver,
@@ -39,24 +46,58 @@ export function createConversation({
   catalog,
   access,
   openForm,
+  refreshHome,
+  noteRefusal,
   forms,
 }: ConversationParts): Pick<Interactions, 'clicks' | 'submissions'> {
-  /** The request of a button, if the button is where it belongs: a copy of a card elsewhere decides nothing. */
+  /**
+   * The request of a button, if the button is where it belongs and was made for it: a copy of a card elsewhere, or a button with
+   * another request's name, decides nothing.
+   */
   async function requestOf(click: Click): Promise<Request> {
-    const request = await decide.find(click.value)
-    const elsewhere =
-      click.origin.channelId !== request.origin.channelId || (request.cardTs !== undefined && click.messageTs !== request.cardTs)
-    if (elsewhere) throw new Refusal(staleCard)
+    const button = readButton(click.value)
+    if (!button) throw await refused(click, undefined, foreignButton)
+    const request = await decide.find(button.id)
+    if (!belongsTo(button, request)) throw await refused(click, request, foreignButton)
+    if (!isGenuine(request)) throw await refused(click, request, changedRecord)
+    const onCard =
+      click.origin.channelId === request.origin.channelId && (request.cardTs === undefined || click.messageTs === request.cardTs)
+    if (!onCard && !click.onHome) throw await refused(click, request, staleCard)
     return request
   }
 
-  async function approve(click: Click): Promise<void> {
-    await decide.approve(await requestOf(click), click.origin.userId)
+  async function refused({ origin, actionId }: Click, request: Request | undefined, words: Mrkdwn): Promise<Refusal> {
+    const { channelId, teamId, userId } = origin
+    const subject = request ? noteOf(request, 'refused', {}) : { act: 'refused', channelId, teamId }
+    await noteRefusal({ ...subject, by: userId, result: `${actionId}: ${toPlainText(words)}` })
+    return new Refusal(words)
   }
 
-  async function openReject(click: Click): Promise<void> {
-    const form = rejectForm({ origin: click.origin, extra: click.value })
-    await openForm(click.triggerId, form, async () => decide.mayReject(await requestOf(click), click.origin.userId))
+  /** A button that does its work and, where it stands on the Home tab, shows there what became of it. */
+  function button(work: (request: Request, click: Click) => Promise<void>) {
+    return async (click: Click): Promise<void> => {
+      try {
+        await work(await requestOf(click), click)
+      } finally {
+        if (click.onHome) await refreshHome(click.origin)
+      }
+    }
+  }
+
+  async function approve(request: Request, click: Click): Promise<void> {
+    const { origin } = click
+    if (origin.userId === request.origin.userId && access.ruleOf(request)?.breakGlass) {
+      await decide.mayBreakGlass(request, origin)
+      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, request), async () => {})
+      return
+    }
+    const { missing, needed } = await decide.approve(request, origin)
+    if (missing > 0) await click.answer.whisper(notice(counted({ missing, needed })))
+  }
+
+  const openReject: FormHandler<Click> = {
+    form: ({ origin, value }) => rejectForm({ origin, extra: value }),
+    allow: async (click) => decide.mayReject(await requestOf(click), click.origin),
   }
 
   async function submitReject(submission: Submission): Promise<SubmissionAnswer> {
@@ -65,38 +106,77 @@ export function createConversation({
     const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, problem, reason)
     if (reason === '')
       return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why, so that the person who asked knows what to do.`, again }
-    if (!metadata?.extra) throw new Refusal(unknownRequest)
-    await decide.reject(await decide.find(metadata.extra), submission.origin.userId, reason)
+    await decide.reject(await requestIn(metadata), submission.origin, reason)
+    await refreshHome(submission.origin)
     return { is: 'accepted', words: mrkdwn`Rejected. The thread tells it to the person who asked.` }
   }
 
-  async function withdraw(click: Click): Promise<void> {
-    await decide.withdraw(await requestOf(click), click.origin.userId)
+  /** The request that a form was opened for. */
+  async function requestIn(metadata: Metadata | undefined): Promise<Request> {
+    const button = readButton(metadata?.extra ?? '')
+    if (!button) throw new Refusal(unknownRequest)
+    const request = await decide.find(button.id)
+    if (!belongsTo(button, request)) throw new Refusal(foreignButton)
+    if (!isGenuine(request)) throw new Refusal(changedRecord)
+    return request
   }
 
-  async function take(click: Click): Promise<void> {
-    await handOver(await requestOf(click), click)
+  async function submitBreakGlass(submission: Submission): Promise<SubmissionAnswer> {
+    const metadata = readMetadata(submission.metadata)
+    const { values } = submission
+    const request = await requestIn(metadata)
+    const reason = values.reason?.trim() ?? ''
+    const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? { origin: submission.origin }, request, problem, reason)
+    if (reason === '') return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
+    if (values.confirmed !== 'yes') {
+      return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve what you asked for yourself.`, again }
+    }
+    await decide.breakGlass(request, submission.origin, reason)
+    await refreshHome(submission.origin)
+    return { is: 'accepted', words: mrkdwn`Approved by yourself. The channel is told, with your reason.` }
   }
 
-  async function askAgain(click: Click): Promise<void> {
-    const request = await requestOf(click)
-    const { input, facts } = catalog.open(request)
-    const formAgain = forms[request.kind]
-    if (!formAgain) throw new Refusal(mrkdwn`There is no form for this kind of change. Ask again with the command.`)
-    const metadata = writeMetadata({ origin: originOf(click, request), ...(click.responseUrl ? { responseUrl: click.responseUrl } : {}) })
-    await openForm(click.triggerId, formAgain(metadata, { input, facts, reason: request.reason }), () =>
-      access.gate(click.origin, 'request'),
-    )
+  const askAgain: FormHandler<Click> = {
+    form: async (click) => {
+      const request = await requestOf(click)
+      const { input, facts } = catalog.open(request)
+      const { responseUrl } = click
+      const metadata = { origin: originOf(click, request), ...(responseUrl ? { responseUrl } : {}) }
+      const formAgain = forms[request.kind]
+      return formAgain
+        ? formAgain(writeMetadata(metadata), { input, facts, reason: request.reason })
+        : askAgainForm({ ...metadata, extra: click.value }, request)
+    },
+    allow: async (click) => {
+      const request = await requestOf(click)
+      await access.gate(originOf(click, request), request.kind)
+    },
+  }
+
+  /** The same once more, for a kind of change that has no form of its own. */
+  async function submitAgain(submission: Submission): Promise<SubmissionAnswer> {
+    const { origin, deliveryKey, values } = submission
+    const metadata = readMetadata(submission.metadata)
+    const request = await requestIn(metadata)
+    const { change, input } = catalog.open(request)
+    const reason = values.reason?.trim() || undefined
+    try {
+      return { is: 'accepted', words: askedWords(await ask({ change, input, origin, reason, deliveryKey })) }
+    } catch (error) {
+      const problem = toUserWords(error)
+      if (problem === undefined) throw error
+      const again = (words: Mrkdwn) => askAgainForm(metadata ?? { origin }, request, words, reason)
+      return { is: 'refused', blockId: 'reason', problem, again }
+    }
   }
 
   /** Asks for the change that undoes this one: a request of its own, by whoever presses, approved like any other. */
-  async function reverse(click: Click): Promise<void> {
-    const request = await requestOf(click)
+  async function reverse(request: Request, click: Click): Promise<void> {
     const { change, input, latest } = catalog.open(request)
     const back = change.reverse?.(input, latest)
     if (!back) throw new Refusal(mrkdwn`This cannot be undone from here. Ask for what you want with the command.`)
     const origin = originOf(click, request)
-    const reason = `Undoes request ${request.id.slice(0, 8)}.`
+    const reason = `Undoes request ${shortId(request)}.`
     const { is } = await ask({ change, input: back.input, origin, reason, deliveryKey: click.deliveryKey })
     if (is === 'card-delayed')
       await click.answer.whisper(notice(mrkdwn`Recorded. Slack has not confirmed the card yet; it appears here as soon as it does.`))
@@ -104,36 +184,21 @@ export function createConversation({
 
   return {
     clicks: {
-      [cardButtons.approve]: approve,
+      [cardButtons.approve]: button(approve),
       [cardButtons.reject]: openReject,
-      [cardButtons.withdraw]: withdraw,
-      [cardButtons.take]: take,
+      [cardButtons.withdraw]: button((request, { origin }) => decide.withdraw(request, origin)),
+      [cardButtons.take]: button(handOver),
       [cardButtons.again]: askAgain,
-      [cardButtons.reverse]: reverse,
+      [cardButtons.reverse]: button(reverse),
+      [cardButtons.stop]: button((request, { origin }) => decide.stopWatching(request, origin)),
+      [cardButtons.watch]: button((request, { origin }) => decide.watchAgain(request, origin)),
     },
-    submissions: { [rejectCallbackId]: submitReject },
+    submissions: { [rejectCallbackId]: submitReject, [breakGlassCallbackId]: submitBreakGlass, [askAgainCallbackId]: submitAgain },
   }
 }
 
-function rejectForm(metadata: Metadata, problem?: Mrkdwn, entered?: string): ModalView {
-  return modal({
-    callbackId: rejectCallbackId,
-    title: 'Reject the request',
-    submit: 'Reject',
-    metadata: writeMetadata(metadata),
-    blocks: [
-      ...(problem ? wholeSection(mrkdwn`:warning: ${problem}`) : []),
-      input({
-        blockId: 'reason',
-        label: 'Reason',
-        hint: 'The person who asked is told this in the thread.',
-        element: plainTextInput({ actionId: 'reason', multiline: true, maxLength: 500, ...(entered ? { initialValue: entered } : {}) }),
-      }),
-    ],
-  })
-}
-
-/** Whoever clicks asks, where they click, with the command's name as it was used then. */
+/** Whoever clicks asks, in the channel of the card, with the command's name as it was used then. */
 function originOf(click: Click, request: Request): Origin {
-  return { ...click.origin, command: request.origin.command }
+  const { channelId, command } = request.origin
+  return { ...click.origin, channelId, command }
 }

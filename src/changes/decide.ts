@@ -1,12 +1,16 @@
-import type { Request, RequestState } from '../domain/request.ts'
+import type { Origin } from '../domain/origin.ts'
+import type { Approval, Request, RequestState } from '../domain/request.ts'
 import { Refusal } from '../slack/errors.ts'
-import { type Access, refusalOf } from './access.ts'
-import { notYoursToWithdraw, tooLate, unknownRequest } from './answers.ts'
+import type { Access } from './access.ts'
+import { approvedByYou, notYoursToWithdraw, takenOver, tooLate, unknownRequest } from './answers.ts'
 import { approvalStep } from './approval-step.ts'
 import type { Attend } from './attend.ts'
 import type { Catalog } from './catalog.ts'
 import type { Store, Transition } from './store.ts'
 import type { Wake } from './watch.ts'
+
+/** Others may decide at the same moment; each time somebody else was first, it is worked out anew. */
+const mostTries = 20
 
 interface DecideParts {
   store: Store
@@ -15,62 +19,160 @@ interface DecideParts {
   /** Shows the new state at once; the outbox does where that fails. */
   show: Attend['showEverything']
   wake: Wake
-  approvalTtlMs: number
 }
 
 /**
  * Decisions. Each is checked at the click and then one compare-and-set, so that the first one wins over all replicas. Throws
  * Refusal, in words for the person who clicked.
  */
-export function createDecide({ store, access, catalog, show, wake, approvalTtlMs }: DecideParts) {
+export function createDecide({ store, access, catalog, show, wake }: DecideParts) {
   async function find(id: string): Promise<Request> {
     const request = await store.find(id)
     if (!request) throw new Refusal(unknownRequest)
     return request
   }
 
-  /** Who may decide is looked at first: what a request has become is for those who may see to it. */
-  async function authorise(request: Request, userId: string): Promise<string> {
-    const ruling = await access.toDecide(userId, request)
-    if (!ruling.allowed) throw refusalOf(ruling)
-    return ruling.rule
+  /**
+   * One person's approval; `missing` tells how many more it takes. Who may decide is looked at first: what a request has become is
+   * for those who may see to it. Those who approved before are counted by what they may now.
+   */
+  async function approve(asked: Request, origin: Origin): Promise<{ missing: number; needed: number }> {
+    const rule = await access.authorize(origin, { to: 'decide', request: asked })
+    let request = asked
+    for (let attempt = 0; attempt < mostTries; attempt += 1) {
+      refuseUnlessWaiting(request, origin.userId)
+      if (request.approvals.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request)).missing))
+      const approvals: Approval[] = [...request.approvals, { by: origin.userId, rule, at: await store.now() }]
+      const { enough, missing, needed } = await tallyOf({ ...request, approvals })
+      const moved = await step(request, origin.userId, enough ? completing(request, approvals) : counting(approvals, missing, needed))
+      if (moved === undefined) {
+        if (enough) await wakeUp(request)
+        return { missing, needed }
+      }
+      request = moved
+    }
+    throw new Error(`request ${asked.id} kept changing while it was approved`)
   }
 
-  async function approve(request: Request, userId: string): Promise<void> {
-    const rule = await authorise(request, userId)
-    const { change } = catalog.open(request)
-    await decide(request, userId, { ...approvalStep(change, { by: userId, rule }, approvalTtlMs), unexpired: true })
-    await wake(request.id, change.handover ? approvalTtlMs : 0)
+  function completing(request: Request, approvals: Approval[]): Transition {
+    const last = approvals.at(-1)
+    const decision = { ...(last ? { by: last.by, rule: last.rule } : {}) }
+    const whole = approvalStep(catalog.open(request).change, request, decision)
+    return { ...whole, set: { ...whole.set, approvals }, unexpired: true, unmoved: true }
+  }
+
+  /** Not enough yet: it goes on waiting, with one approval more. */
+  function counting(approvals: Approval[], missing: number, needed: number): Transition {
+    const last = approvals.at(-1)
+    return {
+      name: 'approve',
+      from: ['waiting'],
+      to: 'waiting',
+      set: { approvals },
+      unexpired: true,
+      unmoved: true,
+      keepDue: true,
+      audit: { ...(last ? { by: last.by, rule: last.rule } : {}), result: `${missing} more of ${needed} needed` },
+    }
+  }
+
+  function tallyOf(request: Request) {
+    const by = request.approvals.map((approval) => approval.by)
+    return access.tally(request, by)
+  }
+
+  /** In an emergency: the requester's own approval, alone, with a reason that the channel is told. */
+  async function breakGlass(request: Request, origin: Origin, reason: string): Promise<void> {
+    const rule = await access.authorize(origin, { to: 'break-glass', request })
+    refuseUnlessWaiting(request, origin.userId)
+    const whole = approvalStep(catalog.open(request).change, request, { by: origin.userId, rule, reason, breakGlass: true })
+    await decide(request, origin.userId, { ...whole, name: 'break-glass', unexpired: true, reports: ['break-glass'] })
+    await wakeUp(request)
+  }
+
+  /** Whether the person may break the glass, before they are asked for the reason. */
+  async function mayBreakGlass(request: Request, origin: Origin): Promise<void> {
+    await access.authorize(origin, { to: 'break-glass', request })
+    refuseUnlessWaiting(request, origin.userId)
+  }
+
+  async function wakeUp(request: Request): Promise<void> {
+    await wake(request.id, catalog.open(request).change.handover ? request.ttlMs : 0)
   }
 
   /** Whether the person may reject it, before they are asked for the reason. */
-  async function mayReject(request: Request, userId: string): Promise<void> {
-    await authorise(request, userId)
-    if (request.state !== 'waiting') throw new Refusal(tooLate(request, userId))
+  async function mayReject(request: Request, origin: Origin): Promise<void> {
+    await access.authorize(origin, { to: 'decide', request })
+    refuseUnlessWaiting(request, origin.userId)
   }
 
-  async function reject(request: Request, userId: string, reason: string): Promise<void> {
-    const rule = await authorise(request, userId)
-    await decide(request, userId, {
+  async function reject(request: Request, origin: Origin, reason: string): Promise<void> {
+    const rule = await access.authorize(origin, { to: 'decide', request })
+    await decide(request, origin.userId, {
       name: 'reject',
       from: ['waiting'],
       to: 'rejected',
-      set: { decision: { by: userId, rule, reason } },
+      set: { decision: { by: origin.userId, rule, reason } },
       stamp: ['decidedAt', 'endedAt'],
       unexpired: true,
       reports: ['ended'],
+      audit: { by: origin.userId, rule, reason },
     })
   }
 
-  async function withdraw(request: Request, userId: string): Promise<void> {
-    if (userId !== request.origin.userId) throw new Refusal(notYoursToWithdraw(request))
+  async function withdraw(request: Request, origin: Origin): Promise<void> {
+    const rule = await access.authorize(origin, { to: 'own', request, otherwise: notYoursToWithdraw(request).text })
     // What is handed over can be given up as long as it has not been taken.
     const from: RequestState[] = catalog.open(request).change.handover ? ['waiting', 'approved'] : ['waiting']
-    await decide(request, userId, { name: 'withdraw', from, to: 'withdrawn', stamp: ['endedAt'] })
+    await decide(request, origin.userId, {
+      name: 'withdraw',
+      from,
+      to: 'withdrawn',
+      stamp: ['endedAt'],
+      audit: { by: origin.userId, rule },
+    })
   }
 
-  async function decide(request: Request, userId: string, step: Transition): Promise<void> {
-    const result = await store.transition(request, step)
+  /** What was accepted cannot be cancelled, only no longer be followed: by who asked for it, or who could decide it. */
+  async function stopWatching(request: Request, origin: Origin): Promise<void> {
+    const rule = await authorizeOwnerOrApprover(request, origin)
+    await decide(request, origin.userId, {
+      name: 'stop-watching',
+      from: ['following'],
+      to: 'unwatched',
+      set: { stoppedBy: origin.userId },
+      stamp: ['endedAt'],
+      reports: ['stopped'],
+      audit: { by: origin.userId, rule },
+    })
+  }
+
+  async function watchAgain(request: Request, origin: Origin): Promise<void> {
+    const rule = await authorizeOwnerOrApprover(request, origin)
+    if (request.state !== 'unwatched') throw new Refusal(tooLate(request, origin.userId))
+    if (!(await store.isLatest(request)) || (await store.holderOf(request.resource)) !== undefined) throw new Refusal(takenOver)
+    const audit = { by: origin.userId, rule }
+    await decide(request, origin.userId, { name: 'watch-again', from: ['unwatched'], to: 'following', dueInMs: 0, audit })
+    await wake(request.id)
+  }
+
+  function authorizeOwnerOrApprover(request: Request, origin: Origin): Promise<string> {
+    const isOwner = request.origin.userId === origin.userId
+    return access.authorize(origin, isOwner ? { to: 'own', request, otherwise: '' } : { to: 'decide', request })
+  }
+
+  function refuseUnlessWaiting(request: Request, userId: string): void {
+    if (request.state !== 'waiting') throw new Refusal(tooLate(request, userId))
+  }
+
+  async function decide(request: Request, userId: string, transition: Transition): Promise<void> {
+    const moved = await step(request, userId, transition)
+    if (moved) throw new Error(`request ${request.id} moved under a step that does not depend on it`)
+  }
+
+  /** The record as it is now, where the step was worked out from an older one; undefined when the step was made. */
+  async function step(request: Request, userId: string, transition: Transition): Promise<Request | undefined> {
+    const result = await store.transition(request, transition)
     if (result.outcome === 'missing') throw new Refusal(unknownRequest)
     if (result.outcome === 'expired') {
       await store.transition(request, { name: 'expire', from: ['waiting'], to: 'expired', stamp: ['endedAt'], reports: ['ended'] })
@@ -78,9 +180,11 @@ export function createDecide({ store, access, catalog, show, wake, approvalTtlMs
       throw new Refusal(tooLate({ ...request, state: 'expired' }, userId))
     }
     if (result.outcome === 'lost') throw new Refusal(tooLate(await find(request.id), userId))
+    if (result.outcome === 'moved') return find(request.id)
     await show(request.id)
+    return undefined
   }
 
-  return { find, approve, mayReject, reject, withdraw }
+  return { find, approve, breakGlass, mayBreakGlass, mayReject, reject, withdraw, stopWatching, watchAgain }
 }
 export type Decide = ReturnType<typeof createDecide>

@@ -1,6 +1,6 @@
 import type { Request } from '../domain/request.ts'
 import { unreachableChannelErrors } from '../slack/failure.ts'
-import type { Message, Messenger } from '../slack/messenger.ts'
+import type { Message, Messenger, Where } from '../slack/messenger.ts'
 import type { Lease, Outbox, Settlement } from './outbox.ts'
 import type { OutboxName, Store } from './store.ts'
 
@@ -73,7 +73,8 @@ export function createDeliver({ store, outbox, messenger, render, onUndeliverabl
     const message = render.report(request, name)
     if (!message) return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
     const where = { channelId: request.origin.channelId, key: `${request.id}/${name}` }
-    const inThread = await postOnce(request.cardTs ? { ...where, threadTs: request.cardTs } : where, message, lease, request)
+    const thread = request.cardTs ? { threadTs: request.cardTs, broadcast: name === 'break-glass' } : {}
+    const inThread = await postOnce({ ...where, ...thread }, message, lease, request)
     if (inThread.is === 'sent') return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
     if (inThread.is !== 'refused') return later(unsent(inThread, lease))
     if (isPassing(inThread.error)) return later(unsent({ is: 'rate-limited', retryInMs: passingMs }, lease))
@@ -103,7 +104,7 @@ export function createDeliver({ store, outbox, messenger, render, onUndeliverabl
   }
 
   /** Posts, unless an earlier try of unknown fate turns out to be there. */
-  async function postOnce(where: { channelId: string; threadTs?: string; key: string }, message: Message, lease: Lease, request: Request) {
+  async function postOnce(where: Where & { key: string }, message: Message, lease: Lease, request: Request) {
     if (lease.mode === 'fresh') return messenger.post(where, message)
     const found = await messenger.find({ ...where, oldestMs: request.createdAt - 60_000 })
     if (found.is === 'found') return { is: 'sent' as const, ts: found.ts, channelId: where.channelId }

@@ -1,8 +1,11 @@
 import { ApiError, ApiUnreachableError, certainlyNotApplied, UserError } from '../domain/errors.ts'
+import { isGenuine } from '../domain/payload.ts'
 import type { Request } from '../domain/request.ts'
 import { apiErrorSentence, toUserMessage } from '../slack/errors.ts'
+import type { Audit } from './audit.ts'
 import type { Catalog, Opened } from './catalog.ts'
-import type { Store, Transition } from './store.ts'
+import { answerOf, listenForAnswer } from './heard-answer.ts'
+import { noteOf, type Store, type Transition } from './store.ts'
 
 /** The look before the write. */
 const preflightMs = 15_000
@@ -20,20 +23,23 @@ const firstLookMs = 2_000
 
 interface ExecuteParts {
   store: Store
+  audit: Pick<Audit, 'note'>
   catalog: Catalog
-  approvalTtlMs: number
   onApiError: (error: unknown) => void
+  /** A record is not what was asked for any more. */
+  onChanged: (request: Request) => void
 }
 
 /**
  * Carries out an approved request: looks once more, and makes the write at most once. Whoever gets the record from `approved` to
  * `starting` sends; everybody else, and everybody after a crash, only looks what became of it.
  */
-export function createExecute({ store, catalog, approvalTtlMs, onApiError }: ExecuteParts) {
+export function createExecute({ store, audit, catalog, onApiError, onChanged }: ExecuteParts) {
   return async function execute(request: Request): Promise<void> {
     const opened = catalog.open(request)
     // What is handed over waits for its requester, until it expires.
     if (!opened.change.run) return expire(request)
+    if (!isGenuine(request)) return refuseChanged(request)
     if (await isOutdated(request)) return
     const seen = await lookAgain(request, opened)
     if (!seen) return
@@ -49,10 +55,18 @@ export function createExecute({ store, catalog, approvalTtlMs, onApiError }: Exe
     if (claimed.outcome === 'won') await write(request, opened, seen.facts)
   }
 
+  /** What is kept is no longer what was approved: nobody has approved that. */
+  async function refuseChanged(request: Request): Promise<void> {
+    const why =
+      'What I keep of this request is no longer what was approved, so nothing was sent and nothing was changed. Somebody may have changed my memory (Redis).'
+    onChanged(request)
+    await end(request, { name: 'give-up', from: ['approved'], to: 'not-started', set: { why } })
+  }
+
   /** Whoever approved it did not mean any time later: after a long standstill it has to be asked for again. */
   async function isOutdated(request: Request): Promise<boolean> {
     const waited = (await store.now()) - (request.decidedAt ?? request.createdAt)
-    if (waited < approvalTtlMs + patienceMs) return false
+    if (waited < request.ttlMs + patienceMs) return false
     const why = 'It was approved, but could not be carried out in time, so nothing was sent and nothing was changed.'
     await end(request, { name: 'give-up', from: ['approved'], to: 'not-started', set: { why } })
     return true
@@ -96,14 +110,25 @@ export function createExecute({ store, catalog, approvalTtlMs, onApiError }: Exe
   }
 
   async function write(request: Request, { change, input }: Opened, facts: unknown): Promise<void> {
+    const heard = listenForAnswer()
     try {
-      const result = await change.run?.(input, facts)
-      if (result === 'done') await end(request, { name: 'end', from: ['starting'], to: 'done' })
-      else await store.transition(request, { name: 'accept', from: ['starting'], to: 'following', stamp: ['acceptedAt'], dueInMs: 0 })
+      const outcome = await change.run?.(input, facts, { onAnswer: heard.onAnswer })
+      const answered = { result: heard.words() }
+      if (outcome === 'done') await end(request, { name: 'end', from: ['starting'], to: 'done', audit: answered })
+      else
+        await store.transition(request, {
+          name: 'accept',
+          from: ['starting'],
+          to: 'following',
+          stamp: ['acceptedAt'],
+          dueInMs: 0,
+          audit: answered,
+        })
     } catch (error) {
       onApiError(error)
-      if (certainlyNotApplied(error)) await refused(request, error)
-      else await store.postpone([request.id], firstLookMs)
+      if (certainlyNotApplied(error)) return refused(request, error)
+      await store.postpone([request.id], firstLookMs)
+      await audit.note(noteOf(request, 'answer', { result: answerOf(error) }))
     }
   }
 
@@ -115,7 +140,7 @@ export function createExecute({ store, catalog, approvalTtlMs, onApiError }: Exe
           ? `${apiErrorSentence(error)} Nothing was changed.`
           : 'Nothing was sent.'
     const to = error instanceof ApiError ? 'failed' : 'not-started'
-    await end(request, { name: 'end', from: ['starting'], to, set: { why } })
+    await end(request, { name: 'end', from: ['starting'], to, set: { why }, audit: { result: `${answerOf(error)}. ${why}` } })
   }
 
   async function end(request: Request, step: Omit<Transition, 'stamp' | 'reports'>): Promise<undefined> {

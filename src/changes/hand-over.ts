@@ -7,16 +7,21 @@ import type { Click } from '../slack/interaction.ts'
 import { notice } from '../slack/notice.ts'
 import type { ShowSecret } from '../slack/show-secret.ts'
 import { mrkdwn } from '../slack/text.ts'
+import type { Access } from './access.ts'
 import { notYoursToTake, tooLate } from './answers.ts'
 import type { Attend } from './attend.ts'
+import type { Audit } from './audit.ts'
 import type { Catalog, Opened } from './catalog.ts'
-import type { Store } from './store.ts'
+import { answerOf, listenForAnswer } from './heard-answer.ts'
+import { noteOf, type Store } from './store.ts'
 import type { Wake } from './watch.ts'
 
 const preflightMs = 5_000
 
 interface HandOverParts {
   store: Store
+  access: Access
+  audit: Pick<Audit, 'note'>
   catalog: Catalog
   showSecret: ShowSecret
   show: Attend['showEverything']
@@ -29,15 +34,23 @@ interface HandOverParts {
  * Makes what was approved and shows it to the person who asked, in answer to their click. Whatever goes wrong after the write ends
  * with the secret worthless: a secret that nobody has seen must not stay valid, and is never kept to be shown later.
  */
-export function createHandOver({ store, catalog, showSecret, show, onApiError, timings, wake }: HandOverParts) {
+export function createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, timings, wake }: HandOverParts) {
   return async function handOver(request: Request, click: Click): Promise<void> {
     const opened = catalog.open(request)
-    if (click.origin.userId !== request.origin.userId) throw new Refusal(notYoursToTake(request))
+    const rule = await access.authorize(click.origin, { to: 'own', request, otherwise: notYoursToTake(request).text })
     if (request.state !== 'approved' || !opened.change.handover) throw new Refusal(tooLate(request, click.origin.userId))
     const facts = await lookAgain(request, opened)
 
-    const step = { name: 'send', from: ['approved' as const], to: 'starting' as const, set: { seen: facts }, stamp: ['sentAt' as const] }
-    const claimed = await store.transition(request, { ...step, unexpired: true, dueInMs: timings.handoverMs })
+    const claimed = await store.transition(request, {
+      name: 'send',
+      from: ['approved'],
+      to: 'starting',
+      set: { seen: facts },
+      stamp: ['sentAt'],
+      unexpired: true,
+      dueInMs: timings.handoverMs,
+      audit: { by: click.origin.userId, rule },
+    })
     if (claimed.outcome !== 'won') {
       const now = await store.find(request.id)
       throw new Refusal(tooLate(now ?? { ...request, state: 'expired' }, click.origin.userId))
@@ -69,14 +82,23 @@ export function createHandOver({ store, catalog, showSecret, show, onApiError, t
 
   async function issueAndShow(request: Request, { change, input }: Opened, facts: unknown, click: Click): Promise<void> {
     const startedAt = performance.now()
-    const issued = await issue(request, () => change.handover?.issue(input, facts), click)
+    const heard = listenForAnswer()
+    const issued = await issue(request, () => change.handover?.issue(input, facts, { onAnswer: heard.onAnswer }), click)
     if (!issued) return
     const inTime = performance.now() - startedAt < timings.handoverMs / 2
     const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
     const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
     const shown = inTime ? await showSecret(place, words, issued.secret) : 'undelivered'
     if (shown === 'shown') {
-      await store.transition(request, { name: 'end', from: ['starting'], to: 'done', stamp: ['endedAt'], reports: ['ended'] })
+      const result = `${heard.words()} (${issued.id}), shown to the person who asked`
+      const step = {
+        name: 'end',
+        from: ['starting' as const],
+        to: 'done' as const,
+        stamp: ['endedAt' as const],
+        reports: ['ended' as const],
+      }
+      await store.transition(request, { ...step, audit: { result } })
       return
     }
     await takeBack(request, issued, () => change.handover?.retract(issued), click)
@@ -88,6 +110,7 @@ export function createHandOver({ store, catalog, showSecret, show, onApiError, t
       return await write()
     } catch (error) {
       onApiError(error)
+      await audit.note(noteOf(request, 'answer', { result: answerOf(error) }))
       if (!certainlyNotApplied(error)) {
         const words = mrkdwn`The account API did not confirm it, so I do not know whether it was made. I look for it, make it worthless if it is there, and tell you in the thread. Nothing that nobody has seen stays valid.`
         await click.answer.whisper(notice(words))

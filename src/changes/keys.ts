@@ -18,6 +18,16 @@ export function createKeys(prefix: string) {
     due: `${tag}:due`,
     /** Sorted set of `<request id>/<message>` by when to send. */
     outbox: `${tag}:outbox`,
+    /** Streams: what was noted and is not in the chain yet; the chain. A hash: the chain's last number and hash, and what was printed. */
+    auditIntake: `${tag}:audit:intake`,
+    audit: `${tag}:audit`,
+    auditHead: `${tag}:audit:head`,
+    /** Notes that were sent before. */
+    auditSent: (token: string) => `${tag}:audit:sent:${token}`,
+    /** Sorted set of workers by when they were last at work. */
+    workers: `${tag}:workers`,
+    /** When something of Slack's last arrived, by what it was: a click, an option load. */
+    lastHeard: `${tag}:last-heard`,
     lastTick: `${tag}:last-tick`,
     /** Who is looking for what a request has issued. */
     search: (id: string) => `${tag}:search:${id}`,

@@ -1,4 +1,7 @@
+import { whoIsIn } from '../domain/approval.ts'
 import type { Description } from '../domain/change.ts'
+import { formatDuration } from '../domain/duration.ts'
+import { approvalsNeeded, approversOf, type PolicyRule } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { context, message, wholeSection } from '../slack/blocks.ts'
 import type { Message } from '../slack/messenger.ts'
@@ -11,6 +14,8 @@ export interface ReportView {
   description: Description
   /** The sentence that says that it is done. */
   done: string
+  /** The policy's rule for it as it is now. */
+  rule: PolicyRule | undefined
   /** `15 min`: what it should have taken at most. */
   lateAfter: string
   now: number
@@ -18,11 +23,23 @@ export interface ReportView {
 
 /** What the thread is told, mentioning the requester. Undefined when there is nothing to say any more. Pure. */
 export function report(view: ReportView, name: ReportName): Message | undefined {
+  if (name === 'reminder-half' || name === 'reminder-last') return reminder(view)
   const words = sentence(view, name)
   return words === undefined ? undefined : say(mrkdwn`${mention(view.request.origin.userId)} ${words}`)
 }
 
-function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
+/** To those whose approval is missing. */
+function reminder({ request, description, rule, now }: ReportView): Message | undefined {
+  if (request.state !== 'waiting' || !rule?.approve) return undefined
+  const called = whoIsIn(rule.mention ?? approversOf(rule.approve))
+  const missing = approvalsNeeded(rule.approve) - request.approvals.length
+  const more = request.approvals.length > 0 ? mrkdwn` It has ${request.approvals.length}, and needs ${missing} more.` : mrkdwn``
+  const left = formatDuration(request.expiresAt - now)
+  const words = mrkdwn`:hourglass_flowing_sand: ${ownWords(called)} “${description.sentence}” still waits for approval.${more} It expires in ${left}: press *Approve* or *Reject* on the card above.`
+  return say(words)
+}
+
+function sentence(view: ReportView, name: Exclude<ReportName, 'reminder-half' | 'reminder-last'>): Mrkdwn | undefined {
   const { request, description } = view
   switch (name) {
     case 'late':
@@ -31,11 +48,29 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
       return request.state === 'following'
         ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start after all. “${description.sentence}” is ${description.underway} now; I follow it and report its end here.`
         : undefined
+    case 'break-glass':
+      return breakGlassSentence(view)
+    case 'stopped':
+      return stoppedSentence(view)
     case 'ended':
       return endSentence(view)
     case 'ended-again':
       return mrkdwn`*Correction to what I reported before:* ${endSentence(view)}`
   }
+}
+
+/** Told to the channel, whatever has become of it meanwhile. */
+function breakGlassSentence({ request, description, rule }: ReportView): Mrkdwn | undefined {
+  const { decision, origin } = request
+  if (!decision?.breakGlass) return undefined
+  const told = rule?.approve ? ownWords(`${whoIsIn(approversOf(rule.approve))}: `) : mrkdwn``
+  return mrkdwn`:rotating_light: *Break-glass.* ${told}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Reason: ${quote(decision.reason ?? 'none given')}. Look at it now, and talk about it afterwards.`
+}
+
+function stoppedSentence({ request, description }: ReportView): Mrkdwn | undefined {
+  if (request.state !== 'unwatched') return undefined
+  const who = request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`Somebody`
+  return mrkdwn`:large_orange_circle: *No longer followed:* “${description.sentence}”. ${who} stopped it after ${timeTaken(request)}. The account API had accepted it, so it may still complete, and I do not tell when. *Watch again* on the card takes it up again.`
 }
 
 function lateSentence({ request, description, lateAfter, now }: ReportView): Mrkdwn | undefined {

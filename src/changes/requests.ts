@@ -4,6 +4,7 @@ import type { Messenger } from '../slack/messenger.ts'
 import { notice } from '../slack/notice.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { createAttend } from './attend.ts'
+import type { Audit } from './audit.ts'
 import type { Catalog } from './catalog.ts'
 import { createDeliver, type Renderer } from './deliver.ts'
 import { createExecute } from './execute.ts'
@@ -17,6 +18,7 @@ import { refusedCard } from './words.ts'
 
 interface RequestsParts {
   redis: Redis
+  audit: Audit
   keys: Keys
   messenger: Messenger
   catalog: Catalog
@@ -24,7 +26,6 @@ interface RequestsParts {
   tellOperators: TellOperators
   pollIntervalMs: number
   lateAfterMs: number
-  approvalTtlMs: number
   timings: Timings
   onApiError: (error: unknown) => void
   onQueueError: (error: unknown) => void
@@ -40,11 +41,11 @@ export function createRequests({
   tellOperators,
   pollIntervalMs,
   lateAfterMs,
-  approvalTtlMs,
+  audit,
   timings,
   ...on
 }: RequestsParts) {
-  const store = createStore({ redis, keys })
+  const store = createStore({ redis, keys, audit })
   const outbox = createOutbox({ redis, keys })
   const queues = createQueues({ redis, keys, pollIntervalMs, onError: on.onQueueError })
   const deliver = createDeliver({
@@ -57,21 +58,30 @@ export function createRequests({
       void tellOperators(`undeliverable:${request.id}`, notice(words))
     },
   })
-  const execute = createExecute({ store, catalog, approvalTtlMs, onApiError: on.onApiError })
+  const execute = createExecute({
+    store,
+    audit,
+    catalog,
+    onApiError: on.onApiError,
+    onChanged: ({ id }) => {
+      const words = mrkdwn`:rotating_light: What I keep of request ${id} is no longer what was approved. Nothing was sent. Find out who can write to my memory (Redis), and check the audit with npm run audit:verify.`
+      void tellOperators(`changed:${id}`, notice(words))
+    },
+  })
   const follow = createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError: on.onApiError })
   const attend = createAttend({
     store,
     catalog,
-    approvalTtlMs,
+    wake: queues.wake,
     outbox,
     deliver,
     execute,
     follow,
     onCardRefused: async (request, error) => {
-      await store.discard(request)
+      await store.discard(request, `the card could not be posted: ${error}`)
       await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
     },
   })
-  return { redis, store, outbox, queues, deliver, attend, follow }
+  return { redis, audit, store, outbox, queues, deliver, attend, follow }
 }
 export type Requests = ReturnType<typeof createRequests>

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import type { AuditNote } from '../domain/audit-entry.ts'
 import type { ChangeKind } from '../domain/change.ts'
 import type { Origin } from '../domain/origin.ts'
 import { isOpen, openStates, Request, type RequestState } from '../domain/request.ts'
+import type { Audit } from './audit.ts'
 import type { Keys } from './keys.ts'
 import { guardStore } from './redis.ts'
 import { createScripts } from './scripts.ts'
 
 /** Longer than looking for something and deleting it can take. */
 const searchMs = 60_000
+
+/** The share of the time to decide after which approvers are reminded first. */
+export const firstReminderAt = 0.5
 
 /** How long the record of an ended request is kept. */
 export const keepEndedMs = 30 * 24 * 3_600_000
@@ -19,9 +24,13 @@ export interface NewRequest {
   input: unknown
   facts: unknown
   resource: string
+  sentence: string
+  hash: string
+  rule: string
   unchecked: string[]
   origin: Origin
   reason?: string
+  approverNames?: string
   /** False where this kind is carried out without an approval, as soon as its card is posted. */
   needsApproval: boolean
   ttlMs: number
@@ -30,59 +39,77 @@ export interface NewRequest {
 type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
 
 export interface Transition {
-  /** Names the step, so that a command that is sent twice is known again: `approve`, `send`, `end`. */
+  /** Names the step, for the audit: `approve`, `send`, `end`. */
   name: string
+  /** What the audit says of it, beyond what the request says of itself. */
+  audit?: Pick<AuditNote, 'by' | 'rule' | 'reason' | 'result'>
   from: RequestState[]
   to: RequestState
-  set?: Partial<Pick<Request, 'decision' | 'why' | 'seen' | 'watchedUntil'>>
+  set?: Partial<Pick<Request, 'decision' | 'approvals' | 'reminded' | 'why' | 'seen' | 'watchedUntil' | 'stoppedBy'>>
   /** Fields that get the present time of Redis' clock. */
   stamp?: Stamp[]
   /** Only while the request can still be decided. */
   unexpired?: boolean
+  /** Only while the record is as it was read: where the step was worked out from what it holds. */
+  unmoved?: boolean
   /** Sets anew when it expires: in so many ms. */
   extendMs?: number
-  /** When it needs attention again; never, if absent. */
+  /** When it needs attention again; never, if absent and not kept. */
   dueInMs?: number
+  /** It needs attention when it did before. */
+  keepDue?: boolean
   /** Messages for the thread, put into the outbox in the same step. */
   reports?: ReportName[]
 }
 
 /** What a thread is told, in the order in which it belongs. */
-export const reportNames = ['late', 'ended', 'restarted', 'ended-again'] as const
+export const reportNames = [
+  'reminder-half',
+  'reminder-last',
+  'break-glass',
+  'late',
+  'stopped',
+  'ended',
+  'restarted',
+  'ended-again',
+] as const
 export type ReportName = (typeof reportNames)[number]
 export type OutboxName = 'card' | ReportName
 
 export interface TransitionResult {
-  outcome: 'won' | 'lost' | 'expired' | 'missing'
+  outcome: 'won' | 'lost' | 'moved' | 'expired' | 'missing'
   state: RequestState | undefined
 }
 
 /** The records of requests in Redis: created once, changed only by compare-and-set. Throws StoreUnavailableError when Redis does not answer. */
-export function createStore({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createStore({ redis, keys, audit }: { redis: Redis; keys: Keys; audit: Pick<Audit, 'encode' | 'kick'> }) {
   const run = createScripts(redis)
 
   async function create(request: NewRequest): Promise<{ outcome: 'created' | 'exists' | 'busy'; id: string }> {
-    const { ttlMs, ...fields } = request
-    const { id, resource } = fields
+    const { id, resource, ttlMs, origin, rule, reason } = request
     const argument = {
       id,
       recordPrefix: keys.recordPrefix,
       open: openStates,
-      fields: encodeFields({ ...fields, state: 'waiting' }),
+      fields: encodeFields({ ...request, state: 'waiting' }),
       ttlMs,
-      dueInMs: fields.needsApproval ? ttlMs : 0,
+      dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
     }
-    const [outcome, standing] = await run('create', creationKeys(id, resource), [JSON.stringify(argument)])
+    const note = noteOf(request, 'ask', { by: origin.userId, rule, reason })
+    const [outcome, standing] = await run('create', creationKeys(id, resource), [JSON.stringify(argument), audit.encode(note)])
+    audit.kick()
     return { outcome: outcome as 'created' | 'exists' | 'busy', id: standing ?? id }
   }
 
   function creationKeys(id: string, resource: string): string[] {
-    return [keys.record(id), keys.resource(resource), keys.latest(resource), keys.open, keys.outbox, keys.due]
+    return [keys.record(id), keys.resource(resource), keys.latest(resource), keys.open, keys.outbox, keys.due, keys.auditIntake]
   }
 
   /** Takes back a request whose card could not be posted. Does nothing to one that people have seen. */
-  async function discard(request: { id: string; resource: string }): Promise<void> {
-    await run('discard', creationKeys(request.id, request.resource), [request.id])
+  async function discard(request: Noted, why: string): Promise<void> {
+    const note = audit.encode(noteOf(request, 'discard', { result: why }))
+    await run('discard', creationKeys(request.id, request.resource), [request.id, note])
+    audit.kick()
   }
 
   /** Redis' clock, the one that all times of a record are taken from, in ms since 1970. */
@@ -108,22 +135,27 @@ export function createStore({ redis, keys }: { redis: Redis; keys: Keys }) {
   async function transition(request: Request, step: Transition, token: string = randomUUID()): Promise<TransitionResult> {
     const argument = {
       id: request.id,
-      name: step.name,
+      // A person's steps go by their name, too: another's must not hide that one was sent twice.
+      name: step.audit?.by === undefined ? step.name : `${step.name}:${step.audit.by}`,
       token,
       from: step.from,
       to: step.to,
       set: encodeFields(step.set ?? {}),
       stamp: step.stamp ?? [],
       unexpired: step.unexpired ?? false,
+      revision: step.unmoved ? request.revision : false,
       extendMs: step.extendMs ?? false,
       dueInMs: step.dueInMs ?? false,
+      keepDue: step.keepDue ?? false,
       reports: step.reports ?? [],
       open: isOpen(step.to),
       keepMs: keepEndedMs,
     }
     const { id, resource } = request
-    const recordKeys = [keys.record(id), keys.resource(resource), keys.open, keys.ended, keys.outbox, keys.due]
-    const [outcome, state] = await run('transition', recordKeys, [JSON.stringify(argument)])
+    const recordKeys = [keys.record(id), keys.resource(resource), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake]
+    const note = noteOf(request, step.name, { result: step.set?.why, ...step.audit })
+    const [outcome, state] = await run('transition', recordKeys, [JSON.stringify(argument), audit.encode(note)])
+    audit.kick()
     return { outcome: outcome as TransitionResult['outcome'], state: (JSON.parse(state ?? '""') || undefined) as RequestState | undefined }
   }
 
@@ -182,6 +214,23 @@ export function createStore({ redis, keys }: { redis: Redis; keys: Keys }) {
     return findMany(await guardStore(() => redis.zrevrange(keys.ended, 0, limit - 1)))
   }
 
+  /** Which request holds a resource, if one does. */
+  async function holderOf(resource: string): Promise<string | undefined> {
+    return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
+  }
+
+  /** A worker says that it is at work. */
+  async function noteWorker(name: string): Promise<void> {
+    const at = await now()
+    await guardStore(() => redis.zadd(keys.workers, String(at), name))
+    await guardStore(() => redis.zremrangebyscore(keys.workers, '-inf', String(at - 24 * 3_600_000)))
+  }
+
+  /** How many workers were at work within this time. */
+  async function workersSeen(withinMs: number): Promise<number> {
+    return guardStore(async () => redis.zcount(keys.workers, String((await now()) - withinMs), '+inf'))
+  }
+
   /** Whether no other request for the same resource came after this one. */
   async function isLatest(request: Request): Promise<boolean> {
     const latest = await guardStore(() => redis.get(keys.latest(request.resource)))
@@ -206,9 +255,21 @@ export function createStore({ redis, keys }: { redis: Redis; keys: Keys }) {
     open,
     ended,
     isLatest,
+    holderOf,
+    noteWorker,
+    workersSeen,
   }
 }
 export type Store = ReturnType<typeof createStore>
+
+type Noted = Pick<Request, 'id' | 'kind' | 'resource' | 'sentence' | 'origin' | 'hash'>
+
+/** What the audit says of something that happens to a request. */
+export function noteOf(request: Noted, act: string, more: Partial<AuditNote>): AuditNote {
+  const { id, kind, resource, sentence, origin, hash } = request
+  const { channelId, teamId } = origin
+  return { act, requestId: id, kind, resource, what: sentence, channelId, teamId, payload: hash, ...more }
+}
 
 function encodeFields(fields: Record<string, unknown>): Record<string, string> {
   const present = Object.entries(fields).filter(([, value]) => value !== undefined)
@@ -227,4 +288,10 @@ function decodeRecord(hash: Record<string, string>): Request | undefined {
   if (!hash.state) return undefined
   const own = Object.entries(hash).filter(([name]) => !name.includes(':'))
   return Request.parse(Object.fromEntries(own.map(([name, value]) => [name, JSON.parse(value)])))
+}
+
+/** A request as it will stand once it is recorded, to see what its card would show. */
+export function asDraft({ ttlMs, ...request }: NewRequest): Request {
+  const now = Date.now()
+  return Request.parse({ ...request, ttlMs, state: 'waiting', revision: 1, createdAt: now, expiresAt: now + ttlMs })
 }

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { type ConnectionOptions, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import pLimit from 'p-limit'
 import { z } from 'zod'
 import type { Attend } from './attend.ts'
+import type { Audit } from './audit.ts'
 import type { Deliver } from './deliver.ts'
 import type { Follow } from './follow.ts'
 import type { Keys } from './keys.ts'
@@ -94,6 +97,7 @@ interface WatchParts {
   redis: Redis
   keys: Keys
   queues: Queues
+  audit: Pick<Audit, 'tidy'>
   store: Store
   outbox: Outbox
   attend: Attend
@@ -111,6 +115,7 @@ export function createWatch({
   redis,
   keys,
   queues,
+  audit,
   store,
   outbox,
   attend,
@@ -119,6 +124,7 @@ export function createWatch({
   onError,
   watchdogMs = usualWatchdogMs,
 }: WatchParts) {
+  const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const sending = pLimit(8)
   let watchdog: NodeJS.Timeout | undefined
   let wasBusy = false
@@ -169,6 +175,8 @@ export function createWatch({
   /** Sees to it that ticks run when they are needed, whatever became of the scheduler. */
   async function guard(): Promise<void> {
     try {
+      await store.noteWorker(workerName)
+      await audit.tidy()
       if (!(await store.isBusy(horizonMs))) {
         wasBusy = false
         return

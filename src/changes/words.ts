@@ -12,6 +12,7 @@ const names: Record<RequestState, string> = {
   failed: 'failed',
   'not-started': 'not started',
   superseded: 'superseded',
+  unwatched: 'no longer followed',
   void: 'void',
   rejected: 'rejected',
   withdrawn: 'withdrawn',

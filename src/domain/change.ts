@@ -1,10 +1,20 @@
 import type { z } from 'zod'
+import type { Project } from './policy.ts'
 import type { Secret } from './secret.ts'
 import type { Verdict } from './verdict.ts'
 
 /** What may be asked for. The names are public: `NO_APPROVAL` and policies use them. */
 export const changeKinds = ['vm.rename', 'ip.move', 'key.create', 'key.rotate', 'key.revoke'] as const
 export type ChangeKind = (typeof changeKinds)[number]
+
+/** Each kind in words, after *ask for* and *may*: `moving an Elastic IP`. */
+export const kindWords: Record<ChangeKind, string> = {
+  'vm.rename': 'renaming a virtual machine',
+  'ip.move': 'moving an Elastic IP',
+  'key.create': 'a new API key',
+  'key.rotate': 'rotating an API key',
+  'key.revoke': 'revoking an API key',
+}
 
 /** One fact of a card: `From`, `web-1`, and `sv_81` in small. Values come from outside and are plain text. */
 export interface Fact {
@@ -23,6 +33,9 @@ export interface Description {
   /** What it is called while it takes effect: `moving`. */
   underway: string
 }
+
+/** Hears what the account API answered to a write: an operation of ours, and a status or what came instead of one. */
+export type OnAnswer = (answer: { operation: string; status: number | string }) => void
 
 /** What the account looked like, and what could not be found out. */
 export interface Preflight<Facts> {
@@ -43,6 +56,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   facts: z.ZodType<Facts>
   /** The thing that is changed; there is one open request for each: `elastic_ip:eip_1`. */
   resource(input: Input): string
+  /** The project that it is in, for rules that depend on it. Pure. */
+  project(facts: Facts): Project
   /** Reads the account. Throws UserError when the change cannot be made. */
   preflight(input: Input, options: { signal?: AbortSignal }): Promise<Preflight<Facts>>
   /** What is no longer as it was approved, each a sentence; empty when nothing that matters has changed. Pure. */
@@ -52,7 +67,7 @@ export interface Change<Input = unknown, Facts = unknown> {
    * Makes the one write, once it is approved. `following` when it takes time and must be observed, `done` when the answer says that it
    * is true. Absent where the result is for the requester's eyes alone: then there is a `handover`.
    */
-  run?(input: Input, facts: Facts): Promise<'following' | 'done'>
+  run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'following' | 'done'>
   handover?: Handover<Input, Facts>
   /** Reads what became of the write. Needed after a lost answer, and again and again while it takes effect. */
   observe(input: Input, facts: Facts, moment: Moment): Promise<Verdict>
@@ -75,7 +90,7 @@ export interface Handover<Input, Facts> {
   /** What the button says: `Create and show`. */
   label: string
   /** The one write. */
-  issue(input: Input, facts: Facts): Promise<Issued>
+  issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes what was issued worthless, because nobody has seen it. Safe to repeat. */
   retract(issued: Issued): Promise<void>
 }

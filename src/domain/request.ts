@@ -4,7 +4,8 @@ import { Origin } from './origin.ts'
 
 /**
  * The life of a request. `starting`: the write may have been sent, its answer is not known yet. `following`: accepted, takes
- * effect. `void`: approved, but the account no longer looked as it did on the card, so nothing was done.
+ * effect. `void`: approved, but the account no longer looked as it did on the card, so nothing was done. `unwatched`: accepted, and
+ * somebody told the bot to stop following it, so that its end is not known.
  */
 export const requestStates = [
   'waiting',
@@ -15,6 +16,7 @@ export const requestStates = [
   'failed',
   'not-started',
   'superseded',
+  'unwatched',
   'void',
   'rejected',
   'withdrawn',
@@ -28,11 +30,17 @@ export function isOpen(state: RequestState): boolean {
   return (openStates as readonly RequestState[]).includes(state)
 }
 
-/** Who decided, and by which rule. `by` is undefined when the kind needs no approval here. */
+/** One person's yes. `at`: ms since 1970. */
+export const Approval = z.object({ by: z.string(), rule: z.string(), at: z.number() })
+export type Approval = z.infer<typeof Approval>
+
+/** Who decided, and by which rule. `by` is undefined when the kind needs no approval here; of several approvals it is the last. */
 export const Decision = z.object({
   by: z.string().optional(),
   rule: z.string().optional(),
   reason: z.string().optional(),
+  /** The requester approved it alone, in an emergency. */
+  breakGlass: z.boolean().optional(),
 })
 export type Decision = z.infer<typeof Decision>
 
@@ -52,18 +60,33 @@ export const Request = z.object({
   /** The account at execution, when it was looked at again. */
   seen: z.unknown().optional(),
   resource: z.string(),
+  /** In words, for lists and the audit: `Move 203.0.113.10 from web-1 to web-2`. */
+  sentence: z.string().default(''),
+  /** SHA-256 of what was asked for (see `payloadHash`): buttons carry it, and what is carried out has it still. */
+  hash: z.string().default(''),
+  /** The policy's rule that it was asked for under. */
+  rule: z.string().default(''),
+  /** How long it can be approved, in ms; also how long an approved handover can be taken. */
+  ttlMs: z.number().default(4 * 3_600_000),
+  /** The approvers by name, where the rule calls others than them: a mention would call them, too. */
+  approverNames: z.string().optional(),
   needsApproval: z.boolean(),
   unchecked: z.array(z.string()),
   origin: Origin,
   reason: z.string().optional(),
   createdAt: z.number(),
   expiresAt: z.number(),
+  approvals: z.array(Approval).default([]),
+  /** How many of the two reminders were sent. */
+  reminded: z.number().default(0),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
   sentAt: z.number().optional(),
   acceptedAt: z.number().optional(),
   lateAt: z.number().optional(),
   endedAt: z.number().optional(),
+  /** Who had it no longer followed. */
+  stoppedBy: z.string().optional(),
   /** Why it ended as it did, a sentence. */
   why: z.string().optional(),
   /** Told as not started or failed, and still looked at until then, because it may start late. */

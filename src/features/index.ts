@@ -1,18 +1,22 @@
 import type { AccountApi } from '../account-api/client.ts'
 import type { Inventory } from '../account-api/inventory.ts'
+import type { Access } from '../changes/access.ts'
 import type { Ask } from '../changes/ask.ts'
 import type { Catalog } from '../changes/catalog.ts'
 import type { Store } from '../changes/store.ts'
+import type { Request } from '../domain/request.ts'
 import { createApiKey } from './create-api-key/index.ts'
 import type { Feature } from './feature.ts'
 import { listApiKeys } from './list-api-keys/index.ts'
 import { listBaselines } from './list-baselines/index.ts'
 import { listElasticIps } from './list-elastic-ips/index.ts'
 import { listMoves } from './list-moves/index.ts'
+import { listPending } from './list-pending/index.ts'
 import { listPlans } from './list-plans/index.ts'
 import { moveElasticIp } from './move-elastic-ip/index.ts'
 import { renameVirtualMachine } from './rename-virtual-machine/index.ts'
 import { rotateRevokeApiKey } from './rotate-revoke-api-key/index.ts'
+import { whoAmI } from './who-am-i/index.ts'
 
 export interface FeatureParts {
   accountApi: AccountApi
@@ -20,6 +24,9 @@ export interface FeatureParts {
   ask: Ask
   store: Store
   catalog: Catalog
+  access: Access
+  /** The address of a request's card. */
+  linkTo: (request: Request) => string | undefined
   /** The last characters of the API key that the bot itself uses. */
   ownLastSlice: string
 }
@@ -36,5 +43,7 @@ export function createFeatures(parts: FeatureParts): Feature[] {
     listApiKeys(parts),
     createApiKey(parts),
     rotateRevokeApiKey(parts),
+    listPending(parts),
+    whoAmI(parts),
   ]
 }

@@ -1,7 +1,7 @@
 import type { ModalView } from '@slack/web-api'
+import type { ChangeKind } from '../domain/change.ts'
 import { truncate } from './cut-text.ts'
-import type { OpenForm } from './form.ts'
-import type { Click, SlashCommand } from './interaction.ts'
+import type { Click, FormHandler, SlashCommand } from './interaction.ts'
 import { type Listing, listingMessage, PageButton, pageActionIds } from './listing.ts'
 import type { Message } from './messenger.ts'
 import { notice } from './notice.ts'
@@ -10,8 +10,8 @@ import { suggestCommands } from './suggest-commands.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
 import { parseWords } from './words.ts'
 
-/** What a person may do with a command: look at the account, or ask for changes. Help shows who may use what. */
-export type Need = 'read' | 'request'
+/** What a command takes: looking, or asking for a change of this kind. Help shows who may use what. */
+export type Need = 'read' | ChangeKind
 
 export interface Command {
   /** The words after the command name: `ip move`. */
@@ -40,15 +40,31 @@ export interface CommandCall {
 
 /** Throws a Refusal, in words, where the person may not. */
 export type Gate = (origin: SlashCommand['origin'], need: Need) => Promise<void>
-/** Which needs a person meets, for the help page. */
-export type May = (origin: SlashCommand['origin']) => Promise<Record<Need, boolean>>
+/** Which of these needs a person meets, for the help page. */
+export type May = (origin: SlashCommand['origin'], needs: Need[]) => Promise<Need[]>
 
 /** The router below the one slash command, whatever its name. */
-export function createCommandRouter({ commands, gate, may, openForm }: { commands: Command[]; gate: Gate; may: May; openForm: OpenForm }) {
-  async function command(asked: SlashCommand): Promise<void> {
+export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
+  /** A command that is typed without arguments, and has a form for them. */
+  function formFor(asked: SlashCommand): FormHandler<SlashCommand> | undefined {
+    const found = findCommand(commands, parseWords(asked.text))
+    if (!found || found.args.length > 0) return undefined
+    const { form, need, prepare } = found.command
+    if (!form) return undefined
+    return {
+      form: () => form(metadataOf(asked)),
+      allow: async () => {
+        await gate(asked.origin, need)
+        prepare?.()
+      },
+    }
+  }
+
+  async function runCommand(asked: SlashCommand): Promise<void> {
     const words = parseWords(asked.text)
     if (words.length === 0 || words[0]?.toLowerCase() === 'help') {
-      await asked.answer.whisper(helpMessage(commands, asked.origin.command, await may(asked.origin)))
+      const needs = commands.map(({ need }) => need)
+      await asked.answer.whisper(helpMessage(commands, asked.origin.command, await may(asked.origin, needs)))
       return
     }
     const found = findCommand(commands, words)
@@ -56,13 +72,7 @@ export function createCommandRouter({ commands, gate, may, openForm }: { command
       await asked.answer.whisper(notice(unknownCommand(commands, words, asked.origin.command)))
       return
     }
-    const { form, need, prepare } = found.command
-    if (form && found.args.length === 0) {
-      await openForm(asked.triggerId, form(metadataOf(asked)), async () => {
-        await gate(asked.origin, need)
-        prepare?.()
-      })
-    } else await run(found.command, asked, found.args, 0, asked.answer.whisper)
+    await run(found.command, asked, found.args, 0, asked.answer.whisper)
   }
 
   async function run(
@@ -92,7 +102,7 @@ export function createCommandRouter({ commands, gate, may, openForm }: { command
     await run(found, { ...click, text: '', responseUrl: undefined }, button.args, button.page, click.answer.replace)
   }
 
-  return { command, clicks: { [pageActionIds.previous]: turnPage, [pageActionIds.next]: turnPage } }
+  return { command: { formFor, run: runCommand }, clicks: { [pageActionIds.previous]: turnPage, [pageActionIds.next]: turnPage } }
 }
 
 function metadataOf({ origin, responseUrl }: SlashCommand): string {
@@ -126,13 +136,13 @@ function wordsOf(commands: Command[]): string[] {
 }
 
 /** What can be asked, with examples; what this person may not use is said to be so. Pure. */
-export function helpMessage(commands: Command[], name: string, allowed: Record<Need, boolean>): Message {
+export function helpMessage(commands: Command[], name: string, allowed: Need[]): Message {
   const line = (command: Command) =>
     mrkdwn`${code(`${name} ${command.words}${command.usage ? ` ${command.usage}` : ''}`)}\n${command.summary}${example(command)}`
   const example = (command: Command) =>
     command.example ? mrkdwn` Example: ${code(`${name} ${command.words} ${command.example}`)}` : mrkdwn``
-  const usable = commands.filter((command) => allowed[command.need])
-  const others = commands.filter((command) => !allowed[command.need])
+  const usable = commands.filter((command) => allowed.includes(command.need))
+  const others = commands.filter((command) => !allowed.includes(command.need))
   const parts = [
     mrkdwn`*What you can ask me*`,
     ...usable.map(line),

@@ -1,6 +1,8 @@
 import type { WebClient } from '@slack/web-api'
 import { z } from 'zod'
-import type { Person } from '../domain/approval.ts'
+import type { ChannelStanding, Membership, Person } from '../domain/approval.ts'
+import { isUserGroup } from '../domain/policy.ts'
+import { classifySlackFailure } from './failure.ts'
 
 /** `is_app_user` is no sign of a bot: it tells of people who authorized this app. */
 const UserResponse = z.object({
@@ -12,24 +14,41 @@ const UserResponse = z.object({
     is_restricted: z.boolean().optional(),
     is_ultra_restricted: z.boolean().optional(),
     is_stranger: z.boolean().optional(),
+    name: z.string().optional(),
+    real_name: z.string().optional(),
+    profile: z.object({ display_name: z.string().optional() }).optional(),
+  }),
+})
+
+const ChannelResponse = z.object({
+  channel: z.object({
+    is_im: z.boolean().optional(),
+    is_mpim: z.boolean().optional(),
+    is_ext_shared: z.boolean().optional(),
+    is_pending_ext_shared: z.boolean().optional(),
   }),
 })
 
 const personCacheMs = 60_000
-/** usergroups.users.list allows 20 calls a minute; a person taken out of a group keeps its rights this long at most. */
+/** Before anything is asked for or decided. */
+const freshMs = 10_000
+const channelCacheMs = 60_000
+/** usergroups.users.list allows 20 calls a minute. A decision asks anew; a person taken out of a group may ask and see this long. */
 const groupCacheMs = 15_000
 
 /**
- * Who people are, by Slack's own word (users.info, usergroups.users.list). A look-up that fails gives `unknown`, and whoever
- * decides by it denies.
+ * Who people are, and what channels are, by Slack's own word (users.info, usergroups.users.list, conversations.info). A look-up that
+ * fails gives `unknown`, and whoever decides by it denies.
  */
 export function createDirectory({ client, now = Date.now }: { client: WebClient; now?: () => number }) {
-  const people = new Map<string, { at: number; person: Person }>()
+  const people = new Map<string, { at: number; person: Person; name: string | undefined }>()
+  const channels = new Map<string, { at: number; standing: ChannelStanding }>()
+  let handles: { at: number; names: Map<string, string> } | undefined
   const groups = new Map<string, { at: number; members: Set<string> }>()
 
-  async function person(userId: string): Promise<Person> {
+  async function person(userId: string, { fresh = false } = {}): Promise<Person> {
     const known = people.get(userId)
-    if (known && now() - known.at < personCacheMs) return known.person
+    if (known && now() - known.at < (fresh ? freshMs : personCacheMs)) return known.person
     try {
       const { user } = UserResponse.parse(await client.users.info({ user: userId }))
       const found: Person = {
@@ -45,33 +64,78 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
                 : 'member',
         teamId: user.team_id,
       }
-      remember(people, userId, { at: now(), person: found })
+      remember(people, userId, { at: now(), person: found, name: user.profile?.display_name || user.real_name || user.name })
       return found
     } catch {
       return { userId, standing: 'unknown', teamId: undefined }
     }
   }
 
-  /** The members of each group, or `unknown` where Slack did not tell. */
-  async function members(groupIds: string[]): Promise<Map<string, Set<string> | 'unknown'>> {
-    const found = await Promise.all(groupIds.map(async (id) => [id, await membersOf(id)] as const))
+  /** The members of each group, or `unknown` where Slack did not tell. `fresh`: asked again, whatever is known. */
+  async function members(groupIds: string[], { fresh = false } = {}): Promise<Membership> {
+    const found = await Promise.all(groupIds.map(async (id) => [id, await membersOf(id, fresh)] as const))
     return new Map(found)
   }
 
-  async function membersOf(groupId: string): Promise<Set<string> | 'unknown'> {
+  async function membersOf(groupId: string, fresh: boolean): Promise<Set<string> | 'unknown'> {
     const known = groups.get(groupId)
-    if (known && now() - known.at < groupCacheMs) return known.members
+    const usable = known && now() - known.at < groupCacheMs ? known.members : undefined
+    if (usable && !fresh) return usable
     try {
       const answer = await client.usergroups.users.list({ usergroup: groupId })
       const set = new Set(answer.users ?? [])
       remember(groups, groupId, { at: now(), members: set })
       return set
-    } catch {
-      return 'unknown'
+    } catch (error) {
+      // Many decisions within a minute: what was known seconds ago stands for a while.
+      return classifySlackFailure(error).is === 'rate-limited' ? (usable ?? 'unknown') : 'unknown'
     }
   }
 
-  return { person, members }
+  async function channel(channelId: string): Promise<ChannelStanding> {
+    if (channelId.startsWith('D')) return 'direct'
+    const known = channels.get(channelId)
+    if (known && now() - known.at < channelCacheMs) return known.standing
+    try {
+      const { channel: info } = ChannelResponse.parse(await client.conversations.info({ channel: channelId }))
+      const shared = info.is_ext_shared || info.is_pending_ext_shared
+      const standing = shared ? 'shared' : info.is_im ? 'direct' : info.is_mpim ? 'group-direct' : 'usual'
+      remember(channels, channelId, { at: now(), standing })
+      return standing
+    } catch (error) {
+      const failure = classifySlackFailure(error)
+      // Refused, because a scope is missing or a private channel is one that the bot is not in: asking again would not help.
+      return failure.is === 'refused' ? 'untold' : 'unknown'
+    }
+  }
+
+  /** What people and groups are called, to be shown where a mention would call them. Those that Slack does not tell are left out. */
+  async function names(ids: string[]): Promise<Map<string, string>> {
+    const found = new Map<string, string>()
+    for (const id of ids) {
+      const name = isUserGroup(id) ? (await handlesOfGroups()).get(id) : await nameOf(id)
+      if (name) found.set(id, `@${name}`)
+    }
+    return found
+  }
+
+  async function nameOf(userId: string): Promise<string | undefined> {
+    await person(userId)
+    return people.get(userId)?.name
+  }
+
+  async function handlesOfGroups(): Promise<Map<string, string>> {
+    if (handles && now() - handles.at < 10 * personCacheMs) return handles.names
+    try {
+      const { usergroups = [] } = await client.usergroups.list()
+      handles = { at: now(), names: new Map(usergroups.flatMap(({ id, handle }) => (id && handle ? [[id, handle] as const] : []))) }
+      return handles.names
+    } catch {
+      return new Map()
+    }
+  }
+
+  return { person, members, channel, names }
 }
 export type Directory = ReturnType<typeof createDirectory>
 

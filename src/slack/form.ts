@@ -9,12 +9,12 @@ import { mrkdwn } from './text.ts'
  * not, the form turns into the refusal. Submissions are checked anew all the same.
  */
 export function createFormOpener(messenger: Pick<Messenger, 'openView' | 'updateView'>) {
-  return async function openForm(triggerId: string, view: ModalView, gate: () => Promise<void>): Promise<void> {
+  return async function openForm(triggerId: string, view: ModalView, allow: () => Promise<void>): Promise<void> {
     const opened = await messenger.openView(triggerId, view)
     if (opened.is !== 'opened')
       throw new Refusal(mrkdwn`Slack did not open the form in time. Try once more; with arguments the command needs no form.`)
     try {
-      await gate()
+      await allow()
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       await messenger.updateView(opened.viewId, noticeView(error.words, 'Not possible'))

@@ -33,6 +33,8 @@ export interface Click extends Delivery {
   triggerId: string
   /** The message that was clicked; undefined in a modal or on the Home tab. */
   messageTs: string | undefined
+  /** Whether it was clicked on the Home tab, which has neither channel nor response address. */
+  onHome: boolean
   view: ClickedView | undefined
 }
 
@@ -83,10 +85,24 @@ export interface Choices {
 /** The value of an option that is a sentence, not a choice: choosing it is answered with an error at the field. */
 export const notAChoice = 'not-a-choice'
 
+/** What a person's act leads to, once they may do it. */
+export type Handler<A> = (act: A) => Promise<void>
+
+/**
+ * A form. A trigger lives 3 s and works once, so the form is opened before it is known whether the person may use it; where `allow`
+ * refuses, the refusal takes its place.
+ */
+export interface FormHandler<A> {
+  form(act: A): ModalView | Promise<ModalView>
+  allow(act: A): Promise<void>
+}
+
 /** Everything a person can do in Slack, by the ids that Slack sends back. Ids are unique over the whole bot. */
 export interface Interactions {
-  command: (command: SlashCommand) => Promise<void>
-  clicks: Record<string, (click: Click) => Promise<void>>
+  command: { formFor(command: SlashCommand): FormHandler<SlashCommand> | undefined; run: Handler<SlashCommand> }
+  clicks: Record<string, Handler<Click> | FormHandler<Click>>
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
   options: Record<string, (query: OptionsQuery) => Promise<Choices>>
+  /** Somebody looks at the Home tab; `refused` where they may not use the bot. */
+  home: (viewer: Origin, refused: Mrkdwn | undefined) => Promise<void>
 }

@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type { App } from '@slack/bolt'
 import type { z } from 'zod'
 import type { Origin } from '../domain/origin.ts'
-import { interimWords, toUserWords } from './errors.ts'
-import type { Answer, Click, ClickedView, Interactions, SlashCommand } from './interaction.ts'
-import type { Message, Messenger } from './messenger.ts'
+import { createAnswering, type TrackedAnswer } from './answering.ts'
+import { interimWords, Refusal, toUserWords } from './errors.ts'
+import type { OpenForm } from './form.ts'
+import type { Click, ClickedView, FormHandler, Handler, Interactions, SlashCommand } from './interaction.ts'
+import type { Messenger } from './messenger.ts'
 import { notice, noticeView } from './notice.ts'
 import {
   ClickPayload,
   CommandPayload,
   chosenOf,
   deliveryKey,
+  HomeOpenedPayload,
   OptionsPayload,
   readMetadata,
   SubmissionPayload,
@@ -24,39 +27,78 @@ import { code, type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
 
 export interface ListenOptions {
   interactions: Interactions
+  /** Asked before anything that a person does reaches a handler: throws a Refusal where they may not use the bot, or not there. */
+  authorize: (origin: Origin, at: string) => Promise<void>
   messenger: Messenger
+  openForm: OpenForm
   respond: Respond
   /** Whether this act of a person is delivered for the first time. */
   isFirstDelivery: (key: string) => Promise<boolean>
+  /** Hears of everything that arrives from Slack, by what it is. */
+  onHeard?: (what: 'click' | 'options') => void
   /** Hears of everything that goes wrong, with the reference that the person was told. */
   onError: (error: unknown, context: { reference?: string; at: string }) => void
 }
 
+/** A form waits so long for the word on whether its user may use the bot; then it opens, and may turn into a refusal. */
+const authorizeFirstMs = 700
+
+const otherVersion = mrkdwn`This button is from another version of me, and I no longer know it. Ask again with the command.`
+
 /**
- * Takes everything that a person can do in Slack: acknowledges at once, sees to it that an answer in words comes within 3 s, and
- * turns every error into a sentence. One listener for each kind of payload, so that no id goes unanswered.
+ * Takes everything that a person can do in Slack: acknowledges at once, lets nothing through that is not authorized, sees to it that
+ * an answer in words comes within 3 s, and turns every error into a sentence. One listener for each kind of payload, so that no id
+ * goes unanswered and none goes round the gate.
  */
-export function listen(app: App, { interactions, messenger, respond, isFirstDelivery, onError }: ListenOptions) {
+export function listen(
+  app: App,
+  { interactions, authorize, messenger, openForm, respond, isFirstDelivery, onHeard = () => {}, onError }: ListenOptions,
+) {
   const underway = new Set<Promise<void>>()
+  const answerTo = createAnswering({ messenger, respond, onError })
 
   function track(work: Promise<void>): Promise<void> {
     underway.add(work)
     return work.finally(() => underway.delete(work))
   }
 
-  function answerTo(origin: Origin, responseUrl: string | undefined): Answer & { given: () => boolean } {
-    let answers = 0
-    async function say(message: Message, replaceOriginal: boolean): Promise<void> {
-      answers += 1
-      const answered = responseUrl ? await respond(responseUrl, message, { replaceOriginal }) : undefined
-      if (answered?.is === 'sent') return
-      const whispered = origin.channelId ? await messenger.whisper(origin, message) : undefined
-      if (whispered?.is === 'sent') return
-      const sent = await messenger.post({ channelId: origin.userId }, message)
-      if (sent.is !== 'sent')
-        onError(new Error(`an answer could not be delivered: ${JSON.stringify(answered ?? whispered ?? sent)}`), { at: 'answer' })
+  function wordsFor(error: unknown, at: string): Mrkdwn {
+    const words = toUserWords(error)
+    if (words !== undefined) {
+      onError(error, { at })
+      return words
     }
-    return { whisper: (message) => say(message, false), replace: (message) => say(message, true), given: () => answers > 0 }
+    const reference = randomUUID().slice(0, 8)
+    onError(error, { at, reference })
+    return mrkdwn`Something went wrong on my side, and I do not know what. Tell the people who run this bot, with the reference ${code(reference)}.`
+  }
+
+  type Act = { deliveryKey: string; origin: Origin; triggerId: string; answer: TrackedAnswer }
+
+  /** Runs what a person asked for, after the acknowledgement. */
+  async function serve<A extends Act>(act: A, at: string, handler: NoInfer<Handler<A> | FormHandler<A>>): Promise<void> {
+    const interim = setTimeout(() => {
+      if (!act.answer.given()) void act.answer.whisper(notice(interimWords))
+    }, interimAfterMs)
+    try {
+      if (!(await isFirstDelivery(act.deliveryKey))) return
+      const authorized = authorize(act.origin, at)
+      authorized.catch(() => {})
+      if (typeof handler === 'function') {
+        await authorized
+        await handler(act)
+        return
+      }
+      await inTime(authorized, authorizeFirstMs)
+      await openForm(act.triggerId, await handler.form(act), async () => {
+        await authorized
+        await handler.allow(act)
+      })
+    } catch (error) {
+      await act.answer.whisper(notice(wordsFor(error, at)))
+    } finally {
+      clearTimeout(interim)
+    }
   }
 
   function clickedView({ id, private_metadata: metadata, state }: z.infer<typeof View>): ClickedView {
@@ -73,82 +115,52 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
     }
   }
 
-  function wordsFor(error: unknown, at: string): Mrkdwn {
-    const words = toUserWords(error)
-    if (words !== undefined) {
-      onError(error, { at })
-      return words
-    }
-    const reference = randomUUID().slice(0, 8)
-    onError(error, { at, reference })
-    return mrkdwn`Something went wrong on my side, and I do not know what. Tell the people who run this bot, with the reference ${code(reference)}.`
-  }
-
-  /** Runs what a person asked for, after the acknowledgement. */
-  async function serve(
-    act: { deliveryKey: string; answer: Answer & { given: () => boolean } },
-    at: string,
-    work: () => Promise<void>,
-  ): Promise<void> {
-    const interim = setTimeout(() => {
-      if (!act.answer.given()) void act.answer.whisper(notice(interimWords))
-    }, interimAfterMs)
-    try {
-      if (await isFirstDelivery(act.deliveryKey)) await work()
-    } catch (error) {
-      await act.answer.whisper(notice(wordsFor(error, at)))
-    } finally {
-      clearTimeout(interim)
-    }
-  }
-
   app.command(/^\//, async ({ body, ack }) => {
     await ack()
     const payload = CommandPayload.parse(body)
+    const { trigger_id: triggerId, response_url: responseUrl, text } = payload
     const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId: payload.user_id, command: payload.command }
-    const command: SlashCommand & { answer: ReturnType<typeof answerTo> } = {
-      deliveryKey: deliveryKey('command', payload.user_id, payload.trigger_id),
+    const command: SlashCommand & { answer: TrackedAnswer } = {
+      deliveryKey: deliveryKey('command', payload.user_id, triggerId),
       origin,
-      answer: answerTo(origin, payload.response_url),
-      responseUrl: payload.response_url,
-      text: payload.text,
-      triggerId: payload.trigger_id,
+      answer: answerTo({ origin, responseUrl }),
+      responseUrl,
+      text,
+      triggerId,
     }
-    await track(serve(command, `command ${payload.text.split(/\s+/, 2).join(' ')}`, () => interactions.command(command)))
+    const handler = interactions.command.formFor(command) ?? interactions.command.run
+    await track(serve(command, `command ${text.split(/\s+/, 2).join(' ')}`, handler))
   })
 
   app.action(/^/, async ({ body, ack }) => {
     await ack()
+    onHeard('click')
     const payload = ClickPayload.parse(body)
     const [action] = payload.actions
     if (!action) return
     const metadata = readMetadata(payload.view?.private_metadata ?? '')
-    const origin: Origin = {
-      teamId: payload.team?.id ?? payload.user.team_id,
-      channelId: payload.channel?.id ?? metadata?.origin.channelId ?? '',
-      userId: payload.user.id,
-      command: metadata?.origin.command ?? '',
-    }
-    const click: Click & { answer: ReturnType<typeof answerTo> } = {
+    const { trigger_id: triggerId } = payload
+    const responseUrl = payload.response_url ?? metadata?.responseUrl
+    const origin = originOf(payload)
+    const click: Click & { answer: TrackedAnswer } = {
       deliveryKey: deliveryKey('click', payload.user.id, action.action_id, action.block_id, action.action_ts),
       origin,
-      answer: answerTo(origin, payload.response_url ?? metadata?.responseUrl),
+      answer: answerTo({ origin, responseUrl, triggerId }),
       actionId: action.action_id,
-      responseUrl: payload.response_url ?? metadata?.responseUrl,
+      responseUrl,
       value: action.selected_option?.value ?? action.value ?? '',
-      triggerId: payload.trigger_id,
+      triggerId,
       messageTs: payload.container?.message_ts ?? payload.message?.ts,
+      onHome: payload.view?.type === 'home',
       view: payload.view ? clickedView(payload.view) : undefined,
     }
-    const handle = interactions.clicks[action.action_id]
-    const work = handle
-      ? () => handle(click)
-      : () =>
-          click.answer.whisper(
-            notice(mrkdwn`This button is from another version of me, and I no longer know it. Ask again with the command.`),
-          )
-    await track(serve(click, `click ${action.action_id}`, work))
+    const handler = interactions.clicks[action.action_id] ?? refuseUnknown
+    await track(serve(click, `click ${action.action_id}`, handler))
   })
+
+  async function refuseUnknown(): Promise<void> {
+    throw new Refusal(otherVersion)
+  }
 
   app.view({ type: 'view_submission', callback_id: /^/ }, async ({ body, ack }) => {
     const payload = SubmissionPayload.parse(body)
@@ -166,15 +178,16 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
     const submission = {
       deliveryKey: deliveryKey('submission', payload.user.id, view.id, view.hash),
       origin,
-      answer: answerTo(origin, metadata.responseUrl),
+      answer: answerTo({ origin, responseUrl: metadata.responseUrl }),
       callbackId: view.callback_id,
       viewId: view.id,
       metadata: view.private_metadata,
       values: valuesOf(view.state),
       chosen: chosenOf(view.state),
     }
+    const work = authorize(origin, `submission ${view.callback_id}`).then(() => handle(submission))
     const first = await inTime(
-      handle(submission).catch((error) => ({ is: 'broken' as const, problem: wordsFor(error, `submission ${view.callback_id}`) })),
+      work.catch((error) => ({ is: 'broken' as const, problem: wordsFor(error, `submission ${view.callback_id}`) })),
     )
     if (first.is === 'late') {
       await ack({ response_action: 'update', view: noticeView(interimWords) })
@@ -195,15 +208,10 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
   })
 
   app.options(/^/, async ({ body, ack }) => {
+    onHeard('options')
     const payload = OptionsPayload.parse(body)
     const load = interactions.options[payload.action_id]
-    const metadata = readMetadata(payload.view?.private_metadata ?? '')
-    const origin: Origin = {
-      teamId: payload.team?.id ?? payload.user.team_id,
-      channelId: payload.channel?.id ?? metadata?.origin.channelId ?? '',
-      userId: payload.user.id,
-      command: metadata?.origin.command ?? '',
-    }
+    const origin = originOf(payload)
     try {
       if (!load) throw new Error(`no options for ${payload.action_id}`)
       const query = {
@@ -213,7 +221,7 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
         metadata: payload.view?.private_metadata ?? '',
         values: valuesOf(payload.view?.state),
       }
-      const found = await inTime(load(query))
+      const found = await inTime(authorize(origin, `options ${payload.action_id}`).then(() => load(query)))
       if (found.is === 'late') found.work.catch((error) => onError(error, { at: `options ${payload.action_id}` }))
       await ack(found.is === 'ready' ? found.value : sentence('The account API is slow just now. Type again in a moment.'))
     } catch (error) {
@@ -221,12 +229,42 @@ export function listen(app: App, { interactions, messenger, respond, isFirstDeli
     }
   })
 
+  app.event('app_home_opened', async ({ body }) => {
+    const payload = HomeOpenedPayload.parse(body)
+    if (payload.event.tab !== 'home') return
+    await track(showHome({ teamId: payload.team_id, channelId: '', userId: payload.event.user, command: '' }, payload.event_id))
+  })
+
+  async function showHome(viewer: Origin, eventId: string): Promise<void> {
+    try {
+      if (!(await isFirstDelivery(deliveryKey('event', eventId)))) return
+      const refused = await authorize(viewer, 'home').then(
+        () => undefined,
+        (error: unknown) => wordsFor(error, 'home'),
+      )
+      await interactions.home(viewer, refused)
+    } catch (error) {
+      onError(error, { at: 'home' })
+    }
+  }
+
   /** Waits for everything that was acknowledged and is still being worked on. */
   async function settle(): Promise<void> {
     await Promise.allSettled(underway)
   }
 
   return { settle }
+}
+
+/** Where a click or an option load came from: a modal carries along where it was opened. */
+function originOf(payload: Pick<z.infer<typeof OptionsPayload>, 'team' | 'user' | 'channel' | 'view'>): Origin {
+  const metadata = readMetadata(payload.view?.private_metadata ?? '')
+  return {
+    teamId: payload.team?.id ?? payload.user.team_id,
+    channelId: payload.channel?.id ?? metadata?.origin.channelId ?? '',
+    userId: payload.user.id,
+    command: metadata?.origin.command ?? '',
+  }
 }
 
 /** Mentions and other markup do not work in the text of a field. */

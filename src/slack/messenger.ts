@@ -1,10 +1,18 @@
-import type { KnownBlock, ModalView, WebClient } from '@slack/web-api'
+import type { HomeView, KnownBlock, ModalView, WebClient } from '@slack/web-api'
 import { classifySlackFailure, type SlackFailure } from './failure.ts'
 
 /** A message as every builder makes it: `text` carries the whole content in words, for notifications and screen readers. */
 export interface Message {
   text: string
   blocks: KnownBlock[]
+}
+
+export interface Where {
+  channelId: string
+  threadTs?: string
+  /** Shows a reply in the channel, too. */
+  broadcast?: boolean
+  key?: string
 }
 
 export type Posted = { is: 'sent'; ts: string; channelId: string } | SlackFailure
@@ -19,13 +27,13 @@ const metadataType = 'lockkeeper_message'
 /** Sends messages to Slack. Nothing is repeated here and nothing throws: each answer says what is known of what happened. */
 export function createMessenger({ client, botUserId }: { client: WebClient; botUserId: () => string | undefined }) {
   /** Posts to a channel or, given a user id, to that person's direct messages. `key` finds the message again (see `find`). */
-  async function post(where: { channelId: string; threadTs?: string; key?: string }, message: Message): Promise<Posted> {
+  async function post(where: Where, message: Message): Promise<Posted> {
     return attempt(async () => {
       const answer = await client.chat.postMessage({
         channel: where.channelId,
         ...message,
         ...verbatim,
-        ...(where.threadTs ? { thread_ts: where.threadTs } : {}),
+        ...threadOf(where),
         ...(where.key ? { metadata: { event_type: metadataType, event_payload: { key: where.key } } } : {}),
       })
       return { is: 'sent' as const, ts: String(answer.ts), channelId: String(answer.channel) }
@@ -80,9 +88,23 @@ export function createMessenger({ client, botUserId }: { client: WebClient; botU
     })
   }
 
-  return { post, update, whisper, find, openView, updateView }
+  /** What one person sees on the bot's Home tab. */
+  async function publishHome(userId: string, blocks: KnownBlock[]): Promise<Done> {
+    return attempt(async () => {
+      const view: HomeView = { type: 'home', blocks }
+      await client.views.publish({ user_id: userId, view })
+      return { is: 'sent' as const }
+    })
+  }
+
+  return { post, update, whisper, find, openView, updateView, publishHome }
 }
 export type Messenger = ReturnType<typeof createMessenger>
+
+function threadOf({ threadTs, broadcast }: Where) {
+  if (threadTs === undefined) return {}
+  return broadcast ? { thread_ts: threadTs, reply_broadcast: true as const } : { thread_ts: threadTs }
+}
 
 async function attempt<T>(call: () => Promise<T>): Promise<T | SlackFailure> {
   try {

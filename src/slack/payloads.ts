@@ -19,6 +19,7 @@ const State = z.object({ values: z.record(z.string(), z.record(z.string(), Eleme
 
 export const View = z.object({
   id: z.string(),
+  type: z.string().default('modal'),
   hash: z.string().optional(),
   callback_id: z.string().default(''),
   private_metadata: z.string().default(''),
@@ -68,6 +69,13 @@ export const OptionsPayload = z.object({
   team: Identified.nullish(),
   channel: Identified.nullish(),
   view: View.nullish(),
+})
+
+/** `app_home_opened` comes for the Messages tab as well (docs.slack.dev, "app_home_opened event"). */
+export const HomeOpenedPayload = z.object({
+  team_id: z.string().optional(),
+  event_id: z.string().default(''),
+  event: z.object({ user: z.string(), tab: z.string().default('home') }),
 })
 
 /** What a modal carries along, because its interactions have no channel of their own. */

@@ -76,6 +76,13 @@ export function quote(text: string): Mrkdwn {
   return mrkdwn`“${cleanText(text, { oneLine: true }).replaceAll(/[“”]/g, '"')}”`
 }
 
+/** A link to a page of Slack's own, or the text alone where the address is none. */
+export function link(address: string | undefined, text: string): Mrkdwn {
+  return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*$/.test(address)
+    ? new Words(`<${address}|${escaped(text).replaceAll('|', '/')}>`)
+    : mrkdwn`${text}`
+}
+
 /** Ids of people, groups and channels are Slack's own; anything else in their place is shown as text. */
 export function mention(userId: string): Mrkdwn {
   return reference('@', userId)

@@ -10,3 +10,6 @@ export function connectTestRedis() {
   onTestFinished(() => redis.disconnect())
   return { redis, prefix, keys: createKeys(prefix) }
 }
+
+/** An audit that keeps nothing, for tests that are about something else. */
+export const noAudit = { encode: () => '{"act":"test"}', kick: () => {} }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createOutbox } from '../../src/changes/outbox.ts'
 import { createStore, type NewRequest, type Transition } from '../../src/changes/store.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { connectTestRedis } from './redis-for-test.ts'
+import { connectTestRedis, noAudit } from './redis-for-test.ts'
 
 const approve: Transition = { name: 'approve', from: ['waiting'], to: 'approved', stamp: ['decidedAt'], unexpired: true, dueInMs: 0 }
 const reject: Transition = {
@@ -22,6 +22,9 @@ function newRequest(more: Partial<NewRequest> = {}): NewRequest {
     input: { elasticIpId: 'eip_1', serverId: 'sv_2' },
     facts: { address: '203.0.113.10' },
     resource: 'elastic_ip:eip_1',
+    sentence: 'Move 203.0.113.10 from web-1 to web-2',
+    hash: 'f'.repeat(64),
+    rule: 'APPROVERS',
     unchecked: [],
     origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
     needsApproval: true,
@@ -32,7 +35,7 @@ function newRequest(more: Partial<NewRequest> = {}): NewRequest {
 
 async function withRequest(more: Partial<NewRequest> = {}) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys })
+  const store = createStore({ redis, keys, audit: noAudit })
   const outbox = createOutbox({ redis, keys })
   const { id } = await store.create(newRequest(more))
   const request = (await store.find(id)) as Request

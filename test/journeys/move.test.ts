@@ -108,7 +108,7 @@ describe('a decision', () => {
       `"You asked for this yourself, so another person has to decide it. You can withdraw it."`,
     )
     expect((await untilWhisper(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests may not decide requests. Ask a full member of this workspace."`,
+      `"Guests may not use this bot. Ask a full member of this workspace."`,
     )
     expect(patches(world)).toEqual([])
     expect(world.slack.messages(ops).at(-1)?.text).toMatch(/Waiting for approval/)
@@ -289,7 +289,7 @@ describe('a request that cannot be made', () => {
     await world.dov.command('/infra ip list', { channel: ops })
 
     expect((await untilWhisper(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests may not look at the account. Ask a full member of this workspace."`,
+      `"Guests may not use this bot. Ask a full member of this workspace."`,
     )
   })
 })

@@ -34,6 +34,8 @@ export async function startWorld({ env = {}, account = {}, replicas = 1, socketM
   const accountApi = await startAccountApi({ moveTakes: { min: 150, max: 300 }, ...account })
   const prefix = `test-${randomBytes(6).toString('hex')}`
   const log: string[] = []
+  /** What the audit printed, line by line. */
+  const auditLines: string[] = []
 
   const variables = {
     SLACK_BOT_TOKEN: slack.botToken,
@@ -54,6 +56,7 @@ export async function startWorld({ env = {}, account = {}, replicas = 1, socketM
   async function startBot() {
     const bot = createBot(readConfig(variables), {
       timings,
+      printAudit: (line) => void auditLines.push(line),
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),
     })
     const ports = await bot.start()
@@ -73,6 +76,7 @@ export async function startWorld({ env = {}, account = {}, replicas = 1, socketM
     accountApi,
     bots,
     log,
+    auditLines,
     prefix,
     startBot,
     ada: slack.as(people.ada),

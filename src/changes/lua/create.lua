@@ -1,5 +1,6 @@
 -- Creates a request, unless it exists already (a delivery that came twice) or its resource has another open request.
--- KEYS: record, resource, latest, open, outbox, due.   ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs }
+-- KEYS: record, resource, latest, open, outbox, due, audit's intake.
+-- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs }, the audit's note as JSON.
 -- Returns { 'created' | 'exists' | 'busy', id of the request that stands }.
 local arg = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists', arg.id } end
@@ -21,4 +22,8 @@ redis.call('HSET', KEYS[1], 'revision', 1, 'createdAt', string.format('%.0f', no
 redis.call('ZADD', KEYS[4], now, arg.id)
 redis.call('ZADD', KEYS[5], now, arg.id .. '/card')
 redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id)
+local note = cjson.decode(ARGV[2])
+note.at = now
+note.to = 'waiting'
+redis.call('XADD', KEYS[7], '*', 'note', cjson.encode(note))
 return { 'created', arg.id }

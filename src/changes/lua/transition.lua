@@ -1,9 +1,9 @@
 -- The only way a request changes its state: a compare-and-set that may be sent twice (a client re-sends what was in flight when
 -- its connection broke): the second time it finds its own token and answers 'won' again.
--- KEYS: record, resource, open, ended, outbox, due.
--- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, extendMs | false, dueInMs | false, reports: [name],
---              open, keepMs }
--- Returns { 'won' | 'lost' | 'expired' | 'missing', state as JSON, now in ms }.
+-- KEYS: record, resource, open, ended, outbox, due, audit's intake.
+-- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, revision | false, extendMs | false,
+--              dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit's note as JSON.
+-- Returns { 'won' | 'lost' | 'moved' | 'expired' | 'missing', state as JSON, now in ms }.
 local arg = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -18,6 +18,7 @@ for _, from in ipairs(arg.from) do
   if state == cjson.encode(from) then allowed = true end
 end
 if not allowed then return { 'lost', state, stamp } end
+if arg.revision and tonumber(redis.call('HGET', KEYS[1], 'revision')) ~= arg.revision then return { 'moved', state, stamp } end
 if arg.unexpired and now >= tonumber(redis.call('HGET', KEYS[1], 'expiresAt')) then return { 'expired', state, stamp } end
 
 redis.call('HSET', KEYS[1], 'state', cjson.encode(arg.to), 'token:' .. arg.name, arg.token)
@@ -26,10 +27,20 @@ for _, field in ipairs(arg.stamp) do redis.call('HSET', KEYS[1], field, stamp) e
 if arg.extendMs then redis.call('HSET', KEYS[1], 'expiresAt', string.format('%.0f', now + arg.extendMs)) end
 redis.call('HINCRBY', KEYS[1], 'revision', 1)
 
+local note = cjson.decode(ARGV[2])
+note.at = now
+note.from = cjson.decode(state)
+note.to = arg.to
+redis.call('XADD', KEYS[7], '*', 'note', cjson.encode(note))
+
 redis.call('ZADD', KEYS[5], now, arg.id .. '/card')
 for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[5], now, arg.id .. '/' .. report) end
 
-if arg.dueInMs then redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id) else redis.call('ZREM', KEYS[6], arg.id) end
+if arg.dueInMs then
+  redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id)
+elseif not arg.keepDue then
+  redis.call('ZREM', KEYS[6], arg.id)
+end
 
 if arg.open then
   -- One that was told as ended and starts late holds its resource again, if nobody else does.

@@ -42,6 +42,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,
+    project: () => 'none',
     preflight,
     differences: () => [],
     describe: (facts) => ({
@@ -56,9 +57,9 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     }),
     handover: {
       label: 'Create and show',
-      issue: async (input) => {
-        const { key, token } = await apiKeys.create({ name: input.name, readOnly: input.readOnly, allowedIps: input.allowedIps })
-        return { id: key.id, secret: token, heading: `Your new API key ${input.name}`, note: seenOnce }
+      issue: async ({ name, readOnly, allowedIps }, _, { onAnswer }) => {
+        const { key, token } = await apiKeys.create({ name, readOnly, allowedIps }, { onAnswer })
+        return { id: key.id, secret: token, heading: `Your new API key ${name}`, note: seenOnce }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
     },

@@ -73,7 +73,7 @@ export function createApiKey({ accountApi, ask }: CreateApiKeyParts): Feature {
         usage: '[<name>]',
         summary: 'Asks for a new API key: with a name a read-only one, without one a form opens. Its token is shown to you alone, once.',
         example: 'ci-deploy',
-        need: 'request',
+        need: 'key.create',
         form: (metadata) => keyModal({ metadata }),
         run,
       },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AccountApi } from '../../account-api/client.ts'
 import { type Read, readOrNothing } from '../../account-api/reading.ts'
-import type { Change, Description, Preflight, Survey } from '../../domain/change.ts'
+import type { Change, Description, OnAnswer, Preflight, Survey } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { ApiError, UserError } from '../../domain/errors.ts'
 import { judgeMove, type Move } from '../../domain/move.ts'
@@ -38,8 +38,8 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     return judgePreflight(input, elasticIp, server)
   }
 
-  async function run(input: MoveInput): Promise<'following'> {
-    await accountApi.elasticIps.move(input.elasticIpId, input.serverId)
+  async function run(input: MoveInput, _: MoveFacts, { onAnswer }: { onAnswer: OnAnswer }): Promise<'following'> {
+    await accountApi.elasticIps.move(input.elasticIpId, input.serverId, { onAnswer })
     return 'following'
   }
 
@@ -60,6 +60,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     input: MoveInput,
     facts: MoveFacts,
     resource: (input) => `elastic_ip:${input.elasticIpId}`,
+    project: (facts) => facts.project ?? 'unknown',
     preflight,
     differences: differencesOf,
     describe: describeMove,

@@ -77,7 +77,7 @@ export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts
     usage: '[<elastic ip> <server>]',
     summary: 'Moves an Elastic IP to another server of its project and site. Without arguments a form opens.',
     example: '203.0.113.10 web-2',
-    need: 'request',
+    need: 'ip.move',
     form: (metadata) => moveModal({ metadata }),
     prepare: () => inventory.prefetch('elasticIps', 'servers'),
     run,

@@ -33,6 +33,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     input: RenameInput,
     facts: RenameFacts,
     resource: ({ virtualMachineId }) => `virtual_machine:${virtualMachineId}`,
+    project: (facts) => facts.project ?? 'unknown',
     preflight: async (input, { signal }) => {
       refuseBadName(input.name)
       const absent = `There is no virtual machine ${input.virtualMachineId} on the account.`
@@ -40,8 +41,8 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     },
     differences: differencesOf,
     describe: describeRename,
-    run: async ({ virtualMachineId, name }) => {
-      const renamed = await accountApi.virtualMachines.rename(virtualMachineId, name)
+    run: async ({ virtualMachineId, name }, _, { onAnswer }) => {
+      const renamed = await accountApi.virtualMachines.rename(virtualMachineId, name, { onAnswer })
       return renamed.name === name ? 'done' : 'following'
     },
     observe: async ({ virtualMachineId, name }, { oldName }, moment) => {

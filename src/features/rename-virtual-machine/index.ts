@@ -86,7 +86,7 @@ export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts
     usage: '[<vm> <new name>]',
     summary: 'Renames a virtual machine, given by name or id. Without arguments a form opens.',
     example: 'web-1 web-eu-1',
-    need: 'request',
+    need: 'vm.rename',
     form: (metadata) => renameModal({ metadata }),
     prepare: () => inventory.prefetch('virtualMachines'),
     run,

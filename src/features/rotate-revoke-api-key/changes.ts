@@ -55,8 +55,8 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
     }),
     handover: {
       label: 'Rotate and show',
-      issue: async ({ keyId }, facts) => {
-        const { token } = await apiKeys.rotate(keyId, facts.name ?? '')
+      issue: async ({ keyId }, facts, { onAnswer }) => {
+        const { token } = await apiKeys.rotate(keyId, facts.name ?? '', { onAnswer })
         return {
           id: keyId,
           secret: token,
@@ -85,8 +85,8 @@ export function createRevokeChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
       facts: factsOf(facts),
       underway: 'being revoked',
     }),
-    run: async ({ keyId }) => {
-      await ensureDeleted(apiKeys, keyId)
+    run: async ({ keyId }, _, { onAnswer }) => {
+      await ensureDeleted(apiKeys, keyId, { onAnswer })
       return 'done'
     },
     observe: async ({ keyId }, _, moment) => {
@@ -123,6 +123,7 @@ function sharedParts(apiKeys: AccountApi['apiKeys'], ownLastSlice: string, verb:
     input: KeyInput,
     facts: KeyFacts,
     resource: ({ keyId }: KeyInput) => `api_key:${keyId}`,
+    project: () => 'none' as const,
     preflight,
     differences: differencesOf,
   }
@@ -134,6 +135,10 @@ export function differencesOf(approved: KeyFacts, now: KeyFacts): string[] {
     return ['The key was rotated by somebody else after this was asked for.']
   if (approved.name !== undefined && approved.name !== now.name)
     return [`The key was called ${approved.name} when this was asked for, and is called ${now.name ?? 'nothing'} now.`]
+  if (approved.readOnly !== undefined && accessOf(approved) !== accessOf(now))
+    return [`The key had ${accessOf(approved)} when this was asked for, and has ${accessOf(now)} now.`]
+  if (approved.allowedIps !== undefined && originsOf(approved) !== originsOf(now))
+    return [`The key was usable from ${originsOf(approved)} when this was asked for, and is usable from ${originsOf(now)} now.`]
   return []
 }
 
@@ -149,17 +154,21 @@ function toFacts(key: ApiKey): KeyFacts {
 }
 
 function factsOf(facts: KeyFacts): Fact[] {
-  const access = facts.readOnly === undefined ? 'not known' : facts.readOnly ? 'read-only' : 'full access'
   return [
     { label: 'API key', value: nameOf(facts), ...(facts.name === undefined ? {} : { detail: facts.keyId }) },
     { label: 'Ends in', value: facts.lastSlice ?? 'not known' },
-    { label: 'Access', value: access },
-    {
-      label: 'Usable from',
-      value: facts.allowedIps === undefined ? 'not known' : facts.allowedIps.length > 0 ? facts.allowedIps.join(', ') : 'everywhere',
-    },
+    { label: 'Access', value: accessOf(facts) },
+    { label: 'Usable from', value: originsOf(facts) },
     { label: 'Owner', value: facts.owner ?? 'not known' },
   ]
+}
+
+function accessOf({ readOnly }: KeyFacts): string {
+  return readOnly === undefined ? 'not known' : readOnly ? 'read-only access' : 'full access'
+}
+
+function originsOf({ allowedIps }: KeyFacts): string {
+  return allowedIps === undefined ? 'not known' : allowedIps.length > 0 ? allowedIps.join(', ') : 'everywhere'
 }
 
 function nameOf({ keyId, name }: KeyFacts): string {

@@ -33,7 +33,7 @@ export function rotateRevokeApiKey({ accountApi, ask, ownLastSlice }: RotateRevo
         is === 'posted' ? asked : mrkdwn`Recorded. Slack has not confirmed the card yet; nothing happens before it is there and approved.`,
       )
     }
-    return { words: `keys ${verb}`, usage: '<key>', summary, example: 'ci-deploy', need: 'request', run }
+    return { words: `keys ${verb}`, usage: '<key>', summary, example: 'ci-deploy', need: change.kind, run }
   }
 
   return {

@@ -1,0 +1,46 @@
+import type { Access } from '../../changes/access.ts'
+import type { Store } from '../../changes/store.ts'
+import type { Feature } from '../feature.ts'
+import { type Pending, pendingListing } from './messages.ts'
+
+interface ListPendingParts {
+  store: Pick<Store, 'open'>
+  access: Pick<Access, 'judge' | 'tally'>
+  linkTo: (request: Pending['request']) => string | undefined
+}
+
+/** `/infra pending`: the requests that wait for an approval, and which of them the asker can decide. */
+export function listPending({ store, access, linkTo }: ListPendingParts): Feature {
+  return {
+    commands: [
+      {
+        words: 'pending',
+        usage: '',
+        summary: 'Shows the requests that wait for an approval, and which of them you can decide.',
+        example: '',
+        need: 'read',
+        run: async ({ asked: { origin }, list }) => {
+          const waiting = (await store.open(500)).filter(({ state, needsApproval }) => state === 'waiting' && needsApproval)
+          const rows = await Promise.all(
+            waiting.map(async (request): Promise<Pending> => {
+              const by = request.approvals.map((approval) => approval.by)
+              const [ruling, { missing, needed }] = await Promise.all([
+                access.judge(origin, { to: 'decide', request }),
+                access.tally(request, by),
+              ])
+              return {
+                request,
+                isMine: request.origin.userId === origin.userId,
+                canDecide: ruling.allowed && !by.includes(origin.userId),
+                missing,
+                needed,
+                link: linkTo(request),
+              }
+            }),
+          )
+          await list(pendingListing(rows))
+        },
+      },
+    ],
+  }
+}

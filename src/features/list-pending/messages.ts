@@ -1,0 +1,46 @@
+import type { Request } from '../../domain/request.ts'
+import type { Listing } from '../../slack/listing.ts'
+import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quote } from '../../slack/text.ts'
+
+export interface Pending {
+  request: Request
+  /** Whether the asker asked for it themselves, and whether they can decide it. */
+  isMine: boolean
+  canDecide: boolean
+  /** How many approvals are missing, of how many. */
+  missing: number
+  needed: number
+  /** The address of its card. */
+  link: string | undefined
+}
+
+/** What waits, those first that the asker can decide, then by when they expire. Pure. */
+export function pendingListing(pending: Pending[]): Listing {
+  const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
+  const forYou = pending.filter(({ canDecide }) => canDecide).length
+  return {
+    title: mrkdwn`${pending.length} waiting for approval, ${forYou} of them for you`,
+    rows: sorted.map(row),
+    empty: mrkdwn`Nothing waits for an approval.`,
+  }
+}
+
+function row({ request, isMine, canDecide, missing, needed, link: address }: Pending): Mrkdwn {
+  const mark = canDecide ? ':point_right:' : ':hourglass_flowing_sand:'
+  const who = isMine ? mrkdwn`asked for by you` : mrkdwn`asked for by ${mention(request.origin.userId)}`
+  const count = needed > 1 ? [mrkdwn`${needed - missing} of ${needed} approvals`] : []
+  const parts = [
+    who,
+    mrkdwn`in <#${request.origin.channelId}>`,
+    mrkdwn`until ${dateTime(request.expiresAt)}`,
+    ...count,
+    ...(canDecide ? [mrkdwn`*you can decide it*`] : []),
+    link(address, 'Open the card'),
+  ]
+  const reason = request.reason ? mrkdwn`\nReason: ${quote(request.reason)}` : mrkdwn``
+  return mrkdwn`${ownMark(mark)} *${request.sentence}*\n${joinMrkdwn(parts, '  ·  ')}${reason}`
+}
+
+function ownMark(mark: ':point_right:' | ':hourglass_flowing_sand:'): Mrkdwn {
+  return mark === ':point_right:' ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`
+}

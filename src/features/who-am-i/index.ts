@@ -1,0 +1,19 @@
+import type { Access } from '../../changes/access.ts'
+import type { Feature } from '../feature.ts'
+import { rightsMessage } from './messages.ts'
+
+/** `/infra whoami`: what this person may request and approve here, and by which rule. */
+export function whoAmI({ access }: { access: Pick<Access, 'rights'> }): Feature {
+  return {
+    commands: [
+      {
+        words: 'whoami',
+        usage: '',
+        summary: 'Tells what you may request and approve here, and by which rule.',
+        example: '',
+        need: 'read',
+        run: async ({ asked: { origin }, say }) => say(rightsMessage(await access.rights(origin), origin)),
+      },
+    ],
+  }
+}
