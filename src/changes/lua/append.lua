@@ -4,6 +4,8 @@
 local head = redis.call('HGET', KEYS[3], 'hash') or ''
 if head == ARGV[2] then return 'won' end
 if head ~= ARGV[1] then return 'moved' end
+-- Notes were read a moment before the head: where the first of them is gone, somebody else has chained them meanwhile.
+if #redis.call('XRANGE', KEYS[1], ARGV[7], ARGV[7]) == 0 then return 'moved' end
 for i = 5, #ARGV, 3 do
   redis.call('XADD', KEYS[2], '*', 'entry', ARGV[i], 'hash', ARGV[i + 1])
   redis.call('XDEL', KEYS[1], ARGV[i + 2])
