@@ -18,7 +18,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'void':
       return mrkdwn`This is void, because the account changed after it was asked for. Nothing was done; it can be asked for again with *Request again*.`
     case 'waiting':
-      return mrkdwn`This still waits for a decision. Your click changed nothing: press the button again.`
+      return mrkdwn`This still waits for a decision, so this button does nothing yet. ${changedNothing}`
     default:
       return joinMrkdwn([mrkdwn`This was approved${who} already and is ${stateWords(request)} now.`, changedNothing], ' ')
   }

@@ -38,7 +38,7 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
   async function attend(id: string): Promise<void> {
     const request = await store.find(id)
     if (!request) return store.forget(id)
-    await store.postpone([id], holdMs)
+    await store.putOff(request, holdMs)
     if (request.state === 'waiting') return attendWaiting(request)
     if (request.state === 'approved') {
       await execute(request)
@@ -61,7 +61,7 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
       const shown = await deliver(request.id, 'card')
       if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return onCardRefused(request, shown.error)
       // Nothing is carried out before its card is there, also where it needs no approval.
-      if (shown.is !== 'sent') return store.postpone([request.id], cardRetryMs)
+      if (shown.is !== 'sent') return store.putOff(request, cardRetryMs)
     }
     if (!request.needsApproval) {
       const { change } = catalog.open(request)
@@ -76,24 +76,25 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
   /** Each reminder once, and the next look when the next one is due, or the request expires. */
   async function remind(request: Request, now: number): Promise<void> {
     const { due, passed, nextAt } = remindersOf(request, now)
-    if (due) {
-      const reminded = await store.transition(request, {
-        name: 'remind',
-        from: ['waiting'],
-        to: 'waiting',
-        set: { reminded: passed },
-        reports: [due],
-        unexpired: true,
-        unmoved: true,
-        keepDue: true,
-      })
-      // Somebody else reminds, or approves, at this moment: it is looked at anew.
-      if (reminded.outcome === 'moved') return store.postpone([request.id], movedRetryMs)
-      await showEverything(request.id)
-    }
     const inMs = nextAt - now + 50
-    await store.postpone([request.id], inMs)
+    if (!due) {
+      await store.putOff(request, inMs)
+      return wake(request.id, inMs)
+    }
+    const reminded = await store.transition(request, {
+      name: 'remind',
+      from: ['waiting'],
+      to: 'waiting',
+      set: { reminded: passed },
+      reports: [due],
+      unexpired: true,
+      unmoved: true,
+      dueInMs: inMs,
+    })
+    // Somebody else reminds, or approves, at this moment: it is looked at anew.
+    if (reminded.outcome === 'moved') return store.postpone([request.id], movedRetryMs)
     await wake(request.id, inMs)
+    await showEverything(request.id)
   }
 
   /** The card and whatever the thread is owed, without waiting for the next tick. */

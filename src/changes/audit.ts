@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { chain, type Link } from '../domain/audit-chain.ts'
+import { chain, type Link, printedLine } from '../domain/audit-chain.ts'
 import { AuditEntry, type AuditNote } from '../domain/audit-entry.ts'
 import type { Keys } from './keys.ts'
 import { guardStore } from './redis.ts'
@@ -12,11 +12,20 @@ const batchSize = 200
 /** Notes that come together are chained together. */
 const gatherMs = 20
 
+/** So many entries are read at once. */
+const pageSize = 1_000
+
 /** How long an entry is kept in Redis; the lines on standard output are for longer. */
 const keepMs = 400 * 24 * 3_600_000
 
-/** An entry that was not printed for so long never will be by the process that chained it. */
+/** What was not printed for so long never will be by the process that chained it. */
 const printedByThenMs = 30_000
+
+/** The longest text of a note; what is longer is cut visibly. */
+const longestText = 1_000
+
+/** A note as the scripts leave it in the intake. */
+const StampedNote = AuditEntry.omit({ seq: true, prev: true })
 
 interface AuditParts {
   redis: Redis
@@ -39,7 +48,7 @@ export function createAudit({ redis, keys, print, clean, onError }: AuditParts) 
 
   function encode(note: AuditNote): string {
     const present = Object.entries(note).filter(([, value]) => value !== undefined)
-    return JSON.stringify(Object.fromEntries(present.map(([name, value]) => [name, clean(String(value)).slice(0, 1_000)])))
+    return JSON.stringify(Object.fromEntries(present.map(([name, value]) => [name, shorten(clean(String(value)))])))
   }
 
   /** Throws StoreUnavailableError when it could not be written down. */
@@ -55,6 +64,8 @@ export function createAudit({ redis, keys, print, clean, onError }: AuditParts) 
       .catch(onError)
       .finally(() => {
         chaining = undefined
+        // Something was noted between the last look and now.
+        if (again) kick()
       })
   }
 
@@ -73,73 +84,117 @@ export function createAudit({ redis, keys, print, clean, onError }: AuditParts) 
     let last = { seq: head.seq, hash: head.hash }
     const links: (Link & { id: string })[] = []
     for (const [id, fields] of pending) {
-      const link = chain(JSON.parse(fields[1] ?? '{}'), last.seq + 1, last.hash)
+      const link = chain(readNote(id, fields), last.seq + 1, last.hash)
       links.push({ ...link, id })
       last = { seq: last.seq + 1, hash: link.hash }
     }
     const oldest = String(Number(pending[0]?.[0].split('-')[0]) - keepMs)
+    const token = randomUUID()
     const values = links.flatMap(({ entry, hash, id }) => [entry, hash, id])
-    const [outcome] = await run('append', auditKeys(), [head.hash, last.hash, String(last.seq), oldest, ...values])
-    if (outcome === 'won') await printLinks(links, last.seq)
+    const [outcome] = await run('append', auditKeys(), [head.hash, last.hash, String(last.seq), oldest, token, ...values])
+    if (outcome === 'won') await printLinks(links, `unprinted:${token}`)
     return true
+  }
+
+  /** One that nobody of ours wrote must not hold up all those behind it, and is kept as it is. */
+  function readNote(id: string, [, text = '']: string[]): object {
+    const note = parseNote(text)
+    return note ?? { act: 'unreadable', at: Number(id.split('-')[0]), result: shorten(clean(text)) }
   }
 
   function auditKeys(): string[] {
     return [keys.auditIntake, keys.audit, keys.auditHead]
   }
 
-  async function readHead(): Promise<{ seq: number; hash: string; printed: number }> {
-    const [seq, hash, printed] = await guardStore(() => redis.hmget(keys.auditHead, 'seq', 'hash', 'printed'))
-    return { seq: Number(seq ?? 0), hash: hash ?? '', printed: Number(printed ?? 0) }
+  async function readHead(): Promise<{ seq: number; hash: string }> {
+    const [seq, hash] = await guardStore(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
+    return { seq: Number(seq ?? 0), hash: hash ?? '' }
   }
 
-  async function printLinks(links: Link[], upTo: number): Promise<void> {
-    for (const { entry, hash } of links) print(JSON.stringify({ stream: 'audit', ...JSON.parse(entry), hash }))
-    await guardStore(() => redis.hset(keys.auditHead, 'printed', String(upTo)))
+  async function printLinks(links: Link[], mark: string): Promise<void> {
+    for (const link of links) print(printedLine(link))
+    await guardStore(() => redis.hdel(keys.auditHead, mark))
   }
 
   /** Chains what is left over, and prints what a process that died has chained and not printed. */
   async function tidy(): Promise<void> {
     kick()
     await chaining
-    const head = await readHead()
-    if (head.printed >= head.seq) return
-    const links = (await newest(head.seq - head.printed)).toReversed()
-    const now = Date.now()
-    const due = links.filter(({ entry }) => now - AuditEntry.parse(JSON.parse(entry)).at > printedByThenMs)
-    if (due.length > 0) await printLinks(due, head.printed + due.length)
+    const [head, now] = await guardStore(() => Promise.all([redis.hgetall(keys.auditHead), redis.time()]))
+    for (const [mark, range] of Object.entries(head)) {
+      const [first = '', last = ''] = mark.startsWith('unprinted:') ? range.split(' ') : []
+      if (first === '' || Number(now[0]) * 1_000 - Number(first.split('-')[0]) < printedByThenMs) continue
+      const found = await guardStore(() => redis.xrange(keys.audit, first, last))
+      await printLinks(found.map(readLink), mark)
+    }
   }
 
   async function newest(count: number, before?: string): Promise<(Link & { id: string })[]> {
     const end = before === undefined ? '+' : `(${before}`
-    const found = await guardStore(() => redis.xrevrange(keys.audit, end, '-', 'COUNT', Math.min(count, 1_000)))
-    return found.map(([id, [, entry = '', , hash = '']]) => ({ id, entry, hash }))
+    const found = await guardStore(() => redis.xrevrange(keys.audit, end, '-', 'COUNT', count))
+    return found.map(readLink)
   }
 
-  /** The newest entries that fit, newest first; older ones than `scan` are not looked at. */
-  async function find(fits: (entry: AuditEntry) => boolean, { limit = 200, scan = 20_000 } = {}): Promise<AuditEntry[]> {
+  /**
+   * The newest entries that fit, newest first, at most `limit`, among the newest `scan` or a little more. `looked`: how many were looked
+   * at, and `since` which time; `all`: they were all that there are.
+   */
+  async function find(fits: (entry: AuditEntry) => boolean, { limit = 200, scan = 20_000 } = {}): Promise<Found> {
     kick()
     await chaining
-    const found: AuditEntry[] = []
+    const found: Found = { entries: [], looked: 0, unreadable: 0, since: undefined, all: false }
     let before: string | undefined
-    for (let seen = 0; seen < scan && found.length < limit; ) {
-      const links = await newest(1_000, before)
-      if (links.length === 0) break
-      seen += links.length
+    while (found.looked < scan && found.entries.length < limit) {
+      const links = await newest(pageSize, before)
       before = links.at(-1)?.id
-      found.push(...links.flatMap(({ entry }) => entryIfFit(entry) ?? []).filter(fits))
+      for (const { entry: text } of links) {
+        if (found.entries.length === limit) return found
+        found.looked += 1
+        const entry = entryIfFit(text)
+        if (!entry) found.unreadable += 1
+        found.since = entry?.at ?? found.since
+        if (entry && fits(entry)) found.entries.push(entry)
+      }
+      if (links.length < pageSize) return { ...found, all: true }
     }
-    return found.slice(0, limit)
+    return found
   }
 
   /** Ends when what was noted here has been chained. */
   async function settle(): Promise<void> {
-    await chaining
+    while (chaining) await chaining
   }
 
   return { encode, note, kick, tidy, find, settle }
 }
 export type Audit = ReturnType<typeof createAudit>
+
+export interface Found {
+  entries: AuditEntry[]
+  looked: number
+  /** How many of those that were looked at could not be read. */
+  unreadable: number
+  since: number | undefined
+  all: boolean
+}
+
+function readLink([id, fields]: [id: string, fields: string[]]): Link & { id: string } {
+  const [, entry = '', , hash = ''] = fields
+  return { id, entry, hash }
+}
+
+/** Well-formed, because Redis' JSON takes no half characters: what is cut in the middle of an emoji would stop the script. */
+function shorten(text: string): string {
+  return (text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text).toWellFormed()
+}
+
+function parseNote(text: string): object | undefined {
+  try {
+    return StampedNote.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
 
 function entryIfFit(text: string): AuditEntry | undefined {
   try {

@@ -104,14 +104,21 @@ function calling(rule: PolicyRule | undefined): Mrkdwn {
 }
 
 /** Where it takes more than one approval, or has one already: who has approved, and how many it takes. */
-function approvalLines({ request, rule }: CardView): KnownBlock[] {
-  if (request.state !== 'waiting' || !request.needsApproval) return []
-  const needed = rule?.approve ? approvalsNeeded(rule.approve) : 1
-  const { approvals } = request
-  if (needed === 1 && approvals.length === 0) return []
-  const by = approvals.map(({ by: userId, at }) => mrkdwn`${mention(userId)}, ${dateTime(at)}`)
+function approvalLines(view: CardView): KnownBlock[] {
+  const count = countOf(view)
+  if (!count) return []
+  const by = view.request.approvals.map(({ by: userId, at }) => mrkdwn`${mention(userId)}, ${dateTime(at)}`)
   const who = by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : mrkdwn``
-  return wholeSection(mrkdwn`:ballot_box_with_check: *${approvals.length} of ${needed} approvals*${who}`)
+  return wholeSection(mrkdwn`:ballot_box_with_check: *${count}*${who}`)
+}
+
+/** `1 of 2 approvals`, by what counted at the last one: somebody may have left the group since they approved. */
+function countOf({ request, rule }: CardView): string | undefined {
+  if (request.state !== 'waiting' || !request.needsApproval) return undefined
+  const needed = rule?.approve ? approvalsNeeded(rule.approve) : 1
+  const { approvals, missing } = request
+  if (needed === 1 && approvals.length === 0) return undefined
+  return `${missing === undefined ? approvals.length : needed - missing} of ${needed} approvals`
 }
 
 function stopper(request: Request): Mrkdwn {
@@ -210,9 +217,9 @@ function fallbackText(view: CardView): Mrkdwn {
   return joinMrkdwn(lines, '\n')
 }
 
-function approvalsInWords({ request, rule }: CardView): Mrkdwn[] {
-  const needed = rule?.approve ? approvalsNeeded(rule.approve) : 1
-  return request.state === 'waiting' && needed > 1 ? [mrkdwn`${request.approvals.length} of ${needed} approvals`] : []
+function approvalsInWords(view: CardView): Mrkdwn[] {
+  const count = countOf(view)
+  return count === undefined ? [] : [mrkdwn`${count}`]
 }
 
 function capitalised(text: string): string {

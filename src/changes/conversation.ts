@@ -55,21 +55,27 @@ export function createConversation({
    * another request's name, decides nothing.
    */
   async function requestOf(click: Click): Promise<Request> {
-    const button = readButton(click.value)
-    if (!button) throw await refused(click, undefined, foreignButton)
-    const request = await decide.find(button.id)
-    if (!belongsTo(button, request)) throw await refused(click, request, foreignButton)
-    if (!isGenuine(request)) throw await refused(click, request, changedRecord)
+    const request = await genuine(click.value, click.origin, click.actionId)
     const onCard =
       click.origin.channelId === request.origin.channelId && (request.cardTs === undefined || click.messageTs === request.cardTs)
-    if (!onCard && !click.onHome) throw await refused(click, request, staleCard)
+    if (!onCard && !click.onHome) throw await refused(click.origin, click.actionId, request, staleCard)
     return request
   }
 
-  async function refused({ origin, actionId }: Click, request: Request | undefined, words: Mrkdwn): Promise<Refusal> {
-    const { channelId, teamId, userId } = origin
+  /** The request that a button or a form names, where it was made for it as it is. */
+  async function genuine(value: string, origin: Origin, at: string): Promise<Request> {
+    const button = readButton(value)
+    if (!button) throw await refused(origin, at, undefined, foreignButton)
+    const request = await decide.find(button.id)
+    if (!request) throw await refused(origin, at, undefined, unknownRequest)
+    if (!belongsTo(button, request)) throw await refused(origin, at, request, foreignButton)
+    if (!isGenuine(request)) throw await refused(origin, at, request, changedRecord)
+    return request
+  }
+
+  async function refused({ channelId, teamId, userId }: Origin, at: string, request: Request | undefined, words: Mrkdwn): Promise<Refusal> {
     const subject = request ? noteOf(request, 'refused', {}) : { act: 'refused', channelId, teamId }
-    await noteRefusal({ ...subject, by: userId, result: `${actionId}: ${toPlainText(words)}` })
+    await noteRefusal({ ...subject, by: userId, result: `${at}: ${toPlainText(words)}` })
     return new Refusal(words)
   }
 
@@ -106,25 +112,20 @@ export function createConversation({
     const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, problem, reason)
     if (reason === '')
       return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why, so that the person who asked knows what to do.`, again }
-    await decide.reject(await requestIn(metadata), submission.origin, reason)
+    await decide.reject(await requestIn(metadata, submission), submission.origin, reason)
     await refreshHome(submission.origin)
     return { is: 'accepted', words: mrkdwn`Rejected. The thread tells it to the person who asked.` }
   }
 
   /** The request that a form was opened for. */
-  async function requestIn(metadata: Metadata | undefined): Promise<Request> {
-    const button = readButton(metadata?.extra ?? '')
-    if (!button) throw new Refusal(unknownRequest)
-    const request = await decide.find(button.id)
-    if (!belongsTo(button, request)) throw new Refusal(foreignButton)
-    if (!isGenuine(request)) throw new Refusal(changedRecord)
-    return request
+  function requestIn(metadata: Metadata | undefined, { origin, callbackId }: Submission): Promise<Request> {
+    return genuine(metadata?.extra ?? '', origin, callbackId)
   }
 
   async function submitBreakGlass(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
     const { values } = submission
-    const request = await requestIn(metadata)
+    const request = await requestIn(metadata, submission)
     const reason = values.reason?.trim() ?? ''
     const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? { origin: submission.origin }, request, problem, reason)
     if (reason === '') return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
@@ -157,7 +158,7 @@ export function createConversation({
   async function submitAgain(submission: Submission): Promise<SubmissionAnswer> {
     const { origin, deliveryKey, values } = submission
     const metadata = readMetadata(submission.metadata)
-    const request = await requestIn(metadata)
+    const request = await requestIn(metadata, submission)
     const { change, input } = catalog.open(request)
     const reason = values.reason?.trim() || undefined
     try {

@@ -26,7 +26,7 @@ interface DecideParts {
  * Refusal, in words for the person who clicked.
  */
 export function createDecide({ store, access, catalog, show, wake }: DecideParts) {
-  async function find(id: string): Promise<Request> {
+  async function stillThere(id: string): Promise<Request> {
     const request = await store.find(id)
     if (!request) throw new Refusal(unknownRequest)
     return request
@@ -37,6 +37,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
    * for those who may see to it. Those who approved before are counted by what they may now.
    */
   async function approve(asked: Request, origin: Origin): Promise<{ missing: number; needed: number }> {
+    tellRequesterWhatBecame(asked, origin)
     const rule = await access.authorize(origin, { to: 'decide', request: asked })
     let request = asked
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
@@ -68,7 +69,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
       name: 'approve',
       from: ['waiting'],
       to: 'waiting',
-      set: { approvals },
+      set: { approvals, missing },
       unexpired: true,
       unmoved: true,
       keepDue: true,
@@ -102,6 +103,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
 
   /** Whether the person may reject it, before they are asked for the reason. */
   async function mayReject(request: Request, origin: Origin): Promise<void> {
+    tellRequesterWhatBecame(request, origin)
     await access.authorize(origin, { to: 'decide', request })
     refuseUnlessWaiting(request, origin.userId)
   }
@@ -150,7 +152,8 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
   async function watchAgain(request: Request, origin: Origin): Promise<void> {
     const rule = await authorizeOwnerOrApprover(request, origin)
     if (request.state !== 'unwatched') throw new Refusal(tooLate(request, origin.userId))
-    if (!(await store.isLatest(request)) || (await store.holderOf(request.resource)) !== undefined) throw new Refusal(takenOver)
+    const holder = await store.holderOf(request.resource)
+    if (!(await store.isLatest(request)) || (holder !== undefined && holder !== request.id)) throw new Refusal(takenOver)
     const audit = { by: origin.userId, rule }
     await decide(request, origin.userId, { name: 'watch-again', from: ['unwatched'], to: 'following', dueInMs: 0, audit })
     await wake(request.id)
@@ -159,6 +162,11 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
   function authorizeOwnerOrApprover(request: Request, origin: Origin): Promise<string> {
     const isOwner = request.origin.userId === origin.userId
     return access.authorize(origin, isOwner ? { to: 'own', request, otherwise: '' } : { to: 'decide', request })
+  }
+
+  /** That they cannot decide their own request is beside the point once it is decided. */
+  function tellRequesterWhatBecame(request: Request, { userId }: Origin): void {
+    if (userId === request.origin.userId) refuseUnlessWaiting(request, userId)
   }
 
   function refuseUnlessWaiting(request: Request, userId: string): void {
@@ -179,12 +187,12 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
       await show(request.id)
       throw new Refusal(tooLate({ ...request, state: 'expired' }, userId))
     }
-    if (result.outcome === 'lost') throw new Refusal(tooLate(await find(request.id), userId))
-    if (result.outcome === 'moved') return find(request.id)
+    if (result.outcome === 'lost') throw new Refusal(tooLate(await stillThere(request.id), userId))
+    if (result.outcome === 'moved') return stillThere(request.id)
     await show(request.id)
     return undefined
   }
 
-  return { find, approve, breakGlass, mayBreakGlass, mayReject, reject, withdraw, stopWatching, watchAgain }
+  return { find: store.find, approve, breakGlass, mayBreakGlass, mayReject, reject, withdraw, stopWatching, watchAgain }
 }
 export type Decide = ReturnType<typeof createDecide>

@@ -74,7 +74,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
 
   async function expire(request: Request): Promise<void> {
     const left = request.expiresAt - (await store.now())
-    if (left > 0) return store.postpone([request.id], left + 50)
+    if (left > 0) return store.putOff(request, left + 50)
     await end(request, { name: 'expire', from: ['approved'], to: 'expired', set: { why: 'It was approved, but not taken in time.' } })
   }
 
@@ -100,7 +100,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
 
   async function putOff(request: Request): Promise<undefined> {
     const waited = (await store.now()) - (request.decidedAt ?? request.createdAt)
-    if (waited < patienceMs) return void (await store.postpone([request.id], retryLookMs))
+    if (waited < patienceMs) return void (await store.putOff(request, retryLookMs))
     await end(request, {
       name: 'give-up',
       from: ['approved'],

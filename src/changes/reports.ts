@@ -32,8 +32,9 @@ export function report(view: ReportView, name: ReportName): Message | undefined 
 function reminder({ request, description, rule, now }: ReportView): Message | undefined {
   if (request.state !== 'waiting' || !rule?.approve) return undefined
   const called = whoIsIn(rule.mention ?? approversOf(rule.approve))
-  const missing = approvalsNeeded(rule.approve) - request.approvals.length
-  const more = request.approvals.length > 0 ? mrkdwn` It has ${request.approvals.length}, and needs ${missing} more.` : mrkdwn``
+  const needed = approvalsNeeded(rule.approve)
+  const missing = request.missing ?? needed - request.approvals.length
+  const more = request.approvals.length > 0 ? mrkdwn` It has ${needed - missing}, and needs ${missing} more.` : mrkdwn``
   const left = formatDuration(request.expiresAt - now)
   const words = mrkdwn`:hourglass_flowing_sand: ${ownWords(called)} “${description.sentence}” still waits for approval.${more} It expires in ${left}: press *Approve* or *Reject* on the card above.`
   return say(words)

@@ -45,7 +45,7 @@ export interface Transition {
   audit?: Pick<AuditNote, 'by' | 'rule' | 'reason' | 'result'>
   from: RequestState[]
   to: RequestState
-  set?: Partial<Pick<Request, 'decision' | 'approvals' | 'reminded' | 'why' | 'seen' | 'watchedUntil' | 'stoppedBy'>>
+  set?: Partial<Pick<Request, 'decision' | 'approvals' | 'missing' | 'reminded' | 'why' | 'seen' | 'watchedUntil' | 'stoppedBy'>>
   /** Fields that get the present time of Redis' clock. */
   stamp?: Stamp[]
   /** Only while the request can still be decided. */
@@ -164,6 +164,11 @@ export function createStore({ redis, keys, audit }: { redis: Redis; keys: Keys; 
     if (ids.length > 0) await run('postpone', [keys.due], [String(Math.round(inMs)), ...ids])
   }
 
+  /** The same, unless the record has moved on since it was read: then it is due when that says so. */
+  async function putOff(request: Request, inMs: number): Promise<void> {
+    await run('put-off', [keys.due, keys.record(request.id)], [request.id, String(Math.round(inMs)), String(request.revision)])
+  }
+
   async function forget(id: string): Promise<void> {
     await guardStore(() => redis.zrem(keys.due, id))
   }
@@ -245,6 +250,7 @@ export function createStore({ redis, keys, audit }: { redis: Redis; keys: Keys; 
     findMany,
     transition,
     postpone,
+    putOff,
     forget,
     due,
     isBusy,

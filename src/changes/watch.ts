@@ -126,6 +126,7 @@ export function createWatch({
 }: WatchParts) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const sending = pLimit(8)
+  const attending = new Map<string, Promise<void>>()
   let watchdog: NodeJS.Timeout | undefined
   let wasBusy = false
   let sendingOutbox: Promise<void> | undefined
@@ -152,7 +153,14 @@ export function createWatch({
     const underway = requests.filter((request) => request.state === 'following')
     const followed = new Set(underway.map(({ id }) => id))
     await follow.follow(underway)
-    await Promise.all(ids.filter((id) => !followed.has(id)).map((id) => sending(() => attendSafely(id))))
+    for (const id of ids) if (!followed.has(id)) attendAside(id)
+  }
+
+  /** Not waited for, because it may have to talk to Slack, and a slow Slack must not hold up the following. */
+  function attendAside(id: string): void {
+    if (attending.has(id)) return
+    const work = sending(() => attendSafely(id)).finally(() => attending.delete(id))
+    attending.set(id, work)
   }
 
   /** One that cannot be attended to (its record does not fit this version) is put off, and does not stop the others. */
@@ -208,7 +216,7 @@ export function createWatch({
 
   async function stop(): Promise<void> {
     clearInterval(watchdog)
-    await Promise.allSettled([...workers.map((worker) => worker.close()), sendingOutbox])
+    await Promise.allSettled([...workers.map((worker) => worker.close()), sendingOutbox, ...attending.values()])
   }
 
   return { start, stop }

@@ -77,6 +77,8 @@ export const Request = z.object({
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),
+  /** How many more it takes, as counted at the last approval: not everybody who has approved may still. */
+  missing: z.number().optional(),
   /** How many of the two reminders were sent. */
   reminded: z.number().default(0),
   decision: Decision.optional(),

@@ -38,6 +38,12 @@ describe('what can be looked at', () => {
       \`/infra keys revoke &lt;key&gt;\`
       Asks for the end of an API key, by name or id. Example: \`/infra keys revoke ci-deploy\`
 
+      \`/infra pending\`
+      Shows the requests that wait for an approval, and which of them you can decide.
+
+      \`/infra whoami\`
+      Tells what you may request and approve here, and by which rule.
+
       Every change is approved by another person with a button, and followed until it has really happened."
     `)
   })

@@ -1,0 +1,479 @@
+import { describe, expect, test } from 'vitest'
+import { buttonValue, type CardButton, cardButtons } from '../../src/changes/buttons.ts'
+import type { Transition } from '../../src/changes/store.ts'
+import { type Request, requestStates } from '../../src/domain/request.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
+import { policyInFile } from './policy-in-file.ts'
+import { buttonNames, cardOf, openRecords } from './records.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, type World } from './world.ts'
+
+const finn = 'U0FIN00001'
+const ines = 'U0INE00001'
+
+const walkers = {
+  requester: people.ada,
+  approver: people.ben,
+  'approver who has approved': people.chiara,
+  'member without rights': finn,
+  guest: people.dov,
+  stranger: ines,
+}
+type Walker = keyof typeof walkers
+
+const policy = `
+rules:
+  - name: names
+    changes: vm.rename
+    request: [U0ADA00001, S0ONCALL01]
+    approve: { any_of: [S0ONCALL01], approvals: 2 }
+  - name: everything else
+    request: [U0ADA00001, S0ONCALL01]
+    approve: [S0ONCALL01]
+`
+
+/** Nobody works on requests: whatever happens to one, a click has done. */
+async function startQuietWorld() {
+  const world = await startWorld({ env: { POLICY_FILE: policyInFile(policy), ROLE: 'web', OPS_CHANNEL: ops } })
+  const { people: staff, channels } = world.slack.workspace
+  staff.push({ id: finn, name: 'Finn Aalto', handle: 'finn' })
+  staff.push({ id: ines, name: 'Ines Roth', handle: 'ines', isStranger: true, teamId: 'T0PARTNER1' })
+  for (const channel of channels) channel.members.push(finn, ines)
+  return { ...world, records: openRecords(world) }
+}
+type QuietWorld = Awaited<ReturnType<typeof startQuietWorld>>
+
+const approved: Transition = {
+  name: 'approve',
+  from: ['waiting'],
+  to: 'approved',
+  set: { decision: { by: people.chiara, rule: 'everything else' }, approvals: [{ by: people.chiara, rule: 'everything else', at: 1 }] },
+  stamp: ['decidedAt'],
+}
+const sent: Transition = { name: 'send', from: ['approved'], to: 'starting', stamp: ['sentAt'] }
+const accepted: Transition = { name: 'accept', from: ['starting'], to: 'following', stamp: ['acceptedAt'] }
+const stopped: Transition = {
+  name: 'stop-watching',
+  from: ['following'],
+  to: 'unwatched',
+  set: { stoppedBy: people.chiara },
+  stamp: ['endedAt'],
+}
+const ended = (from: Request['state'], to: Request['state'], set: Transition['set'] = {}): Transition => ({
+  name: 'end',
+  from: [from],
+  to,
+  set,
+  stamp: ['endedAt'],
+})
+const rejection = { decision: { by: people.chiara, rule: 'everything else', reason: 'Not during the sale' } }
+const oneApproval: Transition = {
+  name: 'approve',
+  from: ['waiting'],
+  to: 'waiting',
+  set: { approvals: [{ by: people.chiara, rule: 'names', at: 1 }] },
+}
+
+interface Row {
+  state: Request['state']
+  kind?: 'vm.rename' | 'key.create'
+  steps: Transition[]
+  ttlMs?: number
+}
+
+/** By what people call it; the way there is the real store's. */
+const rows: Record<string, Row> = {
+  waiting: { state: 'waiting', steps: [] },
+  'waiting, with 0 of 2 approvals': { state: 'waiting', kind: 'vm.rename', steps: [] },
+  'waiting, with 1 of 2 approvals': { state: 'waiting', kind: 'vm.rename', steps: [oneApproval] },
+  'waiting, and its time is over': { state: 'waiting', steps: [], ttlMs: 1 },
+  approved: { state: 'approved', steps: [approved] },
+  'approved, to be handed over': { state: 'approved', kind: 'key.create', steps: [{ ...approved, extendMs: 3_600_000 }] },
+  starting: { state: 'starting', steps: [approved, sent] },
+  following: { state: 'following', steps: [approved, sent, accepted] },
+  done: { state: 'done', steps: [approved, sent, accepted, ended('following', 'done')] },
+  failed: { state: 'failed', steps: [approved, sent, accepted, ended('following', 'failed', { why: 'It is in status error.' })] },
+  'not started': { state: 'not-started', steps: [approved, sent, ended('starting', 'not-started', { why: 'Nothing was sent.' })] },
+  superseded: {
+    state: 'superseded',
+    steps: [approved, sent, accepted, ended('following', 'superseded', { why: 'It was moved by somebody else.' })],
+  },
+  'no longer followed': { state: 'unwatched', steps: [approved, sent, accepted, stopped] },
+  void: { state: 'void', steps: [approved, ended('approved', 'void', { why: 'It was on web-1, and is on web-3 now.' })] },
+  rejected: { state: 'rejected', steps: [{ ...ended('waiting', 'rejected', rejection), name: 'reject' }] },
+  withdrawn: { state: 'withdrawn', steps: [{ ...ended('waiting', 'withdrawn'), name: 'withdraw' }] },
+  expired: { state: 'expired', steps: [{ ...ended('waiting', 'expired'), name: 'expire' }] },
+}
+const forgotten = 'forgotten'
+
+/** A new request in the state of a row. */
+async function bring({ accountApi, records }: QuietWorld, { kind, steps, ttlMs, state }: Row, walker: Walker): Promise<Request> {
+  count += 1
+  const asked =
+    kind === 'vm.rename'
+      ? renaming(accountApi)
+      : kind === 'key.create'
+        ? newKey()
+        : moving(accountApi, state === 'done' ? walker : undefined)
+  const request = await records.create({ ...asked, ...(ttlMs ? { ttlMs } : {}) })
+  for (const step of steps) {
+    const { outcome } = await records.store.transition(request, step)
+    expect(outcome).toBe('won')
+  }
+  const brought = await records.find(request.id)
+  expect(brought.state).toBe(state)
+  return brought
+}
+
+let count = 0
+const project = { id: 'proj_1', name: 'Storefront' }
+
+function renaming({ world }: World['accountApi']) {
+  const [machine] = world.data.virtualMachines
+  const input = { virtualMachineId: machine?.id ?? '', name: 'search-2' }
+  const facts = { virtualMachineId: input.virtualMachineId, oldName: machine?.name, newName: input.name, project }
+  return { kind: 'vm.rename' as const, resource: `virtual_machine:${input.virtualMachineId}#${count}`, input, facts }
+}
+
+function newKey() {
+  const input = { name: `ci-deploy-${count}`, readOnly: true, allowedIps: [] }
+  return { kind: 'key.create' as const, resource: `api_key_name:${input.name}`, input, facts: input }
+}
+
+/** A move as it stands before, and once it has arrived: one of their own for each person, who can ask for the way back. */
+function moving({ world }: World['accountApi'], arrivedFor: Walker | undefined) {
+  const { elasticIp, target } = world.movable(arrivedFor === undefined ? 0 : Object.keys(walkers).indexOf(arrivedFor))
+  const here = { id: elasticIp.serverId ?? '', name: world.server(elasticIp.serverId ?? '')?.hostname ?? '' }
+  const there = { id: target.id, name: target.hostname }
+  const [from, to] = arrivedFor === undefined ? [here, there] : [there, here]
+  const input = { elasticIpId: elasticIp.id, serverId: to.id }
+  const facts = { elasticIpId: elasticIp.id, address: elasticIp.address, from, to, project }
+  // Those that are made up do not hold the Elastic IP: what is asked for by a click is to find it free.
+  return { kind: 'ip.move' as const, resource: `elastic_ip:${elasticIp.id}#${count}`, input, facts }
+}
+
+/** What the bot makes of a person's next click past the gate: nothing, where it does not get there. */
+interface Act {
+  outcome?: 'served' | 'refused'
+  work?: Promise<unknown>
+}
+
+/** Looks over the shoulder of the handlers: the answer tells of a person's next click. */
+function watchHandlers({ bots }: QuietWorld) {
+  const next = new Map<string, Act>()
+  const clicks = bots[0]?.interactions.clicks ?? {}
+  const watched = (userId: string, work: Promise<void>) => {
+    const act = next.get(userId) ?? {}
+    act.work = work.then(
+      () => (act.outcome = 'served'),
+      () => (act.outcome = 'refused'),
+    )
+    return work
+  }
+  for (const name of Object.values(cardButtons)) {
+    const handler = clicks[name]
+    if (!handler) throw new Error(`nothing listens to ${name}`)
+    clicks[name] =
+      typeof handler === 'function'
+        ? (click) => watched(click.origin.userId, handler(click))
+        : { form: handler.form, allow: (click) => watched(click.origin.userId, handler.allow(click)) }
+  }
+  return (userId: string) => {
+    const act: Act = {}
+    next.set(userId, act)
+    return act
+  }
+}
+
+/** Presses a button and waits for everything that comes of it: words, forms, and what has become of the request. */
+async function press(
+  world: QuietWorld,
+  nextOf: ReturnType<typeof watchHandlers>,
+  userId: string,
+  card: Message,
+  name: CardButton,
+  request?: Request,
+) {
+  const { slack, records } = world
+  const hands = slack.as(userId)
+  let looked = slack.journal.length
+  const hasNews = () => {
+    const news = slack.journal.slice(looked).some(({ method }) => method === 'response_url' || method === 'views.update')
+    looked = slack.journal.length
+    return news
+  }
+  const isAnswered = () => slack.ephemerals(userId).length > 0 || hands.openViews().some(({ title }) => title === refused)
+
+  const act = nextOf(userId)
+  const { outcome } = await hands.click(card, cardButtons[name])
+  expect(outcome).toBe('acknowledged')
+  await expect
+    .poll(() => act.outcome === 'served' || (hasNews() && isAnswered()), {
+      interval: 2,
+      timeout: 5_000,
+      message: `${userId} pressed ${name}`,
+    })
+    .toBe(true)
+  await act.work
+
+  const whispers = slack.ephemerals(userId)
+  const words = whispers.map(({ text }) => text)
+  // What was read goes: one that comes later, or twice, is then seen at the next press.
+  for (const { channel, ts } of whispers) slack.removeMessage(channel, ts)
+  for (const view of hands.openViews()) {
+    words.push(view.title === refused ? wordsIn(view.view) : `opens *${view.title}*`)
+    await hands.close(view)
+  }
+  const now = request && (await records.find(request.id))
+  const hasChanged = now !== undefined && now.revision !== request?.revision
+  const asked =
+    name === 'reverse' ? slack.messages(ops).filter(({ text }) => text.includes(`Undoes request ${request?.id.slice(0, 8)}.`)) : []
+  expect(asked.length).toBeLessThan(2)
+  return { words, effect: hasChanged ? effectOf(now) : asked.length > 0 ? 'asks for the way back' : undefined }
+}
+
+function wordsIn(view: Record<string, unknown>): string {
+  const blocks = view.blocks as { text?: { text: string } }[]
+  return blocks.map(({ text }) => text?.text ?? '').join(' ')
+}
+
+const refused = 'Not possible'
+
+interface Cell {
+  row: string
+  walker: Walker
+  button: CardButton
+  words: string[]
+  effect: string | undefined
+}
+
+test('every button is answered once, whoever presses it and whatever has become of the request', async () => {
+  const world = await startQuietWorld()
+  const nextOf = watchHandlers(world)
+  const cells: Cell[] = []
+
+  async function walk(walker: Walker) {
+    for (const [row, how] of [...Object.entries(rows), [forgotten, undefined] as const]) {
+      let request = how && (await bring(world, how, walker))
+      for (const button of buttonNames) {
+        const card = request ? cardOf(request) : cardOf(unknown(await world.records.post(ops, [])))
+        const { words, effect } = await press(world, nextOf, walkers[walker], card, button, request)
+        cells.push({ row, walker, button, words, effect })
+        if (how && effect) request = await bring(world, how, walker)
+        if (how && effect) world.slack.removeMessage(ops, card.ts)
+      }
+    }
+  }
+  await Promise.all((Object.keys(walkers) as Walker[]).map(walk))
+
+  expect(new Set(Object.values(rows).map(({ state }) => state))).toEqual(new Set(requestStates))
+  expect(cells).toHaveLength((Object.keys(rows).length + 1) * Object.keys(walkers).length * buttonNames.length)
+  expect(cells.filter(({ words, effect }) => words.length !== 1 && !(words.length === 0 && effect))).toEqual([])
+  expect(Object.values(walkers).flatMap((userId) => world.slack.ephemerals(userId))).toEqual([])
+  await expect(sheetOf(cells)).toMatchFileSnapshot('clicks.answers.md')
+
+  const said = (row: string, walker: Walker, button: CardButton) =>
+    cells.find((cell) => cell.row === row && cell.walker === walker && cell.button === button)?.words[0]
+  const reasons = {
+    stale: said('withdrawn', 'approver', 'approve'),
+    duplicate: said('waiting, with 1 of 2 approvals', 'approver who has approved', 'approve'),
+    late: said('approved', 'approver who has approved', 'approve'),
+    unauthorized: said('waiting', 'member without rights', 'approve'),
+    expired: said('expired', 'approver', 'approve'),
+    'not yours to withdraw': said('waiting', 'approver', 'withdraw'),
+    'not yours to take': said('approved, to be handed over', 'approver', 'take'),
+    'yours, so not yours to decide': said('waiting', 'requester', 'approve'),
+    'not known any more': said(forgotten, 'approver', 'approve'),
+    guest: said('waiting', 'guest', 'approve'),
+    stranger: said('waiting', 'stranger', 'approve'),
+  }
+  expect(Object.values(reasons)).not.toContain(undefined)
+  expect(new Set(Object.values(reasons)).size).toBe(Object.keys(reasons).length)
+})
+
+function effectOf(request: Request): string {
+  return request.state === 'waiting' ? `${request.approvals.length} of 2 approvals` : `becomes ${request.state}`
+}
+
+/** A card whose request is not kept any more. */
+function unknown(cardTs: string): Request {
+  return { id: '0'.repeat(32), hash: '0'.repeat(64), cardTs } as Request
+}
+
+const names: Record<string, string> = { [people.ada]: '@ada', [people.chiara]: '@chiara', S0ONCALL01: '@oncall' }
+
+function answerOf({ words, effect }: Cell): string {
+  const [said = ''] = words.map((text) =>
+    text.replaceAll(/<[@!](?:subteam\^)?(\w+)>/g, (_, id) => names[id] ?? id).replaceAll(/ci-deploy-\d+/g, 'ci-deploy'),
+  )
+  return [said, effect && `*${effect}*`].filter(Boolean).join(' ')
+}
+
+/** The product's answer sheet: for each state, who presses what, and what comes of it. People and buttons with one answer share a line. */
+function sheetOf(cells: Cell[]): string {
+  const everywhere = (['guest', 'stranger'] as const).map((walker) => {
+    const answers = new Set(cells.filter((cell) => cell.walker === walker).map(answerOf))
+    return `- A ${walker}, whatever they press: ${[...answers].join(' / ')}`
+  })
+  const sections = [...new Set(cells.map(({ row }) => row))].map((row) => {
+    const here = cells.filter((cell) => cell.row === row && cell.walker !== 'guest' && cell.walker !== 'stranger')
+    return `## ${row}\n\n| who | presses | answer |\n|---|---|---|\n${linesOf(here).join('\n')}\n`
+  })
+  const intro = 'What a click is answered with, made by `clicks.test.ts`. *In italics* what becomes of the request.'
+  return `# The answer to every click\n\n${intro}\n\n${everywhere.join('\n')}\n\n${sections.join('\n')}`
+}
+
+function linesOf(cells: Cell[]): string[] {
+  const byAnswer = Map.groupBy(cells, answerOf)
+  return [...byAnswer]
+    .flatMap(([answer, same]) => {
+      const buttonsOf = (walker: Walker) =>
+        buttonNames.filter((name) => same.some((cell) => cell.walker === walker && cell.button === name)).join(', ')
+      const byButtons = Map.groupBy(new Set(same.map(({ walker }) => walker)), buttonsOf)
+      return [...byButtons].map(([buttons, who]) => `| ${inOrder(who).join(', ')} | ${buttons} | ${answer} |`)
+    })
+    .toSorted()
+}
+
+function inOrder(who: Walker[]): Walker[] {
+  return (Object.keys(walkers) as Walker[]).filter((walker) => who.includes(walker))
+}
+
+describe('a button that is not as the bot made it', () => {
+  test('is refused in words of its own, does nothing, and stands in the audit', async () => {
+    const world = await startQuietWorld()
+    const { slack, records, ben } = world
+    slack.invite(general)
+    const waiting = { state: 'waiting' as const, steps: [] }
+    const [request, other] = [await bring(world, waiting, 'requester'), await bring(world, waiting, 'requester')]
+    const [id, hash] = buttonValue(request).split('.')
+    const elsewhere = await records.post(general, [])
+    const again = await records.post(ops, [])
+    const forged: Record<string, Message> = {
+      'an edited hash': cardOf(request, { value: `${id}.${'0'.repeat(16)}` }),
+      'the hash of another request': cardOf(request, { value: `${id}.${buttonValue(other).split('.')[1]}` }),
+      'the id of another request': cardOf(request, { value: `${other.id}.${hash}` }),
+      'the whole button of another request': cardOf(request, { value: buttonValue(other) }),
+      'no hash': cardOf(request, { value: `${id}` }),
+      garbage: cardOf(request, { value: '{"id":"*"}' }),
+      nothing: cardOf(request, { value: '' }),
+      'copied to another message': cardOf(request, { ts: again }),
+      'copied to another channel': cardOf(request, { channel: general, ts: elsewhere }),
+    }
+
+    const answers: string[] = []
+    for (const [what, card] of Object.entries(forged)) {
+      for (const button of ['approve', 'reject', 'again'] as const) {
+        const before = slack.ephemerals(people.ben).length
+        await ben.click(card, cardButtons[button])
+        const said = await slack.until(() => {
+          const whisper = slack.ephemerals(people.ben)[before]?.text
+          return whisper ?? (ben.topView().title === refused ? wordsIn(ben.topView().view) : undefined)
+        })
+        for (const view of ben.openViews()) await ben.close(view)
+        answers.push(`${what}: ${said}`)
+      }
+    }
+
+    expect([...new Set(answers)]).toMatchInlineSnapshot(`
+      [
+        "an edited hash: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
+        "the hash of another request: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
+        "the id of another request: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
+        "the whole button of another request: This button is not on the card of this request, so I do not act on it. Use the card itself.",
+        "no hash: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
+        "garbage: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
+        "nothing: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
+        "copied to another message: This button is not on the card of this request, so I do not act on it. Use the card itself.",
+        "copied to another channel: This button is not on the card of this request, so I do not act on it. Use the card itself.",
+      ]
+    `)
+    expect(await records.find(request.id)).toEqual(request)
+    expect(await records.find(other.id)).toEqual(other)
+    const entries = (await records.audit()).filter(({ act, by }) => act === 'refused' && by === people.ben)
+    expect(entries.map(({ result }) => result)).toHaveLength(answers.length)
+    expect(entries.map(({ result }) => result?.split(':')[0])).toEqual(
+      Object.keys(forged).flatMap(() => [cardButtons.approve, cardButtons.reject, cardButtons.again]),
+    )
+  })
+
+  test('with the id of no request is refused, and stands in the audit', async () => {
+    const world = await startQuietWorld()
+    const request = await bring(world, { state: 'waiting', steps: [] }, 'requester')
+
+    await world.ben.click(cardOf(request, { value: `${'0'.repeat(32)}.${buttonValue(request).split('.')[1]}` }), cardButtons.approve)
+    await world.slack.until(() => world.slack.ephemerals(people.ben).some(({ text }) => text.startsWith('I no longer know this request')))
+
+    expect(await world.records.find(request.id)).toEqual(request)
+    expect(await world.records.audit()).toMatchObject([{ act: 'ask' }, { act: 'refused', by: people.ben }])
+  })
+
+  test('of an older card does what its request allows now', async () => {
+    const world = await startQuietWorld()
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    const older = await untilCard(world.slack, /Waiting for approval/)
+    await world.ada.click(older, 'Withdraw')
+    await untilCard(world.slack, /Withdrawn/)
+
+    await world.ben.click(older, 'Approve')
+
+    const said = await world.slack.until(() => world.slack.ephemerals(people.ben)[0]?.text)
+    expect(said).toBe(`<@${people.ada}> has withdrawn this. Your click changed nothing.`)
+    expect(await world.records.all()).toMatchObject([{ state: 'withdrawn', approvals: [] }])
+  })
+})
+
+describe('a record that somebody has changed in Redis', () => {
+  const elsewhere = JSON.stringify({ elasticIpId: 'eip_fac5519e87', serverId: 'sv_0000000000' })
+
+  test('is not decided', async () => {
+    const world = await startQuietWorld()
+    const { slack, records } = world
+    const request = await bring(world, { state: 'waiting', steps: [] }, 'requester')
+    await records.redis.hset(records.keys.record(request.id), 'input', elsewhere)
+
+    await world.ben.click(cardOf(request), cardButtons.approve)
+
+    const said = await slack.until(() => slack.ephemerals(people.ben)[0]?.text)
+    expect(said).toMatchInlineSnapshot(
+      `"What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command."`,
+    )
+    expect(await records.find(request.id)).toMatchObject({ state: 'waiting', approvals: [] })
+    expect((await records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben, requestId: request.id })
+  })
+
+  test('after it was approved is not carried out, and the channel of operators is told', async () => {
+    const world = await startWorld({ env: { OPS_CHANNEL: general } })
+    world.slack.invite(general)
+    const records = openRecords(world)
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    const [request] = await records.all()
+    const outage = world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: 1_000 })
+    await world.ben.click(card, 'Approve')
+    await expect.poll(() => outage.fired, { timeout: 5_000 }).toBeGreaterThan(1)
+    // Put off until the account API answers again, and not just held by whoever is at it.
+    await expect
+      .poll(async () => Number(await records.redis.zscore(records.keys.due, request?.id ?? '')) - Date.now(), { timeout: 10_000 })
+      .toBeLessThan(11_000)
+
+    await records.redis.hset(records.keys.record(request?.id ?? ''), 'input', elsewhere)
+    world.accountApi.faults.clear()
+    await expect
+      .poll(
+        async () => {
+          await records.redis.zadd(records.keys.due, 0, request?.id ?? '')
+          return (await records.find(request?.id ?? '')).state
+        },
+        { timeout: 10_000 },
+      )
+      .toBe('not-started')
+
+    const report = await untilReport(world.slack, card.ts, /Not started/)
+    expect(report.text).toContain('is no longer what was approved, so nothing was sent')
+    const told = await untilCard(world.slack, /What I keep of request/, general)
+    expect(told.text).toContain(request?.id)
+    expect(world.accountApi.journal.writes()).toEqual([])
+  })
+})

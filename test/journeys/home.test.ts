@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { ops, people, startWorld, untilCard, untilReport, type World } from './world.ts'
+
+const team = 'T0NIMBUS01'
+
+interface Block {
+  type: string
+  block_id?: string
+  text?: { text: string }
+  elements?: { type: string; text?: { text: string }; action_id?: string; value?: string }[]
+}
+
+/** Somebody looks at the Home tab: the event as Slack sends it (docs.slack.dev, "app_home_opened"). */
+async function openHome({ slack }: World, user: string): Promise<void> {
+  const event = { type: 'app_home_opened', user, channel: `D${user.slice(1)}`, tab: 'home', event_ts: '1.1' }
+  const body = { type: 'event_callback', team_id: team, api_app_id: 'A0LOCKKEEP', event_id: `Ev${randomUUID()}`, event_time: 1, event }
+  const { status } = await slack.sendRaw({ body: JSON.stringify(body), contentType: 'application/json' })
+  expect(status).toBe(200)
+}
+
+function blocksOf({ slack }: World, user: string): Block[] {
+  return (slack.home(user)?.blocks ?? []) as Block[]
+}
+
+function wordsOf(world: World, user: string): string {
+  return JSON.stringify(blocksOf(world, user))
+}
+
+/** A click there: without channel, message and response address. */
+async function clickHome(world: World, user: string, button: string): Promise<void> {
+  const block = blocksOf(world, user).find(({ elements }) => elements?.some((element) => element.text?.text === button))
+  const element = block?.elements?.find(({ text }) => text?.text === button)
+  if (!block || !element) throw new Error(`there is no button ${button}`)
+  const home = world.slack.home(user)
+  const payload = {
+    type: 'block_actions',
+    user: { id: user, team_id: team },
+    team: { id: team, domain: 'nimbus' },
+    trigger_id: `${Date.now()}.${randomUUID()}`,
+    container: { type: 'view', view_id: home?.id },
+    view: { id: home?.id, type: 'home', hash: home?.hash, callback_id: '', private_metadata: '', state: { values: {} } },
+    actions: [{ type: 'button', action_id: element.action_id, block_id: block.block_id, value: element.value, action_ts: `${Date.now()}` }],
+  }
+  const { status } = await world.slack.sendRaw({ body: `payload=${encodeURIComponent(JSON.stringify(payload))}` })
+  expect(status).toBe(200)
+}
+
+async function askForMove(world: World) {
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  return { elasticIp, target, card: await untilCard(world.slack, /Waiting for approval/) }
+}
+
+describe('the Home tab', () => {
+  test('shows what waits for whom, whole and with its buttons, what one asked for, and what is moving', async () => {
+    const world = await startWorld({ env: { ENVIRONMENT: 'production' }, account: { moveTakes: { min: 60_000, max: 60_000 } } })
+    const { elasticIp, target, card } = await askForMove(world)
+
+    await openHome(world, people.ben)
+    await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
+    for (const fact of [elasticIp.address, elasticIp.id, target.hostname, target.id, '[production]'])
+      expect(wordsOf(world, people.ben)).toContain(fact)
+
+    await openHome(world, people.ada)
+    await world.slack.until(() => /You asked for \(1\)/.test(wordsOf(world, people.ada)))
+    expect(wordsOf(world, people.ada)).toContain('Waits for you (0)')
+    expect(wordsOf(world, people.ada)).toContain(`archives/${ops}/p${card.ts.replace('.', '')}`)
+
+    await clickHome(world, people.ben, 'Approve')
+    await untilCard(world.slack, /\*Moving\*/)
+    await openHome(world, people.chiara)
+    await world.slack.until(() => /Moving now \(1\)/.test(wordsOf(world, people.chiara)))
+  })
+
+  test('a button there goes through the same engine, and the tab shows what became of it', async () => {
+    const world = await startWorld()
+    const { card } = await askForMove(world)
+    await openHome(world, people.ben)
+    await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
+
+    await clickHome(world, people.ben, 'Approve')
+
+    await untilReport(world.slack, card.ts, /Done/)
+    await world.slack.until(() => /Waits for you \(0\)/.test(wordsOf(world, people.ben)))
+    expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+  })
+
+  test('a stale button there is answered in a direct message where no modal can be opened, and the tab is shown anew', async () => {
+    const world = await startWorld()
+    const { card } = await askForMove(world)
+    await openHome(world, people.ben)
+    await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
+    await world.ada.click(card, 'Withdraw')
+    await untilCard(world.slack, /Withdrawn/)
+
+    await clickHome(world, people.ben, 'Approve')
+
+    await world.slack.until(() => world.slack.directMessages(people.ben).some(({ text }) => /has withdrawn this/.test(text)))
+    await world.slack.until(() => /Waits for you \(0\)/.test(wordsOf(world, people.ben)))
+    expect(world.accountApi.journal.writes()).toEqual([])
+  })
+
+  test('a guest sees why they see nothing', async () => {
+    const world = await startWorld()
+    await askForMove(world)
+
+    await openHome(world, people.dov)
+
+    await world.slack.until(() => /Guests may not use this bot/.test(wordsOf(world, people.dov)))
+    expect(wordsOf(world, people.dov)).not.toContain('203.0.113.10')
+  })
+})

@@ -1,0 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+/** Writes a policy for `POLICY_FILE` into a file that goes when the test ends, and answers its path. */
+export function policyInFile(yaml: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'lockkeeper-policy-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const path = join(directory, 'policy.yml')
+  writeFileSync(path, yaml)
+  return path
+}

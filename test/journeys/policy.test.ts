@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest'
+import { policyInFile } from './policy-in-file.ts'
+import { openRecords } from './records.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilWhisper } from './world.ts'
+
+const finn = 'U0FIN00001'
+const nobody = 'S0NOBODY01'
+
+async function startWorldUnder(policy: string) {
+  const world = await startWorld({ env: { POLICY_FILE: policyInFile(policy) } })
+  const { people: staff, channels, userGroups } = world.slack.workspace
+  staff.push({ id: finn, name: 'Finn Aalto', handle: 'finn' })
+  for (const channel of channels) channel.members.push(finn)
+  userGroups.push({ id: nobody, handle: 'nobody', name: 'Nobody yet', members: [] })
+  userGroups.push({ id: 'S0PAGED001', handle: 'paged', name: 'Who is paged', members: [finn] })
+  world.slack.invite(general)
+  return { ...world, finn: world.slack.as(finn), records: openRecords(world) }
+}
+type PolicyWorld = Awaited<ReturnType<typeof startWorldUnder>>
+
+/** Ada asks for a move that could be made. */
+async function ask(world: PolicyWorld, channel = ops, by = world.ada) {
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await by.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel })
+}
+
+async function expectNothingAsked(world: PolicyWorld) {
+  expect(await world.records.all()).toEqual([])
+  expect(world.accountApi.journal.writes()).toEqual([])
+  expect((await world.records.audit()).map(({ act }) => act)).toEqual(['refused'])
+}
+
+describe('which rule holds', () => {
+  const policy = `
+rules:
+  - name: production
+    changes: ip.move
+    projects: [Storefront]
+    channels: [${ops}]
+    approve: [${people.chiara}]
+  - name: other addresses
+    changes: ip.move
+    channels: [${ops}]
+    request: [${people.ada}]
+    approve: [${people.ben}]
+`
+
+  test('the first that fits kind, project and channel decides alone', async () => {
+    const world = await startWorldUnder(policy)
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await ask(world)
+    const card = await untilCard(world.slack, /Waiting for approval/)
+
+    await world.ben.click(card, 'Approve')
+    const denied = await untilWhisper(world.slack, people.ben, /not an approver/)
+    await world.chiara.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(denied.text).toBe(`You are not an approver of this. <@${people.chiara}> can decide it.`)
+    const entry = (await world.records.audit()).find(({ act }) => act === 'approve')
+    expect(entry).toMatchObject({ by: people.chiara, rule: `production: ${people.chiara}` })
+    expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(target.id)
+  })
+
+  test('another project falls to the rule below', async () => {
+    const world = await startWorldUnder(policy)
+    const elsewhere = [...Array(12).keys()].map((skip) => world.accountApi.world.movable(skip))
+    const storefront = elsewhere[0]?.elasticIp.projectId
+    const { elasticIp, target } = elsewhere.find((pair) => pair.elasticIp.projectId !== storefront) ?? world.accountApi.world.movable()
+
+    await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    await world.finn.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+
+    expect(card.text).toContain(`*Waiting for approval* by <@${people.ben}>`)
+    expect((await untilWhisper(world.slack, finn, /among/)).text).toMatchInlineSnapshot(`"You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot."`)
+  })
+
+  test('where none fits the channel it is refused, with the channel where it can be asked for', async () => {
+    const world = await startWorldUnder(policy)
+
+    await ask(world, general)
+
+    expect((await untilWhisper(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(`"No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C0OPS00001>."`)
+    await expectNothingAsked(world)
+  })
+
+  test('where none fits the kind it is refused', async () => {
+    const world = await startWorldUnder(policy)
+    const [machine] = world.accountApi.world.data.virtualMachines
+
+    await world.ada.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
+
+    expect((await untilWhisper(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(`"No rule of the policy lets anybody ask for renaming a virtual machine in this channel, so it is refused. The people who run this bot can add a rule for it."`)
+    await expectNothingAsked(world)
+  })
+
+  test('where the project is not told, no laxer rule is reached', async () => {
+    const world = await startWorldUnder(policy)
+    world.accountApi.faults.add({ method: 'GET', path: /(elastic_ips|servers)\/\w/, kind: 'status', status: 503, times: 100 })
+    const { elasticIp, target } = world.accountApi.world.movable()
+
+    await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+
+    expect((await untilWhisper(world.slack, people.ada, /project/)).text).toMatchInlineSnapshot(`"Whether the rule “production” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute."`)
+    await expectNothingAsked(world)
+  })
+})
+
+describe('who could approve', () => {
+  test('nobody in the group: refused at once, with the reason', async () => {
+    const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: [${nobody}] }`)
+
+    await ask(world)
+
+    expect((await untilWhisper(world.slack, people.ada, /Nobody/)).text).toMatchInlineSnapshot(`"Nobody else could approve this: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`)
+    await expectNothingAsked(world)
+  })
+
+  test('nobody but who asks, guests and people who have left: refused as well', async () => {
+    const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: [S0ONCALL01] }`)
+    world.slack.setUserGroup('S0ONCALL01', { members: [people.ada, people.dov, people.chiara] })
+    world.slack.setPerson(people.chiara, { deleted: true })
+
+    await ask(world)
+
+    await untilWhisper(world.slack, people.ada, /Nobody else could approve this/)
+    await expectNothingAsked(world)
+  })
+
+  test('fewer than it takes: refused, with how many it takes', async () => {
+    const world = await startWorldUnder('rules:\n  - { name: addresses, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
+
+    await ask(world, ops, world.ben)
+
+    expect((await untilWhisper(world.slack, people.ben, /approvals of other people/)).text).toMatchInlineSnapshot(`"It takes 2 approvals of other people, and fewer than that could give one: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`)
+    await expectNothingAsked(world)
+  })
+
+  test('a group that Slack does not tell of: asked for, the card says what was not checked, and who presses is denied', async () => {
+    const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01] }')
+    const outage = world.slack.faults.add({ method: 'usergroups.users.list', kind: 'error', error: 'internal_error', times: 100 })
+    await ask(world)
+    const card = await untilCard(world.slack, /Waiting for approval/)
+
+    await world.ben.click(card, 'Approve')
+    const denied = await untilWhisper(world.slack, people.ben, /Slack did not tell/)
+
+    expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(`"Not checked: whether enough people can approve it (Slack did not tell who is in the user group)."`)
+    expect(denied.text).toMatchInlineSnapshot(`"Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute."`)
+    expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])
+    expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
+
+    outage.remove()
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+  })
+})
+
+describe('whom a card calls', () => {
+  const mentions = (card: { text: string; blocks?: unknown[] }) => ({
+    text: [...card.text.matchAll(/<(?:@|!subteam\^)\w+>/g)].map(([found]) => found),
+    blocks: [...JSON.stringify(card.blocks).matchAll(/<(?:@|!subteam\^)\w+>/g)].map(([found]) => found),
+  })
+
+  test('who may approve, unless the rule says otherwise', async () => {
+    const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: [S0ONCALL01, ${finn}] }`)
+    await ask(world)
+    const card = await untilCard(world.slack, /Waiting for approval/)
+
+    const called = [`<@${finn}>`, '<!subteam^S0ONCALL01>', `<@${people.ada}>`]
+    expect(mentions(card)).toEqual({ text: called, blocks: called })
+  })
+
+  test('only whom the rule mentions: those who may approve are shown by name', async () => {
+    const world = await startWorldUnder(
+      `rules:\n  - { name: addresses, approve: [S0ONCALL01, ${finn}], mention: [S0PAGED001], expires: 1s }`,
+    )
+    await ask(world)
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    const reminder = await untilReport(world.slack, card.ts, /still waits/)
+
+    const called = ['<!subteam^S0PAGED001>', `<@${people.ada}>`]
+    expect(mentions(card)).toEqual({ text: called, blocks: called })
+    expect(card.text.split('\n')[1]?.replace(/<!date.*?>/, 'TIME')).toMatchInlineSnapshot(`":hourglass_flowing_sand: *Waiting for approval* by @finn or @oncall, until TIME. For the attention of <!subteam^S0PAGED001>."`)
+    expect(mentions(reminder)).toEqual({ text: ['<!subteam^S0PAGED001>'], blocks: ['<!subteam^S0PAGED001>'] })
+  })
+
+  test('nobody, where the rule mentions nobody', async () => {
+    const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01], mention: [], expires: 1s }')
+    await ask(world)
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    const reminder = await untilReport(world.slack, card.ts, /still waits/)
+
+    const called = [`<@${people.ada}>`]
+    expect(mentions(card)).toEqual({ text: called, blocks: called })
+    expect(reminder.text.replace(/in \d+ s/, 'in TIME')).toMatchInlineSnapshot(`":hourglass_flowing_sand:  “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above."`)
+  })
+})
+
+describe('where changes cannot be asked for', () => {
+  const policy = 'rules:\n  - { name: addresses, approve: [S0ONCALL01] }'
+
+  test('a direct message', async () => {
+    const world = await startWorldUnder(policy)
+    const { id } = world.slack.workspace.channels.find(({ isDirect }) => isDirect) ?? { id: 'D0ADA00001' }
+    world.slack.workspace.channels.push({ id, name: 'directmessage', topic: '', members: [people.ada, 'U0LOCKKEEP'], isDirect: true })
+
+    await ask(world, id)
+
+    expect((await untilWhisper(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(`"Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel."`)
+    await expectNothingAsked(world)
+  })
+})

@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { inject, onTestFinished } from 'vitest'
+import { createAudit } from '../../src/changes/audit.ts'
+import { buttonValue, type CardButton, cardButtons } from '../../src/changes/buttons.ts'
+import { createKeys } from '../../src/changes/keys.ts'
+import { createStore, type NewRequest } from '../../src/changes/store.ts'
+import { createVerifier } from '../../src/domain/audit-chain.ts'
+import { AuditEntry } from '../../src/domain/audit-entry.ts'
+import type { ChangeKind } from '../../src/domain/change.ts'
+import { payloadHash } from '../../src/domain/payload.ts'
+import type { Request } from '../../src/domain/request.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
+import { ops, people, type World } from './world.ts'
+
+/** What the bots of a world keep in Redis: looked at, and changed behind their backs. */
+export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) {
+  const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: null })
+  onTestFinished(() => redis.disconnect())
+  const keys = createKeys(prefix)
+  const chained = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {} })
+  const store = createStore({ redis, keys, audit: chained })
+
+  async function find(id: string): Promise<Request> {
+    const request = await store.find(id)
+    if (!request) throw new Error(`there is no request ${id}`)
+    return request
+  }
+
+  /** Records a request of Ada's with a message for its card, which has every button there is. */
+  async function create(asked: { kind: ChangeKind; resource: string; input: unknown; facts: unknown; ttlMs?: number }): Promise<Request> {
+    const id = randomBytes(16).toString('hex')
+    const origin = { teamId: 'T0NIMBUS01', channelId: ops, userId: people.ada, command: '/infra' }
+    const payload = { id, unchecked: [], origin, ...asked }
+    const request: NewRequest = {
+      ...payload,
+      hash: payloadHash(payload),
+      sentence: '',
+      rule: '',
+      needsApproval: true,
+      ttlMs: asked.ttlMs ?? 3_600_000,
+    }
+    await store.create(request)
+    const cardTs = await post(ops, allButtons(buttonValue(request)))
+    await redis.hset(keys.record(id), 'cardTs', JSON.stringify(cardTs))
+    return find(id)
+  }
+
+  /** A message of the bot's own that says nothing. Resolves with its ts. */
+  async function post(channel: string, blocks: unknown[]): Promise<string> {
+    const response = await fetch(`${slack.apiUrl}chat.postMessage`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${slack.botToken}`, 'content-type': 'application/json; charset=utf-8' },
+      body: JSON.stringify({ channel, text: 'A card', blocks }),
+    })
+    const answer = (await response.json()) as { ok: boolean; ts?: string; error?: string }
+    if (!answer.ts) throw new Error(`the stand-in took no message: ${answer.error}`)
+    return answer.ts
+  }
+
+  /** Every entry of the audit, oldest first, with all that was noted until now. Throws where the chain is not whole. */
+  async function audit(): Promise<AuditEntry[]> {
+    while ((await redis.xlen(keys.auditIntake)) > 0) await chained.tidy()
+    const verifier = createVerifier()
+    const links = (await redis.xrange(keys.audit, '-', '+')).map(([, [, entry = '', , hash = '']]) => ({ entry, hash }))
+    const faults = links.flatMap((link) => verifier.next(link) ?? [])
+    if (faults.length > 0) throw new Error(faults.join('\n'))
+    return links.map(({ entry }) => AuditEntry.parse(JSON.parse(entry)))
+  }
+
+  /** As if so much time had gone by since it was asked for. */
+  async function letPass(id: string, ms: number): Promise<void> {
+    const request = await find(id)
+    await redis.hset(keys.record(id), 'createdAt', String(request.createdAt - ms), 'expiresAt', String(request.expiresAt - ms))
+    if ((await redis.zscore(keys.due, id)) !== null) await redis.zincrby(keys.due, -ms, id)
+  }
+
+  /** The ids of all requests that are kept, of whatever state. */
+  async function all(): Promise<Request[]> {
+    const names = await redis.keys(`${keys.recordPrefix}*`)
+    return store.findMany(names.map((name) => name.slice(keys.recordPrefix.length)))
+  }
+
+  return { redis, keys, store, note: chained.note, find, create, post, audit, letPass, all }
+}
+export type Records = ReturnType<typeof openRecords>
+
+export const buttonNames = Object.keys(cardButtons) as CardButton[]
+
+function allButtons(value: string) {
+  const elements = buttonNames.map((name) => {
+    const text = { type: 'plain_text', text: name }
+    return { type: 'button', action_id: cardButtons[name], text, value }
+  })
+  return [{ type: 'actions', block_id: 'all', elements }]
+}
+
+/** The card of a request as somebody would see it who saw every button on it, with `value` in place of what they carry. */
+export function cardOf(request: Request, { value = buttonValue(request), channel = ops, ts = request.cardTs ?? '' } = {}): Message {
+  return {
+    channel,
+    ts,
+    user: 'U0LOCKKEEP',
+    userName: 'Lockkeeper',
+    isBot: true,
+    text: 'A card',
+    blocks: allButtons(value),
+    ephemeral: false,
+    time: '',
+  }
+}
