@@ -1,5 +1,6 @@
 import type { Logger } from '@slack/bolt'
 import { WebClient } from '@slack/web-api'
+import packageFile from '../package.json' with { type: 'json' }
 import { createAccountApi } from './account-api/client.ts'
 import { createInventory } from './account-api/inventory.ts'
 import { createAccess } from './changes/access.ts'
@@ -7,14 +8,15 @@ import { createAsk } from './changes/ask.ts'
 import { createAudit } from './changes/audit.ts'
 import { fitsOnCard } from './changes/card.ts'
 import { createCatalog } from './changes/catalog.ts'
-import { checkRedis } from './changes/check-redis.ts'
+import { checkRedis, findRedisFaults } from './changes/check-redis.ts'
 import { createConversation } from './changes/conversation.ts'
 import { createDecide } from './changes/decide.ts'
 import { createDeliveries } from './changes/deliveries.ts'
 import { createHandOver } from './changes/hand-over.ts'
 import { createHome } from './changes/home.ts'
 import { createKeys } from './changes/keys.ts'
-import { closeRedis, connectRedis } from './changes/redis.ts'
+import { createLastHeard } from './changes/last-heard.ts'
+import { closeRedis, connectRedis, guardStore } from './changes/redis.ts'
 import { createRenderer } from './changes/render.ts'
 import { createRequests } from './changes/requests.ts'
 import { asDraft } from './changes/store.ts'
@@ -42,6 +44,7 @@ import { listen } from './slack/listen.ts'
 import { createMessenger } from './slack/messenger.ts'
 import { notice } from './slack/notice.ts'
 import { createResponder, responseOrigins } from './slack/response-url.ts'
+import { createSetupProbe } from './slack/setup-probe.ts'
 import { createShowSecret } from './slack/show-secret.ts'
 import { mrkdwn } from './slack/text.ts'
 
@@ -128,7 +131,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const forPeople = createRequests({ ...shared, redis: prompt, audit: audits.people })
   const forJobs = createRequests({ ...shared, redis: patient, audit: audits.jobs })
 
-  const { store, deliver, queues, attend } = forPeople
+  const { store, deliver, queues, attend, onChanged } = forPeople
   const ask = createAsk({
     store,
     access,
@@ -137,6 +140,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     names: directory.names,
     fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
   })
+  const lastHeard = createLastHeard({ redis: prompt, keys })
   const features: Feature[] = createFeatures({
     accountApi,
     inventory: createInventory(accountApi),
@@ -144,7 +148,18 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     store,
     catalog,
     access,
+    audit: audits.people,
     linkTo,
+    setup: {
+      probe: createSetupProbe({ client, apiUrl: config.slack.apiUrl }),
+      members: directory.members,
+      showHome: async (viewer) => home.show(viewer, undefined),
+      lastHeard,
+      redisFaults: async () => findRedisFaults(await guardStore(() => prompt.info())),
+      opsChannel: config.opsChannel,
+      bot: describeBot(config),
+      usesSockets: config.slack.appToken !== undefined,
+    },
     ownLastSlice: config.infra.key.reveal().slice(-5),
   })
   const commands = features.flatMap((feature) => feature.commands)
@@ -177,14 +192,25 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       wake: queues.wake,
     })
     const forms = Object.assign({}, ...features.map((feature) => feature.forms ?? {}))
-    const refreshHome = (viewer: Origin) => home.show(viewer, undefined)
-    const conversation = createConversation({ decide, handOver, ask, catalog, access, openForm, refreshHome, noteRefusal, forms })
+    const refreshHome = async (viewer: Origin) => void (await home.show(viewer, undefined))
+    const conversation = createConversation({
+      decide,
+      handOver,
+      ask,
+      catalog,
+      access,
+      openForm,
+      refreshHome,
+      noteRefusal,
+      onChanged,
+      forms,
+    })
     return {
       command: router.command,
       clicks: Object.assign({}, router.clicks, conversation.clicks, ...features.map((feature) => feature.clicks ?? {})),
       submissions: Object.assign({}, conversation.submissions, ...features.map((feature) => feature.submissions ?? {})),
       options: Object.assign({}, ...features.map((feature) => feature.options ?? {})),
-      home: home.show,
+      home: async (viewer, refused) => void (await home.show(viewer, refused)),
     }
   }
 
@@ -196,6 +222,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       messenger,
       openForm,
       respond,
+      onHeard: lastHeard.note,
       isFirstDelivery: createDeliveries({ redis: prompt, keys }),
       onError: (error, context) => {
         if (error instanceof UserError) log.info({ ...context, error }, 'refused')
@@ -265,6 +292,19 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   return { start, stop, interactions, commands }
 }
 export type Bot = ReturnType<typeof createBot>
+
+/** What runs here, for the doctor. */
+function describeBot({ role, slack, environment, policy, policyFile }: Config): string {
+  const rules = policy.rules.length === 1 ? 'one rule' : `${policy.rules.length} rules`
+  const parts = [
+    packageFile.version,
+    role === 'all' ? 'web and worker' : role,
+    slack.appToken ? 'Socket Mode' : 'HTTP',
+    ...(environment ? [environment] : []),
+    `${rules} from ${policyFile ? 'POLICY_FILE' : 'the variables'}`,
+  ]
+  return parts.join('  ·  ')
+}
 
 /** A check whose failure is this sentence, and never what the failed call carries. */
 async function failingWith(work: Promise<unknown>, failure: string): Promise<void> {

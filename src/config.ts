@@ -61,7 +61,7 @@ export function readConfig(env: Environment, { readFile = (path) => readFileSync
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   const policy = file && 'policy' in file ? file.policy : simplePolicy(parsed.data)
   const unusedVariables: string[] = given.POLICY_FILE ? policyVariables.filter((name) => given[name]) : []
-  return { ...nameParts(parsed.data), policy, unusedVariables }
+  return { ...nameParts(parsed.data), policy, policyFile: given.POLICY_FILE, unusedVariables }
 }
 export type Config = ReturnType<typeof readConfig>
 

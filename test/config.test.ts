@@ -77,6 +77,7 @@ describe('a good configuration', () => {
             },
           ],
         },
+        "policyFile": undefined,
         "redis": {
           "allowVolatile": false,
           "prefix": "lockkeeper",

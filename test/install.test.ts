@@ -26,7 +26,16 @@ describe('manifest.yml', () => {
 
   it('asks for the least that works, and for histories only of those who grant it', () => {
     const scopes = {
-      bot: ['commands', 'chat:write', 'users:read', 'usergroups:read', 'channels:history', 'groups:history'],
+      bot: [
+        'commands',
+        'chat:write',
+        'users:read',
+        'usergroups:read',
+        'channels:read',
+        'groups:read',
+        'channels:history',
+        'groups:history',
+      ],
       bot_optional: ['channels:history', 'groups:history'],
     } satisfies NonNullable<Manifest['oauth_config']>['scopes']
 
@@ -45,7 +54,7 @@ describe('manifest.yml', () => {
   it('has a bot whom people can read', () => {
     expect(manifest.features?.bot_user).toEqual({ display_name: 'Lockkeeper', always_online: true })
     expect(manifest.features?.app_home).toEqual({
-      home_tab_enabled: false,
+      home_tab_enabled: true,
       messages_tab_enabled: true,
       messages_tab_read_only_enabled: true,
     })
@@ -53,6 +62,7 @@ describe('manifest.yml', () => {
 
   it('works over HTTP for one workspace, with clicks and pickers at the address of the commands', () => {
     const settings = {
+      event_subscriptions: { request_url: address, bot_events: ['app_home_opened'] },
       interactivity: { is_enabled: true, request_url: address, message_menu_options_url: address },
       org_deploy_enabled: false,
       socket_mode_enabled: false,

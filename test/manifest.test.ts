@@ -103,6 +103,8 @@ describe('every element that the bot shows', () => {
     expect(listeners).toMatchInlineSnapshot(`
       {
         "clicks": [
+          "doctor-button",
+          "doctor-picker",
           "elastic-ip",
           "page-next",
           "page-previous",
@@ -117,6 +119,7 @@ describe('every element that the bot shows', () => {
           "request-withdraw",
         ],
         "options": [
+          "doctor-picker",
           "elastic-ip",
           "server",
           "virtual-machine",

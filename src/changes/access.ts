@@ -219,7 +219,9 @@ export function createAccess({ people, policy, homeTeamId, projectOf, noteRefusa
   async function tally(request: Request, userIds: string[]): Promise<{ enough: boolean; missing: number; needed: number }> {
     const terms = ruleOf(request)?.approve
     if (!terms) return { enough: false, missing: 1, needed: 1 }
-    return { ...tallyApprovals(terms, userIds, await members(approversOf(terms).userGroups)), needed: approvalsNeeded(terms) }
+    const standing = await Promise.all(userIds.map((id) => people.person(id)))
+    const still = standing.filter((person) => person.standing === 'member').map(({ userId }) => userId)
+    return { ...tallyApprovals(terms, still, await members(approversOf(terms).userGroups)), needed: approvalsNeeded(terms) }
   }
 
   return { policy, judge, authorize, gate, may, admit, rights, tally, ruleOf }

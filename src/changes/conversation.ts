@@ -35,6 +35,8 @@ interface ConversationParts {
   /** Shows somebody's Home tab as it is now. */
   refreshHome: (viewer: Origin) => Promise<void>
   noteRefusal: (note: AuditNote) => Promise<void>
+  /** Hears of a record that is not what was asked for any more. */
+  onChanged: (request: Request) => void
   forms: Partial<Record<ChangeKind, FormAgain>>
 }
 
@@ -48,6 +50,7 @@ export function createConversation({
   openForm,
   refreshHome,
   noteRefusal,
+  onChanged,
   forms,
 }: ConversationParts): Pick<Interactions, 'clicks' | 'submissions'> {
   /**
@@ -69,7 +72,10 @@ export function createConversation({
     const request = await decide.find(button.id)
     if (!request) throw await refused(origin, at, undefined, unknownRequest)
     if (!belongsTo(button, request)) throw await refused(origin, at, request, foreignButton)
-    if (!isGenuine(request)) throw await refused(origin, at, request, changedRecord)
+    if (!isGenuine(request)) {
+      onChanged(request)
+      throw await refused(origin, at, request, changedRecord)
+    }
     return request
   }
 

@@ -35,9 +35,14 @@ function reminder({ request, description, rule, now }: ReportView): Message | un
   const needed = approvalsNeeded(rule.approve)
   const missing = request.missing ?? needed - request.approvals.length
   const more = request.approvals.length > 0 ? mrkdwn` It has ${needed - missing}, and needs ${missing} more.` : mrkdwn``
-  const left = formatDuration(request.expiresAt - now)
+  const left = formatDuration(wholeMinutes(request.expiresAt - now))
   const words = mrkdwn`:hourglass_flowing_sand: ${ownWords(called)} “${description.sentence}” still waits for approval.${more} It expires in ${left}: press *Approve* or *Reject* on the card above.`
   return say(words)
+}
+
+/** Nobody counts seconds hours ahead. */
+function wholeMinutes(ms: number): number {
+  return ms < 120_000 ? ms : Math.ceil(ms / 60_000) * 60_000
 }
 
 function sentence(view: ReportView, name: Exclude<ReportName, 'reminder-half' | 'reminder-last'>): Mrkdwn | undefined {

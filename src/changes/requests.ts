@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import type { Request } from '../domain/request.ts'
 import type { Timings } from '../domain/timings.ts'
 import type { Messenger } from '../slack/messenger.ts'
 import { notice } from '../slack/notice.ts'
@@ -58,16 +59,13 @@ export function createRequests({
       void tellOperators(`undeliverable:${request.id}`, notice(words))
     },
   })
-  const execute = createExecute({
-    store,
-    audit,
-    catalog,
-    onApiError: on.onApiError,
-    onChanged: ({ id }) => {
-      const words = mrkdwn`:rotating_light: What I keep of request ${id} is no longer what was approved. Nothing was sent. Find out who can write to my memory (Redis), and check the audit with npm run audit:verify.`
-      void tellOperators(`changed:${id}`, notice(words))
-    },
-  })
+  /** Somebody but us writes to Redis. */
+  function onChanged({ id }: Request): void {
+    const words = mrkdwn`:rotating_light: What I keep of request ${id} is no longer what was asked for. Nothing is done with it. Find out who can write to my memory (Redis), and check the audit with npm run audit:verify.`
+    void tellOperators(`changed:${id}`, notice(words))
+  }
+
+  const execute = createExecute({ store, audit, catalog, onApiError: on.onApiError, onChanged })
   const follow = createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError: on.onApiError })
   const attend = createAttend({
     store,
@@ -82,6 +80,6 @@ export function createRequests({
       await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
     },
   })
-  return { redis, audit, store, outbox, queues, deliver, attend, follow }
+  return { redis, audit, store, outbox, queues, deliver, attend, follow, onChanged }
 }
 export type Requests = ReturnType<typeof createRequests>

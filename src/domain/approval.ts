@@ -32,9 +32,11 @@ export interface Place {
 /** Members by user group id; `unknown` where Slack did not tell. */
 export type Membership = Map<string, Set<string> | 'unknown'>
 
-export type Ruling = { allowed: true; rule: string } | { allowed: false; why: string }
+/** `unknown`: denied because Slack did not tell, and not because the rules say no. */
+export type Ruling = { allowed: true; rule: string } | { allowed: false; why: string; unknown?: true }
 
 const deny = (why: string): Ruling => ({ allowed: false, why })
+const denyUnknown = (why: string): Ruling => ({ allowed: false, why, unknown: true })
 
 /** Whether a person may use this bot at all, and look at the account through it. */
 export function judgeReader(person: Person, place: Place): Ruling {
@@ -163,7 +165,9 @@ function judgeAskingHere(person: Person, place: Place): Ruling | undefined {
 /** Who somebody is, and what kind of channel it is, before any rule is looked at. */
 function judgeWhoAndWhere(person: Person, { teamId, standing }: Place, action: string): Ruling | undefined {
   if (person.standing === 'unknown') {
-    return deny(`Slack did not tell who you are just now, and without that nobody may ${action}. Nothing was done: try again in a minute.`)
+    return denyUnknown(
+      `Slack did not tell who you are just now, and without that nobody may ${action}. Nothing was done: try again in a minute.`,
+    )
   }
   if (person.standing === 'guest') return deny(`Guests may not ${action}. Ask a full member of this workspace.`)
   if (person.standing === 'bot') return deny(`Bots may not ${action}.`)
@@ -177,7 +181,7 @@ function judgeWhoAndWhere(person: Person, { teamId, standing }: Place, action: s
     )
   }
   if (standing === 'unknown') {
-    return deny(
+    return denyUnknown(
       `Slack did not tell just now whether this channel is shared with another organisation, and without that nobody may ${action} here. Nothing was done: try again in a minute.`,
     )
   }
@@ -201,7 +205,9 @@ function judgeGroup(userId: string, group: Group, membership: Membership, words:
     else if (members.has(userId)) return { allowed: true, rule: `${words.rule}: ${id}` }
   }
   if (unknown) {
-    return deny('Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute.')
+    return denyUnknown(
+      'Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute.',
+    )
   }
   return deny(words.denied)
 }

@@ -2,9 +2,12 @@ import type { AccountApi } from '../account-api/client.ts'
 import type { Inventory } from '../account-api/inventory.ts'
 import type { Access } from '../changes/access.ts'
 import type { Ask } from '../changes/ask.ts'
+import type { Audit } from '../changes/audit.ts'
 import type { Catalog } from '../changes/catalog.ts'
 import type { Store } from '../changes/store.ts'
 import type { Request } from '../domain/request.ts'
+import type { GatherParts } from './check-setup/gather.ts'
+import { checkSetup } from './check-setup/index.ts'
 import { createApiKey } from './create-api-key/index.ts'
 import type { Feature } from './feature.ts'
 import { listApiKeys } from './list-api-keys/index.ts'
@@ -16,6 +19,7 @@ import { listPlans } from './list-plans/index.ts'
 import { moveElasticIp } from './move-elastic-ip/index.ts'
 import { renameVirtualMachine } from './rename-virtual-machine/index.ts'
 import { rotateRevokeApiKey } from './rotate-revoke-api-key/index.ts'
+import { showAudit } from './show-audit/index.ts'
 import { whoAmI } from './who-am-i/index.ts'
 
 export interface FeatureParts {
@@ -25,8 +29,11 @@ export interface FeatureParts {
   store: Store
   catalog: Catalog
   access: Access
+  audit: Audit
   /** The address of a request's card. */
   linkTo: (request: Request) => string | undefined
+  /** What only the doctor looks at. */
+  setup: Omit<GatherParts, 'access' | 'store' | 'accountApi' | 'ownLastSlice'>
   /** The last characters of the API key that the bot itself uses. */
   ownLastSlice: string
 }
@@ -44,6 +51,8 @@ export function createFeatures(parts: FeatureParts): Feature[] {
     createApiKey(parts),
     rotateRevokeApiKey(parts),
     listPending(parts),
+    showAudit(parts),
     whoAmI(parts),
+    checkSetup({ ...parts, ...parts.setup }),
   ]
 }

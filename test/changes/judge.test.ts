@@ -1,27 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { judgeRequest, watchMs } from '../../src/changes/judge.ts'
 import type { Request } from '../../src/domain/request.ts'
+import { requestFor } from './request-for-test.ts'
 
 const sentAt = 1_000_000
 const lateAfterMs = 900_000
 
 function request(state: Request['state'], more: Partial<Request> = {}): Request {
-  return {
-    id: 'r1',
-    kind: 'ip.move',
-    state,
-    revision: 3,
-    input: {},
-    facts: {},
-    resource: 'elastic_ip:eip_1',
-    needsApproval: true,
-    unchecked: [],
-    origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
-    createdAt: sentAt - 60_000,
-    expiresAt: sentAt + 60_000,
-    sentAt,
-    ...more,
-  }
+  return requestFor({ state, revision: 3, createdAt: sentAt - 60_000, expiresAt: sentAt + 60_000, sentAt, ...more })
 }
 
 describe('what a verdict changes about a request', () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createOutbox } from '../../src/changes/outbox.ts'
 import { createStore, type NewRequest, type Transition } from '../../src/changes/store.ts'
+import type { AuditNote } from '../../src/domain/audit-entry.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
 
@@ -75,11 +76,11 @@ describe('a new request', () => {
     expect(await store.create(newRequest())).toMatchObject({ outcome: 'created' })
   })
 
-  test('that was taken back leaves nothing behind', async () => {
+  test('that was taken back leaves nothing behind but the notes of the audit', async () => {
     const { redis, store, request, keys } = await withRequest()
-    await store.discard(request)
+    await store.discard(request, 'the card could not be posted: is_archived')
     expect(await store.find(request.id)).toBeUndefined()
-    expect(await redis.keys(`${keys.queuePrefix}*`)).toEqual([])
+    expect(await redis.keys(`${keys.queuePrefix}*`)).toEqual([keys.auditIntake])
   })
 
   test('that people have seen cannot be taken back', async () => {
@@ -87,7 +88,7 @@ describe('a new request', () => {
     const lease = await outbox.lease(request.id, 'card')
     if (typeof lease === 'string') throw new Error(lease)
     await outbox.settle(request.id, 'card', lease, { status: 'settled', cardTs: '1.2', shownRevision: 1 })
-    await store.discard(request)
+    await store.discard(request, 'the card could not be posted: is_archived')
     expect(await store.find(request.id)).toMatchObject({ cardTs: '1.2', cardRevision: 1 })
   })
 })
@@ -119,7 +120,8 @@ describe('a step', () => {
 
   test('is refused after the time for it, by Redis’ clock', async () => {
     const { store, request } = await withRequest({ ttlMs: 1 })
-    await expect.poll(() => store.transition(request, approve)).toEqual({ outcome: 'expired', state: 'waiting' })
+    await expect.poll(() => store.now()).toBeGreaterThan(request.expiresAt)
+    expect(await store.transition(request, approve)).toEqual({ outcome: 'expired', state: 'waiting' })
   })
 
   test('of a request that is gone is refused', async () => {
@@ -146,6 +148,209 @@ describe('a step', () => {
     expect(await redis.pttl(keys.record(request.id))).toBe(-1)
     expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
     expect((await store.open()).map(({ id }) => id)).toEqual([request.id])
+  })
+})
+
+describe('a step that was worked out from what the record holds', () => {
+  const approval = (by: string) => ({ by, rule: `APPROVERS: ${by}`, at: 1 })
+  const count = (by: string): Transition => ({
+    name: 'approve',
+    audit: { by },
+    from: ['waiting'],
+    to: 'waiting',
+    set: { approvals: [approval(by)] },
+    unmoved: true,
+    keepDue: true,
+  })
+
+  test('is not taken once the record has moved', async () => {
+    const { store, request } = await withRequest()
+    expect(await store.transition(request, count('UBEN'))).toEqual({ outcome: 'won', state: 'waiting' })
+    expect(await store.transition(request, count('UCHI'))).toEqual({ outcome: 'moved', state: 'waiting' })
+    expect(await store.find(request.id)).toMatchObject({ approvals: [approval('UBEN')], revision: 2 })
+  })
+
+  test('that several take at once is taken by one, and no approval is lost to another', async () => {
+    const { store, request } = await withRequest()
+    const results = await Promise.all(['UA', 'UB', 'UC', 'UD', 'UE'].map((by) => store.transition(request, count(by))))
+    expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['moved', 'moved', 'moved', 'moved', 'won'])
+  })
+
+  test('that is sent again is won again, although its own first time has moved the record', async () => {
+    const { store, request } = await withRequest()
+    await store.transition(request, count('UBEN'), 'mine')
+    expect(await store.transition(request, count('UBEN'), 'mine')).toEqual({ outcome: 'won', state: 'waiting' })
+    expect((await store.find(request.id))?.revision).toBe(2)
+  })
+
+  test('that is sent again is won again, also when somebody else has taken the same step in between', async () => {
+    const { store, request } = await withRequest()
+    await store.transition(request, count('UBEN'), 'mine')
+    const moved = (await store.find(request.id)) as Request
+    await store.transition(moved, { ...count('UCHI'), set: { approvals: [approval('UBEN'), approval('UCHI')] } }, 'theirs')
+
+    expect(await store.transition(request, count('UBEN'), 'mine')).toEqual({ outcome: 'won', state: 'waiting' })
+
+    expect((await store.find(request.id))?.approvals).toHaveLength(2)
+  })
+
+  test('tells first that it comes too late for the state, and only then that the record has moved', async () => {
+    const { store, request } = await withRequest()
+    await store.transition(request, reject)
+    expect(await store.transition(request, count('UBEN'))).toEqual({ outcome: 'lost', state: 'rejected' })
+  })
+})
+
+describe('when a request needs attention', () => {
+  test('first at half of the time to decide, and at once where it needs no approval', async () => {
+    const waiting = await withRequest({ ttlMs: 3_600_000 })
+    const score = Number(await waiting.redis.zscore(waiting.keys.due, waiting.request.id))
+    expect(score - waiting.request.createdAt).toBe(1_800_000)
+
+    const free = await withRequest({ needsApproval: false })
+    expect(await free.store.due(10)).toEqual([free.request.id])
+  })
+
+  test('stays as it is with a step that keeps it, and is never again with one that does not say', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    const before = await redis.zscore(keys.due, request.id)
+    await store.transition(request, { name: 'remind', from: ['waiting'], to: 'waiting', set: { reminded: 1 }, keepDue: true })
+    expect(await redis.zscore(keys.due, request.id)).toBe(before)
+
+    await store.transition(request, { name: 'void', from: ['waiting'], to: 'void', stamp: ['endedAt'] })
+    expect(await redis.zscore(keys.due, request.id)).toBeNull()
+  })
+
+  test('is set by a step that says when, also where it keeps it', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await store.transition(request, { ...approve, keepDue: true })
+    expect(Number(await redis.zscore(keys.due, request.id))).toBeLessThanOrEqual(await store.now())
+  })
+})
+
+describe('a request that is put off', () => {
+  test('is due later, where it is as it was read', async () => {
+    const { store, request } = await withRequest({ needsApproval: false })
+    await store.putOff(request, 60_000)
+    expect(await store.due(10)).toEqual([])
+  })
+
+  test('stays due where it has moved on since it was read', async () => {
+    const { store, request } = await withRequest()
+    await store.transition(request, approve)
+    await store.putOff(request, 60_000)
+    expect(await store.due(10)).toEqual([request.id])
+  })
+
+  test('does not come back where it needs no attention any more', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await store.forget(request.id)
+    await store.putOff(request, 0)
+    await store.postpone([request.id], 0)
+    expect(await redis.zscore(keys.due, request.id)).toBeNull()
+  })
+})
+
+describe('the audit', () => {
+  /** What was noted, oldest first, as the intake holds it. */
+  async function withAudit(more: Partial<NewRequest> = {}) {
+    const { redis, keys } = connectTestRedis()
+    const kicks: string[] = []
+    const audit = { encode: (note: AuditNote) => JSON.stringify(note), kick: () => void kicks.push('kicked') }
+    const store = createStore({ redis, keys, audit })
+    const { id } = await store.create(newRequest({ reason: 'web-1 is being replaced', ...more }))
+    const request = (await store.find(id)) as Request
+    const noted = async () => (await redis.xrange(keys.auditIntake, '-', '+')).map(([, [, note = '']]) => JSON.parse(note))
+    return { redis, keys, store, request, noted, kicks }
+  }
+  const subject = {
+    kind: 'ip.move',
+    resource: 'elastic_ip:eip_1',
+    what: 'Move 203.0.113.10 from web-1 to web-2',
+    channelId: 'C1',
+    teamId: 'T1',
+    payload: 'f'.repeat(64),
+  }
+
+  test('notes who asked for what, where and why, in the step that records it', async () => {
+    const { request, noted, kicks } = await withAudit()
+    expect(await noted()).toEqual([
+      {
+        ...subject,
+        act: 'ask',
+        requestId: request.id,
+        by: 'U1',
+        rule: 'APPROVERS',
+        reason: 'web-1 is being replaced',
+        at: request.createdAt,
+        to: 'waiting',
+      },
+    ])
+    expect(kicks).toHaveLength(1)
+  })
+
+  test('notes a request once that is delivered twice, and one that had to wait not at all', async () => {
+    const { store, request, noted } = await withAudit()
+    await store.create(newRequest({ id: request.id }))
+    await store.create(newRequest())
+    expect(await noted()).toHaveLength(1)
+  })
+
+  test('notes each step with the states it left and entered, by Redis’ clock', async () => {
+    const { store, request, noted } = await withAudit()
+    await store.transition(request, { ...reject, audit: { by: 'UBEN', rule: 'APPROVERS: UBEN', reason: 'Not today' } })
+    const [, note] = await noted()
+    expect(note).toEqual({
+      ...subject,
+      act: 'reject',
+      requestId: request.id,
+      by: 'UBEN',
+      rule: 'APPROVERS: UBEN',
+      reason: 'Not today',
+      from: 'waiting',
+      to: 'rejected',
+      at: (await store.find(request.id))?.endedAt,
+    })
+  })
+
+  test('notes what came of it, where a step says so or says why', async () => {
+    const { store, request, noted } = await withAudit()
+    await store.transition(request, { name: 'void', from: ['waiting'], to: 'void', set: { why: 'web-2 is gone.' } })
+    expect((await noted())[1]).toMatchObject({ act: 'void', result: 'web-2 is gone.' })
+  })
+
+  test('notes a step once that is sent twice, and one that was not taken not at all', async () => {
+    const { store, request, noted } = await withAudit()
+    await store.transition(request, approve, 'mine')
+    await store.transition(request, approve, 'mine')
+    await store.transition(request, reject)
+    await store.transition(request, { ...approve, from: ['approved'], unmoved: true })
+    expect((await noted()).map(({ act }) => act)).toEqual(['ask', 'approve'])
+  })
+
+  test('notes nothing that came too late', async () => {
+    const { store, request, noted } = await withAudit({ ttlMs: 1 })
+    await expect.poll(() => store.now()).toBeGreaterThan(request.expiresAt)
+    await store.transition(request, approve)
+    expect((await noted()).map(({ act }) => act)).toEqual(['ask'])
+  })
+
+  test('notes a request that was taken back, once, with why, and not one that is kept', async () => {
+    const { store, request, noted } = await withAudit()
+    await store.discard(request, 'the card could not be posted: is_archived')
+    await store.discard(request, 'the card could not be posted: is_archived')
+    expect((await noted())[1]).toMatchObject({
+      ...subject,
+      act: 'discard',
+      requestId: request.id,
+      result: 'the card could not be posted: is_archived',
+    })
+    expect(await noted()).toHaveLength(2)
+
+    const kept = await withAudit()
+    await kept.store.transition(kept.request, approve)
+    await kept.store.discard(kept.request, 'the card could not be posted: is_archived')
+    expect((await kept.noted()).map(({ act }) => act)).toEqual(['ask', 'approve'])
   })
 })
 

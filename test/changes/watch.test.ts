@@ -2,20 +2,22 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createOutbox } from '../../src/changes/outbox.ts'
 import { createStore } from '../../src/changes/store.ts'
 import { createQueues, createWatch } from '../../src/changes/watch.ts'
-import { connectTestRedis } from './redis-for-test.ts'
+import { connectTestRedis, noAudit } from './redis-for-test.ts'
 
 /** The workers over a real Redis, with an attendant that only notes who needs attention. */
 async function startWatch({ watchdogMs = 60_000 } = {}) {
   const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys })
+  const store = createStore({ redis, keys, audit: noAudit })
   const outbox = createOutbox({ redis, keys })
   const attended: string[] = []
   const errors: unknown[] = []
+  const tidied: string[] = []
   const queues = createQueues({ redis, keys, pollIntervalMs: 50, onError: (error) => errors.push(error) })
   const watch = createWatch({
     redis,
     keys,
     queues,
+    audit: { tidy: async () => void tidied.push('tidied') },
     store,
     outbox,
     attend: {
@@ -39,7 +41,7 @@ async function startWatch({ watchdogMs = 60_000 } = {}) {
     await watch.stop()
     await queues.close()
   })
-  return { redis, keys, store, queues, attended, errors }
+  return { redis, keys, store, queues, attended, errors, tidied }
 }
 
 function ask(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
@@ -49,6 +51,9 @@ function ask(store: ReturnType<typeof createStore>, id: string, needsApproval = 
     input: {},
     facts: {},
     resource: `elastic_ip:${id}`,
+    sentence: 'Move 203.0.113.10 from web-1 to web-2',
+    hash: 'f'.repeat(64),
+    rule: 'APPROVERS',
     unchecked: [],
     origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
     needsApproval,
@@ -95,6 +100,14 @@ describe('the workers', () => {
     await job?.remove().catch(() => undefined)
     await ask(store, 'silent')
     await expect.poll(() => attended, { timeout: 5_000 }).toContain('silent')
+  })
+})
+
+describe('the watchdog', () => {
+  test('says that a worker is at work, and tidies up the audit', async () => {
+    const { store, tidied } = await startWatch({ watchdogMs: 50 })
+    await expect.poll(() => tidied.length).toBeGreaterThan(1)
+    expect(await store.workersSeen(60_000)).toBe(1)
   })
 })
 

@@ -41,8 +41,14 @@ describe('what can be looked at', () => {
       \`/infra pending\`
       Shows the requests that wait for an approval, and which of them you can decide.
 
+      \`/infra audit [word…]\`
+      Shows who asked for, approved, rejected and did what, newest first, and beside it what the account itself tells. Words filter by person, kind, address, name or id. Example: \`/infra audit 203.0.113.10\`
+
       \`/infra whoami\`
       Tells what you may request and approve here, and by which rule.
+
+      \`/infra doctor\`
+      Checks how everything is set up: Slack, Redis, the account API and the workers, each line ok or what to do.
 
       Every change is approved by another person with a button, and followed until it has really happened."
     `)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { policyInFile } from './policy-in-file.ts'
 import { openRecords } from './records.ts'
 import { general, ops, people, startWorld, untilCard, untilReport, untilWhisper } from './world.ts'
@@ -73,7 +73,9 @@ rules:
     await world.finn.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     expect(card.text).toContain(`*Waiting for approval* by <@${people.ben}>`)
-    expect((await untilWhisper(world.slack, finn, /among/)).text).toMatchInlineSnapshot(`"You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot."`)
+    expect((await untilWhisper(world.slack, finn, /among/)).text).toMatchInlineSnapshot(
+      `"You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot."`,
+    )
   })
 
   test('where none fits the channel it is refused, with the channel where it can be asked for', async () => {
@@ -81,7 +83,9 @@ rules:
 
     await ask(world, general)
 
-    expect((await untilWhisper(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(`"No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C0OPS00001>."`)
+    expect((await untilWhisper(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
+      `"No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C0OPS00001>."`,
+    )
     await expectNothingAsked(world)
   })
 
@@ -91,7 +95,9 @@ rules:
 
     await world.ada.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
 
-    expect((await untilWhisper(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(`"No rule of the policy lets anybody ask for renaming a virtual machine in this channel, so it is refused. The people who run this bot can add a rule for it."`)
+    expect((await untilWhisper(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
+      `"No rule of the policy lets anybody ask for renaming a virtual machine in this channel, so it is refused. The people who run this bot can add a rule for it."`,
+    )
     await expectNothingAsked(world)
   })
 
@@ -102,7 +108,9 @@ rules:
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    expect((await untilWhisper(world.slack, people.ada, /project/)).text).toMatchInlineSnapshot(`"Whether the rule “production” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute."`)
+    expect((await untilWhisper(world.slack, people.ada, /project/)).text).toMatchInlineSnapshot(
+      `"Whether the rule “production” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute."`,
+    )
     await expectNothingAsked(world)
   })
 })
@@ -113,7 +121,9 @@ describe('who could approve', () => {
 
     await ask(world)
 
-    expect((await untilWhisper(world.slack, people.ada, /Nobody/)).text).toMatchInlineSnapshot(`"Nobody else could approve this: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`)
+    expect((await untilWhisper(world.slack, people.ada, /Nobody/)).text).toMatchInlineSnapshot(
+      `"Nobody else could approve this: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`,
+    )
     await expectNothingAsked(world)
   })
 
@@ -133,7 +143,9 @@ describe('who could approve', () => {
 
     await ask(world, ops, world.ben)
 
-    expect((await untilWhisper(world.slack, people.ben, /approvals of other people/)).text).toMatchInlineSnapshot(`"It takes 2 approvals of other people, and fewer than that could give one: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`)
+    expect((await untilWhisper(world.slack, people.ben, /approvals of other people/)).text).toMatchInlineSnapshot(
+      `"It takes 2 approvals of other people, and fewer than that could give one: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`,
+    )
     await expectNothingAsked(world)
   })
 
@@ -146,8 +158,12 @@ describe('who could approve', () => {
     await world.ben.click(card, 'Approve')
     const denied = await untilWhisper(world.slack, people.ben, /Slack did not tell/)
 
-    expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(`"Not checked: whether enough people can approve it (Slack did not tell who is in the user group)."`)
-    expect(denied.text).toMatchInlineSnapshot(`"Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute."`)
+    expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(
+      `"Not checked: whether enough people can approve it (Slack did not tell who is in the user group)."`,
+    )
+    expect(denied.text).toMatchInlineSnapshot(
+      `"Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute."`,
+    )
     expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
 
@@ -182,7 +198,9 @@ describe('whom a card calls', () => {
 
     const called = ['<!subteam^S0PAGED001>', `<@${people.ada}>`]
     expect(mentions(card)).toEqual({ text: called, blocks: called })
-    expect(card.text.split('\n')[1]?.replace(/<!date.*?>/, 'TIME')).toMatchInlineSnapshot(`":hourglass_flowing_sand: *Waiting for approval* by @finn or @oncall, until TIME. For the attention of <!subteam^S0PAGED001>."`)
+    expect(card.text.split('\n')[1]?.replace(/<!date.*?>/, 'TIME')).toMatchInlineSnapshot(
+      `":hourglass_flowing_sand: *Waiting for approval* by @finn or @oncall, until TIME. For the attention of <!subteam^S0PAGED001>."`,
+    )
     expect(mentions(reminder)).toEqual({ text: ['<!subteam^S0PAGED001>'], blocks: ['<!subteam^S0PAGED001>'] })
   })
 
@@ -194,7 +212,9 @@ describe('whom a card calls', () => {
 
     const called = [`<@${people.ada}>`]
     expect(mentions(card)).toEqual({ text: called, blocks: called })
-    expect(reminder.text.replace(/in \d+ s/, 'in TIME')).toMatchInlineSnapshot(`":hourglass_flowing_sand:  “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above."`)
+    expect(reminder.text.replace(/in \d+ s/, 'in TIME')).toMatchInlineSnapshot(
+      `":hourglass_flowing_sand:  “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above."`,
+    )
   })
 })
 
@@ -208,7 +228,58 @@ describe('where changes cannot be asked for', () => {
 
     await ask(world, id)
 
-    expect((await untilWhisper(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(`"Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel."`)
+    expect((await untilWhisper(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
+      `"Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel."`,
+    )
     await expectNothingAsked(world)
+  })
+
+  test('a group direct message', async () => {
+    const world = await startWorldUnder(policy)
+    world.slack.workspace.channels.push({
+      id: 'C0MPDM0001',
+      name: 'mpdm-ada--ben-1',
+      topic: '',
+      members: [people.ada, people.ben, 'U0LOCKKEEP'],
+    })
+    const body = JSON.stringify({ ok: true, channel: { id: 'C0MPDM0001', is_mpim: true } })
+    const told = world.slack.faults.add({ method: 'conversations.info', kind: 'status', status: 200, body, times: 10 })
+
+    await ask(world, 'C0MPDM0001')
+
+    expect((await untilWhisper(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
+      `"Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel."`,
+    )
+    expect(told.fired).toBeGreaterThan(0)
+    await expectNothingAsked(world)
+  })
+
+  test('a channel of Slack Connect', async () => {
+    const world = await startWorldUnder(policy)
+
+    await ask(world, 'C0SHARED01')
+
+    expect((await untilWhisper(world.slack, people.ada, /shared/)).text).toMatchInlineSnapshot(
+      `"This channel is shared with another organisation (Slack Connect), and nobody may use this bot in one. Use a channel of this workspace alone."`,
+    )
+    await expectNothingAsked(world)
+  })
+
+  test('nor decided, once their channel is shared', async () => {
+    const world = await startWorldUnder(policy)
+    await ask(world)
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    Object.assign(world.slack.workspace.channels.find(({ id }) => id === ops) ?? {}, { isShared: true })
+    // What a channel is, is remembered for a minute; this one has never asked.
+    const { slackUrl, stop } = await world.startBot()
+    onTestFinished(stop)
+    world.slack.connectBot(slackUrl)
+
+    await world.ben.click(card, 'Approve')
+
+    expect((await untilWhisper(world.slack, people.ben, /shared/)).text).toMatchInlineSnapshot(
+      `"This channel is shared with another organisation (Slack Connect), and nobody may use this bot in one. Use a channel of this workspace alone."`,
+    )
+    expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])
   })
 })

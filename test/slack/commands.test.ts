@@ -27,15 +27,15 @@ const commands = [
     usage: '[<elastic ip> <server>]',
     summary: 'Moves an Elastic IP to another server, or opens a form.',
     example: '203.0.113.10 web-2',
-    need: 'request',
+    need: 'ip.move',
   }),
   command('ip list', { usage: '[word…]', summary: 'Shows Elastic IPs. Words filter.', example: 'fra moving' }),
   command('moves', { summary: 'Shows the moves in flight.' }),
   command('plans', { usage: '[word…]', summary: 'Shows virtual machine plans.', example: 'fra in-stock EUR' }),
-  command('vm rename', { usage: '<vm> <new name>', summary: 'Renames a virtual machine.', example: 'web-1 web-2', need: 'request' }),
+  command('vm rename', { usage: '<vm> <new name>', summary: 'Renames a virtual machine.', example: 'web-1 web-2', need: 'vm.rename' }),
 ]
 
-const everything: Record<Need, boolean> = { read: true, request: true }
+const everything: Need[] = ['read', 'ip.move', 'vm.rename']
 
 /** A router over these commands, what it does in order, and a person's hands. */
 function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Need } = {}) {
@@ -58,14 +58,17 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
       done.push({ gate: need })
       if (need === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
     },
-    may: async () => ({ ...everything, ...(refuse ? { [refuse]: false } : {}) }),
-    openForm: async (triggerId, view, gate) => {
-      done.push({ opened: view.title.text, triggerId, metadata: readMetadata(view.private_metadata ?? '') })
-      await gate()
-    },
+    may: async (_, needs) => needs.filter((need) => need !== refuse),
   })
-  const type = (text: string, more: Partial<SlashCommand> = {}) =>
-    router.command({ deliveryKey: 'd1', origin, answer, text, responseUrl: undefined, triggerId: 't1', ...more })
+  /** As Slack's listener does it: a form that there is opens first, and then it is asked whether it may. */
+  const type = async (text: string, more: Partial<SlashCommand> = {}) => {
+    const asked: SlashCommand = { deliveryKey: 'd1', origin, answer, text, responseUrl: undefined, triggerId: 't1', ...more }
+    const handler = router.command.formFor(asked)
+    if (!handler) return router.command.run(asked)
+    const view = await handler.form(asked)
+    done.push({ opened: view.title.text, metadata: readMetadata(view.private_metadata ?? '') })
+    await handler.allow(asked)
+  }
   const click = (actionId: keyof typeof router.clicks, value: unknown) => {
     const clicked: Click = {
       deliveryKey: 'd2',
@@ -76,6 +79,7 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
       value: JSON.stringify(value),
       triggerId: 't2',
       messageTs: undefined,
+      onHome: false,
       view: undefined,
     }
     return router.clicks[actionId](clicked)
@@ -110,12 +114,12 @@ describe('a command', () => {
   it('does nothing before the gate, and nothing at all where it is refused', async () => {
     const allowed = setUp()
     await allowed.type('ip move eip_1 web-2')
-    const refused = setUp({ refuse: 'request' })
+    const refused = setUp({ refuse: 'ip.move' })
 
     await expect(refused.type('ip move eip_1 web-2')).rejects.toThrow('Guests may not do this.')
 
-    expect(allowed.done).toEqual([{ gate: 'request' }, { ran: 'ip move', args: ['eip_1', 'web-2'] }])
-    expect(refused.done).toEqual([{ gate: 'request' }])
+    expect(allowed.done).toEqual([{ gate: 'ip.move' }, { ran: 'ip move', args: ['eip_1', 'web-2'] }])
+    expect(refused.done).toEqual([{ gate: 'ip.move' }])
   })
 
   it('says its words to the asker alone, with the words of others as text', async () => {
@@ -129,7 +133,7 @@ describe('a command', () => {
 
 describe('a command with a form', () => {
   const form = (metadata: string) => modal({ title: 'Move an Elastic IP', blocks: [], metadata })
-  const routed = [command('ip move', { need: 'request', form })]
+  const routed = [command('ip move', { need: 'ip.move', form })]
 
   it('opens it first when nothing follows, because a trigger lives 3 s, and asks the gate then', async () => {
     const { type, done } = setUp({ routed })
@@ -137,9 +141,25 @@ describe('a command with a form', () => {
     await type('ip move', { responseUrl: 'https://hooks.slack.example/commands/1' })
 
     expect(done).toEqual([
-      { opened: 'Move an Elastic IP', triggerId: 't1', metadata: { origin, responseUrl: 'https://hooks.slack.example/commands/1' } },
-      { gate: 'request' },
+      { opened: 'Move an Elastic IP', metadata: { origin, responseUrl: 'https://hooks.slack.example/commands/1' } },
+      { gate: 'ip.move' },
     ])
+  })
+
+  it('is made ready for once it is open and may be used, and not before', async () => {
+    const prepared = (refuse?: Need) => {
+      const order: string[] = []
+      const prepare = () => void order.push('prepared')
+      const { type } = setUp({ routed: [command('ip move', { need: 'ip.move', form, prepare })], ...(refuse ? { refuse } : {}) })
+      return { order, type }
+    }
+    const allowed = prepared()
+    const refused = prepared('ip.move')
+
+    await allowed.type('ip move')
+    await expect(refused.type('ip move')).rejects.toThrow('Guests may not do this.')
+
+    expect([allowed.order, refused.order]).toEqual([['prepared'], []])
   })
 
   it('needs none when arguments follow', async () => {
@@ -147,7 +167,7 @@ describe('a command with a form', () => {
 
     await type('ip move eip_1 web-2')
 
-    expect(done).toEqual([{ gate: 'request' }, { ran: 'ip move', args: ['eip_1', 'web-2'] }])
+    expect(done).toEqual([{ gate: 'ip.move' }, { ran: 'ip move', args: ['eip_1', 'web-2'] }])
   })
 })
 
@@ -292,7 +312,7 @@ describe('help', () => {
   })
 
   it('says what is not open to the asker, with the name that was used', () => {
-    expect(helpMessage(commands, '/nimbus', { read: true, request: false }).text).toMatchInlineSnapshot(`
+    expect(helpMessage(commands, '/nimbus', ['read']).text).toMatchInlineSnapshot(`
       "*What you can ask me*
 
       \`/nimbus ip list [word…]\`
@@ -311,7 +331,7 @@ describe('help', () => {
   })
 
   it('says so when nothing is open to the asker', async () => {
-    expect(helpMessage(commands, '/infra', { read: false, request: false }).text).toMatchInlineSnapshot(`
+    expect(helpMessage(commands, '/infra', []).text).toMatchInlineSnapshot(`
       "*What you can ask me*
 
       Nothing: only full members of this workspace can use me.
@@ -323,10 +343,10 @@ describe('help', () => {
   })
 
   it('is for this person: the router asks what they may', async () => {
-    const { type, shown } = setUp({ refuse: 'request' })
+    const { type, shown } = setUp({ refuse: 'ip.move' })
 
     await type('help')
 
-    expect(shown[0]?.message).toEqual(helpMessage(commands, '/infra', { read: true, request: false }))
+    expect(shown[0]?.message).toEqual(helpMessage(commands, '/infra', ['read', 'vm.rename']))
   })
 })

@@ -1,13 +1,20 @@
-import { WebAPIPlatformError, type WebClient } from '@slack/web-api'
+import { WebAPIPlatformError, WebAPIRateLimitedError, type WebClient } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
 import { createDirectory } from '../../src/slack/directory.ts'
 
-/** Slack as far as the directory asks it, and a clock that stands until it is moved. `undefined` is a look-up that fails. */
+/** Slack as far as the directory asks it, and a clock that stands until it is moved. `undefined` is a look-up that fails, an error one that is refused. */
 function workspace() {
   const users = new Map<string, object | undefined>()
-  const groups = new Map<string, string[] | undefined>()
+  const groups = new Map<string, string[] | Error | undefined>()
+  const channels = new Map<string, object | Error | undefined>()
+  const handles: { list: object[] | undefined } = { list: [] }
   const asked: string[] = []
   const failure = () => new WebAPIPlatformError({ ok: false, error: 'fatal_error' })
+  const answer = <T>(found: T | Error | undefined): T => {
+    if (found instanceof Error) throw found
+    if (found === undefined) throw failure()
+    return found
+  }
   const client = {
     users: {
       info: async ({ user }: { user: string }) => {
@@ -20,9 +27,18 @@ function workspace() {
       users: {
         list: async ({ usergroup }: { usergroup: string }) => {
           asked.push(usergroup)
-          if (!groups.get(usergroup)) throw failure()
-          return { ok: true, users: groups.get(usergroup) }
+          return { ok: true, users: answer(groups.get(usergroup)) }
         },
+      },
+      list: async () => {
+        asked.push('usergroups')
+        return { ok: true, usergroups: answer(handles.list) }
+      },
+    },
+    conversations: {
+      info: async ({ channel }: { channel: string }) => {
+        asked.push(channel)
+        return { ok: true, channel: answer(channels.get(channel)) }
       },
     },
   } as unknown as WebClient
@@ -30,6 +46,8 @@ function workspace() {
   return {
     users,
     groups,
+    channels,
+    handles,
     asked,
     directory: createDirectory({ client, now: () => time }),
     pass: (ms: number) => {
@@ -37,6 +55,9 @@ function workspace() {
     },
   }
 }
+
+const refused = (error: string) => new WebAPIPlatformError({ ok: false, error })
+const rateLimited = new WebAPIRateLimitedError(30)
 
 const ben = { id: 'U0BEN00001', team_id: 'T0NIMBUS01' }
 
@@ -99,6 +120,148 @@ describe('a person', () => {
   })
 })
 
+describe('a person, before anything is asked for or decided', () => {
+  it('is asked for again where what is known is older than 10 s', async () => {
+    const { directory, users, asked, pass } = workspace()
+    users.set('U0BEN00001', ben)
+    await directory.person('U0BEN00001')
+    users.set('U0BEN00001', { ...ben, deleted: true })
+
+    pass(9_999)
+    const known = await directory.person('U0BEN00001', { fresh: true })
+    pass(1)
+    const fresh = await directory.person('U0BEN00001', { fresh: true })
+
+    expect([known.standing, fresh.standing]).toEqual(['member', 'deleted'])
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is unknown where Slack does not answer then, although they were known', async () => {
+    const { directory, users, pass } = workspace()
+    users.set('U0BEN00001', ben)
+    await directory.person('U0BEN00001')
+    users.set('U0BEN00001', undefined)
+
+    pass(10_000)
+
+    expect((await directory.person('U0BEN00001', { fresh: true })).standing).toBe('unknown')
+  })
+
+  it('is known to everybody else as well once asked for again', async () => {
+    const { directory, users, pass } = workspace()
+    users.set('U0BEN00001', ben)
+    await directory.person('U0BEN00001')
+    users.set('U0BEN00001', { ...ben, is_restricted: true })
+
+    pass(10_000)
+    await directory.person('U0BEN00001', { fresh: true })
+
+    expect((await directory.person('U0BEN00001')).standing).toBe('guest')
+  })
+})
+
+describe('a channel', () => {
+  it.each([
+    ['of this workspace alone', { is_channel: true }, 'usual'],
+    ['that is private', { is_group: true, is_private: true }, 'usual'],
+    ['shared with another organisation', { is_ext_shared: true, is_shared: true }, 'shared'],
+    ['that another organisation was invited to', { is_pending_ext_shared: true }, 'shared'],
+    ['shared between workspaces of the same organisation', { is_shared: true, is_org_shared: true }, 'usual'],
+    ['that is a direct message of several people', { is_mpim: true, is_group: true }, 'group-direct'],
+    ['that is a direct message of several organisations', { is_mpim: true, is_ext_shared: true }, 'shared'],
+    ['that is a direct message', { is_im: true }, 'direct'],
+  ])('%s', async (_, flags, standing) => {
+    const { directory, channels } = workspace()
+    channels.set('C0OPS00001', { id: 'C0OPS00001', ...flags })
+
+    expect(await directory.channel('C0OPS00001')).toBe(standing)
+  })
+
+  it('that is a direct message is known by its id, without a look-up', async () => {
+    const { directory, asked } = workspace()
+
+    expect(await directory.channel('D0ADA00001')).toBe('direct')
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    ['missing_scope', 'untold'],
+    ['channel_not_found', 'untold'],
+    ['fatal_error', 'unknown'],
+    ['internal_error', 'unknown'],
+  ])('is after the answer %s %s', async (error, standing) => {
+    const { directory, channels } = workspace()
+    channels.set('C0OPS00001', refused(error))
+
+    expect(await directory.channel('C0OPS00001')).toBe(standing)
+  })
+
+  it.each([
+    ['Slack wants to be asked later', rateLimited],
+    ['Slack cannot be reached', new Error('getaddrinfo ENOTFOUND slack.com')],
+  ])('is unknown, and so nothing goes there, while %s', async (_, error) => {
+    const { directory, channels } = workspace()
+    channels.set('C0OPS00001', error)
+
+    expect(await directory.channel('C0OPS00001')).toBe('unknown')
+  })
+
+  it('is remembered for a minute, and a look-up that failed not at all', async () => {
+    const { directory, channels, asked, pass } = workspace()
+    await directory.channel('C0OPS00001')
+    channels.set('C0OPS00001', { is_channel: true })
+    await directory.channel('C0OPS00001')
+    channels.set('C0OPS00001', { is_ext_shared: true })
+
+    pass(59_999)
+    const remembered = await directory.channel('C0OPS00001')
+    pass(1)
+    const asks = await directory.channel('C0OPS00001')
+
+    expect([remembered, asks]).toEqual(['usual', 'shared'])
+    expect(asked).toHaveLength(3)
+  })
+})
+
+describe('names', () => {
+  it('are those that Slack shows, of people and of groups', async () => {
+    const { directory, users, handles } = workspace()
+    users.set('U0BEN00001', { ...ben, name: 'blaurent', real_name: 'Ben Laurent', profile: { display_name: 'ben' } })
+    users.set('U0CHI00001', { id: 'U0CHI00001', real_name: 'Chiara Conti', profile: { display_name: '' } })
+    users.set('U0DOV00001', { id: 'U0DOV00001', name: 'dov' })
+    handles.list = [{ id: 'S0ONCALL01', handle: 'oncall', name: 'On call' }]
+
+    expect(await directory.names(['U0BEN00001', 'U0CHI00001', 'U0DOV00001', 'S0ONCALL01'])).toEqual(
+      new Map([
+        ['U0BEN00001', '@ben'],
+        ['U0CHI00001', '@Chiara Conti'],
+        ['U0DOV00001', '@dov'],
+        ['S0ONCALL01', '@oncall'],
+      ]),
+    )
+  })
+
+  it('that Slack does not tell are left out, and nothing fails', async () => {
+    const { directory, handles } = workspace()
+    handles.list = undefined
+
+    expect(await directory.names(['U0GONE0001', 'S0GONE0001'])).toEqual(new Map())
+  })
+
+  it('of groups are asked for once in ten minutes', async () => {
+    const { directory, handles, asked, pass } = workspace()
+    handles.list = [{ id: 'S0ONCALL01', handle: 'oncall' }]
+    await directory.names(['S0ONCALL01'])
+
+    pass(599_999)
+    await directory.names(['S0ONCALL01', 'S0LEADS001'])
+    pass(1)
+    await directory.names(['S0ONCALL01'])
+
+    expect(asked).toEqual(['usergroups', 'usergroups'])
+  })
+})
+
 describe('the members of user groups', () => {
   it('are told for each group, and none of another group', async () => {
     const { directory, groups } = workspace()
@@ -138,6 +301,39 @@ describe('the members of user groups', () => {
 
     expect([remembered, asks]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', new Set()]])])
     expect(asked).toHaveLength(2)
+  })
+
+  it('are asked for again at a decision, whatever is known', async () => {
+    const { directory, groups, asked } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    await directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', [])
+
+    expect(await directory.members(['S0ONCALL01'], { fresh: true })).toEqual(new Map([['S0ONCALL01', new Set()]]))
+    expect(asked).toHaveLength(2)
+  })
+
+  it('are unknown at a decision where Slack does not tell, although they were known a moment ago', async () => {
+    const { directory, groups } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    await directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', undefined)
+
+    expect(await directory.members(['S0ONCALL01'], { fresh: true })).toEqual(new Map([['S0ONCALL01', 'unknown']]))
+  })
+
+  it('are those of seconds ago where Slack wants to be asked later, and unknown after 15 s', async () => {
+    const { directory, groups, pass } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    await directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', rateLimited)
+
+    pass(14_999)
+    const soon = await directory.members(['S0ONCALL01'], { fresh: true })
+    pass(1)
+    const late = await directory.members(['S0ONCALL01'], { fresh: true })
+
+    expect([soon, late]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', 'unknown']])])
   })
 
   it('are asked for again at once when Slack did not tell', async () => {

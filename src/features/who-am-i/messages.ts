@@ -34,6 +34,8 @@ function approvingLine(rule: PolicyRule, approve: Ruling): Mrkdwn {
   if (!rule.approve) return mrkdwn`:white_check_mark: it needs no approval (${rule.name})`
   const needed = approvalsNeeded(rule.approve)
   const terms = mrkdwn`It takes ${needed === 1 ? 'one approval' : `${needed} approvals`} within ${formatDuration(rule.expiresMs)}${rule.breakGlass ? ', and in an emergency an approver may approve their own (break-glass)' : ''}.`
+  if (!approve.allowed && approve.unknown)
+    return mrkdwn`:grey_question: whether you may approve it is not known: ${ownWords(approve.why)} ${terms}`
   return approve.allowed
     ? mrkdwn`:white_check_mark: you may approve it for others (${ownWords(withMentions(approve.rule))}). ${terms}`
     : mrkdwn`:no_entry: you may not approve it; ${ownWords(whoApproves(rule.approve))} may. ${terms}`

@@ -83,6 +83,11 @@ describe('the desk', () => {
             "name": "general",
             "topic": "Everything else",
           },
+          {
+            "id": "C0SHARED01",
+            "name": "partner-ops",
+            "topic": "Shared with Partner Ltd",
+          },
         ],
         "commands": [
           {

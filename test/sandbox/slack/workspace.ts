@@ -27,6 +27,8 @@ export interface Channel {
   members: string[]
   isPrivate?: boolean
   isArchived?: boolean
+  /** Shared with another organisation (Slack Connect). */
+  isShared?: boolean
   /** The direct messages between the bot and one person. */
   isDirect?: boolean
 }
@@ -59,7 +61,7 @@ export interface Workspace {
 
 const everybody = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0DOV00001']
 
-/** The sandbox's workspace: a requester, two approvers, a guest, one channel with the bot and one without. */
+/** The sandbox's workspace: a requester, two approvers, a guest, a channel with the bot, one without, and one of Slack Connect. */
 export const nimbusWorks: Workspace = {
   team: { id: 'T0NIMBUS01', name: 'Nimbus Works', domain: 'nimbus-works' },
   people: [
@@ -79,6 +81,7 @@ export const nimbusWorks: Workspace = {
   channels: [
     { id: 'C0OPS00001', name: 'ops', topic: 'Servers, addresses, moves', members: [...everybody, 'U0LOCKKEEP'] },
     { id: 'C0GENERAL1', name: 'general', topic: 'Everything else', members: everybody },
+    { id: 'C0SHARED01', name: 'partner-ops', topic: 'Shared with Partner Ltd', members: [...everybody, 'U0LOCKKEEP'], isShared: true },
   ],
   userGroups: [{ id: 'S0ONCALL01', handle: 'oncall', name: 'On call', members: ['U0BEN00001', 'U0CHI00001'] }],
   bot: { userId: 'U0LOCKKEEP', botId: 'B0LOCKKEEP', appId: 'A0LOCKKEEP', name: 'Lockkeeper', handle: 'lockkeeper' },

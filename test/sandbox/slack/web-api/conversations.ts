@@ -69,6 +69,8 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
             is_private: (channel.isPrivate || channel.isDirect) ?? false,
             is_archived: channel.isArchived ?? false,
             is_member: channel.members.includes(botId),
+            is_ext_shared: channel.isShared ?? false,
+            is_shared: channel.isShared ?? false,
             is_general: channel.name === 'general',
             context_team_id: directory.team.id,
             topic: { value: channel.topic, creator: '', last_set: 0 },

@@ -1,0 +1,70 @@
+import type { AuditEntry } from '../../domain/audit-entry.ts'
+import { changeKinds } from '../../domain/change.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, userGroupMention } from '../../slack/text.ts'
+import { acts, wordsOfAct } from './messages.ts'
+
+export interface Filter {
+  /** Whether all words fit. */
+  fits: (entry: AuditEntry) => boolean
+  /** The words that may name a resource. */
+  names: string[]
+  /** The words as they are shown. */
+  shown: Mrkdwn
+}
+
+interface Word {
+  fits: (entry: AuditEntry) => boolean
+  shown: Mrkdwn
+  /** What it may name. */
+  name?: string
+}
+
+/**
+ * What was typed after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and anything that stands in an
+ * entry. An entry fits where all of them do. Pure.
+ */
+export function readFilter(words: string[], me: string): Filter {
+  const read = words.map((word) => readWord(word, me))
+  return {
+    fits: (entry) => read.every((word) => word.fits(entry)),
+    names: read.flatMap(({ name }) => name ?? []),
+    shown: joinMrkdwn(
+      read.map(({ shown }) => shown),
+      ' ',
+    ),
+  }
+}
+
+function readWord(word: string, me: string): Word {
+  const [, mark, id = ''] = /^<(@|#|!subteam\^)([A-Z0-9]+)(?:\|[^>]*)?>$/.exec(word) ?? []
+  if (mark === '#') return { fits: ({ channelId }) => channelId === id, shown: channelMention(id) }
+  if (mark === '@') return { fits: ({ by }) => by === id, shown: mention(id) }
+  if (mark !== undefined) return { fits: ({ rule, result }) => `${rule} ${result}`.includes(id), shown: userGroupMention(id) }
+  const lower = word.toLowerCase()
+  if (lower === 'me') return { fits: ({ by }) => by === me, shown: mention(me) }
+  if (changeKinds.some((kind) => kind === lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
+  if (Object.hasOwn(acts, lower)) return { fits: ({ act }) => act === lower, shown: code(lower) }
+  const holds = finder(lower)
+  return { fits: (entry) => isOf(entry, word) || holds(textOf(entry)), shown: code(word), name: word }
+}
+
+/** Who, which request (its first 8 characters are enough) and which payload. */
+function isOf({ by, requestId, payload }: AuditEntry, word: string): boolean {
+  const startsIt = /^[0-9a-f]{8,}$/i.test(word) && [requestId, payload].some((id) => id?.startsWith(word.toLowerCase()))
+  return by === word || startsIt
+}
+
+function textOf(entry: AuditEntry): string {
+  const { kind, resource, what, rule, reason, result, to, act } = entry
+  return [kind, resource, what, rule, reason, result, to, act, wordsOfAct(entry)].join('\n').toLowerCase()
+}
+
+/** Finds a word anywhere, but no number within a longer one: `203.0.113.1` is not `203.0.113.10`, nor `web-2` `web-21`. */
+function finder(word: string): (text: string) => boolean {
+  const pattern = new RegExp(`${/^\d/.test(word) ? '(?<!\\d)' : ''}${escapePattern(word)}${/\d$/.test(word) ? '(?!\\d)' : ''}`)
+  return (text) => pattern.test(text)
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+}

@@ -1,0 +1,129 @@
+import { type AccountEvent, mayChange, wordsOfAction } from '../../domain/account-event.ts'
+import type { AuditEntry } from '../../domain/audit-entry.ts'
+import type { ChangeKind } from '../../domain/change.ts'
+
+/** The account writes an event so long after the bot's own note at the most, or before it, where their clocks differ. */
+const latestMs = 2 * 60_000
+const earliestMs = -10_000
+
+/** What the account may call what the bot does. */
+const actionsOf: Record<ChangeKind, string[]> = {
+  'vm.rename': ['update', 'rename'],
+  'ip.move': ['update', 'move', 'assign', 'reassign'],
+  'key.create': ['create'],
+  'key.rotate': ['rotate', 'update', 'regenerate'],
+  'key.revoke': ['delete', 'destroy', 'revoke', 'remove'],
+}
+
+/** The acts that tell of a write and of what came of it. */
+const writeActs = new Set(['send', 'accept', 'answer', 'end', 'end-again', 'restart'])
+
+/** A write of the bot's own: of what, called how, noted when, and by which entry. */
+interface Write {
+  targetId: string
+  actions: string[]
+  sentAt: number
+  until: number
+  entry: AuditEntry
+}
+
+/**
+ * An event, and what it is: `confirms` what an entry says; a change made `outside` this bot (`beside`: at the time of one of the bot's
+ * own, which another event confirms); `harmless`, which changed nothing; `unjudged`, from before the entries that were looked at, or
+ * without a time.
+ */
+export type JudgedEvent = { event: AccountEvent; at: number | undefined } & (
+  | { is: 'confirms'; entry: AuditEntry }
+  | { is: 'outside'; beside: boolean }
+  | { is: 'harmless' }
+  | { is: 'unjudged' }
+)
+
+/** The id that the account knows a resource by: `elastic_ip:eip_1` is `eip_1`. A key that is not made yet has none. Pure. */
+export function targetIdOf(resource: string): string | undefined {
+  return resource.startsWith('api_key_name:') ? undefined : resource.slice(resource.indexOf(':') + 1)
+}
+
+/** The id of the key that an entry says was made: `apiKeys.create: 201 (key_1), …`. Pure. */
+export function madeIdOf({ kind, result }: AuditEntry): string | undefined {
+  return kind === 'key.create' ? /(?:: 20\d|was made) \(([\w-]+)\)/.exec(result ?? '')?.[1] : undefined
+}
+
+/** Whether an entry can tell of a write to one of these. What a new key became shows only in the entries of its name. Pure. */
+export function isAboutWrite(entry: AuditEntry, targetIds: Set<string>): boolean {
+  const { act, resource = '' } = entry
+  return writeActs.has(act) && (resource.startsWith('api_key_name:') || targetIds.has(targetIdOf(resource) ?? ''))
+}
+
+/**
+ * What each event is, by the bot's own writes. A write has one event, the nearest: another one at the same time was made by somebody
+ * else. `since`: from when on all writes are known; undefined where they all are. Pure.
+ */
+export function judgeEvents(events: AccountEvent[], entries: AuditEntry[], since: number | undefined): JudgedEvent[] {
+  const timed = events.map((event) => ({ event, at: timeOf(event) }))
+  const pairs = writesOf(entries)
+    .flatMap((write) =>
+      timed.flatMap((one) => (one.at !== undefined && fits(one.event, one.at, write) ? [{ ...one, at: one.at, write }] : [])),
+    )
+    .toSorted((a, b) => Math.abs(a.at - a.write.sentAt) - Math.abs(b.at - b.write.sentAt))
+  const confirmed = new Map<AccountEvent, AuditEntry>()
+  const settled = new Set<Write>()
+  for (const { event, write } of pairs) {
+    if (confirmed.has(event) || settled.has(write)) continue
+    confirmed.set(event, write.entry)
+    settled.add(write)
+  }
+  const near = new Set(pairs.map(({ event }) => event))
+
+  return timed.map(({ event, at }): JudgedEvent => {
+    const entry = confirmed.get(event)
+    if (entry) return { event, at, is: 'confirms', entry }
+    if (!mayChange(event)) return { event, at, is: 'harmless' }
+    if (at === undefined || (since !== undefined && at < since)) return { event, at, is: 'unjudged' }
+    return { event, at, is: 'outside', beside: near.has(event) }
+  })
+}
+
+function timeOf({ createdAt }: AccountEvent): number | undefined {
+  const at = Date.parse(createdAt ?? '')
+  return Number.isNaN(at) ? undefined : at
+}
+
+function fits({ action, target }: AccountEvent, at: number, { targetId, actions, sentAt, until }: Write): boolean {
+  return target?.id === targetId && at >= sentAt + earliestMs && at <= until && wordsOfAction(action).some((word) => actions.includes(word))
+}
+
+function writesOf(entries: AuditEntry[]): Write[] {
+  const requests = new Map<string, AuditEntry[]>()
+  for (const entry of entries.toSorted((a, b) => a.seq - b.seq)) {
+    if (entry.requestId === undefined || !writeActs.has(entry.act)) continue
+    requests.set(entry.requestId, [...(requests.get(entry.requestId) ?? []), entry])
+  }
+  return [...requests.values()].flatMap(writesOfRequest)
+}
+
+/** None where the account said no, or where nothing came of it: whatever happened then was not this. */
+function writesOfRequest(entries: AuditEntry[]): Write[] {
+  const send = entries.find(({ act }) => act === 'send')
+  const actions = actionsOf[send?.kind as ChangeKind]
+  const targetId = targetIdOf(send?.resource ?? '') ?? entries.map(madeIdOf).find((id) => id !== undefined)
+  const outcome = entries.findLast((entry) => isEnd(entry) || entry.act === 'restart')
+  if (!send || !actions || !targetId || entries.some(isRefusal) || outcome?.to === 'not-started') return []
+
+  const accepted = entries.findLast(({ act }) => act === 'accept' || act === 'answer' || act === 'restart')
+  const write = { targetId, actions, sentAt: send.at, until: (accepted?.at ?? send.at) + latestMs, entry: send }
+  // A secret that nobody has seen is made worthless: the bot deletes the key.
+  const failed = entries.findLast((entry) => isEnd(entry) && entry.to === 'failed')
+  const takesBack = failed && (send.kind === 'key.create' || send.kind === 'key.rotate')
+  const takenBack = takesBack ? [{ ...write, actions: actionsOf['key.revoke'], until: failed.at + latestMs, entry: failed }] : []
+  return [write, ...takenBack]
+}
+
+function isEnd({ act }: AuditEntry): boolean {
+  return act === 'end' || act === 'end-again'
+}
+
+/** `elasticIps.move: 422 …`; a 408 and a 429 may come from something in front of the account. */
+function isRefusal({ act, result }: AuditEntry): boolean {
+  return (act === 'answer' || isEnd({ act } as AuditEntry)) && /^[\w.]+: 4(?!08|29)\d\d\b/.test(result ?? '')
+}

@@ -1,0 +1,240 @@
+import type { AuditEntry } from '../../domain/audit-entry.ts'
+import { type ChangeKind, kindWords } from '../../domain/change.ts'
+import {
+  channelMention,
+  code,
+  dateTime,
+  joinMrkdwn,
+  type Mrkdwn,
+  mention,
+  mrkdwn,
+  ownWords,
+  quote,
+  userGroupMention,
+} from '../../slack/text.ts'
+import type { JudgedEvent } from './judge-events.ts'
+
+interface ActWords {
+  mark: string
+  words: string
+}
+
+/** Every act in words. Those of `end` go by the state that was entered. */
+export const acts: Record<string, ActWords> = {
+  ask: { mark: ':speech_balloon:', words: 'Asked for' },
+  discard: { mark: ':wastebasket:', words: 'Taken back before anybody saw it' },
+  approve: { mark: ':white_check_mark:', words: 'Approved' },
+  'break-glass': { mark: ':rotating_light:', words: 'Approved alone by who asked for it (break-glass)' },
+  reject: { mark: ':no_entry_sign:', words: 'Rejected' },
+  withdraw: { mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
+  expire: { mark: ':hourglass:', words: 'Expired' },
+  remind: { mark: ':bell:', words: 'Reminded the approvers' },
+  void: { mark: ':warning:', words: 'Void, because the account had changed' },
+  'give-up': { mark: ':white_circle:', words: 'Given up before anything was sent' },
+  send: { mark: ':arrow_forward:', words: 'Sent to the account' },
+  answer: { mark: ':arrow_backward:', words: 'The account answered' },
+  accept: { mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },
+  late: { mark: ':snail:', words: 'Takes longer than expected' },
+  restart: { mark: ':warning:', words: 'Started after all' },
+  end: { mark: ':white_circle:', words: 'Ended' },
+  'end-again': { mark: ':warning:', words: 'Corrected' },
+  'stop-watching': { mark: ':see_no_evil:', words: 'No longer followed' },
+  'watch-again': { mark: ':eyes:', words: 'Followed again' },
+  refused: { mark: ':no_entry:', words: 'Refused' },
+  unreadable: { mark: ':grey_question:', words: 'Something that cannot be read' },
+}
+
+const ends: Record<string, ActWords> = {
+  done: { mark: ':large_green_circle:', words: 'Done' },
+  failed: { mark: ':red_circle:', words: 'Failed' },
+  'not-started': { mark: ':white_circle:', words: 'Not started' },
+  superseded: { mark: ':white_circle:', words: 'Superseded by another change' },
+}
+
+const unknownMark = ':small_blue_diamond:'
+
+/** What a refused attempt was, by the first word of its result. */
+const attempts: Record<string, string> = {
+  decide: 'tried to decide',
+  'break-glass': 'tried to approve their own',
+  own: 'tried to withdraw or take',
+  'request-approve': 'pressed Approve on',
+  'request-reject': 'pressed Reject on',
+  'request-withdraw': 'pressed Withdraw on',
+  'request-take': 'pressed the button that shows the secret of',
+  'request-again': 'pressed Request again on',
+  'request-reverse': 'pressed the button that undoes',
+  'request-stop': 'pressed Stop watching on',
+  'request-watch': 'pressed Watch again on',
+}
+
+/** What an entry says was done: `Approved`. An act that nobody knows is shown as it is. Pure. */
+export function wordsOfAct(entry: AuditEntry): string {
+  const { act, to, by, result } = entry
+  if (act === 'end' || act === 'end-again') {
+    const end = ends[to ?? '']?.words ?? acts[act]?.words ?? act
+    return act === 'end' ? end : `Corrected: ${end.charAt(0).toLowerCase()}${end.slice(1)}`
+  }
+  if (act === 'approve' && by === undefined) return 'Needed no approval'
+  if (act === 'approve' && to === 'waiting') return `Approved, with ${result ?? 'more needed'}`
+  return knownWords(act)?.words ?? act
+}
+
+function knownWords(act: string): ActWords | undefined {
+  return Object.hasOwn(acts, act) ? acts[act] : undefined
+}
+
+function markOf({ act, to }: AuditEntry): string {
+  if (act === 'end' && ends[to ?? '']) return ends[to ?? '']?.mark ?? unknownMark
+  return knownWords(act)?.mark ?? unknownMark
+}
+
+/** One entry as a sentence, with what the account says of it beneath. Pure. */
+export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[]): Mrkdwn {
+  const sentence = entry.act === 'refused' ? refusedSentence(entry) : actSentence(entry)
+  const confirmations = confirmedBy.map((judged) => mrkdwn`↳ confirmed by the account: ${eventWords(judged)}`)
+  return joinMrkdwn([mrkdwn`${ownWords(markOf(entry))} ${joinMrkdwn([sentence, ...details(entry)], '  ·  ')}`, ...confirmations], '\n')
+}
+
+function actSentence(entry: AuditEntry): Mrkdwn {
+  const { what, by, at } = entry
+  const subject = what === undefined ? mrkdwn`` : mrkdwn` ${quote(what)}`
+  const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
+  return mrkdwn`*${wordsOfAct(entry)}*${subject}${who}, ${dateTime(at)}`
+}
+
+/** Who tried what, and why not. */
+function refusedSentence(entry: AuditEntry): Mrkdwn {
+  const { by, at } = entry
+  const { attempt, why } = attemptOf(entry)
+  return mrkdwn`*Refused*: ${by === undefined ? 'somebody' : mention(by)} ${attempt}, ${dateTime(at)}${why === '' ? '' : mrkdwn`: ${withMentions(why)}`}`
+}
+
+function attemptOf({ kind, what, result = '' }: AuditEntry): { attempt: Mrkdwn; why: string } {
+  const [, to = '', why = result] = /^([\w-]+): (.*)$/s.exec(result) ?? []
+  if (to === 'ask') return { attempt: mrkdwn`tried to ask for ${kindWords[kind as ChangeKind] ?? kind ?? 'something'}`, why }
+  if (to === 'read') return { attempt: mrkdwn`tried to use this bot${what === undefined ? '' : mrkdwn` (${code(what)})`}`, why }
+  const words = Object.hasOwn(attempts, to) ? attempts[to] : undefined
+  const subject = what === undefined ? mrkdwn`a request` : quote(what)
+  return words === undefined
+    ? { attempt: mrkdwn`tried something${what === undefined ? '' : mrkdwn` with ${subject}`}`, why: result }
+    : { attempt: mrkdwn`${words} ${subject}`, why }
+}
+
+/** Why, by which rule, what came of it, and where. */
+function details(entry: AuditEntry): Mrkdwn[] {
+  const { act, rule, reason, result, to, requestId, channelId } = entry
+  const isTold = act === 'refused' || (act === 'approve' && to === 'waiting')
+  const place = [
+    ...(requestId === undefined ? [] : [mrkdwn`${requestId.slice(0, 8)}`]),
+    ...(channelId ? [mrkdwn`in ${channelMention(channelId)}`] : []),
+  ]
+  return [
+    ...(rule === undefined ? [] : [ruleWords(rule)]),
+    ...(reason === undefined ? [] : [mrkdwn`reason: ${quote(reason)}`]),
+    ...(result === undefined || isTold ? [] : [withMentions(result)]),
+    ...(place.length === 0 ? [] : [joinMrkdwn(place, ' ')]),
+  ]
+}
+
+/** `APPROVERS: S0ONCALL01`, as Slack shows it. */
+function ruleWords(rule: string): Mrkdwn {
+  if (rule === 'who asked for it') return mrkdwn`as who asked for it`
+  const [, name = rule, id, rest = ''] = /^(.*): ([UWS][A-Z0-9]{2,})( \(break-glass\))?$/s.exec(rule) ?? []
+  if (id === undefined) return mrkdwn`by the rule ${rule}`
+  return mrkdwn`by the rule ${name}: ${id.startsWith('S') ? userGroupMention(id) : mention(id)}${rest}`
+}
+
+/** A text that may name people, groups and channels as Slack does; everything else in it is shown as it is. */
+function withMentions(text: string): Mrkdwn {
+  const parts = text.split(/(<(?:@|#|!subteam\^)[A-Z0-9]{2,30}>)/)
+  return joinMrkdwn(parts.map(partWords), '')
+}
+
+function partWords(part: string): Mrkdwn {
+  const [, mark, id = ''] = /^<(@|#|!subteam\^)([A-Z0-9]{2,30})>$/.exec(part) ?? []
+  if (mark === undefined) return mrkdwn`${part}`
+  return mark === '@' ? mention(id) : mark === '#' ? channelMention(id) : userGroupMention(id)
+}
+
+/** One of the account's own events, where it stands by itself. Pure. */
+export function eventRow(judged: JudgedEvent): Mrkdwn {
+  const words = eventWords(judged)
+  switch (judged.is) {
+    case 'confirms': {
+      const { requestId } = judged.entry
+      return mrkdwn`:ballot_box_with_check: account: ${words}  ·  made by this bot${requestId === undefined ? '' : `, for ${requestId.slice(0, 8)}`}`
+    }
+    case 'outside': {
+      const beside = judged.beside ? '  ·  at the time of a change of this bot, which another event confirms' : ''
+      return mrkdwn`:warning: account: *made outside this bot*: ${words}${beside}`
+    }
+    case 'harmless':
+      return mrkdwn`:white_small_square: account: ${words}`
+    case 'unjudged':
+      return mrkdwn`:grey_question: account: ${words}  ·  whether this bot made it is not known: ${judged.at === undefined ? 'the account does not tell when' : 'it is older than the entries that were looked through'}`
+  }
+}
+
+/** `update.elastic_ip` of 203.0.113.10 by ops (ops@nimbus.example), 12:03. */
+function eventWords({ event: { action, target, author }, at }: JudgedEvent): Mrkdwn {
+  const what = action === undefined ? mrkdwn`something (the account does not tell what)` : code(action)
+  const name = target?.name ?? target?.id
+  return mrkdwn`${what}${name === undefined ? '' : mrkdwn` of ${code(name)}`} by ${authorWords(author)}, ${dateTime(at ?? Number.NaN)}`
+}
+
+function authorWords(author: JudgedEvent['event']['author']): Mrkdwn {
+  const name = author?.name ?? author?.id
+  if (author?.email === undefined) return name === undefined ? mrkdwn`somebody (the account does not tell who)` : mrkdwn`${name}`
+  return name === undefined ? mrkdwn`${author.email}` : mrkdwn`${name} (${author.email})`
+}
+
+export interface Looked {
+  looked: number
+  unreadable: number
+  /** The time of the oldest that was looked at. */
+  since: number | undefined
+  all: boolean
+  /** So many fit that older ones are left out. */
+  full: boolean
+}
+
+/** What was looked through, and what was not. Pure. */
+export function lookedNote({ looked, unreadable, since, all, full }: Looked, fitting: number): Mrkdwn {
+  const count = looked.toLocaleString('en-US')
+  const back = since === undefined ? mrkdwn`` : mrkdwn`, back to ${dateTime(since)}`
+  const through = all
+    ? mrkdwn`Looked through all ${count} entries${back}.`
+    : mrkdwn`Looked through the newest ${count} entries${back}; there are older ones.`
+  const cut = full ? mrkdwn` Only the newest ${fitting} that fit are shown: use more words.` : mrkdwn``
+  const broken = unreadable > 0 ? mrkdwn` *${unreadable} of them cannot be read.*` : mrkdwn``
+  return mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or put in.`
+}
+
+export const filterNote: Mrkdwn = mrkdwn`Words filter, and all of them have to fit: a person (a mention, or ${code('me')}), a channel, a kind (${code('ip.move')}), an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.`
+
+/** Whose events stand beside. Pure. */
+export function besideNote(names: string[], since: number, fullNames: string[]): Mrkdwn {
+  const cut = fullNames.length > 0 ? mrkdwn` Of ${codes(fullNames)} only the newest 100.` : mrkdwn``
+  return mrkdwn`Beside them: the account's own events of ${codes(names)} since ${dateTime(since)}.${cut}`
+}
+
+export function unreadableEvents(names: string[], sentence: string): Mrkdwn {
+  return mrkdwn`:warning: The account's own events of ${codes(names)} could not be read, so changes made outside this bot are not shown. ${sentence}`
+}
+
+export const tooManyThings: Mrkdwn = mrkdwn`These entries are about more than three things, so the account's own events are not shown: use an address, a name or an id.`
+
+function codes(names: string[]): Mrkdwn {
+  return joinMrkdwn(names.map(code), ', ')
+}
+
+export function title(entries: number, events: number, filter: Mrkdwn | undefined): Mrkdwn {
+  const beside = events > 0 ? ` and ${events === 1 ? '1 event' : `${events} events`} of the account` : ''
+  const about = filter === undefined ? mrkdwn`` : mrkdwn` for ${filter}`
+  return mrkdwn`Audit: ${entries === 1 ? '1 entry' : `${entries} entries`}${beside}${about}, newest first`
+}
+
+export function nothing(filter: Mrkdwn | undefined): Mrkdwn {
+  return filter === undefined ? mrkdwn`Nothing has been noted yet.` : mrkdwn`No entry fits ${filter}. Use fewer or other words.`
+}

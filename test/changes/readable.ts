@@ -1,0 +1,31 @@
+import type { KnownBlock } from '@slack/web-api'
+
+/** A message as people see it, a line or more for each block, and below it what notifications and screen readers tell. */
+export function readable({ text, blocks }: { text: string; blocks: KnownBlock[] }): string {
+  return `${readableBlocks(blocks)}\n--- in words ---\n${text}`
+}
+
+export function readableBlocks(blocks: KnownBlock[]): string {
+  return blocks.map(readableBlock).join('\n')
+}
+
+function readableBlock(block: KnownBlock): string {
+  switch (block.type) {
+    case 'header':
+      return `# ${block.text.text}`
+    case 'section':
+      return [block.text?.text, ...(block.fields ?? []).map(({ text }) => `| ${text.replaceAll('\n', ' / ')}`)].filter(Boolean).join('\n')
+    case 'context':
+      return block.elements.map((element) => `(${'text' in element ? element.text : element.type})`).join('\n')
+    case 'actions':
+      return block.elements.map((element) => (element.type === 'button' ? readableButton(element) : element.type)).join(' ')
+    case 'divider':
+      return '---'
+    default:
+      return JSON.stringify(block)
+  }
+}
+
+function readableButton({ text, style, confirm }: { text: { text: string }; style?: string; confirm?: object }): string {
+  return `[${text.text}${style ? `, ${style}` : ''}${confirm ? ', asks once more' : ''}]`
+}

@@ -1,0 +1,63 @@
+import { payloadHash } from '../../src/domain/payload.ts'
+import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
+import { Request } from '../../src/domain/request.ts'
+
+/** 18 November 2026, 14:00 UTC. */
+export const askedAt = Date.UTC(2026, 10, 18, 14)
+export const minutes = 60_000
+
+const asked = {
+  id: 'b7e23ec29af22b0b4e41da31e868d572',
+  kind: 'ip.move' as const,
+  input: { elasticIpId: 'eip_1', serverId: 'sv_2' },
+  facts: { address: '203.0.113.10' },
+  resource: 'elastic_ip:eip_1',
+  unchecked: [],
+  origin: { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' },
+}
+
+/** Ada's request to move an address, as it is kept: waiting for four hours, its card in #ops. */
+export function requestFor(more: Partial<Request> = {}): Request {
+  return Request.parse({
+    ...asked,
+    hash: payloadHash(asked),
+    sentence: 'Move 203.0.113.10 from web-1 to web-2',
+    rule: 'APPROVERS',
+    state: 'waiting',
+    revision: 1,
+    needsApproval: true,
+    createdAt: askedAt,
+    expiresAt: askedAt + 240 * minutes,
+    ttlMs: 240 * minutes,
+    cardTs: '1795010400.000100',
+    ...more,
+  })
+}
+
+/** The policy's rule that it is under: the people on call approve. */
+export function ruleFor(more: Partial<PolicyRule> = {}): PolicyRule {
+  return {
+    name: 'APPROVERS',
+    changes: ['ip.move'],
+    projects: undefined,
+    channels: undefined,
+    request: undefined,
+    approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 1 },
+    breakGlass: false,
+    expiresMs: 240 * minutes,
+    mention: undefined,
+    ...more,
+  }
+}
+
+/** What the card says of it. */
+export const description = {
+  title: 'Move Elastic IP',
+  sentence: 'Move 203.0.113.10 from web-1 to web-2',
+  facts: [
+    { label: 'Elastic IP', value: '203.0.113.10', detail: 'eip_1' },
+    { label: 'From', value: 'web-1', detail: 'sv_1' },
+    { label: 'To', value: 'web-2', detail: 'sv_2' },
+  ],
+  underway: 'moving',
+}

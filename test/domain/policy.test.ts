@@ -1,0 +1,160 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { changeKinds } from '../../src/domain/change.ts'
+import {
+  approvalsNeeded,
+  approversOf,
+  groupsOf,
+  isUserGroup,
+  type PolicyRule,
+  type Project,
+  ruleFor,
+  rulesOfKind,
+  toGroup,
+} from '../../src/domain/policy.ts'
+
+const storefront: Project = { id: 'proj_1', name: 'Storefront' }
+const billing: Project = { id: 'proj_2', name: 'Billing' }
+
+function rule(name: string, more: Partial<PolicyRule> = {}): PolicyRule {
+  return {
+    name,
+    changes: ['ip.move'],
+    projects: undefined,
+    channels: undefined,
+    request: undefined,
+    approve: { anyOf: toGroup(['UBEN']), allOf: [], approvals: 1 },
+    breakGlass: false,
+    expiresMs: 3_600_000,
+    mention: undefined,
+    ...more,
+  }
+}
+
+function found(rules: PolicyRule[], { kind = 'ip.move', channelId = 'C1', project = storefront as Project } = {}) {
+  const answer = ruleFor({ rules }, { kind: kind as PolicyRule['changes'][number], channelId, project })
+  return answer.is === 'none' ? answer.is : `${answer.is}: ${answer.rule.name}`
+}
+
+describe('the rule for a change', () => {
+  test('is the first that matches, and no other', () => {
+    expect(found([rule('strict'), rule('lax', { approve: undefined })])).toBe('rule: strict')
+    expect(found([rule('lax', { approve: undefined }), rule('strict')])).toBe('rule: lax')
+  })
+
+  test('is none where no rule matches', () => {
+    expect(found([])).toBe('none')
+    expect(found([rule('moves')], { kind: 'key.create' })).toBe('none')
+  })
+
+  test('goes by the kind', () => {
+    const rules = [rule('keys', { changes: ['key.create', 'key.rotate'] }), rule('moves')]
+    expect(found(rules)).toBe('rule: moves')
+    expect(found(rules, { kind: 'key.rotate' })).toBe('rule: keys')
+  })
+
+  test('goes by the channel', () => {
+    const rules = [rule('in ops', { channels: ['C1', 'C2'] }), rule('elsewhere', { channels: ['C3'] })]
+    expect(found(rules, { channelId: 'C2' })).toBe('rule: in ops')
+    expect(found(rules, { channelId: 'C3' })).toBe('rule: elsewhere')
+    expect(found(rules, { channelId: 'C4' })).toBe('none')
+  })
+
+  test.each([
+    ['by its id', ['proj_1']],
+    ['by its name', ['Storefront']],
+  ])('goes by the project, %s', (_, projects) => {
+    const rules = [rule('storefront', { projects }), rule('others')]
+    expect(found(rules)).toBe('rule: storefront')
+    expect(found(rules, { project: billing })).toBe('rule: others')
+  })
+
+  test('for what belongs to no project is never one for some projects', () => {
+    expect(found([rule('storefront', { projects: ['proj_1', 'none'] }), rule('others')], { project: 'none' })).toBe('rule: others')
+    expect(found([rule('storefront', { projects: ['proj_1'] })], { project: 'none' })).toBe('none')
+  })
+})
+
+describe('a project that is not known', () => {
+  const rules = [rule('storefront', { projects: ['proj_1'] }), rule('lax', { approve: undefined })]
+
+  test('reaches no rule below one that depends on it', () => {
+    expect(found(rules, { project: 'unknown' })).toBe('project-unknown: storefront')
+  })
+
+  test('does not matter where the rule that matches first holds for every project', () => {
+    expect(found([rule('all'), ...rules], { project: 'unknown' })).toBe('rule: all')
+  })
+
+  test('does not matter to rules for other kinds and channels', () => {
+    const others = [
+      rule('keys', { changes: ['key.create'], projects: ['proj_1'] }),
+      rule('there', { channels: ['C9'], projects: ['proj_1'] }),
+    ]
+    expect(found([...others, rule('moves')], { project: 'unknown' })).toBe('rule: moves')
+  })
+
+  test('never gives a rule that another answer about the project would not have reached', () => {
+    const projects = ['proj_1', 'Billing', 'proj_3']
+    const anyRule = fc.record({
+      changes: fc.subarray([...changeKinds], { minLength: 1 }),
+      projects: fc.option(fc.subarray(projects, { minLength: 1 }), { nil: undefined }),
+      channels: fc.option(fc.subarray(['C1', 'C2'], { minLength: 1 }), { nil: undefined }),
+    })
+    const anyChange = fc.record({ kind: fc.constantFrom(...changeKinds), channelId: fc.constantFrom('C1', 'C2', 'C3') })
+    const knowable: Project[] = [storefront, billing, { id: 'proj_3', name: 'Three' }, { id: 'proj_4', name: 'Four' }, 'none']
+
+    fc.assert(
+      fc.property(fc.array(anyRule, { maxLength: 6 }), anyChange, (some, change) => {
+        const policy = { rules: some.map((each, index) => rule(String(index), each)) }
+        const unknown = ruleFor(policy, { ...change, project: 'unknown' })
+        const known = knowable.map((project) => ruleFor(policy, { ...change, project }))
+
+        if (unknown.is === 'rule') expect(known).toEqual(known.map(() => unknown))
+        if (unknown.is === 'none') expect(known.every(({ is }) => is === 'none')).toBe(true)
+        const matching = known.flatMap((each) => (each.is === 'rule' ? [each.rule] : []))
+        expect(rulesOfKind(policy, change.kind, change.channelId)).toEqual(expect.arrayContaining(matching))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('the rules of a kind', () => {
+  test('are all that may hold in this channel, whatever the project', () => {
+    const rules = [
+      rule('storefront', { projects: ['proj_1'] }),
+      rule('keys', { changes: ['key.create'] }),
+      rule('there', { channels: ['C9'] }),
+      rule('all'),
+    ]
+    expect(rulesOfKind({ rules }, 'ip.move', 'C1').map(({ name }) => name)).toEqual(['storefront', 'all'])
+  })
+})
+
+describe('the people of a rule', () => {
+  test('a user group is known by its id', () => {
+    expect(['S0ONCALL01', 'U0BEN00001', 'W0BEN00001'].map(isUserGroup)).toEqual([true, false, false])
+    expect(toGroup(['S0ONCALL01', 'U0BEN00001', 'W0CHI00001'])).toEqual({
+      users: ['U0BEN00001', 'W0CHI00001'],
+      userGroups: ['S0ONCALL01'],
+    })
+  })
+
+  test('who may approve is everybody named, each once', () => {
+    const terms = { anyOf: toGroup(['UBEN', 'SONCALL']), allOf: ['UBEN', 'SNET', 'SONCALL', 'UCHI'], approvals: 1 }
+    expect(approversOf(terms)).toEqual({ users: ['UBEN', 'UCHI'], userGroups: ['SONCALL', 'SNET'] })
+    expect(groupsOf(rule('all', { approve: terms }))).toEqual(['SONCALL', 'SNET'])
+    expect(groupsOf(rule('none', { approve: undefined }))).toEqual([])
+  })
+
+  test.each([
+    [1, [], 1],
+    [3, [], 3],
+    [1, ['SNET', 'SSEC'], 2],
+    [3, ['SNET', 'SSEC'], 3],
+    [0, [], 1],
+  ])('with %s approvals and %j who must be heard it takes %s', (approvals, allOf, needed) => {
+    expect(approvalsNeeded({ anyOf: toGroup(['UBEN']), allOf, approvals })).toBe(needed)
+  })
+})

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import type { Ruling } from '../../src/domain/approval.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { listPending } from '../../src/features/list-pending/index.ts'
+import { type Pending, pendingListing } from '../../src/features/list-pending/messages.ts'
+import type { Listing } from '../../src/slack/listing.ts'
+import { askedAt, minutes, requestFor } from '../changes/request-for-test.ts'
+
+const allowed: Ruling = { allowed: true, rule: 'APPROVERS: S0ONCALL01' }
+const denied: Ruling = { allowed: false, why: 'You are not an approver of this.' }
+
+function pending(more: Partial<Pending> = {}): Pending {
+  return {
+    request: requestFor(),
+    isMine: false,
+    canDecide: false,
+    missing: 1,
+    needed: 1,
+    link: 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100',
+    ...more,
+  }
+}
+
+const wordsOf = ({ title, rows, empty }: Listing) => [title, ...rows, empty].map(({ text }) => text).join('\n\n')
+
+describe('the requests that wait', () => {
+  test('are each told with who asked, where, until when and what is missing', () => {
+    const listing = pendingListing([
+      pending({ isMine: true }),
+      pending({ canDecide: true, request: requestFor({ reason: 'web-1 is <being> replaced' }), missing: 1, needed: 3 }),
+      pending({ link: undefined }),
+    ])
+
+    expect(wordsOf(listing)).toMatchInlineSnapshot(`
+      "3 waiting for approval, 1 of them for you
+
+      :point_right: *Move 203.0.113.10 from web-1 to web-2*
+      asked for by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  2 of 3 approvals  ·  *you can decide it*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+      Reason: “web-1 is &lt;being&gt; replaced”
+
+      :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
+      asked for by you  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+
+      :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
+      asked for by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  Open the card
+
+      Nothing waits for an approval."
+    `)
+  })
+
+  test('come in the order of when they expire, those first that the asker can decide', () => {
+    const until = (minute: number, canDecide: boolean) =>
+      pending({ canDecide, request: requestFor({ sentence: `until ${minute}`, expiresAt: askedAt + minute * minutes }) })
+
+    const { rows, title } = pendingListing([until(30, false), until(20, true), until(10, false), until(40, true)])
+
+    expect(rows.map(({ text }) => /until \d+/.exec(text)?.[0])).toEqual(['until 20', 'until 40', 'until 10', 'until 30'])
+    expect(title.text).toBe('4 waiting for approval, 2 of them for you')
+  })
+})
+
+describe('/infra pending', () => {
+  const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
+
+  async function ask(open: Request[], ruling: Ruling = allowed) {
+    const listings: Listing[] = []
+    const asked: unknown[] = []
+    const { commands } = listPending({
+      store: { open: async () => open },
+      access: {
+        judge: async ({ userId }, act) => {
+          asked.push([userId, act.to])
+          return ruling
+        },
+        tally: async (_, userIds) => ({ enough: false, missing: 3 - userIds.length, needed: 3 }),
+      },
+      linkTo: () => undefined,
+    })
+    await commands[0]?.run({
+      asked: {
+        deliveryKey: 'd1',
+        origin,
+        answer: { whisper: async () => {}, replace: async () => {} },
+        text: '',
+        responseUrl: undefined,
+        triggerId: '',
+      },
+      args: [],
+      list: async (listing) => void listings.push(listing),
+      say: async () => {},
+    })
+    const [listing] = listings
+    if (!listing) throw new Error('nothing was listed')
+    return { listing, asked, rows: listing.rows.map(({ text }) => text) }
+  }
+
+  test('shows what waits for an approval, and nothing that needs none or is decided', async () => {
+    const { rows } = await ask([
+      requestFor({ sentence: 'waits' }),
+      requestFor({ sentence: 'needs none', needsApproval: false }),
+      requestFor({ sentence: 'is approved', state: 'approved' }),
+      requestFor({ sentence: 'moves', state: 'following' }),
+    ])
+
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toContain('*waits*')
+  })
+
+  test('asks of each whether the asker may decide it, by the rules and not by what they might see', async () => {
+    const { rows, asked } = await ask([requestFor()], denied)
+
+    expect(asked).toEqual([['U0BEN00001', 'decide']])
+    expect(rows[0]).not.toContain('you can decide it')
+  })
+
+  test('offers nobody what they have approved already', async () => {
+    const { rows, listing } = await ask([requestFor({ approvals: [{ by: 'U0BEN00001', rule: 'APPROVERS: S0ONCALL01', at: askedAt }] })])
+
+    expect(listing.title.text).toBe('1 waiting for approval, 0 of them for you')
+    expect(rows[0]).toContain('1 of 3 approvals')
+  })
+
+  test('says so where nothing waits', async () => {
+    const { rows, listing } = await ask([])
+
+    expect([rows, listing.empty.text]).toEqual([[], 'Nothing waits for an approval.'])
+  })
+})

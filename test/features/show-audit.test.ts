@@ -1,0 +1,504 @@
+import { describe, expect, test } from 'vitest'
+import type { Found } from '../../src/changes/audit.ts'
+import type { AccountEvent } from '../../src/domain/account-event.ts'
+import { AuditEntry, type AuditNote } from '../../src/domain/audit-entry.ts'
+import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
+import { readFilter } from '../../src/features/show-audit/filter.ts'
+import { showAudit } from '../../src/features/show-audit/index.ts'
+import { isAboutWrite, judgeEvents } from '../../src/features/show-audit/judge-events.ts'
+import { acts, entryRow } from '../../src/features/show-audit/messages.ts'
+import { auditRows } from '../../src/features/show-audit/rows.ts'
+import type { Listing } from '../../src/slack/listing.ts'
+
+const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
+const noon = Date.parse('2026-11-20T12:00:00Z')
+const second = 1_000
+const minute = 60 * second
+
+type Said = Partial<AuditNote> & { act: string; from?: string; to?: string; at?: number }
+
+/** Entries in the order in which they were noted, a second apart from noon on. */
+function entriesOf(...said: Said[]): AuditEntry[] {
+  return said.map((one, index) => AuditEntry.parse({ at: noon + index * second, ...one, seq: index + 1, prev: '' }))
+}
+
+const move = {
+  requestId: '1a2b3c4d00112233445566778899aabb',
+  kind: 'ip.move',
+  resource: 'elastic_ip:eip_1',
+  what: 'Move 203.0.113.10 from web-1 to web-2',
+  channelId: 'C0OPS00001',
+  teamId: 'T0NIMBUS01',
+  payload: '9f8e'.repeat(16),
+}
+
+const rename = {
+  requestId: '99887766554433221100ffeeddccbbaa',
+  kind: 'vm.rename',
+  resource: 'virtual_machine:vm_7',
+  what: 'Rename web-21 to web-eu-1',
+  channelId: 'C0OPS00001',
+}
+
+const byRule = { by: ben, rule: 'APPROVERS: S0ONCALL01' }
+
+const wholeMove = entriesOf(
+  { ...move, act: 'ask', to: 'waiting', by: ada, rule: 'APPROVERS: every full member may ask', reason: 'web-1 is to be <rebooted>' },
+  { ...move, act: 'remind', from: 'waiting', to: 'waiting' },
+  { ...move, act: 'approve', from: 'waiting', to: 'approved', ...byRule },
+  { ...move, act: 'send', from: 'approved', to: 'starting' },
+  { ...move, act: 'accept', from: 'starting', to: 'following', result: 'elasticIps.move: 202' },
+  { ...move, act: 'end', from: 'following', to: 'done' },
+)
+
+let events = 0
+function event(action: string | undefined, at: number, more: Partial<AccountEvent> = {}): AccountEvent {
+  events += 1
+  return {
+    id: `evt_${events}`,
+    action,
+    target: { id: 'eip_1', name: '203.0.113.10' },
+    author: { id: 'user_1', name: 'ops', email: 'ops@nimbus.example' },
+    createdAt: new Date(at).toISOString(),
+    ...more,
+  }
+}
+
+const mallory = { author: { id: 'user_9', name: 'Mallory', email: undefined } }
+
+function texts(rows: { text: string }[]): string {
+  return rows.map(({ text }) => text).join('\n')
+}
+
+describe('rows', () => {
+  test('tell a whole move, newest first', () => {
+    expect(texts(auditRows(wholeMove, []))).toMatchInlineSnapshot(`
+      ":large_green_circle: *Done* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
+      :arrows_counterclockwise: *Accepted by the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202  ·  1a2b3c4d in <#C0OPS00001>
+      :arrow_forward: *Sent to the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
+      :white_check_mark: *Approved* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>
+      :bell: *Reminded the approvers* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
+      :speech_balloon: *Asked for* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: every full member may ask  ·  reason: “web-1 is to be &lt;rebooted&gt;”  ·  1a2b3c4d in <#C0OPS00001>"
+    `)
+  })
+
+  test('tell what was refused: who tried what, and why not', () => {
+    const entries = entriesOf(
+      {
+        ...move,
+        act: 'refused',
+        by: dov,
+        result: 'decide: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.',
+      },
+      { act: 'refused', by: dov, what: 'command ip move', channelId: 'C0OPS00001', result: 'read: Guests may not use this bot.' },
+      { act: 'refused', by: ada, kind: 'key.create', channelId: 'C0OPS00001', result: 'ask: You are not among the people who may ask.' },
+      { ...move, act: 'refused', by: ada, result: 'own: Only <@U0BEN00001>, who asked for this, can withdraw it.' },
+      { ...move, act: 'refused', by: ben, result: 'request-approve: This button is not on the card of this request.' },
+      { act: 'refused', by: ben, channelId: 'C0OPS00001', result: 'request-take: This button does not belong to the request.' },
+      { act: 'refused', by: ben, result: 'in a way that nobody knows' },
+    )
+    expect(texts(entries.map((entry) => entryRow(entry, [])))).toMatchInlineSnapshot(`
+      ":no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0DOV00001> tried to use this bot (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests may not use this bot.  ·  in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0ADA00001> tried to ask for a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not among the people who may ask.  ·  in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0ADA00001> tried to withdraw or take “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who asked for this, can withdraw it.  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0BEN00001> pressed Approve on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button is not on the card of this request.  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0BEN00001> pressed the button that shows the secret of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button does not belong to the request.  ·  in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0BEN00001> tried something, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: in a way that nobody knows"
+    `)
+  })
+
+  test('tell every other act in words of its own, and an unknown one as it is', () => {
+    const entries = entriesOf(
+      { ...move, act: 'approve', from: 'waiting', to: 'waiting', ...byRule, result: '1 more of 2 needed' },
+      { ...move, act: 'approve', from: 'waiting', to: 'approved', rule: 'NO_APPROVAL: needs no approval' },
+      {
+        ...move,
+        act: 'break-glass',
+        from: 'waiting',
+        to: 'approved',
+        by: ada,
+        rule: 'production: U0ADA00001 (break-glass)',
+        reason: 'everything is down',
+      },
+      { ...move, act: 'reject', from: 'waiting', to: 'rejected', ...byRule, reason: 'not tonight, <@U0ADA00001>' },
+      { ...move, act: 'withdraw', from: 'waiting', to: 'withdrawn', by: ada, rule: 'who asked for it' },
+      { ...move, act: 'expire', from: 'approved', to: 'expired', result: 'It was approved, but not taken in time.' },
+      { ...move, act: 'discard', result: 'not_in_channel' },
+      { ...move, act: 'void', from: 'approved', to: 'void', result: 'It was on web-1 when this was asked for, and is on web-3 now.' },
+      { ...move, act: 'give-up', from: 'approved', to: 'not-started', result: 'The account API could not be read for ten minutes.' },
+      { ...move, act: 'answer', result: 'elasticIps.move: no answer (not finished within 20000 ms)' },
+      { ...move, act: 'late', from: 'following', to: 'following' },
+      { ...move, act: 'end', from: 'starting', to: 'failed', result: 'elasticIps.move: 422 SITE_MISMATCH. Nothing was changed.' },
+      { ...move, act: 'end', from: 'starting', to: 'not-started', result: 'The move never started.' },
+      { ...move, act: 'end', from: 'following', to: 'superseded', result: 'It was moved to db-1 meanwhile.' },
+      { ...move, act: 'restart', from: 'not-started', to: 'following' },
+      { ...move, act: 'end-again', from: 'following', to: 'done' },
+      { ...move, act: 'stop-watching', from: 'following', to: 'unwatched', by: ada, rule: 'who asked for it' },
+      { ...move, act: 'watch-again', from: 'unwatched', to: 'following', by: ada, rule: 'who asked for it' },
+      { act: 'unreadable', result: 'not JSON' },
+      { ...move, act: 'teleport', result: 'somewhere' },
+    )
+    expect(texts(entries.map((entry) => entryRow(entry, [])))).toMatchInlineSnapshot(`
+      ":white_check_mark: *Approved, with 1 more of 2 needed* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>
+      :white_check_mark: *Needed no approval* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule NO_APPROVAL: needs no approval  ·  1a2b3c4d in <#C0OPS00001>
+      :rotating_light: *Approved alone by who asked for it (break-glass)* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule production: <@U0ADA00001> (break-glass)  ·  reason: “everything is down”  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry_sign: *Rejected* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  reason: “not tonight, &lt;@U0ADA00001&gt;”  ·  1a2b3c4d in <#C0OPS00001>
+      :leftwards_arrow_with_hook: *Withdrawn* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
+      :hourglass: *Expired* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was approved, but not taken in time.  ·  1a2b3c4d in <#C0OPS00001>
+      :wastebasket: *Taken back before anybody saw it* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not_in_channel  ·  1a2b3c4d in <#C0OPS00001>
+      :warning: *Void, because the account had changed* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was asked for, and is on web-3 now.  ·  1a2b3c4d in <#C0OPS00001>
+      :white_circle: *Given up before anything was sent* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.  ·  1a2b3c4d in <#C0OPS00001>
+      :arrow_backward: *The account answered* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: no answer (not finished within 20000 ms)  ·  1a2b3c4d in <#C0OPS00001>
+      :snail: *Takes longer than expected* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
+      :red_circle: *Failed* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 422 SITE_MISMATCH. Nothing was changed.  ·  1a2b3c4d in <#C0OPS00001>
+      :white_circle: *Not started* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176012^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The move never started.  ·  1a2b3c4d in <#C0OPS00001>
+      :white_circle: *Superseded by another change* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176013^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was moved to db-1 meanwhile.  ·  1a2b3c4d in <#C0OPS00001>
+      :warning: *Started after all* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176014^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
+      :warning: *Corrected: done* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176015^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
+      :see_no_evil: *No longer followed* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176016^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
+      :eyes: *Followed again* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176017^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
+      :grey_question: *Something that cannot be read*, <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
+      :small_blue_diamond: *teleport* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176019^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  somewhere  ·  1a2b3c4d in <#C0OPS00001>"
+    `)
+  })
+
+  test('show nothing of what came from outside as markup', () => {
+    const [entry] = entriesOf({ act: 'ask', by: '<!channel>', what: '<!here> ” *bold*', reason: '<@U0ADA00001>', result: '<!everyone>' })
+    expect(entry && entryRow(entry, []).text).toMatchInlineSnapshot(
+      `":speech_balloon: *Asked for* “&lt;!here&gt; " *bold*” by \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  reason: “&lt;@U0ADA00001&gt;”  ·  &lt;!everyone&gt;"`,
+    )
+  })
+
+  test('have the account beside the entries: what it confirms, what was made outside, what changed nothing', () => {
+    const [, , , sent] = wholeMove
+    const sentAt = sent?.at ?? 0
+    const judged = judgeEvents(
+      [
+        event('update.elastic_ip', sentAt + 400),
+        event('update.elastic_ip', sentAt + 50 * second, mallory),
+        event('delete.elastic_ip', sentAt + 10 * minute, mallory),
+        event('show.elastic_ip', sentAt + 11 * minute),
+        event(undefined, sentAt + 12 * minute, { author: undefined, target: { id: 'eip_1', name: undefined } }),
+        event('update.elastic_ip', noon, { createdAt: undefined }),
+      ],
+      wholeMove,
+      undefined,
+    )
+    expect(texts(auditRows(wholeMove.slice(3), judged))).toMatchInlineSnapshot(`
+      ":warning: account: *made outside this bot*: something (the account does not tell what) of \`eip_1\` by somebody (the account does not tell who), <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
+      :white_small_square: account: \`show.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176663^{date_short_pretty} {time}|2026-11-20 12:11 UTC>
+      :warning: account: *made outside this bot*: \`delete.elastic_ip\` of \`203.0.113.10\` by Mallory, <!date^1795176603^{date_short_pretty} {time}|2026-11-20 12:10 UTC>
+      :warning: account: *made outside this bot*: \`update.elastic_ip\` of \`203.0.113.10\` by Mallory, <!date^1795176053^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  at the time of a change of this bot, which another event confirms
+      :large_green_circle: *Done* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
+      :arrows_counterclockwise: *Accepted by the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202  ·  1a2b3c4d in <#C0OPS00001>
+      :arrow_forward: *Sent to the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
+      ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :grey_question: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), an unknown time  ·  whether this bot made it is not known: the account does not tell when"
+    `)
+    expect(texts(auditRows([], judged.slice(0, 1)))).toMatchInlineSnapshot(
+      `":ballot_box_with_check: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  made by this bot, for 1a2b3c4d"`,
+    )
+  })
+})
+
+describe('an event of the account', () => {
+  const sentAt = noon + 10 * minute
+  const sent: Said = { ...move, act: 'send', from: 'approved', to: 'starting', at: sentAt }
+
+  /** What each event is, by these entries. */
+  function judge(found: AccountEvent[], said: Said[], since?: number) {
+    return judgeEvents(found, entriesOf(...said), since).map((judged) => judged.is)
+  }
+
+  test.each<[name: string, action: string | undefined, afterMs: number, is: string]>([
+    ['at the time of the write', 'update.elastic_ip', 0, 'confirms'],
+    ['a moment before it, by another clock', 'update.elastic_ip', -3 * second, 'confirms'],
+    ['a while before it', 'update.elastic_ip', -minute, 'outside'],
+    ['two minutes after it', 'update.elastic_ip', 2 * minute, 'confirms'],
+    ['later', 'update.elastic_ip', 2 * minute + second, 'outside'],
+    ['of another kind', 'delete.elastic_ip', 0, 'outside'],
+    ['that nobody knows', 'teleport.elastic_ip', 0, 'outside'],
+    ['that is not named', undefined, 0, 'outside'],
+    ['that only looked', 'show.elastic_ip', 0, 'harmless'],
+    ['that only came in', 'login.user', 0, 'harmless'],
+  ])('%s', (_, action, afterMs, is) => {
+    expect(judge([event(action, sentAt + afterMs)], [sent])).toEqual([is])
+  })
+
+  test('a second one beside a write is not the bot’s, whichever comes first', () => {
+    const own = event('update.elastic_ip', sentAt + second)
+    const other = event('update.elastic_ip', sentAt + 30 * second)
+    expect(judge([own, other], [sent])).toEqual(['confirms', 'outside'])
+    expect(judge([other, own], [sent])).toEqual(['outside', 'confirms'])
+  })
+
+  test('two writes have one each', () => {
+    const again = { ...sent, requestId: 'another', at: sentAt + 20 * second }
+    const found = [event('update.elastic_ip', sentAt + second), event('update.elastic_ip', sentAt + 21 * second)]
+    expect(judgeEvents(found, entriesOf(sent, again), undefined).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([1, 2])
+  })
+
+  test('of another thing is not of this write', () => {
+    expect(judge([event('update.elastic_ip', sentAt, { target: { id: 'eip_2', name: undefined } })], [sent])).toEqual(['outside'])
+  })
+
+  test('is not the bot’s where the account refused the write, or nothing came of it', () => {
+    const found = [event('update.elastic_ip', sentAt + second)]
+    const end = { ...move, act: 'end', from: 'starting', at: sentAt + second }
+    expect(
+      judge(found, [sent, { ...end, to: 'failed', result: 'elasticIps.move: 422 ELASTIC_IP_NOT_ACTIVE. Nothing was changed.' }]),
+    ).toEqual(['outside'])
+    expect(judge(found, [sent, { ...end, to: 'not-started' }])).toEqual(['outside'])
+    expect(judge(found, [sent, { ...end, to: 'failed', result: 'elasticIps.move: 429.' }])).toEqual(['confirms'])
+    expect(judge(found, [sent, { ...end, to: 'not-started' }, { ...move, act: 'restart', to: 'following', at: sentAt + minute }])).toEqual([
+      'confirms',
+    ])
+  })
+
+  test('is counted from the acknowledgement where that came late', () => {
+    const accept = { ...move, act: 'accept', from: 'starting', to: 'following', at: sentAt + 3 * minute }
+    expect(judge([event('update.elastic_ip', sentAt + 4 * minute)], [sent, accept])).toEqual(['confirms'])
+  })
+
+  test('of a new key is found by the id that it was given; its deletion by the bot is the bot’s', () => {
+    const target = { target: { id: 'key_1', name: 'ci-deploy' } }
+    const key = { requestId: 'key-request', kind: 'key.create', resource: 'api_key_name:ci-deploy', what: 'Create API key ci-deploy' }
+    const send = { ...key, act: 'send', at: sentAt }
+    const made = {
+      ...key,
+      act: 'end',
+      to: 'done',
+      at: sentAt + second,
+      result: 'apiKeys.create: 201 (key_1), shown to the person who asked',
+    }
+    const undone = { ...key, act: 'end', to: 'failed', at: sentAt + second, result: 'It was made (key_1), but Slack did not take it.' }
+    const found = [event('create.api_key', sentAt, target), event('destroy.api_key', sentAt + second, target)]
+    expect(judge(found, [send, made])).toEqual(['confirms', 'outside'])
+    expect(judge(found, [send, undone])).toEqual(['confirms', 'confirms'])
+    expect(isAboutWrite(entriesOf(send)[0] as AuditEntry, new Set(['key_1']))).toBe(true)
+  })
+
+  test('is not judged where the entries of its time were not looked through', () => {
+    expect(judge([event('update.elastic_ip', sentAt)], [], sentAt + 1)).toEqual(['unjudged'])
+  })
+})
+
+describe('words', () => {
+  const entries = entriesOf(
+    { ...move, act: 'ask', by: ada, reason: 'kernel update' },
+    { ...move, act: 'approve', to: 'approved', ...byRule },
+    { ...move, act: 'end', to: 'done' },
+    { ...rename, act: 'ask', by: ben },
+    { ...rename, act: 'refused', by: dov, result: 'decide: You are not an approver of this.' },
+    { act: 'refused', by: dov, channelId: 'C0GENERAL1', result: 'read: Guests may not use this bot.' },
+  )
+
+  test.each<[words: string[], seqs: number[]]>([
+    [[], [1, 2, 3, 4, 5, 6]],
+    [['<@U0BEN00001>'], [2, 4]],
+    [['<@U0BEN00001|ben>'], [2, 4]],
+    [[ben], [2, 4]],
+    [['me'], [1]],
+    [['ip.move'], [1, 2, 3]],
+    [['IP.MOVE', 'approve'], [2]],
+    [['ask'], [1, 4]],
+    [
+      ['refused', dov],
+      [5, 6],
+    ],
+    [['approved'], [2]],
+    [['done'], [3]],
+    [['eip_1'], [1, 2, 3]],
+    [['elastic_ip:eip_1'], [1, 2, 3]],
+    [['203.0.113.10'], [1, 2, 3]],
+    [['203.0.113.1'], []],
+    [['203.0.113'], [1, 2, 3]],
+    [['web-2'], [1, 2, 3]],
+    [['web-21'], [4, 5]],
+    [['web'], [1, 2, 3, 4, 5]],
+    [['1a2b3c4d'], [1, 2, 3]],
+    [[move.requestId], [1, 2, 3]],
+    [['1a2b'], []],
+    [['9f8e9f8e'], [1, 2, 3]],
+    [['kernel update'], [1]],
+    [['Kernel'], [1]],
+    [['<!subteam^S0ONCALL01|@oncall>'], [2]],
+    [['<#C0GENERAL1|general>'], [6]],
+    [['.*'], []],
+    [['203.0.113.10', '<@U0BEN00001>'], [2]],
+  ])('%j', (words, seqs) => {
+    const { fits } = readFilter(words, ada)
+    expect(entries.filter(fits).map(({ seq }) => seq)).toEqual(seqs)
+  })
+
+  test('are shown as what they are', () => {
+    expect(readFilter(['me', '<@U0BEN00001|ben>', 'ip.move', 'web-2', '`x`'], ada).shown.text).toMatchInlineSnapshot(
+      `"<@U0ADA00001> <@U0BEN00001> \`ip.move\` \`web-2\` \`’x’\`"`,
+    )
+  })
+
+  test('every act that the bot notes is known', () => {
+    expect(Object.keys(acts)).toEqual(
+      expect.arrayContaining(
+        'ask discard approve break-glass reject withdraw expire remind void give-up send answer accept late restart end end-again stop-watching watch-again refused'.split(
+          ' ',
+        ),
+      ),
+    )
+  })
+})
+
+describe('the list', () => {
+  const entries = [
+    ...wholeMove,
+    ...['eip_2', 'eip_3', 'eip_4'].map((id, index) =>
+      AuditEntry.parse({
+        ...move,
+        what: `Move ${id}`,
+        resource: `elastic_ip:${id}`,
+        act: 'ask',
+        at: noon + minute,
+        seq: 7 + index,
+        prev: '',
+      }),
+    ),
+  ]
+
+  interface Account {
+    events?: AccountEvent[]
+    fails?: Error
+    asked?: unknown[]
+  }
+
+  /** What `/infra audit` shows. */
+  async function list(words: string[], { events: known = [], fails, asked = [] }: Account = {}, kept = entries): Promise<Listing> {
+    const {
+      commands: [command],
+    } = showAudit({
+      audit: {
+        find: async (fits, { limit = 200 } = {}): Promise<Found> => ({
+          entries: kept.toReversed().filter(fits).slice(0, limit),
+          looked: kept.length,
+          unreadable: 0,
+          since: kept[0]?.at,
+          all: true,
+        }),
+      },
+      accountApi: {
+        events: {
+          list: async ({ signal: _, ...query } = {}) => {
+            asked.push(query)
+            if (fails) throw fails
+            return known
+          },
+        },
+      },
+      inventory: {
+        elasticIps: async () => [{ id: 'eip_9', address: '203.0.113.99' } as never],
+        virtualMachines: async () => {
+          throw new ApiUnreachableError({ operation: 'virtualMachines.list', requestSent: 'no', problem: 'ECONNREFUSED' })
+        },
+      },
+    })
+    const shown: Listing[] = []
+    const call = { args: words, asked: { origin: { userId: ada } }, list: async (listing: Listing) => void shown.push(listing) }
+    await command?.run(call as never)
+    const [listing] = shown
+    if (!listing) throw new Error('nothing was shown')
+    return listing
+  }
+
+  const around = ({ title, notes = [] }: Listing) => texts([title, ...notes])
+
+  test('without words shows everything, without the account, and says how to filter', async () => {
+    const asked: unknown[] = []
+    const listing = await list([], { asked })
+    expect(listing.rows).toHaveLength(9)
+    expect(asked).toEqual([])
+    expect(around(listing)).toMatchInlineSnapshot(`
+      "Audit: 9 entries, newest first
+      Words filter, and all of them have to fit: a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an act (\`approve\`, \`refused\`), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.
+      Looked through all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or put in."
+    `)
+  })
+
+  test('of one thing has its events beside it, from a day before the oldest entry', async () => {
+    const asked: unknown[] = []
+    const listing = await list(['203.0.113.10'], { asked, events: [event('update.elastic_ip', noon + 30 * minute, mallory)] })
+    expect(asked).toEqual([{ targetId: 'eip_1', since: new Date('2026-11-19T12:00:00Z'), limit: 100 }])
+    expect(listing.rows).toHaveLength(7)
+    expect(listing.rows[0]?.text).toContain('*made outside this bot*')
+    expect(around(listing)).toMatchInlineSnapshot(`
+      "Audit: 6 entries and 1 event of the account for \`203.0.113.10\`, newest first
+      Beside them: the account's own events of \`eip_1\` since <!date^1795089600^{date_short_pretty} {time}|2026-11-19 12:00 UTC>.
+      Looked through all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or put in."
+    `)
+  })
+
+  test('knows the bot’s own writes also where the words leave them out', async () => {
+    const listing = await list(['203.0.113.10', '<@U0BEN00001>'], {
+      events: [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + second)],
+    })
+    expect(texts(listing.rows)).toMatchInlineSnapshot(`
+      ":ballot_box_with_check: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  made by this bot, for 1a2b3c4d
+      :white_check_mark: *Approved* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>"
+    `)
+  })
+
+  test('of many things is without events, and says what to do', async () => {
+    const asked: unknown[] = []
+    const listing = await list(['ip.move'], { asked })
+    expect(asked).toEqual([])
+    expect(around(listing)).toMatchInlineSnapshot(`
+      "Audit: 9 entries for \`ip.move\`, newest first
+      These entries are about more than three things, so the account's own events are not shown: use an address, a name or an id.
+      Looked through all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or put in."
+    `)
+  })
+
+  test('of what the bot has never touched shows what the account tells', async () => {
+    const asked: unknown[] = []
+    await list(['203.0.113.99'], { asked })
+    const gone = await list(['eip_gone'], { asked, events: [event('delete.elastic_ip', noon, { target: undefined, ...mallory })] })
+    expect(asked).toMatchObject([{ targetId: 'eip_9' }, { targetId: 'eip_gone' }])
+    expect(texts(gone.rows)).toMatchInlineSnapshot(
+      `":warning: account: *made outside this bot*: \`delete.elastic_ip\` of \`eip_gone\` by Mallory, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
+    )
+    expect((await list(['nothing-of-the-kind'])).empty.text).toMatchInlineSnapshot(
+      `"No entry fits \`nothing-of-the-kind\`. Use fewer or other words."`,
+    )
+  })
+
+  test('leaves out what a server tells of other things', async () => {
+    const listing = await list(['203.0.113.10'], { events: [event('delete.elastic_ip', noon, { target: { id: 'eip_5', name: 'x' } })] })
+    expect(listing.rows).toHaveLength(6)
+  })
+
+  test('says so where the events cannot be read, and shows the rest', async () => {
+    const fails = new ApiError({ operation: 'events.list', status: 403, codes: [] })
+    const listing = await list(['203.0.113.10'], { fails })
+    expect(listing.rows).toHaveLength(6)
+    expect(around(listing)).toMatchInlineSnapshot(`
+      "Audit: 6 entries for \`203.0.113.10\`, newest first
+      :warning: The account's own events of \`eip_1\` could not be read, so changes made outside this bot are not shown. The bot's API key may not do this (403): it may be read-only or limited to other addresses. Tell the people who run this bot.
+      Looked through all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or put in."
+    `)
+  })
+
+  test('says so where there is more than it shows', async () => {
+    const many = Array.from({ length: 300 }, (_, index) =>
+      AuditEntry.parse({ ...move, act: 'remind', at: noon + index * second, seq: index + 1, prev: '' }),
+    )
+    const listing = await list(['eip_1'], { events: Array.from({ length: 100 }, () => event('update.elastic_ip', noon, mallory)) }, many)
+    expect(around(listing)).toMatchInlineSnapshot(`
+      "Audit: 200 entries and 100 events of the account for \`eip_1\`, newest first
+      Beside them: the account's own events of \`eip_1\` since <!date^1795089700^{date_short_pretty} {time}|2026-11-19 12:01 UTC>. Of \`eip_1\` only the newest 100.
+      Looked through all 300 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Only the newest 200 that fit are shown: use more words. \`npm run audit:verify\` checks that none was changed, removed or put in."
+    `)
+  })
+
+  test('of an empty audit', async () => {
+    expect((await list([], {}, [])).empty.text).toMatchInlineSnapshot(`"Nothing has been noted yet."`)
+  })
+})

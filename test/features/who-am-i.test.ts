@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import { createAccess, type People } from '../../src/changes/access.ts'
+import { type ChangeKind, changeKinds } from '../../src/domain/change.ts'
+import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
+import { whoAmI } from '../../src/features/who-am-i/index.ts'
+import { rightsMessage } from '../../src/features/who-am-i/messages.ts'
+import type { Mrkdwn } from '../../src/slack/text.ts'
+import { minutes, ruleFor } from '../changes/request-for-test.ts'
+
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
+
+/** The rights of Ben, who is on call, under these rules. */
+async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
+  const access = createAccess({
+    people: {
+      person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
+      members: async (ids) => new Map(ids.map((id) => [id, new Set(id === 'S0ONCALL01' ? ['U0BEN00001', 'U0CHI00001'] : [])])),
+      channel: async () => 'usual',
+      ...people,
+    },
+    policy: { rules },
+    homeTeamId: () => 'T0NIMBUS01',
+    projectOf: () => 'none',
+    noteRefusal: async () => {},
+  })
+  return { access, words: rightsMessage(await access.rights(origin), origin).text }
+}
+
+const of = (kind: ChangeKind, more: Partial<PolicyRule> = {}) => ruleFor({ changes: [kind], ...more })
+
+describe('what somebody may do', () => {
+  test('is told kind by kind, with the rule, how many it takes and within which time', async () => {
+    const { words } = await rightsUnder([
+      of('vm.rename', { name: 'NO_APPROVAL', approve: undefined }),
+      of('ip.move', { name: 'addresses', approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 2 }, expiresMs: 30 * minutes }),
+      of('key.create', {
+        name: 'keys',
+        request: toGroup(['U0ADA00001']),
+        approve: { anyOf: toGroup([]), allOf: ['U0EVE00001', 'S0SECURE01'], approvals: 1 },
+      }),
+      of('key.rotate', { name: 'elsewhere', channels: ['C0GENERAL1'] }),
+    ])
+
+    expect(words).toMatchInlineSnapshot(`
+      "You are <@U0BEN00001> (\`U0BEN00001\`), a full member of this workspace, so you may look at everything. In <#C0OPS00001>:
+
+      *Renaming a virtual machine* (\`vm.rename\`)
+      :white_check_mark: you may ask for it (NO_APPROVAL: every full member may ask)
+      :white_check_mark: it needs no approval (NO_APPROVAL)
+
+      *Moving an Elastic IP* (\`ip.move\`)
+      :white_check_mark: you may ask for it (addresses: every full member may ask)
+      :white_check_mark: you may approve it for others (addresses: <!subteam^S0ONCALL01>). It takes 2 approvals within 30 min.
+
+      *A new API key* (\`key.create\`)
+      :no_entry: You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
+      :no_entry: you may not approve it; <@U0EVE00001> and <!subteam^S0SECURE01> may. It takes 2 approvals within 4 h.
+
+      *Rotating an API key* (\`key.rotate\`)
+      :no_entry: No rule of the policy lets anybody ask for rotating an API key in this channel, so it is refused. Ask in <#C0GENERAL1>.
+
+      *Revoking an API key* (\`key.revoke\`)
+      :no_entry: No rule of the policy lets anybody ask for revoking an API key in this channel, so it is refused. The people who run this bot can add a rule for it."
+    `)
+  })
+
+  test('is told rule by rule where the project decides', async () => {
+    const { words } = await rightsUnder([
+      of('ip.move', { name: 'production', projects: ['Storefront', 'proj_2'], request: toGroup(['U0ADA00001']), breakGlass: true }),
+      of('ip.move', { name: 'the rest', approve: { anyOf: toGroup(['U0EVE00001']), allOf: [], approvals: 1 } }),
+    ])
+
+    expect(words.split('\n\n').find((part) => part.includes('ip.move'))).toMatchInlineSnapshot(`
+      "*Moving an Elastic IP* (\`ip.move\`)
+      :no_entry: in the projects Storefront, proj_2, You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
+      :white_check_mark: you may approve it for others (production: <!subteam^S0ONCALL01>). It takes one approval within 4 h, and in an emergency an approver may approve their own (break-glass).
+      :white_check_mark: otherwise, you may ask for it (the rest: every full member may ask)
+      :no_entry: you may not approve it; <@U0EVE00001> may. It takes one approval within 4 h."
+    `)
+  })
+
+  test('names every kind of change, also those that there is no rule for', async () => {
+    const { words } = await rightsUnder([])
+
+    for (const kind of changeKinds) expect(words).toContain(`(\`${kind}\`)`)
+    expect(words.match(/:no_entry: No rule of the policy/g)).toHaveLength(changeKinds.length)
+  })
+
+  test('is not denied, but said not to be known, where Slack does not tell of a group', async () => {
+    const { words } = await rightsUnder([of('ip.move')], { members: async (ids) => new Map(ids.map((id) => [id, 'unknown'])) })
+
+    expect(words).toContain('whether you may approve it is not known: Slack did not tell who is in the user group just now')
+    expect(words).not.toContain('you may not approve it')
+  })
+
+  test('says in a direct message that changes are asked for in channels', async () => {
+    const { words } = await rightsUnder([of('ip.move')], { channel: async () => 'direct' })
+
+    expect(words).toContain('Changes cannot be asked for in a direct message')
+  })
+
+  test('shows the names of rules and projects as text', async () => {
+    const { words } = await rightsUnder([of('ip.move', { name: '<!channel> & co', projects: ['<!here>'] })])
+
+    expect(words).not.toContain('<!channel>')
+    expect(words).not.toContain('<!here>')
+  })
+})
+
+test('/infra whoami tells whoever asks, of the channel where they ask', async () => {
+  const { access, words } = await rightsUnder([of('ip.move')])
+  const said: Mrkdwn[] = []
+
+  await whoAmI({ access }).commands[0]?.run({
+    asked: {
+      deliveryKey: 'd1',
+      origin,
+      answer: { whisper: async () => {}, replace: async () => {} },
+      text: '',
+      responseUrl: undefined,
+      triggerId: '',
+    },
+    args: [],
+    list: async () => {},
+    say: async (each) => void said.push(each),
+  })
+
+  expect(said.map(({ text }) => text)).toEqual([words])
+})

@@ -1,0 +1,228 @@
+import pLimit from 'p-limit'
+import { describe, expect, test } from 'vitest'
+import type { AuditEntry } from '../../src/domain/audit-entry.ts'
+import type { JournalEntry } from '../sandbox/slack/slack.ts'
+import type { Person } from '../sandbox/slack/workspace.ts'
+import { type Actor, allActs, type PossibleAct, triggerOf } from './all-acts.ts'
+import { openRecords } from './records.ts'
+import { ops, people, startWorld, untilCard, type World } from './world.ts'
+
+const homeTeam = 'T0NIMBUS01'
+const otherTeam = 'T0PARTNER1'
+const shared = 'C0SHARED01'
+const silent = 'C0SILENT01'
+
+/** Somebody who may not, or who may not here. */
+interface Unwelcome {
+  who: string
+  /** Four letters for the ids of such people. */
+  mark: string
+  person: Partial<Person>
+  /** The wrong channel, where that is all: on the Home tab, where there is none, such people are welcome. */
+  channelId?: string
+  words: RegExp
+}
+
+const isGuest = { person: { isRestricted: true }, words: /^Guests may not use this bot/ }
+const isForeign = { words: /^People of other workspaces may not use this bot/ }
+
+const unwelcome: Unwelcome[] = [
+  { who: 'a guest of several channels', mark: 'RSTR', ...isGuest },
+  { who: 'a guest of one channel', mark: 'ULTR', ...isGuest, person: { isRestricted: true, isUltraRestricted: true } },
+  { who: 'a bot', mark: 'BOTS', person: { isBot: true }, words: /^Bots may not use this bot/ },
+  { who: 'somebody who was deactivated', mark: 'GONE', person: { deleted: true }, words: /^Deactivated accounts may not use this bot/ },
+  { who: 'somebody of another workspace', mark: 'TEAM', person: { teamId: otherTeam }, ...isForeign },
+  { who: 'a stranger', mark: 'STRA', person: { isStranger: true, teamId: otherTeam }, ...isForeign },
+  { who: 'somebody of whom Slack does not tell', mark: 'MUTE', person: {}, words: /^Slack did not tell who you are just now/ },
+  { who: 'a member in a shared channel', mark: 'SHAR', person: {}, channelId: shared, words: /^This channel is shared with another org/ },
+  {
+    who: 'a member where Slack does not tell',
+    mark: 'SILE',
+    person: {},
+    channelId: silent,
+    words: /^Slack did not tell just now whether this channel is shared/,
+  },
+]
+
+/** A bot with a request that waits, so that every button has something to decide. */
+async function startGuardedWorld() {
+  const world = await startWorld()
+  const { slack, accountApi, bots } = world
+  const [bot] = bots
+  if (!bot) throw new Error('no bot was started')
+  const records = openRecords(world)
+  const { elasticIp, target } = accountApi.world.movable()
+  const request = await records.create({
+    kind: 'ip.move',
+    resource: `elastic_ip:${elasticIp.id}`,
+    input: { elasticIpId: elasticIp.id, serverId: target.id },
+    facts: {},
+  })
+  slack.faults.add({
+    method: 'users.info',
+    kind: 'error',
+    error: 'internal_error',
+    times: 100_000,
+    when: ({ user }) => String(user).includes('MUTE'),
+  })
+  slack.workspace.channels.push({ id: silent, name: 'silent', topic: '', members: ['U0LOCKKEEP'] })
+  slack.faults.add({ method: 'conversations.info', kind: 'error', times: 100_000, when: ({ channel }) => channel === silent })
+  // The key is looked at when a bot starts.
+  await expect.poll(() => accountApi.journal.length).toBeGreaterThan(0)
+  return { ...world, records, request, acts: allActs(bot, request) }
+}
+type GuardedWorld = Awaited<ReturnType<typeof startGuardedWorld>>
+
+interface Tried {
+  act: PossibleAct
+  actor: Actor
+  status: number
+  ms: number
+  /** What this person was told, wherever. */
+  words: string[]
+}
+
+/** Does each act as a person of its own, so that every answer and every entry of the audit is known to be for that one. */
+async function tryAll(
+  world: GuardedWorld,
+  acts: PossibleAct[],
+  { mark, person, channelId = ops }: Pick<Unwelcome, 'mark' | 'person' | 'channelId'>,
+  answeredWithinMs = 5_000,
+) {
+  const { slack } = world
+  const actors = acts.map((act, index): { act: PossibleAct; actor: Actor } => {
+    const userId = `U0${mark}${String(index).padStart(4, '0')}`
+    slack.workspace.people.push({ id: userId, name: `Somebody ${index}`, handle: userId.toLowerCase(), ...person })
+    slack.invite(channelId, userId)
+    return { act, actor: { userId, teamId: person.teamId ?? homeTeam, channelId } }
+  })
+
+  // A few at once: how long an acknowledgement takes is to be the bot's doing, and not that of a crowd in front of it.
+  const tried: Tried[] = await pLimit(4).map(actors, async ({ act, actor }) => {
+    const began = performance.now()
+    const { status, body } = await slack.sendRaw(act.delivery(actor))
+    return { act, actor, status, ms: performance.now() - began, words: wordsIn(body) }
+  })
+
+  const isAnswered = ({ words, actor }: Tried) => words.length > 0 || wordsFor(slack.journal, actor.userId).length > 0
+  await slack.until(() => tried.every(isAnswered), { timeoutMs: answeredWithinMs }).catch(() => undefined)
+  return tried.map((each) => ({ ...each, words: [...each.words, ...wordsFor(slack.journal, each.actor.userId)] }))
+}
+
+/** What stands around an answer in a modal and on the Home tab. */
+const frames = ['Lockkeeper', 'Close']
+
+/** What a message, a modal, a Home tab or an answer with options says, if anything. A message says it twice: in words and in blocks. */
+function wordsIn(json: unknown): string[] {
+  const texts = textsIn(json).filter((text) => !frames.includes(text))
+  return texts.length > 0 ? [[...new Set(texts)].join(' ')] : []
+}
+
+function textsIn(json: unknown): string[] {
+  if (typeof json === 'string') return json.startsWith('{') ? textsIn(JSON.parse(json)) : []
+  if (typeof json !== 'object' || json === null) return []
+  return Object.entries(json).flatMap(([name, value]) => (name === 'text' && typeof value === 'string' ? [value] : textsIn(value)))
+}
+
+/** What the bot told somebody, by whichever way; a modal that Slack did not open counts where nothing else does. */
+function wordsFor(journal: readonly JournalEntry[], userId: string): string[] {
+  const ways = ['chat.postEphemeral', 'chat.postMessage', 'views.open', 'views.publish']
+  const addressees = [userId, triggerOf(userId)]
+  return journal
+    .filter(
+      ({ method, args }) =>
+        ways.includes(method) && [args.user, args.user_id, args.channel, args.trigger_id].some((id) => addressees.includes(String(id))),
+    )
+    .flatMap(({ args }) => wordsIn(args))
+}
+
+/** What is wrong with how somebody was turned away; empty when nothing is. Pure. */
+function faultsOf({ act, actor, status, ms, words }: Tried, entries: AuditEntry[], expected: RegExp): string[] {
+  const noted = entries.filter(({ by }) => by === actor.userId)
+  const isRight = noted.length === 1 && noted[0]?.act === 'refused' && noted[0].what === act.at
+  return [
+    ...(status === 200 ? [] : [`${act.name}: acknowledged with ${status}`]),
+    ...(ms < 3_000 ? [] : [`${act.name}: acknowledged after ${Math.round(ms)} ms`]),
+    ...(words.length > 0 && words.every((text) => expected.test(text)) ? [] : [`${act.name}: told ${JSON.stringify(words)}`]),
+    ...(isRight ? [] : [`${act.name}: the audit has ${JSON.stringify(noted.map(({ act: what, what: at }) => `${what} ${at}`))}`]),
+  ]
+}
+
+/** Who is only in the wrong channel is turned away there. */
+const actsFor = ({ acts }: GuardedWorld, { channelId }: Unwelcome) =>
+  acts.filter(({ place }) => place === 'channel' || channelId === undefined)
+
+describe('the gate', () => {
+  test.each(unwelcome)('turns away $who, whatever they do', async (each) => {
+    const world = await startGuardedWorld()
+    const { accountApi, records } = world
+    const before = { records: await records.all(), calls: accountApi.journal.length }
+    const acts = actsFor(world, each)
+
+    const tried = await tryAll(world, acts, each)
+
+    const entries = await records.audit()
+    expect(tried.flatMap((one) => faultsOf(one, entries, each.words))).toEqual([])
+    expect(tried).toHaveLength(acts.length)
+    expect(await records.all()).toEqual(before.records)
+    expect(accountApi.journal.slice(before.calls)).toEqual([])
+    expect(world.slack.messages(ops)).toHaveLength(1)
+  })
+
+  test('is asked about everything that is registered', async () => {
+    const world = await startGuardedWorld()
+    const [bot] = world.bots
+    const names = world.acts.map(({ at }) => at)
+
+    for (const id of Object.keys(bot?.interactions.clicks ?? {})) expect(names.filter((name) => name === `click ${id}`)).toHaveLength(3)
+    for (const id of Object.keys(bot?.interactions.submissions ?? {})) expect(names).toContain(`submission ${id}`)
+    for (const id of Object.keys(bot?.interactions.options ?? {})) expect(names).toContain(`options ${id}`)
+    for (const { words } of bot?.commands ?? []) expect(names).toContain(`command ${words.split(' ', 2).join(' ')}`)
+    expect(names).toContain('home')
+    expect(Object.keys(bot?.interactions ?? {}).toSorted()).toEqual(['clicks', 'command', 'home', 'options', 'submissions'])
+  })
+
+  test('is open to full members: every act that gets through is one that this test would have found', async () => {
+    const world = await startGuardedWorld()
+
+    const tried = await tryAll(world, world.acts, { mark: 'FULL', person: {} }, 500)
+
+    const entries = await world.records.audit()
+    const unnoticed = tried.filter((one) => faultsOf(one, entries, /may not use this bot/).length === 0)
+    expect(unnoticed.map(({ act }) => act.name)).toEqual([])
+    expect(world.accountApi.journal.length).toBeGreaterThan(1)
+  })
+})
+
+describe('who somebody is', () => {
+  test('is who the delivery is from, and not who opened the form', async () => {
+    const world: World = await startWorld()
+    await world.ada.command('/infra ip move', { channel: ops })
+    const view = await world.slack.until(() => world.ada.topView())
+    const payload = { type: 'view_submission', user: { id: people.dov, team_id: homeTeam }, team: { id: homeTeam }, view: view.view }
+
+    const { status, body } = await world.slack.sendRaw({ body: new URLSearchParams({ payload: JSON.stringify(payload) }).toString() })
+
+    expect(status).toBe(200)
+    expect(textsIn(body)).toContainEqual(expect.stringMatching(/^Guests may not use this bot/))
+    expect(await openRecords(world).all()).toEqual([])
+  })
+})
+
+describe('a form that is filled from a request', () => {
+  test('is not shown to whom Slack has not told of in time, and whatever is said of the request neither', async () => {
+    const world = await startWorld()
+    const { slack } = world
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    await world.ada.click(await untilCard(slack, /Waiting for approval/), 'Withdraw')
+    const card = await untilCard(slack, /Withdrawn/)
+    slack.faults.add({ method: 'users.info', kind: 'delay', delayMs: 1_500, when: ({ user }) => user === people.dov })
+
+    await world.dov.click(card, 'Request again')
+    await slack.until(() => JSON.stringify(slack.journal.map(({ args }) => args)).includes('Guests may not use this bot'))
+
+    const shown = slack.journal.filter(({ method }) => method === 'views.open').flatMap(({ args }) => JSON.stringify(args.view))
+    expect(shown.filter((view) => view.includes(elasticIp.address) || view.includes(target.hostname))).toEqual([])
+  })
+})
