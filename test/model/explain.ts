@@ -1,0 +1,42 @@
+import { type Answer, type Event, type ModelRequest, outcomesOf } from './request-model.ts'
+import type { Members, Name } from './staff.ts'
+
+/** What was seen of clicks that were made at the same time: who was answered what, and what became of the request. */
+export interface Seen {
+  /** Without those that were answered by what became of the request. */
+  answers: Record<string, Answer[]>
+  fits: (request: ModelRequest) => boolean
+}
+
+/** Whether some order of the clicks, one after the other, gives just what was seen: then nothing but their order was left to chance. */
+export function explain(before: ModelRequest, events: Event[], members: Members, seen: Seen, timePasses = false): ModelRequest | undefined {
+  const left = new Map(Object.entries(seen.answers).map(([person, answers]) => [person as Name, [...answers]]))
+
+  function search(request: ModelRequest, rest: Event[], canTimePass: boolean): ModelRequest | undefined {
+    if (rest.length === 0) {
+      const ends = [request, ...endsOf(canTimePass ? { ...request, isOver: true } : request)]
+      return [...left.values()].every((answers) => answers.length === 0) ? ends.find(seen.fits) : undefined
+    }
+    for (const [index, event] of rest.entries()) {
+      const others = rest.toSpliced(index, 1)
+      for (const { answer, next } of outcomesOf(request, event, members)) {
+        const answers = left.get(event.person) ?? []
+        const at = answers.indexOf(answer)
+        if (answer !== 'effect' && at < 0) continue
+        if (answer !== 'effect') left.set(event.person, answers.toSpliced(at, 1))
+        const found = search(next, others, canTimePass)
+        if (found) return found
+        left.set(event.person, answers)
+      }
+    }
+    return canTimePass ? search({ ...request, isOver: true }, rest, false) : undefined
+  }
+
+  return search(before, events, timePasses)
+}
+
+/** What becomes of a request without anybody's doing. */
+function endsOf(request: ModelRequest): ModelRequest[] {
+  if (request.state === 'waiting' && request.isOver) return [{ ...request, state: 'expired' }]
+  return []
+}

@@ -1,0 +1,92 @@
+import { WebClient } from '@slack/web-api'
+import { createAccountApi } from '../../src/account-api/client.ts'
+import type { Bot } from '../../src/bot.ts'
+import { type Access, createAccess } from '../../src/changes/access.ts'
+import { counted } from '../../src/changes/answers.ts'
+import { belongsTo, cardButtons, readButton } from '../../src/changes/buttons.ts'
+import { createCatalog } from '../../src/changes/catalog.ts'
+import { createDecide } from '../../src/changes/decide.ts'
+import type { Store } from '../../src/changes/store.ts'
+import { Secret } from '../../src/domain/secret.ts'
+import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { createRenameChange } from '../../src/features/rename-virtual-machine/change.ts'
+import { readPolicy } from '../../src/policy-file.ts'
+import { createDirectory } from '../../src/slack/directory.ts'
+import { notice } from '../../src/slack/notice.ts'
+import { openRecords } from '../journeys/records.ts'
+import type { World } from '../journeys/world.ts'
+import { arrive, ask, type Command, change, press } from './commands.ts'
+import type { Mutate } from './session.ts'
+import { type Name, policy } from './staff.ts'
+
+/** Nothing is wrong with this one, which is put together as the others are. */
+export const unharmed: Mutate = replaceApprove()
+
+interface Mutant {
+  mutate: Mutate
+  /** What finds it out, and what the real bot passes. */
+  commands: Command[]
+}
+
+const plain = { prefer: 'waiting', settled: true, timePasses: false, submits: true } as const
+const approve = (...people: Name[]) =>
+  press(
+    0,
+    people.map((person, replica) => ({ person, button: 'approve', replica })),
+    plain,
+  )
+
+/** Bots that go wrong where the real one does not: to see that the model would notice. */
+export const mutants: Record<string, Mutant> = {
+  'a bot that asks nobody who may approve': {
+    mutate: replaceApprove((access) => ({ ...access, authorize: async () => 'anybody' })),
+    commands: [ask('ip.move', 0, ['ada']), approve('jana')],
+  },
+  'a bot that overwrites what was approved at the same moment': {
+    mutate: replaceApprove(undefined, (store) => ({
+      ...store,
+      transition: (request, { unmoved: _, ...step }) => store.transition(request, step),
+    })),
+    commands: Array.from({ length: 10 }, (_, number) => [
+      ask('ip.move', number, ['ada']),
+      approve('ben', 'chiara', 'finn'),
+      arrive(0),
+    ]).flat(),
+  },
+  'a bot that counts who was an approver once': {
+    mutate: replaceApprove((access) => ({
+      ...access,
+      tally: async (_, approvers) => ({ enough: approvers.length >= 2, missing: Math.max(2 - approvers.length, 0), needed: 2 }),
+    })),
+    commands: [ask('ip.move', 0, ['ada']), approve('chiara'), change('oncall', 'chiara'), approve('ben'), approve('finn')],
+  },
+}
+
+/** Approve as the real bot does it, with one of its parts exchanged. */
+function replaceApprove(wrong: (access: Access) => Access = (access) => access, kept: (store: Store) => Store = (store) => store): Mutate {
+  return (bot: Bot, world: World) => {
+    const { store, note } = openRecords(world)
+    const accountApi = createAccountApi({ baseUrl: new URL(world.accountApi.url), key: new Secret(world.accountApi.key), onCall: () => {} })
+    const catalog = createCatalog(() => [createMoveChange(accountApi), createRenameChange(accountApi)])
+    const read = readPolicy(policy, 'policy.yml', { expiresMs: 90_000 })
+    if ('lines' in read) throw new Error(read.lines.join('\n'))
+    const access = createAccess({
+      people: createDirectory({ client: new WebClient(world.slack.botToken, { slackApiUrl: world.slack.apiUrl }) }),
+      policy: read.policy,
+      homeTeamId: () => 'T0NIMBUS01',
+      projectOf: catalog.projectOf,
+      noteRefusal: note,
+    })
+    const decide = createDecide({ store: kept(store), access: wrong(access), catalog, show: async () => {}, wake: async () => {} })
+    const real = bot.interactions.clicks[cardButtons.approve]
+    bot.interactions.clicks[cardButtons.approve] = async (click) => {
+      const button = readButton(click.value)
+      const request = button && (await store.find(button.id))
+      const isPlain =
+        request && belongsTo(button, request) && click.messageTs === request.cardTs && click.origin.userId !== request.origin.userId
+      if (!isPlain) return typeof real === 'function' ? real(click) : undefined
+      const { missing, needed } = await decide.approve(request, click.origin)
+      if (missing > 0) await click.answer.whisper(notice(counted({ missing, needed })))
+    }
+  }
+}

@@ -1,0 +1,256 @@
+import type { Bot } from '../../src/bot.ts'
+import { buttonValue, cardButtons } from '../../src/changes/buttons.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { policyInFile } from '../journeys/policy-in-file.ts'
+import { cardOf, openRecords } from '../journeys/records.ts'
+import { ops, startWorld } from '../journeys/world.ts'
+import type { Json } from '../sandbox/slack/json.ts'
+import type { Message, OpenView } from '../sandbox/slack/slack.ts'
+import { meaningOf, meaningOfView, wordsIn } from './answers.ts'
+import type { Answer, Button, Forgery, ModelRequest } from './request-model.ts'
+import { guest, ids, type Name, names, policy, settle, stranger } from './staff.ts'
+
+export interface Press {
+  person: Name
+  button: Button
+  forged?: Forgery | undefined
+  replica: number
+  /** Slack sends it once more, to the other one. */
+  again?: boolean
+}
+
+export interface OpenForm {
+  person: Name
+  view: OpenView
+  answer: Answer
+}
+
+/** What is done with the real bots. */
+export type Session = Awaited<ReturnType<typeof startSession>>
+
+/** Puts something else in the place of a part of a bot, to see whether it is noticed. */
+export type Mutate = (bot: Bot, world: Awaited<ReturnType<typeof startWorld>>) => void
+
+/** Two replicas of the real bot, the staff, two Elastic IPs and two machines. Moves end when they are told to. */
+export async function startSession(mutate: Mutate = () => {}) {
+  const world = await startWorld({
+    replicas: 2,
+    account: { moveTakes: { min: 3_600_000, max: 3_600_000 } },
+    env: { POLICY_FILE: policyInFile(policy) },
+  })
+  const { slack, accountApi, bots } = world
+  settle(slack)
+  const records = openRecords(world)
+  for (const bot of bots) mutate(bot, world)
+  const handled = watchHandlers(bots)
+  const decoy = await records.post(ops, [])
+  const pairs = [0, 4].map((skip) => accountApi.world.movable(skip))
+  const machines = accountApi.world.data.virtualMachines.slice(0, 2)
+
+  function talkTo(replica: number): void {
+    slack.connectBot(bots[replica % bots.length]?.slackUrl ?? '')
+  }
+
+  /** What can be asked for about the thing with this number: the other server, or the other name, than it has now. */
+  function wish(kind: ModelRequest['kind'], number: number): { resource: string; words: string; isPossible: boolean } {
+    if (kind === 'ip.move') {
+      const { elasticIp, target } = pairs[number % pairs.length] ?? accountApi.world.movable()
+      const now = accountApi.world.elasticIp(elasticIp.id)
+      const to = now?.serverId === target.id ? elasticIp.serverId : target.id
+      return { resource: `elastic_ip:${elasticIp.id}`, words: `ip move ${elasticIp.id} ${to}`, isPossible: now?.status === 'active' }
+    }
+    const machine = machines[number % machines.length]
+    const now = accountApi.world.virtualMachine(machine?.id ?? '')
+    const name = now?.name === 'renamed-by-model' ? 'named-by-model' : 'renamed-by-model'
+    return { resource: `virtual_machine:${machine?.id}`, words: `vm rename ${machine?.id} ${name}`, isPossible: true }
+  }
+
+  /** Whether the same could be asked for once more, as the account is now. */
+  function isStillPossible({ resource, input }: Request): boolean {
+    const id = resource.split(':')[1] ?? ''
+    const { serverId, name } = input as { serverId?: string; name?: string }
+    const elasticIp = accountApi.world.elasticIp(id)
+    if (elasticIp) return elasticIp.status === 'active' && elasticIp.serverId !== serverId
+    return accountApi.world.virtualMachine(id)?.name !== name
+  }
+
+  /** Submits the form of *Request again*, as it is filled. Whether it was taken. */
+  async function submitAgain({ person, view }: OpenForm, replica: number): Promise<boolean> {
+    const hands = slack.as(ids[person])
+    talkTo(replica)
+    const { outcome } = await hands.submit(view)
+    if (outcome !== 'acknowledged') throw new Error(`the form of ${person} was not acknowledged: ${outcome}`)
+    const left = hands.openViews()
+    for (const one of left) await hands.close(one)
+    return left.length === 0
+  }
+
+  /** Everything that a person was told since it was last looked, as words. */
+  function takeWords(person: Name): string[] {
+    const whispers = slack.ephemerals(ids[person])
+    for (const { channel, ts } of whispers) slack.removeMessage(channel, ts)
+    return whispers.map(({ text }) => text).filter((text) => !interim(text))
+  }
+
+  /** Waits for as many refusals. What was served has been told before its handler ended. */
+  async function untilRefused(person: Name, count: number): Promise<void> {
+    const refusals = () => slack.ephemerals(ids[person]).filter(({ text }) => !interim(text) && !text.startsWith('Your approval counts'))
+    await slack.until(() => refusals().length >= count, { what: `${count} refusals to ${person}`, timeoutMs: 10_000 })
+  }
+
+  /** Asks with the command; the answer in words, and none where Slack does not even deliver it. */
+  async function ask(person: Name, text: string, replica: number): Promise<string | undefined> {
+    talkTo(replica)
+    const { outcome } = await slack.as(ids[person]).command(`/infra ${text}`, { channel: ops })
+    if (outcome === 'not-sent') return undefined
+    if (outcome !== 'acknowledged') throw new Error(`the command of ${person} was not acknowledged: ${outcome}`)
+    await slack.until(() => slack.ephemerals(ids[person]).some(({ text: said }) => !interim(said)), { what: `an answer to ${person}` })
+    const words = takeWords(person)
+    if (words.length !== 1) throw new Error(`${person} was answered ${words.length} times: ${words.join(' / ')}`)
+    return words[0]
+  }
+
+  function cardFor(request: Request, forged: Forgery | undefined): Message {
+    const [id, hash] = buttonValue(request).split('.')
+    if (forged === 'hash') return cardOf(request, { value: `${id}.${'0'.repeat(16)}` })
+    if (forged === 'id') return cardOf(request, { value: `${'0'.repeat(32)}.${hash}` })
+    return forged === 'copy' ? cardOf(request, { ts: decoy }) : cardOf(request)
+  }
+
+  /** One press, delivered at once to its replica; resolves once its handler has ended. */
+  async function pressOne(request: Request, { person, button, forged, replica, again }: Press) {
+    const hands = slack.as(ids[person])
+    talkTo(replica)
+    const delivery = await hands.click(cardFor(request, forged), cardButtons[button])
+    if (delivery.outcome !== 'acknowledged') throw new Error(`a click of ${person} was not acknowledged: ${delivery.outcome}`)
+    if (again) {
+      talkTo(replica + 1)
+      const repeated = await hands.redeliver(delivery)
+      if (repeated.outcome !== 'acknowledged') throw new Error(`a repeated click of ${person} was not acknowledged: ${repeated.outcome}`)
+    }
+    const triggerId = String(delivery.payload.trigger_id)
+    const outcome = person === guest || person === stranger ? 'refused' : await handled(triggerId)
+    return { person, outcome, viewId: viewOpenedBy(triggerId) }
+  }
+
+  /** One modal is open at a time: a second one takes the place of the first. So what was opened is looked up in what the bots have sent. */
+  function viewOpenedBy(triggerId: string): string | undefined {
+    const opened = slack.calls('views.open').find(({ args, result }) => args.trigger_id === triggerId && result.ok)
+    return (opened?.result.view as { id: string } | undefined)?.id
+  }
+
+  function lastShownIn(viewId: string): { title: string; view: Json } {
+    const [opened, ...updated] = slack.journal.filter(
+      ({ method, args, result }) =>
+        (method === 'views.open' && (result.view as Json | undefined)?.id === viewId) ||
+        (method === 'views.update' && args.view_id === viewId),
+    )
+    const view = (updated.at(-1) ?? opened)?.args.view as Json
+    return { title: (view.title as { text: string }).text, view }
+  }
+
+  /** Presses all of these at the same moment, and waits for everything that comes of it. */
+  async function press(request: Request, presses: Press[]): Promise<{ answers: Record<string, Answer[]>; forms: OpenForm[] }> {
+    const outcomes = await Promise.all(presses.map((one) => pressOne(request, one)))
+    const answers: Record<string, Answer[]> = {}
+    const forms: OpenForm[] = []
+    for (const person of new Set(presses.map((one) => one.person))) {
+      const own = outcomes.filter((one) => one.person === person)
+      await untilRefused(person, own.filter(({ outcome, viewId }) => outcome === 'refused' && !viewId).length)
+      for (const { outcome, viewId } of own) {
+        if (viewId && outcome === 'refused')
+          await slack.until(() => lastShownIn(viewId).title === 'Not possible', { what: `a refusal to ${person}` })
+      }
+      const views = own.flatMap(({ viewId }) => viewId ?? [])
+      answers[person] = [...takeWords(person).map(meaningOf), ...views.map((viewId) => meaningOfView(lastShownIn(viewId)))]
+      const hands = slack.as(ids[person])
+      for (const view of hands.openViews()) {
+        if (view.title === 'Not possible') await hands.close(view)
+        else forms.push({ person, view, answer: meaningOfView(view) })
+      }
+    }
+    return { answers, forms }
+  }
+
+  /** Submits forms at the same moment. An answer in words takes the place of the form; without one it has taken effect. */
+  async function submit(forms: OpenForm[]): Promise<Record<string, Answer[]>> {
+    const answers: Record<string, Answer[]> = {}
+    for (const { person, view, answer } of forms) {
+      const filled = answer === 'form:reject' ? { Reason: 'Not now' } : { Reason: 'It cannot wait', 'Are you sure?': 'yes' }
+      await slack.as(ids[person]).fill(view, filled)
+    }
+    await Promise.all(
+      forms.map(async ({ person, view }, index) => {
+        const hands = slack.as(ids[person])
+        talkTo(index)
+        const { outcome, errors } = await hands.submit(view)
+        if (outcome !== 'acknowledged' || errors) throw new Error(`a form of ${person} was not taken: ${outcome} ${JSON.stringify(errors)}`)
+        const after = hands.openViews().find(({ id }) => id === view.id)
+        answers[person] ??= []
+        if (!after) return
+        answers[person].push(meaningOf(wordsIn(after.view)))
+        await hands.close(after)
+      }),
+    )
+    return answers
+  }
+
+  async function closeForms(forms: OpenForm[]): Promise<void> {
+    for (const { person, view } of forms) await slack.as(ids[person]).close(view)
+  }
+
+  /** Words that nobody has asked for. */
+  function leftovers(): string[] {
+    return names.flatMap((name) => takeWords(name).map((text) => `${name}: ${text}`))
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all(bots.map((bot) => bot.stop()))
+  }
+
+  return { ...world, records, wish, isStillPossible, ask, press, submit, submitAgain, closeForms, leftovers, close }
+}
+
+/** Said where something is slow; the answer follows. */
+function interim(text: string): boolean {
+  return text.startsWith('Still at it')
+}
+
+/** Tells of a click, by its trigger, what its handler made of it. Only for clicks that reach one. */
+function watchHandlers(bots: Pick<Bot, 'interactions'>[]) {
+  const acts = new Map<string, { promise: Promise<'served' | 'refused'>; resolve: (outcome: 'served' | 'refused') => void }>()
+  const actOf = (triggerId: string) => {
+    const act = acts.get(triggerId) ?? Promise.withResolvers<'served' | 'refused'>()
+    acts.set(triggerId, act)
+    return act
+  }
+  const watched = async <T>(triggerId: string, work: () => T | Promise<T>, ended?: 'served'): Promise<T> => {
+    try {
+      const result = await work()
+      if (ended) actOf(triggerId).resolve(ended)
+      return result
+    } catch (error) {
+      actOf(triggerId).resolve('refused')
+      throw error
+    }
+  }
+  for (const { interactions } of bots) {
+    for (const name of Object.values(cardButtons)) {
+      const handler = interactions.clicks[name]
+      if (!handler) throw new Error(`nothing listens to ${name}`)
+      interactions.clicks[name] =
+        typeof handler === 'function'
+          ? (click) => watched(click.triggerId, () => handler(click), 'served')
+          : {
+              form: (click) => watched(click.triggerId, () => handler.form(click)),
+              allow: (click) => watched(click.triggerId, () => handler.allow(click), 'served'),
+            }
+    }
+  }
+  return async (triggerId: string) => {
+    const tooLate = new Promise<never>((_, reject) =>
+      setTimeout(() => reject(new Error('a click was worked on for more than 10 s')), 10_000).unref(),
+    )
+    return Promise.race([actOf(triggerId).promise, tooLate])
+  }
+}

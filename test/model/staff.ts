@@ -1,0 +1,64 @@
+import type { Slack } from '../sandbox/slack/slack.ts'
+
+/** Ten people of different rights, by the names that the model and its failures use. */
+export const ids = {
+  ada: 'U0ADA00001',
+  olaf: 'U0OLA00001',
+  ben: 'U0BEN00001',
+  chiara: 'U0CHI00001',
+  finn: 'U0FIN00001',
+  gita: 'U0GIT00001',
+  hugo: 'U0HUG00001',
+  jana: 'U0JAN00001',
+  dov: 'U0DOV00001',
+  ines: 'U0INE00001',
+} as const
+export type Name = keyof typeof ids
+export const names = Object.keys(ids) as Name[]
+
+export const guest: Name = 'dov'
+export const stranger: Name = 'ines'
+
+export type Group = 'oncall' | 'security'
+export const groupIds: Record<Group, string> = { oncall: 'S0ONCALL01', security: 'S0SECURE01' }
+export type Members = Record<Group, Name[]>
+
+export const members: Members = { oncall: ['ben', 'chiara', 'finn', 'gita'], security: ['chiara', 'gita'] }
+/** So many stay, that there are always enough who could approve: who asks is not told otherwise. */
+export const fewest: Record<Group, number> = { oncall: 3, security: 2 }
+/** Who joins and leaves. */
+export const movers: Name[] = ['ben', 'chiara', 'finn', 'gita', 'hugo']
+
+/** Who may ask for a move. A rename is for everybody. */
+export const moveAskers: Name[] = ['ada', 'olaf', 'ben', 'chiara']
+
+/** Reminders and expiry are seldom due by themselves within a run. Below two minutes, the bots tick all the time. */
+export const policy = `
+rules:
+  - name: addresses
+    changes: ip.move
+    request: [${moveAskers.map((name) => ids[name]).join(', ')}]
+    approve: { any_of: [${groupIds.oncall}], approvals: 2 }
+    self_approval: break-glass
+    expires: 90s
+  - name: names
+    changes: vm.rename
+    approve: { all_of: [${groupIds.oncall}, ${groupIds.security}] }
+    expires: 90s
+`
+
+export function settle({ workspace, setUserGroup }: Slack): void {
+  const add = (name: Name, more: object = {}) => {
+    const handle = name
+    workspace.people.push({ id: ids[name], name: `${name.charAt(0).toUpperCase()}${name.slice(1)} of Nimbus`, handle, ...more })
+  }
+  for (const name of ['olaf', 'finn', 'gita', 'hugo', 'jana'] as const) add(name)
+  add(stranger, { isStranger: true, teamId: 'T0PARTNER1' })
+  for (const channel of workspace.channels) channel.members = [...new Set([...channel.members, ...Object.values(ids)])]
+  workspace.userGroups.push({ id: groupIds.security, handle: 'security', name: 'Security', members: [] })
+  for (const group of ['oncall', 'security'] as const) setUserGroup(groupIds[group], { members: members[group].map((name) => ids[name]) })
+}
+
+export function nameOf(id: string | undefined): Name | undefined {
+  return names.find((name) => ids[name] === id)
+}

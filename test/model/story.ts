@@ -1,0 +1,103 @@
+import type { AuditEntry } from '../../src/domain/audit-entry.ts'
+import { isGenuine } from '../../src/domain/payload.ts'
+import type { Request } from '../../src/domain/request.ts'
+import type { Answer, ModelRequest } from './request-model.ts'
+import type { Session } from './session.ts'
+import { ids, type Name, nameOf, names } from './staff.ts'
+
+/** What the model keeps. */
+export interface Model {
+  requests: ModelRequest[]
+  members: { oncall: Name[]; security: Name[] }
+  /** How often each person was refused for who they are, or for what they pressed. */
+  refusals: Record<string, number>
+  /** How often each answer was given. */
+  seen: Partial<Record<Answer, number>>
+}
+
+const recordStates: Record<ModelRequest['state'], Request['state'][]> = {
+  waiting: ['waiting'],
+  started: ['approved', 'starting', 'following', 'done'],
+  following: ['following'],
+  done: ['done'],
+  rejected: ['rejected'],
+  withdrawn: ['withdrawn'],
+  expired: ['expired'],
+  unwatched: ['unwatched'],
+}
+
+/** Whether a record is as the model says. */
+export function fits(record: Request, request: ModelRequest): boolean {
+  const approvals = record.approvals.map(({ by }) => by)
+  return (
+    recordStates[request.state].includes(record.state) &&
+    approvals.join() === request.approvals.map((name) => ids[name]).join() &&
+    (request.decidedBy === undefined ? record.decision === undefined : record.decision?.by === ids[request.decidedBy]) &&
+    isGenuine(record)
+  )
+}
+
+/** Every write that reached the account belongs to a request of its own that says just this, and was approved. Throws otherwise. */
+export async function checkWrites({ accountApi, records }: Session, { requests }: Model): Promise<void> {
+  // First what was written, then who had asked for it: whatever is sent between the two looks comes up at the next.
+  const writes = accountApi.journal.writes()
+  const sent = (await records.all()).filter(({ sentAt }) => sentAt !== undefined).toSorted((a, b) => (a.sentAt ?? 0) - (b.sentAt ?? 0))
+  for (const { path, method, body, time } of writes) {
+    const index = sent.findIndex(
+      (record) => method === 'PATCH' && path === pathOf(record) && saysTheSame(record, body) && (record.sentAt ?? 0) <= time,
+    )
+    const [record] = index < 0 ? [] : sent.splice(index, 1)
+    if (!record) throw new Error(`a write that nobody asked for, or a second one: ${method} ${path} ${JSON.stringify(body)}`)
+    const request = requests.find(({ id }) => id === record.id)
+    if (!request?.decidedBy || !isGenuine(record)) throw new Error(`a write that nobody approved: ${method} ${path} for ${record.id}`)
+  }
+}
+
+function pathOf({ resource }: Request): string {
+  const [kind, id] = resource.split(':')
+  return kind === 'elastic_ip' ? `/elastic_ips/${id}` : `/virtual_machines/${id}`
+}
+
+function saysTheSame({ input }: Request, body: unknown): boolean {
+  const { serverId, name } = input as { serverId?: string; name?: string }
+  return JSON.stringify(body).includes(`"${serverId ?? name}"`)
+}
+
+/** The audit tells what the model has seen: the chain is whole, one decision for each decided request, and every refusal. Throws otherwise. */
+export async function checkAudit({ records }: Session, { requests, refusals }: Model): Promise<void> {
+  const entries = await records.audit()
+  for (const request of requests) {
+    const own = entries.filter(({ requestId, act }) => requestId === request.id && act !== 'refused')
+    const story = own
+      .map((entry) => `${entry.act}${entry.by ? ` by ${nameOf(entry.by)}` : ''}: ${entry.from ?? ''} → ${entry.to ?? ''}`)
+      .join('\n')
+    const decisions = own.filter(({ from, to }) => from === 'waiting' && to !== 'waiting')
+    if (decisions.length !== (request.state === 'waiting' ? 0 : 1)) throw new Error(`${decisions.length} decisions in\n${story}`)
+    const [decision] = decisions
+    if (request.decidedBy && decision?.by !== ids[request.decidedBy])
+      throw new Error(`decided by ${request.decidedBy}, but the audit says\n${story}`)
+    const approvers = own.filter(({ act }) => act === 'approve').map(({ by }) => nameOf(by))
+    if (approvers.join() !== request.approvals.join()) throw new Error(`approved by ${request.approvals}, but the audit says\n${story}`)
+    checkSending(own, story)
+  }
+  const refused = entries.filter(({ act, result }) => act === 'refused' && !result?.includes('I no longer know this request'))
+  for (const name of names) {
+    const found = refused.filter(({ by }) => by === ids[name])
+    if (found.length !== (refusals[name] ?? 0)) {
+      throw new Error(
+        `${name} was refused ${refusals[name] ?? 0} times, but the audit says\n${found.map(({ result }) => result).join('\n')}`,
+      )
+    }
+  }
+}
+
+/** Sent once at most, after the approval, and what was approved. */
+function checkSending(own: AuditEntry[], story: string): void {
+  const sendings = own.filter(({ act }) => act === 'send')
+  if (sendings.length > 1) throw new Error(`sent ${sendings.length} times:\n${story}`)
+  const [sending] = sendings
+  if (!sending) return
+  const approval = own.find(({ act, to }) => (act === 'approve' || act === 'break-glass') && to === 'approved')
+  if (!approval || approval.seq > sending.seq || approval.payload !== sending.payload)
+    throw new Error(`sent what was not approved:\n${story}`)
+}
