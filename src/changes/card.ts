@@ -219,7 +219,9 @@ function fallbackText(view: CardView): Mrkdwn {
 
 function approvalsInWords(view: CardView): Mrkdwn[] {
   const count = countOf(view)
-  return count === undefined ? [] : [mrkdwn`${count}`]
+  if (count === undefined) return []
+  const by = view.request.approvals.map(({ by: userId }) => mention(userId))
+  return [by.length > 0 ? mrkdwn`${count}: ${joinMrkdwn(by, ', ')}` : mrkdwn`${count}`]
 }
 
 function capitalised(text: string): string {

@@ -144,6 +144,7 @@ export function createConversation({
   }
 
   const askAgain: FormHandler<Click> = {
+    reads: true,
     form: async (click) => {
       const request = await requestOf(click)
       const { input, facts } = catalog.open(request)

@@ -93,6 +93,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
 
   /** Whether the person may break the glass, before they are asked for the reason. */
   async function mayBreakGlass(request: Request, origin: Origin): Promise<void> {
+    tellRequesterWhatBecame(request, origin)
     await access.authorize(origin, { to: 'break-glass', request })
     refuseUnlessWaiting(request, origin.userId)
   }

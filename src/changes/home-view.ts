@@ -1,6 +1,7 @@
-import type { KnownBlock } from '@slack/web-api'
+import type { Button, KnownBlock } from '@slack/web-api'
 import { actions, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { cardButtons } from './buttons.ts'
 import { type CardView, cardActions, cardBody } from './card.ts'
 import { stateWords, timeTaken } from './words.ts'
 
@@ -86,8 +87,14 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, now: numbe
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the card')], '  ·  ')
   return [
     ...wholeSection(mrkdwn`*${titleOf(card)}*\n${line}`),
-    ...actions(cardActions(card), `home-${part}-${request.id}-${request.revision}`),
+    ...actions(shortActions(card, part), `home-${part}-${request.id}-${request.revision}`),
   ]
+}
+
+/** Whoever asked for it does not decide it, unless the rules let them break the glass. */
+function shortActions(card: CardView, part: string): Button[] {
+  const own: string[] = [...(card.rule?.breakGlass ? [] : [cardButtons.approve]), cardButtons.reject]
+  return cardActions(card).filter(({ action_id: id }) => part !== 'mine' || !own.includes(id ?? ''))
 }
 
 function titleOf({ environment, description }: CardView): string {

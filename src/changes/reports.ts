@@ -24,6 +24,7 @@ export interface ReportView {
 /** What the thread is told, mentioning the requester. Undefined when there is nothing to say any more. Pure. */
 export function report(view: ReportView, name: ReportName): Message | undefined {
   if (name === 'reminder-half' || name === 'reminder-last') return reminder(view)
+  if (name === 'break-glass') return breakGlassReport(view)
   const words = sentence(view, name)
   return words === undefined ? undefined : say(mrkdwn`${mention(view.request.origin.userId)} ${words}`)
 }
@@ -36,7 +37,8 @@ function reminder({ request, description, rule, now }: ReportView): Message | un
   const missing = request.missing ?? needed - request.approvals.length
   const more = request.approvals.length > 0 ? mrkdwn` It has ${needed - missing}, and needs ${missing} more.` : mrkdwn``
   const left = formatDuration(wholeMinutes(request.expiresAt - now))
-  const words = mrkdwn`:hourglass_flowing_sand: ${ownWords(called)} “${description.sentence}” still waits for approval.${more} It expires in ${left}: press *Approve* or *Reject* on the card above.`
+  const callees = called === '' ? mrkdwn`` : mrkdwn`${ownWords(called)} `
+  const words = mrkdwn`:hourglass_flowing_sand: ${callees}“${description.sentence}” still waits for approval.${more} It expires in ${left}: press *Approve* or *Reject* on the card above.`
   return say(words)
 }
 
@@ -45,7 +47,7 @@ function wholeMinutes(ms: number): number {
   return ms < 120_000 ? ms : Math.ceil(ms / 60_000) * 60_000
 }
 
-function sentence(view: ReportView, name: Exclude<ReportName, 'reminder-half' | 'reminder-last'>): Mrkdwn | undefined {
+function sentence(view: ReportView, name: Exclude<ReportName, 'reminder-half' | 'reminder-last' | 'break-glass'>): Mrkdwn | undefined {
   const { request, description } = view
   switch (name) {
     case 'late':
@@ -54,8 +56,6 @@ function sentence(view: ReportView, name: Exclude<ReportName, 'reminder-half' | 
       return request.state === 'following'
         ? mrkdwn`:arrows_counterclockwise: *Correction:* it did start after all. “${description.sentence}” is ${description.underway} now; I follow it and report its end here.`
         : undefined
-    case 'break-glass':
-      return breakGlassSentence(view)
     case 'stopped':
       return stoppedSentence(view)
     case 'ended':
@@ -66,11 +66,14 @@ function sentence(view: ReportView, name: Exclude<ReportName, 'reminder-half' | 
 }
 
 /** Told to the channel, whatever has become of it meanwhile. */
-function breakGlassSentence({ request, description, rule }: ReportView): Mrkdwn | undefined {
+function breakGlassReport({ request, description, rule }: ReportView): Message | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
-  const told = rule?.approve ? ownWords(`${whoIsIn(approversOf(rule.approve))}: `) : mrkdwn``
-  return mrkdwn`:rotating_light: *Break-glass.* ${told}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Reason: ${quote(decision.reason ?? 'none given')}. Look at it now, and talk about it afterwards.`
+  const called = rule?.approve ? whoIsIn(rule.mention ?? approversOf(rule.approve)) : ''
+  const callees = called === '' ? mrkdwn`` : mrkdwn`${ownWords(called)}: `
+  return say(
+    mrkdwn`:rotating_light: *Break-glass.* ${callees}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Reason: ${quote(decision.reason ?? 'none given')}. Look at it now, and talk about it afterwards.`,
+  )
 }
 
 function stoppedSentence({ request, description }: ReportView): Mrkdwn | undefined {

@@ -159,7 +159,9 @@ export function createWatch({
   /** Not waited for, because it may have to talk to Slack, and a slow Slack must not hold up the following. */
   function attendAside(id: string): void {
     if (attending.has(id)) return
-    const work = sending(() => attendSafely(id)).finally(() => attending.delete(id))
+    const work = sending(() => attendSafely(id))
+      .catch(onError)
+      .finally(() => attending.delete(id))
     attending.set(id, work)
   }
 
@@ -216,7 +218,9 @@ export function createWatch({
 
   async function stop(): Promise<void> {
     clearInterval(watchdog)
-    await Promise.allSettled([...workers.map((worker) => worker.close()), sendingOutbox, ...attending.values()])
+    await Promise.allSettled(workers.map((worker) => worker.close()))
+    // The last tick may have begun something.
+    await Promise.allSettled([sendingOutbox, ...attending.values()])
   }
 
   return { start, stop }

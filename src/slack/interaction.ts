@@ -94,6 +94,8 @@ export type Handler<A> = (act: A) => Promise<void>
  */
 export interface FormHandler<A> {
   form(act: A): ModalView | Promise<ModalView>
+  /** The form shows something that was read: it waits for the word on whether its user may use the bot. */
+  reads?: true
   allow(act: A): Promise<void>
 }
 

@@ -89,7 +89,8 @@ export function listen(
         await handler(act)
         return
       }
-      await inTime(authorized, authorizeFirstMs)
+      if (handler.reads) await authorized
+      else await inTime(authorized, authorizeFirstMs)
       await openForm(act.triggerId, await handler.form(act), async () => {
         await authorized
         await handler.allow(act)

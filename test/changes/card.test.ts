@@ -167,7 +167,7 @@ describe('a card that waits', () => {
       --- in words ---
       Move 203.0.113.10 from web-1 to web-2
       :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
-      2 of 3 approvals
+      2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
       Elastic IP: 203.0.113.10 (eip_1)
       From: web-1 (sv_1)
       To: web-2 (sv_2)

@@ -79,7 +79,7 @@ describe('the Home tab', () => {
       [Move back]
       *Move 203.0.113.10 from web-1 to web-2*
       waiting for approval, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
-      [Approve, primary] [Reject, danger] [Withdraw]
+      [Withdraw]
       # Moving now (1)
       *Move 203.0.113.10 from web-1 to web-2*
       moving for 43 s  ·  asked for by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>

@@ -97,14 +97,14 @@ describe('what is told of a break-glass', () => {
         "blocks": [
           {
             "text": {
-              "text": "<@U0ADA00001> :rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards.",
+              "text": ":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards.",
               "type": "mrkdwn",
               "verbatim": true,
             },
             "type": "section",
           },
         ],
-        "text": "<@U0ADA00001> :rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards.",
+        "text": ":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards.",
       }
     `)
   })

@@ -82,7 +82,7 @@ rules:
     expect(steady(counted.text)).toMatchInlineSnapshot(`
       "Move 203.0.113.10 from web-1 to web-2
       :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0FIN00001> or <!subteam^S0ONCALL01>, until TIME.
-      2 of 3 approvals
+      2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
       Elastic IP: 203.0.113.10 (eip_fac5519e87)
       Site: Ashburn (ASH)
       From: web-1 (sv_995c466f23)
@@ -388,7 +388,7 @@ rules:
     expect(sure.errors).toBeUndefined()
     const told = await untilReport(world.slack, card.ts, /Break-glass/)
     expect(told.text).toMatchInlineSnapshot(
-      `"<@U0BEN00001> :rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0BEN00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “The site is down”. Look at it now, and talk about it afterwards."`,
+      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0BEN00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “The site is down”. Look at it now, and talk about it afterwards."`,
     )
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Break-glass/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')

@@ -213,7 +213,7 @@ describe('whom a card calls', () => {
     const called = [`<@${people.ada}>`]
     expect(mentions(card)).toEqual({ text: called, blocks: called })
     expect(reminder.text.replace(/in \d+ s/, 'in TIME')).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand:  “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above."`,
+      `":hourglass_flowing_sand: “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above."`,
     )
   })
 })

@@ -20,9 +20,9 @@ function kindLine({ kind, ask, rules }: KindRights): Mrkdwn {
 
 function ruleLine({ rule, ask, approve }: KindRights['rules'][number], isOneOfMany: boolean): Mrkdwn {
   const scope = rule.projects
-    ? mrkdwn`in ${rule.projects.length > 1 ? 'the projects' : 'the project'} ${rule.projects.join(', ')}, `
+    ? mrkdwn`In ${rule.projects.length > 1 ? 'the projects' : 'the project'} ${rule.projects.join(', ')}: `
     : isOneOfMany
-      ? mrkdwn`otherwise, `
+      ? mrkdwn`Otherwise: `
       : mrkdwn``
   const asking = ask.allowed
     ? mrkdwn`:white_check_mark: ${scope}you may ask for it (${ownWords(withMentions(ask.rule))})`
