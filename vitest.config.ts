@@ -6,6 +6,7 @@ export default defineConfig({
     globalSetup: ['test/sandbox/redis-for-tests.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Many tests wait for a clock, so that more than the cores are kept busy.
+    maxWorkers: 3,
   },
 })

@@ -7,7 +7,8 @@ import type { CommandSuggestion } from './slack/slack.ts'
 export function commandSuggestions(name = '/infra'): CommandSuggestion[] {
   // Only the words of the features are read: the client is a real one, because features build on it, and is never used.
   const accountApi = createAccountApi({ baseUrl: new URL('http://127.0.0.1:9'), key: new Secret('unused') })
-  const commands = createFeatures({ accountApi, ownLastSlice: '' } as FeatureParts).flatMap((feature) => feature.commands)
+  const parts = { accountApi, ownLastSlice: '', access: { policy: { rules: [] } } }
+  const commands = createFeatures(parts as unknown as FeatureParts).flatMap((feature) => feature.commands)
   return [
     ...commands.map(({ words, usage, summary }) => ({ command: `${name} ${words}`, usage, description: summary })),
     { command: `${name} help`, usage: '', description: 'What can be asked, with examples.' },

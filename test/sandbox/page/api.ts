@@ -23,8 +23,10 @@ export interface Command {
 export interface Workspace {
   team: { id: string; name: string }
   people: Person[]
+  /** People of other organisations, of whom only the names are needed. */
+  strangers: { id: string; name: string }[]
   channels: Channel[]
-  bot: { id: string; name: string }
+  bot: { id: string; name: string; homeTab: boolean }
   commands: Command[]
   userGroups?: { id: string; handle: string }[]
 }
@@ -32,6 +34,8 @@ export interface Workspace {
 export interface Message {
   ts: string
   threadTs?: string
+  /** A reply that stands in the channel as well. */
+  broadcast?: boolean
   user: string
   userName: string
   isBot: boolean
@@ -47,6 +51,15 @@ export interface OpenView {
   id: string
   hash: string
   view: ModalView
+}
+
+/** The app as one person sees it: its Home tab and the direct messages from it. */
+export interface AppState {
+  /** Of the direct messages. */
+  channel: string
+  home: OpenView | null
+  messages: Message[]
+  views: OpenView[]
 }
 
 /** Where an element stands: on a message of a channel, or in a view. */
@@ -98,6 +111,9 @@ export function createApi() {
   return {
     workspace: () => get<Workspace>('/desk/workspace'),
     state: (as: string, channel: string) => get<{ rev: number; messages: Message[]; views: OpenView[] }>('/desk/state', { as, channel }),
+    app: (as: string) => get<AppState>('/desk/app', { as }),
+    /** Tells the bot that this person looks at it. */
+    open: (as: string, tab: string) => post('/desk/open', { as, tab }),
     say: (as: string, channel: string, text: string) => post('/desk/say', { as, channel, text }),
     click: (as: string, place: Place, press: Press) => post('/desk/click', { as, ...place, ...press }),
     submit: (as: string, viewId: string, values: FormValues) =>

@@ -1,10 +1,11 @@
 import { html, nothing, render, type TemplateResult } from 'lit-html'
 import { address } from './address.ts'
 import { createApi, type Workspace } from './api.ts'
+import { createAppView } from './app-view.ts'
 import { createBlocks } from './blocks.ts'
 import { createComposer } from './composer.ts'
 import { createConfirm } from './confirm.ts'
-import { createDesk } from './desk.ts'
+import { type AppTab, createDesk } from './desk.ts'
 import { createDialogs } from './dialogs.ts'
 import { createElements } from './elements.ts'
 import { createForms } from './forms.ts'
@@ -38,7 +39,8 @@ function openPage(workspace: Workspace) {
   if (!person || !channel) throw new Error('A workspace needs a person and a channel.')
 
   const notices = createNotices({ update })
-  const desk = createDesk({ api, workspace, person, channel, tell: notices.tell, update })
+  const tab = wanted.channel === 'home' || wanted.channel === 'messages' ? wanted.channel : undefined
+  const desk = createDesk({ api, workspace, person, channel, tab, tell: notices.tell, update })
   const me = () => desk.me().id
   const forms = createForms()
   const confirm = createConfirm({ update })
@@ -49,6 +51,7 @@ function openPage(workspace: Workspace) {
   const messages = createMessages({ blocks, person: (id) => workspace.people.find((one) => one.id === id) })
   const modal = createModal({ api, forms, blocks, pickers, me, refresh: desk.refresh, update })
   const composer = createComposer({ commands: workspace.commands, send, update })
+  const app = createAppView({ api, workspace, desk, blocks, goTo: goToApp, tell: notices.tell, update })
   const hint = createHint({ fill: composer.fill, update })
   const scrolls = [createScrolling({ selector: '.messages', update }), createScrolling({ selector: '.thread-list', update })] as const
   const settleDialogs = createDialogs()
@@ -64,7 +67,7 @@ function openPage(workspace: Workspace) {
       for (const scroll of scrolls) scroll.settle()
       settleDialogs()
       placePopups()
-      document.title = `#${desk.channel().name} · ${workspace.team.name} · ${desk.me().name}`
+      document.title = `${desk.tab() ? '' : '#'}${desk.channel().name} · ${workspace.team.name} · ${desk.me().name}`
     })
   }
 
@@ -78,8 +81,17 @@ function openPage(workspace: Workspace) {
   function enter(change: () => unknown) {
     sideOpen = false
     change()
-    address.write(me(), desk.channel().id)
+    address.write(me(), desk.tab() ?? desk.channel().id)
     scrolls[0].toEnd()
+    const tab = desk.tab()
+    if (tab) void app.open(tab)
+  }
+
+  function goToApp(to: AppTab) {
+    enter(() => {
+      threadTs = undefined
+      desk.goToApp(to)
+    })
   }
 
   function page(): TemplateResult {
@@ -99,6 +111,7 @@ function openPage(workspace: Workspace) {
           threadTs = undefined
           desk.goTo(id)
         }),
+      goToApp: () => goToApp(workspace.bot.homeTab ? 'home' : 'messages'),
     }
     const here = desk.channel()
     const list: MessageListProps = {
@@ -114,16 +127,29 @@ function openPage(workspace: Workspace) {
     const thread = threadTs === undefined ? undefined : messages.thread(threadTs, list)
     return html`<div class="desk ${thread ? 'has-thread' : ''}">
         ${topBar(frame)} ${sideBar(frame)}
-        <main class="channel">
-          ${channelHead(frame)} ${lostConnection(desk)} ${hint.render(desk.me())}
-          <div class="messages" role="log" aria-label=${`Messages in #${here.name}`} tabindex="0">
-            <div class="messages-inside">${desk.messages() ? html`${welcome(here)}${messages.list(list)}` : loading()}</div>
-          </div>
-          ${scrolls[0].atEnd() ? nothing : toNewest()} ${composer.render(here)}
-        </main>
+        <main class="channel">${desk.tab() ? appPlace(frame, list) : channelPlace(frame, list)}</main>
         ${thread ? threadPanel(here, thread, closeThread) : nothing}
       </div>
       ${modal.render(desk.views(), list.names, list.directory)} ${confirm.render()} ${notices.render()}`
+  }
+
+  function channelPlace(frame: FrameProps, list: MessageListProps): TemplateResult {
+    const here = desk.channel()
+    return html`${channelHead(frame)} ${lostConnection(desk)} ${hint.render(desk.me())}
+      <div class="messages" role="log" aria-label=${`Messages in #${here.name}`} tabindex="0">
+        <div class="messages-inside">${desk.messages() ? html`${welcome(here)}${messages.list(list)}` : loading()}</div>
+      </div>
+      ${scrolls[0].atEnd() ? nothing : toNewest()} ${composer.render(here)}`
+  }
+
+  function appPlace(frame: FrameProps, list: MessageListProps): TemplateResult {
+    const head = html`${app.head()} ${lostConnection(frame.desk)}`
+    if (desk.tab() === 'home') return html`${head} ${app.home(list.names, list.directory)}`
+    return html`${head}
+      <div class="messages" role="log" aria-label=${`Messages from ${desk.channel().name}`} tabindex="0">
+        <div class="messages-inside">${desk.messages() ? html`${app.welcome()}${messages.list(list)}` : loading()}</div>
+      </div>
+      ${scrolls[0].atEnd() ? nothing : toNewest()} ${app.readOnly()}`
   }
 
   function welcome({ name, topic }: { name: string; topic: string }): TemplateResult {
@@ -170,7 +196,8 @@ function openPage(workspace: Workspace) {
   addEventListener('scroll', placePopups, { capture: true, passive: true })
   // Names of days and "5 minutes ago" grow old.
   setInterval(update, 60_000)
-  address.write(me(), desk.channel().id)
+  address.write(me(), desk.tab() ?? desk.channel().id)
+  if (tab) void app.open(tab)
   update()
   composer.focus()
 }

@@ -14,6 +14,7 @@ export interface FrameProps {
   toggleHint(): void
   actAs(id: string): void
   goTo(id: string): void
+  goToApp(): void
 }
 
 const roleWords: Record<Person['role'], string> = { requester: 'requester', approver: 'approver', outsider: 'outsider' }
@@ -67,7 +68,9 @@ export function sideBar(props: FrameProps): TemplateResult {
         ${workspace.people.map((person) => personLink(person, props))}
       </ul>
       <h2 class="side-title">Apps</h2>
-      <div class="side-link is-plain"><span class="avatar avatar-bot">${lockGate}</span><span class="side-name">${workspace.bot.name}</span></div>
+      <ul>
+        ${appLink(props)}
+      </ul>
       <p class="side-foot">
         ${workspace.team.name} is invented. Nothing typed here leaves this machine.
       </p>
@@ -76,7 +79,7 @@ export function sideBar(props: FrameProps): TemplateResult {
 
 function channelLink({ id, name }: Channel, { desk, goTo }: FrameProps): TemplateResult {
   const unread = desk.unread(id)
-  const current = id === desk.channel().id
+  const current = desk.tab() === undefined && id === desk.channel().id
   const marked = unread.any && !current
   return html`<li>
     <button
@@ -88,6 +91,22 @@ function channelLink({ id, name }: Channel, { desk, goTo }: FrameProps): Templat
       ${icons.hash}<span class="side-name">${name}</span>
       ${marked ? html`<span class="visually-hidden">, unread</span>` : nothing}
       ${marked && unread.mentions > 0 ? html`<span class="badge" aria-label=${`${unread.mentions} mentions`}>${unread.mentions}</span>` : nothing}
+    </button>
+  </li>`
+}
+
+function appLink({ workspace, desk, goToApp }: FrameProps): TemplateResult {
+  const tab = desk.tab()
+  const marked = tab !== 'messages' && desk.unreadInApp().any
+  return html`<li>
+    <button
+      type="button"
+      class="side-link ${tab ? 'is-current' : ''} ${marked ? 'is-unread' : ''}"
+      aria-current=${tab ? 'page' : nothing}
+      @click=${goToApp}
+    >
+      <span class="avatar avatar-bot">${lockGate}</span><span class="side-name">${workspace.bot.name}</span>
+      ${marked ? html`<span class="visually-hidden">, unread</span>` : nothing}
     </button>
   </li>`
 }

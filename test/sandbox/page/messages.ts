@@ -30,7 +30,7 @@ const togetherMs = 5 * 60_000
 
 export function createMessages({ blocks, person }: MessagesOptions) {
   function list(props: MessageListProps): TemplateResult {
-    const level = props.messages.filter(({ threadTs, ts }) => threadTs === undefined || threadTs === ts)
+    const level = props.messages.filter(({ threadTs, ts, broadcast }) => threadTs === undefined || threadTs === ts || broadcast)
     const [after, until] = [Number(props.unseen.after), Number(props.unseen.until)]
     const firstNew = level.find(({ ts, user }) => Number(ts) > after && Number(ts) <= until && user !== props.names.me)
     return html`${repeat(
@@ -41,12 +41,12 @@ export function createMessages({ blocks, person }: MessagesOptions) {
         const divided = !before || dayOf(before) !== dayOf(message)
         const isNew = message === firstNew
         return html`${divided ? dayDivider(message, isNew) : isNew ? newDivider() : nothing}
-        ${one(message, props, !divided && !isNew && belongsTo(before, message))}`
+        ${one(message, { ...props, isLevel: true }, !divided && !isNew && belongsTo(before, message))}`
       },
     )}`
   }
 
-  function one(message: Message, props: MessageListProps, follows: boolean): TemplateResult {
+  function one(message: Message, props: MessageListProps & { isLevel?: boolean }, follows: boolean): TemplateResult {
     const replies = props.messages.filter(({ threadTs, ts }) => threadTs === message.ts && ts !== message.ts)
     return html`<article
       class="message ${follows ? 'follows' : ''} ${message.ephemeral ? 'is-ephemeral' : ''}"
@@ -58,7 +58,7 @@ export function createMessages({ blocks, person }: MessagesOptions) {
         ${follows ? html`<time class="gutter-time" aria-hidden="true">${clock(message, true)}</time>` : avatar(message.isBot, message.userName, person(message.user))}
       </div>
       <div class="message-body">
-        ${follows ? nothing : author(message)} ${content(message, props)}
+        ${follows ? nothing : author(message)} ${message.broadcast ? alsoWhere(message, props) : nothing} ${content(message, props)}
         ${replies.length > 0 ? threadBar(message, replies, props) : nothing}
       </div>
     </article>`
@@ -76,6 +76,14 @@ export function createMessages({ blocks, person }: MessagesOptions) {
     }
     return html`<div class="blocks">${blocks.render(message.blocks, surface)}</div>
       ${edited}`
+  }
+
+  /** Of a reply that stands in its thread and in the channel: where else it is. */
+  function alsoWhere(message: Message, { isLevel, openThread, channel }: MessageListProps & { isLevel?: boolean }): TemplateResult {
+    if (!isLevel) return html`<span class="also-where">Also sent to #${channel.name}</span>`
+    return html`<span class="also-where">
+      replied to a <button type="button" @click=${() => openThread(message.threadTs ?? message.ts)}>thread</button>
+    </span>`
   }
 
   function threadBar(parent: Message, replies: Message[], { openThread, hasUnreadReplies }: MessageListProps): TemplateResult {

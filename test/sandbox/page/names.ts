@@ -3,10 +3,10 @@ import type { Names } from './inline.ts'
 import type { Directory } from './selection.ts'
 
 /** What ids are called in this workspace, as this person reads them. */
-export function namesOf({ people, channels, bot, userGroups }: Workspace, me: string): Names {
+export function namesOf({ people, strangers, channels, bot, userGroups }: Workspace, me: string): Names {
   return {
     me,
-    user: (id) => (id === bot.id ? bot.name : people.find((one) => one.id === id)?.name),
+    user: (id) => (id === bot.id ? bot.name : [...people, ...strangers].find((one) => one.id === id)?.name),
     channel: (id) => channels.find((one) => one.id === id)?.name,
     group: (id) => userGroups?.find((one) => one.id === id)?.handle,
   }

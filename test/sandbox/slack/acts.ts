@@ -1,10 +1,10 @@
 import { choiceOf } from './choose.ts'
 import type { Directory } from './directory.ts'
-import { actionOf, choiceMember, findElement, type Placed, type StateValues } from './elements.ts'
+import { actionOf, choiceMember, findElement, type Placed, type StateValues, type Which } from './elements.ts'
 import type { Interactions } from './interactions.ts'
 import { type Json, objectsOf } from './json.ts'
 import type { MessageStore, StoredMessage } from './message-store.ts'
-import type { ClickOptions, Delivery, Input, Message, Suggestions } from './slack.ts'
+import type { ClickOptions, Delivery, Input, Message, OpenView, Suggestions } from './slack.ts'
 import type { State } from './state.ts'
 import type { StoredView, ViewStore } from './view-store.ts'
 
@@ -18,7 +18,7 @@ export interface ActsOptions {
   interactions: Interactions
 }
 
-/** Acting in messages and modals: finding the element, choosing in it, keeping what was chosen, telling the bot. */
+/** Acting in messages, modals and Home tabs: finding the element, choosing in it, keeping what was chosen, telling the bot. */
 export function createActs(options: ActsOptions) {
   const { state, directory, messages, views, interactions } = options
   /** What each person has chosen in each message. */
@@ -26,10 +26,23 @@ export function createActs(options: ActsOptions) {
 
   const blocksOf = (place: Place): Json[] => ('message' in place ? (place.message.blocks ?? []) : objectsOf(place.view.given.blocks))
 
-  function element(place: Place, name: string, blockId?: string): Placed {
-    const found = findElement(blocksOf(place), name, blockId)
+  function inWords(place: Place): string {
+    if ('message' in place) return 'in this message'
+    return place.view.isHome ? 'in this Home tab' : 'in this modal'
+  }
+
+  function element(place: Place, name: string, which: Which = {}): Placed {
+    const found = findElement(blocksOf(place), name, which)
     if (found) return found
-    throw new Error(`There is nothing called "${name}" to act on in ${'message' in place ? 'this message' : 'this modal'}.`)
+    const value = which.value === undefined ? '' : ` with the value "${which.value}"`
+    const block = which.blockId === undefined ? '' : ` in the block "${which.blockId}"`
+    throw new Error(`There is nothing called "${name}"${value}${block} to act on ${inWords(place)}.`)
+  }
+
+  function modalFor(userId: string, viewId: string): { view: StoredView } {
+    const view = views.find(viewId)
+    if (view === undefined || view.userId !== userId) throw new Error('This modal is no longer open.')
+    return { view }
   }
 
   function keepInMessage(userId: string, message: StoredMessage, placed: Placed, choice: Json): StateValues {
@@ -98,14 +111,23 @@ export function createActs(options: ActsOptions) {
       return { message: { ...rest, text: copy.text, ...(copy.blocks ? { blocks: copy.blocks } : {}) } }
     },
 
+    modalFor,
+
+    /** An open modal, or the Home tab as it is now. */
     viewFor(userId: string, viewId: string): { view: StoredView } {
-      const view = views.find(viewId)
-      if (view === undefined || view.userId !== userId) throw new Error('This modal is no longer open.')
-      return { view }
+      const home = views.homeOf(userId)
+      return home?.id === viewId ? { view: home } : modalFor(userId, viewId)
+    },
+
+    /** The Home tab as it is in a copy, which may be an old one: it is what this person has before their eyes. */
+    homeFor(userId: string, { id, hash, view }: OpenView): { view: StoredView } {
+      const home = views.homeOf(userId)
+      if (home?.id !== id) throw new Error(`This is not the Home tab of ${directory.person(userId).name}.`)
+      return { view: { ...home, hash, given: view } }
     },
 
     async click(userId: string, place: Place, name: string, how: ClickOptions = {}): Promise<Delivery> {
-      const placed = element(place, name, how.blockId)
+      const placed = element(place, name, how)
       if (placed.element.confirm && how.confirm === 'deny') return interactions.notSent('block_actions')
       const choice = how.choose === undefined ? {} : await chooseIn(userId, place, placed, how.choose)
       return dispatch(userId, place, placed, { ...choice, ...how.action })

@@ -69,6 +69,7 @@ describe('the desk', () => {
     expect(await get('workspace')).toMatchInlineSnapshot(`
       {
         "bot": {
+          "homeTab": true,
           "id": "U0LOCKKEEP",
           "name": "Lockkeeper",
         },
@@ -125,6 +126,12 @@ describe('the desk', () => {
             "name": "Dov Meyer",
             "role": "outsider",
             "title": "Contractor (guest)",
+          },
+        ],
+        "strangers": [
+          {
+            "id": "U0EVE00001",
+            "name": "Eve Park",
           },
         ],
         "team": {
@@ -204,7 +211,7 @@ describe('the desk', () => {
       { type: 'button', action_id: 'go', value: 'r1' },
       { type: 'static_select', action_id: 'when', block_id: 'b', selected_option: { value: 'later' } },
     ])
-    expect(missing).toEqual({ ok: false, error: 'There is nothing called "stop" to act on in this message.' })
+    expect(missing).toEqual({ ok: false, error: 'There is nothing called "stop" in the block "b" to act on in this message.' })
   })
 
   test('fills, searches, submits and closes a modal', async () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Acts, Place } from './acts.ts'
 import type { Composer } from './composer.ts'
 import type { Directory } from './directory.ts'
+import type { Events } from './events.ts'
 import { addressOf, readBody, sendJson } from './http.ts'
 import type { Interactions } from './interactions.ts'
 import { isObject, type Json, objectOf, parseJson, stringOf } from './json.ts'
@@ -18,6 +19,8 @@ export interface DeskOptions {
   interactions: Interactions
   acts: Acts
   composer: Composer
+  events: Events
+  homeTab: boolean
   commands: CommandSuggestion[]
 }
 
@@ -39,10 +42,14 @@ export function createDesk(options: DeskOptions) {
     const { team, bot, workspace } = directory
     return {
       team: { id: team.id, name: team.name },
-      people: workspace.people.map(({ id, name, title, role, color }) => ({ id, name, title, role, color })),
-      channels: workspace.channels.map(({ id, name, topic }) => ({ id, name, topic })),
+      people: workspace.people
+        .filter(({ isStranger, deleted }) => !isStranger && !deleted)
+        .map(({ id, name, title, role, color }) => ({ id, name, title, role, color })),
+      // Nobody acts as them at the page; what the bot says of them needs their names.
+      strangers: workspace.people.filter(({ isStranger }) => isStranger).map(({ id, name }) => ({ id, name })),
+      channels: workspace.channels.filter(({ isGroupDirect }) => !isGroupDirect).map(({ id, name, topic }) => ({ id, name, topic })),
       userGroups: workspace.userGroups.map(({ id, handle }) => ({ id, handle })),
-      bot: { id: bot.userId, name: bot.name },
+      bot: { id: bot.userId, name: bot.name, homeTab: options.homeTab },
       commands: options.commands,
     }
   }
@@ -53,8 +60,31 @@ export function createDesk(options: DeskOptions) {
     return {
       rev: state.rev(),
       messages: messages.seen(channel.id, userId).map((message) => messages.toMessage(message)),
-      views: views.stackOf(userId).map((view) => ({ id: view.id, hash: view.hash, view: views.toSlack(view) })),
+      views: openModals(userId),
     }
+  }
+
+  function openModals(userId: string): Json[] {
+    return views.stackOf(userId).map((view) => ({ id: view.id, hash: view.hash, view: views.toSlack(view) }))
+  }
+
+  /** The app as this person sees it: its Home tab, and the direct messages from it. */
+  function appFor(given: Json): Json {
+    const userId = asOf(given)
+    const home = views.homeOf(userId)
+    const channel = directory.directChannel(userId).id
+    return {
+      rev: state.rev(),
+      channel,
+      home: home ? { id: home.id, hash: home.hash, view: views.toSlack(home) } : null,
+      messages: messages.seen(channel, userId).map((message) => messages.toMessage(message)),
+      views: openModals(userId),
+    }
+  }
+
+  async function open(given: Json): Promise<Json> {
+    await options.events.appHomeOpened(asOf(given), given.tab === 'messages' ? 'messages' : 'home')
+    return {}
   }
 
   async function say(given: Json): Promise<Json> {
@@ -83,7 +113,7 @@ export function createDesk(options: DeskOptions) {
     const place = placeOf(userId, given)
     // What the page has typed in the modal so far: a click carries it, as in Slack.
     if ('view' in place) take(place.view, objectOf(given.values))
-    const placed = acts.element(place, actionId, blockId || undefined)
+    const placed = acts.element(place, actionId, { blockId: blockId || undefined })
     const choose = placed.type !== 'button' && given.value !== undefined && given.value !== null
     const how: ClickOptions = { blockId: placed.blockId, action: choice, ...(choose ? { choose: stringOf(given.value) } : {}) }
     const delivery = await acts.click(userId, place, actionId, how)
@@ -93,7 +123,7 @@ export function createDesk(options: DeskOptions) {
   async function optionsFor(given: Json): Promise<Json> {
     const userId = asOf(given)
     const place = placeOf(userId, given)
-    const placed = acts.element(place, stringOf(given.actionId), stringOf(given.blockId) || undefined)
+    const placed = acts.element(place, stringOf(given.actionId), { blockId: stringOf(given.blockId) || undefined })
     const found = await acts.suggest(userId, place, placed, stringOf(given.value))
     return {
       options: found.options,
@@ -104,7 +134,7 @@ export function createDesk(options: DeskOptions) {
 
   async function submit(given: Json): Promise<Json> {
     const userId = asOf(given)
-    const { view } = acts.viewFor(userId, stringOf(given.viewId))
+    const { view } = acts.modalFor(userId, stringOf(given.viewId))
     take(view, objectOf(given.values))
     const delivery = await interactions.submit(userId, view)
     return { ...(delivery.errors ? { errors: delivery.errors } : {}), ...(delivery.notice ? { notice: delivery.notice } : {}) }
@@ -112,7 +142,7 @@ export function createDesk(options: DeskOptions) {
 
   async function close(given: Json): Promise<Json> {
     const userId = asOf(given)
-    const { view } = acts.viewFor(userId, stringOf(given.viewId))
+    const { view } = acts.modalFor(userId, stringOf(given.viewId))
     await interactions.close(userId, view, given.clear === true)
     return {}
   }
@@ -133,8 +163,8 @@ export function createDesk(options: DeskOptions) {
     })
   }
 
-  const reads: Record<string, (given: Json) => Json | Promise<Json>> = { workspace, state: stateFor, options: optionsFor }
-  const writes: Record<string, (given: Json) => Promise<Json>> = { say, click, submit, close }
+  const reads: Record<string, (given: Json) => Json | Promise<Json>> = { workspace, state: stateFor, app: appFor, options: optionsFor }
+  const writes: Record<string, (given: Json) => Promise<Json>> = { say, open, click, submit, close }
 
   return {
     async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -84,10 +84,16 @@ export function createDirectory(workspace: Workspace, state: State) {
       state.changed({ visible: true })
     },
 
-    setUserGroup(id: string, changes: Partial<Pick<UserGroup, 'members' | 'disabled'>>): void {
+    /** Adds members to the workspace, and to every channel in which all are. */
+    addPeople(added: Person[]): void {
+      people.push(...added.map((one) => ({ ...one })))
+      for (const { isGroupDirect, members } of channels) if (!isGroupDirect) members.push(...added.map(({ id }) => id))
+    },
+
+    setUserGroup(id: string, changes: string[] | Partial<Pick<UserGroup, 'members' | 'disabled'>>): void {
       const found = userGroup(id)
       if (found === undefined) throw new Error(`There is no user group ${id} in ${team.name}.`)
-      Object.assign(found, changes)
+      Object.assign(found, Array.isArray(changes) ? { members: [...changes] } : changes)
       state.changed({ visible: false })
     },
   }

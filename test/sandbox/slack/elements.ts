@@ -52,9 +52,19 @@ export function elementsOf(blocks: Json[]): Placed[] {
   )
 }
 
+/** Which of several elements with the same name. */
+export interface Which {
+  blockId?: string | undefined
+  /** Of a button. */
+  value?: string | undefined
+}
+
 /** Looks for an element by action id, by the words on it, or by block id, in this order. */
-export function findElement(blocks: Json[], name: string, blockId?: string): Placed | undefined {
-  const all = elementsOf(blocks).filter((placed) => blockId === undefined || placed.blockId === blockId)
+export function findElement(blocks: Json[], name: string, which: Which = {}): Placed | undefined {
+  const { blockId, value } = which
+  const all = elementsOf(blocks).filter(
+    (placed) => (blockId === undefined || placed.blockId === blockId) && (value === undefined || placed.element.value === value),
+  )
   return (
     all.find((placed) => placed.actionId === name) ??
     all.find((placed) => placed.label === name) ??

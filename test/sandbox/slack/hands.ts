@@ -1,6 +1,7 @@
 import type { Acts, Place } from './acts.ts'
 import type { Composer } from './composer.ts'
 import type { Directory } from './directory.ts'
+import type { Events } from './events.ts'
 import type { Interactions } from './interactions.ts'
 import type { MessageStore } from './message-store.ts'
 import type { ClickOptions, Delivery, Hands, Message, OpenView, ViewRef } from './slack.ts'
@@ -13,11 +14,12 @@ export interface HandsOptions {
   interactions: Interactions
   acts: Acts
   composer: Composer
+  events: Events
   noticesOf: (userId: string) => string[]
 }
 
 export function createHands(userId: string, options: HandsOptions): Hands {
-  const { directory, messages, views, interactions, acts, composer } = options
+  const { directory, messages, views, interactions, acts, composer, events } = options
   const person = directory.person(userId)
 
   function top(): StoredView {
@@ -31,8 +33,15 @@ export function createHands(userId: string, options: HandsOptions): Hands {
     return acts.viewFor(userId, typeof ref === 'string' ? ref : ref.id)
   }
 
+  function modalOf(ref: ViewRef | undefined): StoredView {
+    return ref === undefined ? top() : acts.modalFor(userId, typeof ref === 'string' ? ref : ref.id).view
+  }
+
   function placeOf(target: Message | OpenView | string, options: ClickOptions = {}): Place {
-    if (typeof target !== 'string') return 'ts' in target ? acts.messageFor(userId, target.channel, target.ts, target) : viewOf(target)
+    if (typeof target !== 'string') {
+      if ('ts' in target) return acts.messageFor(userId, target.channel, target.ts, target)
+      return target.view.type === 'home' ? acts.homeFor(userId, target) : viewOf(target)
+    }
     return options.channel ? acts.messageFor(userId, options.channel, target) : viewOf(target)
   }
 
@@ -52,6 +61,12 @@ export function createHands(userId: string, options: HandsOptions): Hands {
 
     click: async (target, element, how) => acts.click(userId, placeOf(target, how), element, how),
 
+    openHome: (how) => events.appHomeOpened(userId, how?.tab ?? 'home'),
+    home() {
+      const home = views.homeOf(userId)
+      return home && views.toOpenView(home)
+    },
+
     openViews: () => views.stackOf(userId).map((view) => views.toOpenView(view)),
     topView: () => views.toOpenView(top()),
 
@@ -65,8 +80,8 @@ export function createHands(userId: string, options: HandsOptions): Hands {
       return deliveries
     },
 
-    submit: async (view) => interactions.submit(userId, viewOf(view).view),
-    close: async (view, how) => interactions.close(userId, viewOf(view).view, how?.clear ?? false),
+    submit: async (view) => interactions.submit(userId, modalOf(view)),
+    close: async (view, how) => interactions.close(userId, modalOf(view), how?.clear ?? false),
 
     async search(target, element, query) {
       const place = target !== undefined && typeof target !== 'string' && 'ts' in target ? placeOf(target) : viewOf(target)

@@ -4,7 +4,7 @@ import type { Directory } from './directory.ts'
 import type { StateValues } from './elements.ts'
 import { isObject, isYes, type Json, objectOf, objectsOf } from './json.ts'
 import type { MessageStore, StoredMessage } from './message-store.ts'
-import { clickNotice, commandNotice, dispatchFailed, trouble } from './notices.ts'
+import { clickNotice, commandNotice, dispatchFailed, notConfigured, trouble } from './notices.ts'
 import type { Payloads } from './payloads.ts'
 import type { ResponseUrls } from './response-urls.ts'
 import type { Delivery, DeliveryKind, Option, Suggestions } from './slack.ts'
@@ -27,6 +27,8 @@ export interface InteractionOptions {
   transport: Transport
   shouldEscape: boolean
   commandNames: string[] | undefined
+  /** Whether the app has interactivity turned on: without it no click and no form is delivered. */
+  interactivity: boolean
   delivered: (delivery: Delivery) => void
 }
 
@@ -38,7 +40,8 @@ export function createInteractions(options: InteractionOptions) {
     state.changed({ visible: false, notice: { userId, text } })
   }
 
-  async function deliver(kind: DeliveryKind, payload: Json): Promise<Delivery> {
+  async function deliver(kind: Exclude<DeliveryKind, 'event'>, payload: Json): Promise<Delivery> {
+    if (kind !== 'command' && !options.interactivity) return notSent(kind)
     const sent = await transport.send(kind, transport.requestFor(kind, payload), payload)
     const delivery: Delivery = { kind, payload, ...sent }
     options.delivered(delivery)
@@ -68,6 +71,11 @@ export function createInteractions(options: InteractionOptions) {
       ...(inChannel ? {} : { visibleTo: userId }),
     })
     responseUrls.made(url, message)
+  }
+
+  function afterClick(delivery: Delivery, userId: string): Delivery {
+    const notice = delivery.outcome === 'not-sent' ? notConfigured : clickNotice(delivery)
+    return notice === undefined ? delivery : fail(delivery, userId, notice)
   }
 
   return {
@@ -105,16 +113,14 @@ export function createInteractions(options: InteractionOptions) {
         'block_actions',
         payloads.blockActions({ userId, place: { message }, action, triggerId, responseUrl, values }),
       )
-      const notice = clickNotice(delivery)
-      return notice === undefined ? delivery : fail(delivery, userId, notice)
+      return afterClick(delivery, userId)
     },
 
     async actInView(userId: string, view: StoredView, action: Json): Promise<Delivery> {
       const triggerId = triggers.issue({ userId })
       const place = { view: views.toSlack(view) }
       const delivery = await deliver('block_actions', payloads.blockActions({ userId, place, action, triggerId }))
-      const notice = clickNotice(delivery)
-      return notice === undefined ? delivery : fail(delivery, userId, notice)
+      return afterClick(delivery, userId)
     },
 
     async submit(userId: string, view: StoredView): Promise<Delivery> {
@@ -122,6 +128,7 @@ export function createInteractions(options: InteractionOptions) {
       if (Object.keys(problems).length > 0) return notSent('view_submission', { errors: problems })
       const triggerId = triggers.issue({ userId })
       const delivery = await deliver('view_submission', payloads.viewSubmission(userId, views.toSlack(view), triggerId))
+      if (delivery.outcome === 'not-sent') return fail(delivery, userId, notConfigured)
       if (delivery.outcome !== 'acknowledged') return fail(delivery, userId, trouble)
       const result = answerSubmission(views, view, delivery.body)
       if (!result.taken) return fail(delivery, userId, trouble)

@@ -20,6 +20,9 @@ export interface Draft extends Content {
   subtype?: string
 }
 
+/** A reply that stands in the channel as well. */
+export const broadcastSubtype = 'thread_broadcast'
+
 export interface StoredMessage extends Draft {
   ts: string
   editedTs?: string
@@ -50,10 +53,56 @@ export function createMessageStore(directory: Directory, state: State) {
     return messages.filter((message) => message.channel === channel)
   }
 
+  /** As the Web API and interaction payloads tell of it. */
+  function toSlack(message: StoredMessage, options: { metadata?: boolean } = {}): Json {
+    const { bot, team } = directory
+    const replies = repliesTo(message)
+    return copyOf({
+      user: message.user,
+      type: 'message',
+      ...(message.subtype || message.deleted ? { subtype: message.deleted ? 'tombstone' : message.subtype } : {}),
+      ts: message.ts,
+      ...(message.user === bot.userId
+        ? {
+            bot_id: bot.botId,
+            app_id: bot.appId,
+            bot_profile: { id: bot.botId, app_id: bot.appId, name: bot.name, deleted: false, team_id: team.id },
+          }
+        : {}),
+      text: message.text,
+      team: team.id,
+      ...(message.threadTs ? { thread_ts: message.threadTs, parent_user_id: find(message.channel, message.threadTs)?.user } : {}),
+      ...(replies.length > 0
+        ? {
+            thread_ts: message.ts,
+            reply_count: replies.length,
+            reply_users: [...new Set(replies.map((reply) => reply.user))],
+            latest_reply: replies.at(-1)?.ts,
+          }
+        : {}),
+      ...rootOf(message),
+      ...(message.editedTs ? { edited: { user: message.user, ts: message.editedTs } } : {}),
+      ...(message.blocks ? { blocks: message.blocks } : {}),
+      ...(options.metadata && message.metadata ? { metadata: objectOf(message.metadata) } : {}),
+    })
+  }
+
+  /** A broadcast reply carries the message that it replies to. */
+  function rootOf(message: StoredMessage): Json {
+    const root = message.subtype === broadcastSubtype && message.threadTs ? find(message.channel, message.threadTs) : undefined
+    return root ? { root: toSlack(root) } : {}
+  }
+
   return {
     find,
     repliesTo,
     inChannel,
+
+    /** What everybody sees at channel level, broadcast replies among it. */
+    levelOf: (channel: string): StoredMessage[] =>
+      inChannel(channel).filter(
+        (message) => message.visibleTo === undefined && (message.threadTs === undefined || message.subtype === broadcastSubtype),
+      ),
 
     /** The stamp of the thread that a `thread_ts` means: a reply's own stamp stands for its parent. Undefined when there is none. */
     threadOf(channel: string, ts: string): string | undefined {
@@ -109,6 +158,7 @@ export function createMessageStore(directory: Directory, state: State) {
         channel: message.channel,
         ts: message.ts,
         ...(message.threadTs ? { threadTs: message.threadTs } : {}),
+        ...(message.subtype === broadcastSubtype ? { broadcast: true } : {}),
         user: message.user,
         userName: author.name,
         isBot: author.isBot === true,
@@ -125,38 +175,7 @@ export function createMessageStore(directory: Directory, state: State) {
       })
     },
 
-    /** As the Web API and interaction payloads tell of it. */
-    toSlack(message: StoredMessage, options: { metadata?: boolean } = {}): Json {
-      const { bot, team } = directory
-      const replies = repliesTo(message)
-      return copyOf({
-        user: message.user,
-        type: 'message',
-        ...(message.subtype || message.deleted ? { subtype: message.deleted ? 'tombstone' : message.subtype } : {}),
-        ts: message.ts,
-        ...(message.user === bot.userId
-          ? {
-              bot_id: bot.botId,
-              app_id: bot.appId,
-              bot_profile: { id: bot.botId, app_id: bot.appId, name: bot.name, deleted: false, team_id: team.id },
-            }
-          : {}),
-        text: message.text,
-        team: team.id,
-        ...(message.threadTs ? { thread_ts: message.threadTs, parent_user_id: find(message.channel, message.threadTs)?.user } : {}),
-        ...(replies.length > 0
-          ? {
-              thread_ts: message.ts,
-              reply_count: replies.length,
-              reply_users: [...new Set(replies.map((reply) => reply.user))],
-              latest_reply: replies.at(-1)?.ts,
-            }
-          : {}),
-        ...(message.editedTs ? { edited: { user: message.user, ts: message.editedTs } } : {}),
-        ...(message.blocks ? { blocks: message.blocks } : {}),
-        ...(options.metadata && message.metadata ? { metadata: objectOf(message.metadata) } : {}),
-      })
-    },
+    toSlack,
   }
 }
 export type MessageStore = ReturnType<typeof createMessageStore>

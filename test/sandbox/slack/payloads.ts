@@ -12,7 +12,7 @@ function channelName(channel: Channel): string {
   return channel.isPrivate ? 'privategroup' : channel.name
 }
 
-/** Where an interaction took place: in a message or in a modal. */
+/** Where an interaction took place: in a message, or in a modal or on a Home tab. */
 export type Place = { message: StoredMessage } | { view: Json }
 
 /** What Slack sends to a bot, member by member (docs.slack.dev/reference/interaction-payloads). */
@@ -43,7 +43,7 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
     }
   }
 
-  /** Modals carry their view and nothing of a channel; an ephemeral's own content is not sent. */
+  /** Modals and Home tabs carry their view and nothing of a channel; an ephemeral's own content is not sent. */
   function surroundings(place: Place): Json {
     if ('view' in place) return { view: place.view }
     const { message } = place
@@ -95,6 +95,23 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
         ...state,
         ...(click.responseUrl ? { response_url: click.responseUrl } : {}),
         actions: [click.action],
+      }
+    },
+
+    /** `view`: what is on the Home tab, where there is something. */
+    appHomeOpened(opened: { userId: string; tab: 'home' | 'messages'; eventId: string; eventTs: string; view?: Json | undefined }): Json {
+      const { userId, tab, eventTs, view } = opened
+      const channel = directory.directChannel(userId).id
+      return {
+        token,
+        team_id: team.id,
+        api_app_id: bot.appId,
+        event: { type: 'app_home_opened', user: userId, channel, tab, event_ts: eventTs, ...(view && tab === 'home' ? { view } : {}) },
+        type: 'event_callback',
+        event_id: opened.eventId,
+        event_time: Math.floor(Number(eventTs)),
+        authorizations: [{ enterprise_id: null, team_id: team.id, user_id: bot.userId, is_bot: true, is_enterprise_install: false }],
+        is_ext_shared_channel: false,
       }
     },
 

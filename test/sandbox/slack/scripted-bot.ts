@@ -4,9 +4,21 @@ import { readBody } from './http.ts'
 import { type Json, objectOf, parseJson, stringOf } from './json.ts'
 
 /** What the bot of a test answers: a body (JSON, text or nothing), a status, or `hold` to leave Slack waiting. */
-export type Script = (
-  payload: Json,
-) => { status?: number; body?: unknown; hold?: boolean } | Promise<{ status?: number; body?: unknown; hold?: boolean }>
+export type Script = (payload: Json) => Answer | Promise<Answer>
+
+interface Answer {
+  status?: number
+  headers?: Record<string, string>
+  body?: unknown
+  hold?: boolean
+}
+
+/** Events are JSON, commands forms, and interactions JSON within a form. */
+function payloadOf(contentType: string, body: string): Json {
+  if (contentType === 'application/json') return objectOf(parseJson(body))
+  const form = Object.fromEntries(new URLSearchParams(body))
+  return form.payload === undefined ? form : objectOf(parseJson(stringOf(form.payload)))
+}
 
 /** A bot without any library, for looking at what Slack sends and does with answers. */
 export async function startScriptedBot(script: Script = () => ({})) {
@@ -15,12 +27,11 @@ export async function startScriptedBot(script: Script = () => ({})) {
 
   const server = createServer((request, response) => {
     void (async () => {
-      const form = Object.fromEntries(new URLSearchParams(await readBody(request)))
-      const payload = form.payload === undefined ? form : objectOf(parseJson(stringOf(form.payload)))
+      const payload = payloadOf(request.headers['content-type'] ?? '', await readBody(request))
       received.push({ headers: request.headers, payload })
-      const { status = 200, body, hold } = await current(payload)
+      const { status = 200, headers, body, hold } = await current(payload)
       if (hold) return
-      response.writeHead(status)
+      response.writeHead(status, headers)
       response.end(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
     })()
   })

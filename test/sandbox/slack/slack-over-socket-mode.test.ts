@@ -57,6 +57,16 @@ describe('a Bolt app over Socket Mode', () => {
       await ack()
       await respond({ text: 'Done', replace_original: true })
     })
+    app.event('app_home_opened', async ({ event, client }) => {
+      if (event.tab !== 'home') return
+      const said = { type: 'section' as const, text: { type: 'plain_text' as const, text: 'Welcome' } }
+      const yes = { type: 'button' as const, action_id: 'home', text: { type: 'plain_text' as const, text: 'Yes' } }
+      await client.views.publish({ user_id: event.user, view: { type: 'home', blocks: [said, { type: 'actions', elements: [yes] }] } })
+    })
+    app.action('home', async ({ ack, body, client }) => {
+      await ack()
+      await client.views.publish({ user_id: body.user.id, view: { type: 'home', blocks: [] } })
+    })
     await app.start()
   })
   afterEach(async () => {
@@ -103,5 +113,22 @@ describe('a Bolt app over Socket Mode', () => {
     await slack.until(() => slack.sockets() === 0)
 
     expect(before).toBe(1)
+  })
+
+  test('the Home tab is opened, published and clicked', async () => {
+    const opened = await slack.as(ada).openHome()
+    const home = await slack.until(() => slack.as(ada).home())
+    const clicked = await slack.as(ada).click(home, 'Yes')
+    await slack.until(() => slack.home(ada)?.hash !== home.hash)
+
+    expect(JSON.parse(opened.request.body)).toMatchObject({
+      type: 'events_api',
+      accepts_response_payload: false,
+      retry_attempt: 0,
+      retry_reason: '',
+      payload: { type: 'event_callback', event: { type: 'app_home_opened', user: ada } },
+    })
+    expect([opened.outcome, clicked.outcome]).toEqual(['acknowledged', 'acknowledged'])
+    expect(slack.home(ada)?.blocks).toEqual([])
   })
 })

@@ -18,8 +18,18 @@ export interface SlackOptions {
   signingSecret?: string
   botToken?: string
   appToken?: string
-  /** What the bot token may do; a method without its scope answers `missing_scope`. Default: everything the stand-in offers. */
+  /** More full members (or guests, strangers, bots), who are in every channel but the direct messages. */
+  people?: Person[]
+  /** What the bot token may do; a method without its scope answers `missing_scope`. Default: what the bot's manifest asks for. */
   scopes?: string[]
+  /** Whether the app has a Home tab; without one `views.publish` answers `not_enabled`. Default: true. */
+  homeTab?: boolean
+  /** Whether clicks and forms are delivered, or the app was not configured for them. Default: true. */
+  interactivity?: boolean
+  /** How far Slack's clock, as the `Date` header of the Web API tells it, is ahead of `now`, in ms. Default: 0. */
+  clockSkewMs?: number
+  /** How long after one try of an event that was not acknowledged the next one follows, in ms. Default: at once, 1 and 5 minutes, as in Slack. */
+  eventRetryMs?: number[]
   /** What the composer of the page suggests. */
   commands?: CommandSuggestion[]
   /** The slash commands of the app, with their slash. Default: every word after a slash is one. */
@@ -41,6 +51,8 @@ export interface Message {
   channel: string
   ts: string
   threadTs?: string
+  /** Of a reply: it was sent to the channel as well (`reply_broadcast`). */
+  broadcast?: boolean
   user: string
   userName: string
   isBot: boolean
@@ -59,7 +71,7 @@ export interface Message {
   time: string
 }
 
-/** An open modal of a person. `view` is Slack's view object with the person's input in `state.values`. Always a copy. */
+/** An open modal of a person, or their Home tab (without a title). `view` is Slack's view object with the person's input in `state.values`. Always a copy. */
 export interface OpenView {
   id: string
   hash: string
@@ -74,7 +86,7 @@ export interface Option {
   description?: { type: string; text: string }
 }
 
-export type DeliveryKind = 'command' | 'block_actions' | 'view_submission' | 'view_closed' | 'block_suggestion'
+export type DeliveryKind = 'event' | 'command' | 'block_actions' | 'view_submission' | 'view_closed' | 'block_suggestion'
 
 export interface DeliveryRequest {
   transport: 'http' | 'socket'
@@ -100,6 +112,8 @@ export interface Delivery {
   body?: unknown
   /** What Slack shows the person when it went wrong. */
   notice?: string
+  /** The bot asked with `x-slack-no-retry` that this event is not sent again. */
+  noRetry?: boolean
   /** Of a submission: messages by block id, from the bot or from Slack's own client. */
   errors?: Record<string, string>
   /** What was sent, parsed. */
@@ -118,7 +132,9 @@ export type Input = string | string[] | number | null
 export interface ClickOptions {
   /** Needed when the target is given as a `ts`. */
   channel?: string
+  /** Which of several elements of the same name: the one in this block, or the button with this value. */
   blockId?: string
+  value?: string
   /** Of selects, radio buttons, checkboxes and overflow menus: option text or value, or an id or a date where the element wants one. */
   choose?: Input
   /** Replaces members of the action, to send what no client would. */
@@ -126,6 +142,8 @@ export interface ClickOptions {
   /** What the person answers to the element's `confirm`. Default: `confirm`. */
   confirm?: 'confirm' | 'deny'
 }
+
+export type HomeTab = 'home' | 'messages'
 
 /** A view by its id, a copy of it, or, when left out, the one on top. */
 export type ViewRef = string | Pick<OpenView, 'id'>
@@ -137,8 +155,18 @@ export interface Hands {
   command(text: string, at: { channel: string }): Promise<Delivery>
   /** Says something; `/invite @handle` invites, as in Slack. */
   say(text: string, at: { channel: string; threadTs?: string }): Promise<Message | undefined>
-  /** Presses or chooses an element, named by its action id or the text on it, of a message (as it looks in the copy given) or a view. */
+  /**
+   * Presses or chooses an element, named by its action id or the text on it, of a message or a Home tab (as it looks in the copy
+   * given, which may be an old one) or of a modal.
+   */
   click(target: Message | OpenView | string, element: string, options?: ClickOptions): Promise<Delivery>
+  /**
+   * Looks at the app: the bot is told (`app_home_opened`). Resolves after the first try; further ones of an event that was not
+   * acknowledged are in `deliveries`. What the bot then publishes is not waited for.
+   */
+  openHome(how?: { tab?: HomeTab }): Promise<Delivery>
+  /** What is on this person's Home tab; undefined before the bot has published anything. */
+  home(): OpenView | undefined
   /** The stack of open modals, the last on top. */
   openViews(): OpenView[]
   /** The modal on top; throws when none is open. */
@@ -241,7 +269,7 @@ export interface Slack {
   connectBot(url: string): void
   as(userId: string): Hands
 
-  /** Channel level messages that are there now, oldest first, without ephemerals. */
+  /** Channel level messages that are there now, oldest first, broadcast replies among them, without ephemerals. */
   messages(channel: string): Message[]
   /** The parent and its replies, without ephemerals. */
   thread(channel: string, ts: string): Message[]
@@ -271,9 +299,10 @@ export interface Slack {
   /** Makes somebody, by default the bot, a member. */
   invite(channel: string, userId?: string): void
   leave(channel: string, userId: string): void
-  /** Changes what `users.info` says: deactivates, restricts, renames. */
+  /** Changes what `users.info` says: deactivates, restricts, renames, makes a stranger of another team. */
   setPerson(userId: string, changes: Partial<Person>): void
-  setUserGroup(id: string, changes: { members?: string[]; disabled?: boolean }): void
+  /** Changes who is in a group (the ids alone will do), or disables it. */
+  setUserGroup(id: string, changes: string[] | { members?: string[]; disabled?: boolean }): void
   /** Removes a message as a workspace admin would, without the bot knowing. */
   removeMessage(channel: string, ts: string): void
   /** Socket Mode: how many connections there are, and ending them as Slack does when it refreshes one. */

@@ -4,6 +4,7 @@ import { createActs } from './acts.ts'
 import { createComposer } from './composer.ts'
 import { createDesk } from './desk.ts'
 import { createDirectory } from './directory.ts'
+import { createEvents, usualRetryMs } from './events.ts'
 import { createFaults } from './faults.ts'
 import { createHands } from './hands.ts'
 import { addressOf, sendText } from './http.ts'
@@ -24,7 +25,7 @@ import { appMethods } from './web-api/app.ts'
 import { chatMethods } from './web-api/chat.ts'
 import { conversationMethods } from './web-api/conversations.ts'
 import { peopleMethods } from './web-api/people.ts'
-import { allScopes, serveWebApi } from './web-api/serve-web-api.ts'
+import { serveWebApi, usualScopes } from './web-api/serve-web-api.ts'
 import { viewMethods } from './web-api/views.ts'
 import { nimbusWorks } from './workspace.ts'
 
@@ -43,6 +44,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   const state = createState(options.now ?? Date.now)
   const workspace = copyOf(options.workspace ?? nimbusWorks)
   const directory = createDirectory(workspace, state)
+  directory.addPeople(options.people ?? [])
   const messages = createMessageStore(directory, state)
   const views = createViewStore(directory, state)
   const triggers = createTriggers(state)
@@ -71,33 +73,39 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     botUrl: () => botUrl,
     deadlineMs: options.ackDeadlineMs ?? 3000,
   })
+  const homeTab = options.homeTab ?? true
+  const payloads = createPayloads(directory, messages)
+  const delivered = (delivery: Delivery) => {
+    deliveries.push(delivery)
+    state.changed({ visible: false })
+  }
   const interactions = createInteractions({
     ...stores,
     responseUrls,
     transport,
-    payloads: createPayloads(directory, messages),
+    payloads,
     shouldEscape: options.shouldEscape ?? true,
     commandNames: options.commandNames,
-    delivered: (delivery) => {
-      deliveries.push(delivery)
-      state.changed({ visible: false })
-    },
+    interactivity: options.interactivity ?? true,
+    delivered,
   })
+  const events = createEvents({ ...stores, payloads, transport, homeTab, retryMs: options.eventRetryMs ?? usualRetryMs, delivered })
   const acts = createActs({ ...stores, interactions })
   const composer = createComposer(directory, messages, interactions)
-  const desk = createDesk({ ...stores, interactions, acts, composer, commands: options.commands ?? [] })
+  const desk = createDesk({ ...stores, interactions, acts, composer, events, homeTab, commands: options.commands ?? [] })
   const webApi = serveWebApi({
     stores,
     methods: {
       ...appMethods(stores, socketMode.issueUrl),
       ...chatMethods(stores),
-      ...viewMethods(stores),
+      ...viewMethods(stores, { homeTab }),
       ...peopleMethods(stores),
       ...conversationMethods(stores),
     },
     tokens: { bot: botToken, app: appToken },
-    scopes: options.scopes ?? allScopes,
+    scopes: options.scopes ?? usualScopes,
     limits: options.limits ?? false,
+    clockSkewMs: options.clockSkewMs ?? 0,
     faults,
     record,
     revoked: () => revokedWith,
@@ -145,19 +153,19 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     connectBot: (address) => {
       botUrl = address
     },
-    as: (userId) => createHands(userId, { directory, messages, views, interactions, acts, composer, noticesOf }),
+    as: (userId) => createHands(userId, { directory, messages, views, interactions, acts, composer, events, noticesOf }),
 
-    messages(channel) {
-      const level = messages.seen(directory.channel(channel).id)
-      return shown(level.filter((message) => message.threadTs === undefined && message.visibleTo === undefined && !message.deleted))
-    },
+    messages: (channel) => shown(messages.levelOf(directory.channel(channel).id).filter((message) => !message.deleted)),
     thread(channel, ts) {
       const parent = messages.find(directory.channel(channel).id, ts)
       return parent ? shown([parent, ...messages.repliesTo(parent)]) : []
     },
     ephemerals: (userId) => shown(messages.ephemeralsOf(userId)),
     directMessages: (userId) => shown(messages.seen(directory.directChannel(userId).id)),
-    home: views.home,
+    home(userId) {
+      const home = views.homeOf(userId)
+      return home && views.toSlack(home)
+    },
     transcript: (channel, how) => transcriptOf(shown(messages.seen(directory.channel(channel).id, how?.as)), directory),
     until: (predicate, how) => until({ subscribe: (listener) => state.subscribe(listener), describe }, predicate, how),
 
@@ -186,6 +194,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
 
     async close() {
       desk.close()
+      events.close()
       socketMode.close()
       await new Promise<void>((resolve) => {
         server.close(() => resolve())

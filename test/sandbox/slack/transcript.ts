@@ -100,7 +100,8 @@ function firstName(userId: string, directory: Directory): string {
 }
 
 function inWords(message: Message, indent: string, directory: Directory): string[] {
-  const mark = message.visibleTo ? ` (only visible to ${firstName(message.visibleTo, directory)})` : ''
+  const alone = message.visibleTo ? ` (only visible to ${firstName(message.visibleTo, directory)})` : ''
+  const mark = message.broadcast && indent === '' ? ' (also sent to the channel)' : alone
   const [first = '', ...rest] = linesOf(message, directory)
   const edited = message.edited ? ' (edited)' : ''
   return [`${indent}${message.userName}${mark}: ${first}`, ...rest.map((line) => `${indent}  ${line}`)].map((line, at, all) =>
@@ -113,7 +114,7 @@ export function transcriptOf(messages: Message[], directory: Directory): string 
   const replies = (ts: string) => messages.filter((message) => message.threadTs === ts)
   const parents = new Set(messages.map((message) => message.ts))
   return messages
-    .filter((message) => message.threadTs === undefined || !parents.has(message.threadTs))
+    .filter((message) => message.threadTs === undefined || message.broadcast || !parents.has(message.threadTs))
     .flatMap((message) => [
       ...inWords(message, '', directory),
       ...replies(message.ts).flatMap((reply) => inWords(reply, '    ', directory)),

@@ -9,6 +9,8 @@ export interface StoredView {
   id: string
   hash: string
   userId: string
+  /** A Home tab rather than a modal. */
+  isHome: boolean
   /** As the bot gave it, with ids filled in. */
   given: Json
   values: StateValues
@@ -33,17 +35,17 @@ function keepInput(blocks: Json[], before: StateValues): StateValues {
 /** The modals that people have open, as one stack for each, and the Home tabs. */
 export function createViewStore(directory: Directory, state: State) {
   const stacks = new Map<string, StoredView[]>()
-  const homes = new Map<string, Json>()
+  const homes = new Map<string, StoredView>()
 
   const freshHash = () => `${Math.floor(state.now() / 1000)}.${state.id('h')}`
   const stackOf = (userId: string): StoredView[] => stacks.get(userId) ?? []
-  const all = (): StoredView[] => [...stacks.values()].flat()
+  const modals = (): StoredView[] => [...stacks.values()].flat()
 
-  function create(userId: string, view: Json, below?: StoredView): StoredView {
+  function create(userId: string, view: Json, below?: StoredView, isHome = false): StoredView {
     const id = state.id('V')
     const given: Json = { ...copyOf(view), blocks: withIds(objectsOf(view.blocks), state) }
     const values = initialState(objectsOf(given.blocks))
-    return { id, hash: freshHash(), userId, given, values, rootId: below?.rootId ?? id, previousId: below?.id ?? null }
+    return { id, hash: freshHash(), userId, isHome, given, values, rootId: below?.rootId ?? id, previousId: below?.id ?? null }
   }
 
   function setStack(userId: string, stack: StoredView[]): void {
@@ -51,10 +53,20 @@ export function createViewStore(directory: Directory, state: State) {
     state.changed({ visible: true })
   }
 
+  function update(stored: StoredView, view: Json): void {
+    stored.given = { ...copyOf(view), blocks: withIds(objectsOf(view.blocks), state) }
+    stored.values = keepInput(objectsOf(stored.given.blocks), stored.values)
+    stored.hash = freshHash()
+    state.changed({ visible: true })
+  }
+
   return {
     stackOf,
-    find: (id: string): StoredView | undefined => all().find((view) => view.id === id),
-    findByExternalId: (externalId: string): StoredView | undefined => all().find((view) => view.given.external_id === externalId),
+    update,
+    /** An open modal. */
+    find: (id: string): StoredView | undefined => modals().find((view) => view.id === id),
+    findByExternalId: (externalId: string): StoredView | undefined =>
+      [...modals(), ...homes.values()].find((view) => view.given.external_id === externalId),
 
     open(userId: string, view: Json): StoredView {
       const opened = create(userId, view)
@@ -69,13 +81,6 @@ export function createViewStore(directory: Directory, state: State) {
       const pushed = create(userId, view, stack.at(-1))
       setStack(userId, [...stack, pushed])
       return pushed
-    },
-
-    update(stored: StoredView, view: Json): void {
-      stored.given = { ...copyOf(view), blocks: withIds(objectsOf(view.blocks), state) }
-      stored.values = keepInput(objectsOf(stored.given.blocks), stored.values)
-      stored.hash = freshHash()
-      state.changed({ visible: true })
     },
 
     /** Takes a view and everything above it away. */
@@ -94,23 +99,20 @@ export function createViewStore(directory: Directory, state: State) {
       state.changed({ visible: true })
     },
 
-    publish(userId: string, view: Json): Json {
-      const { bot, team } = directory
-      const home = {
-        ...copyOf(view),
-        id: state.id('V'),
-        team_id: team.id,
-        app_id: bot.appId,
-        bot_id: bot.botId,
-        hash: freshHash(),
-        blocks: withIds(objectsOf(view.blocks), state),
+    /** Puts a view on a person's Home tab: the tab keeps its id, every publication has a hash of its own. */
+    publish(userId: string, view: Json): StoredView {
+      const published = homes.get(userId)
+      if (published) {
+        update(published, view)
+        return published
       }
+      const home = create(userId, view, undefined, true)
       homes.set(userId, home)
       state.changed({ visible: true })
       return home
     },
 
-    home: (userId: string): Json | undefined => homes.get(userId),
+    homeOf: (userId: string): StoredView | undefined => homes.get(userId),
 
     /** Slack's view object, as the Web API answers it and payloads carry it. */
     toSlack(stored: StoredView): Json {
@@ -119,13 +121,14 @@ export function createViewStore(directory: Directory, state: State) {
       return copyOf({
         id: stored.id,
         team_id: team.id,
-        type: 'modal',
+        type: stored.isHome ? 'home' : 'modal',
         blocks: given.blocks,
         private_metadata: stringOf(given.private_metadata),
         callback_id: stringOf(given.callback_id),
         state: { values: stored.values },
         hash: stored.hash,
-        title: given.title,
+        // Home tabs have none; Slack puts this in its place.
+        title: given.title ?? { type: 'plain_text', text: 'View Title', emoji: true },
         clear_on_close: isYes(given.clear_on_close),
         notify_on_close: isYes(given.notify_on_close),
         close: given.close ?? null,

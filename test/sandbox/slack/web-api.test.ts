@@ -144,6 +144,7 @@ describe('the Web API', () => {
   })
 
   test('knows people, groups and direct messages', async () => {
+    await start({ scopes: ['chat:write', 'users:read', 'usergroups:read', 'im:write'] })
     const { user } = await client.users.info({ user: 'U0DOV00001' })
     const { users } = await client.usergroups.users.list({ usergroup: 'S0ONCALL01' })
     slack.setUserGroup('S0ONCALL01', { disabled: true })
@@ -157,6 +158,103 @@ describe('the Web API', () => {
     expect(slack.directMessages(ada)).toMatchObject([{ channel: channel?.id, text: 'Hello Ada' }])
     expect(await outcome(client.users.info({ user: 'U0NOBODY01' }))).toBe('user_not_found')
     expect(await outcome(client.usergroups.users.list({ usergroup: 'S0NOBODY01' }))).toBe('no_such_subteam')
+  })
+
+  test('names its scopes with every answer, and wants those of the kind of conversation', async () => {
+    await start({ scopes: ['channels:read', 'channels:history', 'groups:read', 'im:write'] })
+    slack.workspace.channels.push({ id: 'C0SECRET01', name: 'secret', topic: '', members: [ada, 'U0LOCKKEEP'], isPrivate: true })
+    const direct = await client.conversations.open({ users: ada })
+    const missing = (call: Promise<unknown>) =>
+      call.then(
+        () => 'ok',
+        ({ data }) => data.needed,
+      )
+    const info = (channel: string) => missing(client.conversations.info({ channel }))
+
+    const response = await fetch(`${slack.apiUrl}users.info`, { method: 'POST', headers: { authorization: `Bearer ${slack.botToken}` } })
+
+    expect([response.headers.get('x-oauth-scopes'), response.headers.get('x-accepted-oauth-scopes')]).toEqual([
+      'channels:read,channels:history,groups:read,im:write',
+      'users:read',
+    ])
+    expect([await info(ops), await info('C0SECRET01'), await info('C0MPDM0001'), await info(direct.channel?.id ?? '')]).toEqual([
+      'ok',
+      'ok',
+      'mpim:read',
+      'im:read',
+    ])
+    expect(await missing(client.conversations.history({ channel: 'C0SECRET01' }))).toBe('groups:history')
+    expect(await missing(client.conversations.history({ channel: ops }))).toBe('ok')
+    expect(await missing(client.usergroups.list())).toBe('usergroups:read')
+    expect(await missing(post())).toBe('chat:write')
+    expect(await outcome(client.conversations.info({ channel: 'C0NOWHERE1' }))).toBe('channel_not_found')
+  })
+
+  test('tells what kind of conversation it is', async () => {
+    await start({ scopes: ['channels:read', 'groups:read', 'mpim:read'] })
+    slack.workspace.channels.push({ id: 'C0SECRET01', name: 'secret', topic: '', members: [ada, 'U0LOCKKEEP'], isPrivate: true })
+    slack.workspace.channels.push({ id: 'C0HIDDEN01', name: 'hidden', topic: '', members: [ada], isPrivate: true })
+    const info = async (channel: string) => {
+      const answer = await client.conversations.info({ channel })
+      return Object.entries(answer.channel ?? {}).flatMap(([name, value]) => (value === true ? [name] : []))
+    }
+
+    expect(await info(ops)).toEqual(['is_channel', 'is_member'])
+    expect(await info(general)).toEqual(['is_channel', 'is_general'])
+    expect(await info('C0SHARED01')).toEqual(['is_channel', 'is_member', 'is_ext_shared', 'is_shared'])
+    expect(await info('C0SECRET01')).toEqual(['is_channel', 'is_private', 'is_member'])
+    expect(await info('C0MPDM0001')).toEqual(['is_group', 'is_mpim', 'is_private', 'is_member'])
+    expect(await outcome(info('C0HIDDEN01'))).toBe('channel_not_found')
+  })
+
+  test('people come, change and go', async () => {
+    const finn = { id: 'U0FIN00001', name: 'Finn Aalto', handle: 'finn' }
+    await start({ people: [finn] })
+    const userOf = async (user: string) => (await client.users.info({ user })).user
+
+    slack.setUserGroup('S0ONCALL01', [finn.id])
+    slack.setPerson(ada, { deleted: true })
+    slack.setPerson('U0BEN00001', { isStranger: true, teamId: 'T0PARTNER1' })
+
+    expect((await client.usergroups.users.list({ usergroup: 'S0ONCALL01' })).users).toEqual([finn.id])
+    expect((await client.usergroups.list()).usergroups).toMatchObject([{ id: 'S0ONCALL01', handle: 'oncall', name: 'On call' }])
+    expect(await userOf(finn.id)).toMatchObject({ name: 'finn', real_name: 'Finn Aalto', is_restricted: false, team_id: 'T0NIMBUS01' })
+    expect(await userOf(ada)).toMatchObject({ deleted: true })
+    expect(await userOf('U0BEN00001')).toMatchObject({ is_stranger: true, team_id: 'T0PARTNER1' })
+    expect(await userOf('U0EVE00001')).toMatchObject({ real_name: 'Eve Park', is_stranger: true, team_id: 'T0PARTNER1' })
+    expect(slack.as(finn.id).sees(general)).toEqual([])
+    await slack.as(finn.id).say('Hello', { channel: ops })
+    expect(slack.messages(ops)).toMatchObject([{ text: 'Hello', userName: 'Finn Aalto' }])
+  })
+
+  test('a broadcast reply stands in the thread and in the channel', async () => {
+    const { ts = '' } = await post()
+    await client.chat.postMessage({ channel: ops, text: 'Only here', thread_ts: ts })
+    const broadcast = await client.chat.postMessage({ channel: ops, text: 'For all', thread_ts: ts, reply_broadcast: true })
+    const history = await client.conversations.history({ channel: ops })
+    const replies = await client.conversations.replies({ channel: ops, ts })
+
+    expect(broadcast.message).toMatchObject({ subtype: 'thread_broadcast', thread_ts: ts, root: { ts, text: 'Hello' } })
+    expect(history.messages?.map(({ text }) => text)).toEqual(['For all', 'Hello'])
+    expect(replies.messages?.map(({ text }) => text)).toEqual(['Hello', 'Only here', 'For all'])
+    expect(slack.messages(ops)).toMatchObject([
+      { text: 'Hello', replyCount: 2 },
+      { text: 'For all', threadTs: ts, broadcast: true },
+    ])
+    expect(slack.transcript(ops)).toMatchInlineSnapshot(`
+      "Lockkeeper: Hello
+          Lockkeeper: Only here
+          Lockkeeper: For all
+      Lockkeeper (also sent to the channel): For all"
+    `)
+  })
+
+  test("tells the time by Slack's own clock", async () => {
+    await start({ clockSkewMs: -600_000 })
+
+    const response = await fetch(`${slack.apiUrl}api.test`, { method: 'POST' })
+
+    expect(response.headers.get('date')).toBe(new Date(now - 600_000).toUTCString())
   })
 
   test('holds to the rate limits when asked to', async () => {

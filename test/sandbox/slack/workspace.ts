@@ -31,6 +31,8 @@ export interface Channel {
   isShared?: boolean
   /** The direct messages between the bot and one person. */
   isDirect?: boolean
+  /** Direct messages of several people. */
+  isGroupDirect?: boolean
 }
 
 export interface UserGroup {
@@ -61,7 +63,10 @@ export interface Workspace {
 
 const everybody = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0DOV00001']
 
-/** The sandbox's workspace: a requester, two approvers, a guest, a channel with the bot, one without, and one of Slack Connect. */
+/**
+ * The sandbox's workspace: a requester, two approvers, a guest, a channel with the bot, one without, one of Slack Connect with
+ * somebody of the other organisation, and direct messages of several people.
+ */
 export const nimbusWorks: Workspace = {
   team: { id: 'T0NIMBUS01', name: 'Nimbus Works', domain: 'nimbus-works' },
   people: [
@@ -77,11 +82,26 @@ export const nimbusWorks: Workspace = {
       color: '#b45309',
       isRestricted: true,
     },
+    { id: 'U0EVE00001', name: 'Eve Park', handle: 'eve', title: 'Engineer at Partner Ltd', isStranger: true, teamId: 'T0PARTNER1' },
   ],
   channels: [
     { id: 'C0OPS00001', name: 'ops', topic: 'Servers, addresses, moves', members: [...everybody, 'U0LOCKKEEP'] },
     { id: 'C0GENERAL1', name: 'general', topic: 'Everything else', members: everybody },
-    { id: 'C0SHARED01', name: 'partner-ops', topic: 'Shared with Partner Ltd', members: [...everybody, 'U0LOCKKEEP'], isShared: true },
+    {
+      id: 'C0SHARED01',
+      name: 'partner-ops',
+      topic: 'Shared with Partner Ltd',
+      members: [...everybody, 'U0EVE00001', 'U0LOCKKEEP'],
+      isShared: true,
+    },
+    {
+      id: 'C0MPDM0001',
+      name: 'mpdm-ada--ben--lockkeeper-1',
+      topic: '',
+      members: ['U0ADA00001', 'U0BEN00001', 'U0LOCKKEEP'],
+      isPrivate: true,
+      isGroupDirect: true,
+    },
   ],
   userGroups: [{ id: 'S0ONCALL01', handle: 'oncall', name: 'On call', members: ['U0BEN00001', 'U0CHI00001'] }],
   bot: { userId: 'U0LOCKKEEP', botId: 'B0LOCKKEEP', appId: 'A0LOCKKEEP', name: 'Lockkeeper', handle: 'lockkeeper' },

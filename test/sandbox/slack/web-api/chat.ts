@@ -1,5 +1,5 @@
-import { isObject, type Json, objectsOf, stringOf } from '../json.ts'
-import type { Content, StoredMessage } from '../message-store.ts'
+import { isObject, isYes, type Json, objectsOf, stringOf } from '../json.ts'
+import { broadcastSubtype, type Content, type StoredMessage } from '../message-store.ts'
 import { validateMessageBlocks } from '../validate-blocks.ts'
 import type { Channel } from '../workspace.ts'
 import { type Method, required, type Stores } from './method.ts'
@@ -71,7 +71,9 @@ export function chatMethods({ directory, messages }: Stores): Record<string, Met
         mustBeMember(channel)
         if (channel.isArchived) throw new Refusal('is_archived')
         const content = contentOf(args)
-        const message = messages.post({ channel: channel.id, user: botId, ...content, ...thread(channel, args) })
+        const inThread = thread(channel, args)
+        const broadcast = inThread.threadTs && isYes(args.reply_broadcast) ? { subtype: broadcastSubtype } : {}
+        const message = messages.post({ channel: channel.id, user: botId, ...content, ...inThread, ...broadcast })
         return { channel: channel.id, ts: message.ts, message: messages.toSlack(message, { metadata: true }) }
       },
     },
@@ -83,7 +85,9 @@ export function chatMethods({ directory, messages }: Stores): Record<string, Met
         mustBeMember(channel)
         if (channel.isArchived) throw new Refusal('is_inactive')
         const message = ownMessage(channel, args, 'cant_update_message')
-        messages.replace(message, contentOf(args))
+        const content = contentOf(args)
+        if (message.threadTs && isYes(args.reply_broadcast)) message.subtype = broadcastSubtype
+        messages.replace(message, content)
         return { channel: channel.id, ts: message.ts, text: message.text, message: messages.toSlack(message, { metadata: true }) }
       },
     },

@@ -4,6 +4,14 @@ import type { Channel } from '../workspace.ts'
 import { type Method, required, type Stores } from './method.ts'
 import { Refusal } from './refusal.ts'
 
+const kinds = ['channels', 'groups', 'im', 'mpim'] as const
+
+function kindOf(channel: Channel): (typeof kinds)[number] {
+  if (channel.isDirect) return 'im'
+  if (channel.isGroupDirect) return 'mpim'
+  return channel.isPrivate ? 'groups' : 'channels'
+}
+
 export function conversationMethods({ directory, messages }: Stores): Record<string, Method> {
   const botId = directory.bot.userId
 
@@ -12,6 +20,17 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
     const found = directory.findChannel(stringOf(args.channel))
     if (found === undefined || (found.isPrivate && !found.members.includes(botId))) throw new Refusal('channel_not_found')
     return found
+  }
+
+  /** Each kind of conversation has scopes of its own. */
+  function scopesTo(what: 'read' | 'history'): Pick<Method, 'scopes' | 'scopeFor'> {
+    return {
+      scopes: kinds.map((kind) => `${kind}:${what}`),
+      scopeFor(args) {
+        const channel = directory.findChannel(stringOf(args.channel))
+        return channel && `${kindOf(channel)}:${what}`
+      },
+    }
   }
 
   function readable(args: Json): Channel {
@@ -56,21 +75,25 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
     },
 
     'conversations.info': {
-      scopes: ['channels:read', 'groups:read', 'im:read'],
+      ...scopesTo('read'),
       run(args) {
         const channel = channelOf(args)
+        const kind = kindOf(channel)
         return {
           channel: {
             id: channel.id,
             name: channel.name,
-            is_channel: !channel.isPrivate && !channel.isDirect,
-            is_group: false,
-            is_im: channel.isDirect ?? false,
-            is_private: (channel.isPrivate || channel.isDirect) ?? false,
+            // Private channels too, since 2021; only direct messages are none.
+            is_channel: kind === 'channels' || kind === 'groups',
+            is_group: kind === 'mpim',
+            is_im: kind === 'im',
+            is_mpim: kind === 'mpim',
+            is_private: kind !== 'channels',
             is_archived: channel.isArchived ?? false,
             is_member: channel.members.includes(botId),
             is_ext_shared: channel.isShared ?? false,
             is_shared: channel.isShared ?? false,
+            is_pending_ext_shared: false,
             is_general: channel.name === 'general',
             context_team_id: directory.team.id,
             topic: { value: channel.topic, creator: '', last_set: 0 },
@@ -82,16 +105,15 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
     },
 
     'conversations.history': {
-      scopes: ['channels:history', 'groups:history', 'im:history'],
+      ...scopesTo('history'),
       run(args) {
         const channel = readable(args)
-        const level = messages.seen(channel.id).filter((message) => message.visibleTo === undefined && message.threadTs === undefined)
-        return page(level, args, true)
+        return page(messages.levelOf(channel.id), args, true)
       },
     },
 
     'conversations.replies': {
-      scopes: ['channels:history', 'groups:history', 'im:history'],
+      ...scopesTo('history'),
       run(args) {
         const channel = readable(args)
         required(args, 'ts')

@@ -19,6 +19,8 @@ export interface Stores {
 export interface Method {
   /** Any of these scopes will do. */
   scopes?: string[]
+  /** The one of them that these arguments need; undefined where they do not decide it. */
+  scopeFor?(args: Json): string | undefined
   /** Default: `bot`. */
   token?: 'bot' | 'app' | 'none'
   run(args: Json): Json

@@ -8,18 +8,15 @@ import type { FaultPlan, JournalEntry } from '../slack.ts'
 import type { Method, Stores } from './method.ts'
 import { Refusal } from './refusal.ts'
 
-/** Every scope that some method here asks for, and `commands`. */
-export const allScopes = [
+/** What the token may do unless a test says otherwise: what the manifest of the bot asks for. */
+export const usualScopes = [
   'commands',
   'chat:write',
   'users:read',
   'usergroups:read',
-  'im:write',
-  'im:read',
-  'im:history',
   'channels:read',
-  'channels:history',
   'groups:read',
+  'channels:history',
   'groups:history',
 ]
 
@@ -29,6 +26,8 @@ export interface WebApiOptions {
   tokens: { bot: string; app: string }
   scopes: string[]
   limits: boolean
+  /** How far Slack's clock, as its `Date` header tells it, is ahead of ours. */
+  clockSkewMs: number
   faults: FaultBox
   record: (entry: JournalEntry) => void
   /** The error that every call gets while the app is revoked. */
@@ -58,15 +57,17 @@ export function serveWebApi(options: WebApiOptions) {
   const { stores, methods, tokens, scopes, faults } = options
   const limits = createRateLimits(stores.state.now)
 
-  function checkToken(method: Method, token: string): void {
+  function checkToken(method: Method, token: string, args: Json): void {
     if (method.token === 'none') return
     const revoked = options.revoked()
     if (revoked !== null) throw new Refusal(revoked)
     if (token === '') throw new Refusal('not_authed')
     if (token !== tokens.bot && token !== tokens.app) throw new Refusal('invalid_auth')
     if (token !== tokens[method.token ?? 'bot']) throw new Refusal('not_allowed_token_type')
-    if (method.scopes && !method.scopes.some((scope) => scopes.includes(scope))) {
-      throw new Refusal('missing_scope', { needed: method.scopes[0], provided: scopes.join(',') })
+    const exact = method.scopeFor?.(args)
+    const enough = exact === undefined ? method.scopes : [exact]
+    if (enough && !enough.some((scope) => scopes.includes(scope))) {
+      throw new Refusal('missing_scope', { needed: enough[0], provided: scopes.join(',') })
     }
   }
 
@@ -78,7 +79,7 @@ export function serveWebApi(options: WebApiOptions) {
     }
     try {
       if (method === undefined) throw new Refusal('unknown_method', { req_method: name })
-      checkToken(method, token)
+      checkToken(method, token, args)
       const retryAfter = options.limits ? limits.retryAfter(name, args) : undefined
       if (retryAfter !== undefined) return tooMany(retryAfter)
       return { status: 200, body: { ok: true, ...method.run(args) }, headers }
@@ -90,6 +91,7 @@ export function serveWebApi(options: WebApiOptions) {
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    response.setHeader('date', new Date(stores.state.now() + options.clockSkewMs).toUTCString())
     const url = addressOf(request)
     const name = url.pathname.replace(/^\/api\//, '')
     const body = await readBody(request)

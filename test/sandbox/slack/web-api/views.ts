@@ -7,7 +7,7 @@ import { invalidArguments, Refusal, refuseInvalidView } from './refusal.ts'
 
 const largestView = 250_000
 
-export function viewMethods({ directory, views, triggers }: Stores): Record<string, Method> {
+export function viewMethods({ directory, views, triggers }: Stores, app: { homeTab: boolean }): Record<string, Method> {
   function viewOf(args: Json, surface: 'modal' | 'home', updated?: StoredView): Json {
     required(args, 'view')
     const { view } = args
@@ -67,12 +67,14 @@ export function viewMethods({ directory, views, triggers }: Stores): Record<stri
 
     'views.publish': {
       run(args) {
+        if (!app.homeTab) throw new Refusal('not_enabled')
         required(args, 'user_id')
         const userId = stringOf(args.user_id)
         if (directory.findPerson(userId) === undefined) throw new Refusal('user_not_found')
         const hash = stringOf(args.hash)
-        if (hash !== '' && hash !== views.home(userId)?.hash) throw new Refusal('hash_conflict')
-        return { view: views.publish(userId, viewOf(args, 'home')) }
+        const home = views.homeOf(userId)
+        if (hash !== '' && hash !== home?.hash) throw new Refusal('hash_conflict')
+        return { view: views.toSlack(views.publish(userId, viewOf(args, 'home', home))) }
       },
     },
   }
