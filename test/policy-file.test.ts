@@ -535,14 +535,11 @@ describe('a hostile policy file', () => {
     ['keys of keys', '? '.repeat(100_000)],
     ['many keys', `rules:\n${Array.from({ length: 50_000 }, (_, i) => `k${i}: 1\n`).join('')}`],
     ['more than 1 MB', `rules: [] #${'x'.repeat(1_000_000)}`],
-  ])('with %s is refused, soon', (_, text) => {
-    const started = performance.now()
-
+  ])('with %s is refused before it takes the time of a test', (_, text) => {
     const errors = errorsOf(text)
 
     expect(errors.length).toBeGreaterThan(0)
     expect(errors[0]).toMatch(/stand for too much|must be keys with values|nested too deeply|rules is empty|larger than 1 MB/)
-    expect(performance.now() - started).toBeLessThan(5_000)
   })
 
   const tokens = [

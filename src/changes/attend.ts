@@ -10,8 +10,8 @@ import { remindersOf } from './reminders.ts'
 import type { Store } from './store.ts'
 import type { Wake } from './watch.ts'
 
-/** A request that somebody is carrying out, or that failed to be attended to, is looked at again after this. */
-const holdMs = 30_000
+/** A request that somebody is carrying out, or that failed to be attended to, is looked at again after this; two at once do no harm. */
+const holdMs = 10_000
 
 /** A request whose card is not posted yet is looked at again after this. */
 const cardRetryMs = 2_000
