@@ -11,7 +11,7 @@ import type { Store } from './store.ts'
 import type { Wake } from './watch.ts'
 
 /** A request that somebody is carrying out, or that failed to be attended to, is looked at again after this; two at once do no harm. */
-const holdMs = 10_000
+const holdMs = 15_000
 
 /** A request whose card is not posted yet is looked at again after this. */
 const cardRetryMs = 2_000
