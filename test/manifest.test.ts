@@ -91,7 +91,7 @@ describe('the manifest', () => {
 describe('every element that the bot shows', () => {
   test('has its listener, and every listener has its element', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /(buttons|card|conversation|forms|listing|modal|messages|index)\.ts$/.test(file),
+      /(buttons|card|conversation|forms|listing|modal|messages|report|index)\.ts$/.test(file),
     )
     const { interactions } = build()
     const listeners = {

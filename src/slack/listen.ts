@@ -91,9 +91,14 @@ export function listen(
       }
       if (handler.reads) await authorized
       else await inTime(authorized, authorizeFirstMs)
-      await openForm(act.triggerId, await handler.form(act), async () => {
+      const opened = openForm(act.triggerId, await handler.form(act), async () => {
         await authorized
         await handler.allow(act)
+      })
+      await opened.catch(async (error: unknown) => {
+        // Whoever may not is told that, and not that the form came too late.
+        await authorized
+        throw error
       })
     } catch (error) {
       await act.answer.whisper(notice(wordsFor(error, at)))

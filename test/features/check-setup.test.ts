@@ -1,177 +1,355 @@
-import { describe, expect, test } from 'vitest'
-import { diagnose } from '../../src/features/check-setup/diagnose.ts'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { createKeys } from '../../src/changes/keys.ts'
+import { createLastHeard } from '../../src/changes/last-heard.ts'
+import { closeRedis, connectRedis } from '../../src/changes/redis.ts'
+import { Secret } from '../../src/domain/secret.ts'
+import { diagnose, neededScopes, optionalScopes } from '../../src/features/check-setup/diagnose.ts'
 import type { SetupFacts } from '../../src/features/check-setup/facts.ts'
-import { diagnosis } from '../../src/features/check-setup/messages.ts'
+import { look } from '../../src/features/check-setup/look.ts'
+import { report } from '../../src/features/check-setup/report.ts'
 
-const scopes = [
-  'commands',
-  'chat:write',
-  'users:read',
-  'usergroups:read',
-  'channels:read',
-  'groups:read',
-  'channels:history',
-  'groups:history',
-]
+const granted = [...neededScopes, ...optionalScopes]
+const answering = (scopes: string[] | undefined) => ({ is: 'answers', afterMs: 120, scopes }) as const
 
 /** Everything as it should be. */
 const well: SetupFacts = {
-  bot: '1.0.0  ·  web and worker  ·  HTTP',
+  bot: '0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables',
   usesSockets: false,
-  scopes,
-  lastHeardMs: { click: 180_000, options: 3_600_000 },
-  channels: [{ id: 'C0OPS00001', membership: { is: 'member' } }],
-  redisFaults: [],
-  key: { name: 'lockkeeper', readOnly: false, known: true },
-  clock: { ofRedisMs: 12, ofSlackMs: -300 },
-  workers: 2,
-  groups: [{ id: 'S0ONCALL01', members: 2 }],
+  slack: answering(granted),
   home: 'shown',
+  lastHeardMs: { click: 180_000, options: 3_600_000 },
+  channels: [
+    { id: 'C0OPS00001', membership: { is: 'member' } },
+    { id: 'C0DEPLOY01', membership: { is: 'member' } },
+  ],
+  groups: [{ id: 'S0ONCALL01', decides: true, reading: { is: 'read', members: 2 } }],
+  redis: { faults: [] },
+  accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: false },
+  clock: { ofSlackMs: -300, ofRedisMs: 12 },
+  workers: { seen: 2, lastTickMs: 4_000, overdue: false },
 }
 
-function wrongIn(facts: Partial<SetupFacts>): string[] {
-  return diagnose({ ...well, ...facts })
-    .filter(({ is }) => is === 'wrong')
-    .map(({ what, words, mend }) => `${what} ${words} → ${mend ?? ''}`)
+/** The lines that are not as they should be. */
+function linesOf(facts: Partial<SetupFacts>): string {
+  const { text } = report(well.bot, diagnose({ ...well, ...facts }))
+  const lines = text.split('\n').filter((line) => !line.startsWith(':white_check_mark:') && !line.startsWith('Lockkeeper'))
+  return lines.join('\n')
 }
 
 describe('the ten mistakes', () => {
   test('none of them where all is well', () => {
-    expect(wrongIn({})).toEqual([])
-    expect(diagnosis(well.bot, diagnose(well)).text).toMatchInlineSnapshot(`
+    expect(report(well.bot, diagnose(well)).text).toMatchInlineSnapshot(`
       "*Nothing needs mending*
+      Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables
+      :white_check_mark: *Slack* answers after 120 ms.
       :white_check_mark: *Slack's scopes* all granted.
-      :white_check_mark: *The app's manifest* has the Home tab and the scopes of this version.
+      :white_check_mark: *The app's manifest* has the scopes and the Home tab that this version needs.
       :white_check_mark: *Buttons* last worked 3 min ago.
       :white_check_mark: *Pickers* last worked 1 h ago.
-      :white_check_mark: *Channel* <#C0OPS00001>: I am in it.
-      :white_check_mark: *Redis* keeps what it is told: no eviction, written to disk, new enough.
-      :white_check_mark: *The account API* answers, and takes my API key \`lockkeeper\`.
-      :white_check_mark: *Clock* agrees with Slack's.
-      :white_check_mark: *Clock* agrees with Redis's.
-      :white_check_mark: *Workers* 2 are at work.
-      :white_check_mark: *User group* <!subteam^S0ONCALL01> has 2 members.
-      Lockkeeper 1.0.0  ·  web and worker  ·  HTTP"
+      :white_check_mark: *Channels* I am in <#C0OPS00001> and <#C0DEPLOY01>.
+      :white_check_mark: *User groups* <!subteam^S0ONCALL01> has 2 members.
+      :white_check_mark: *Redis* keeps what it is told: it evicts nothing, writes to disk, and is new enough.
+      :white_check_mark: *The account API* answers.
+      :white_check_mark: *The API key* \`lockkeeper\` is accepted, and may make changes.
+      :white_check_mark: *The clock* agrees with that of Slack and Redis.
+      :white_check_mark: *Workers* 2 are at work."
     `)
   })
 
-  test('a missing scope, which also tells of an old manifest', () => {
-    expect(wrongIn({ scopes: scopes.filter((scope) => scope !== 'usergroups:read') })).toMatchInlineSnapshot(`
-      [
-        "Slack's scopes \`usergroups:read\` is missing: members of user groups are denied. → Paste the current manifest.yml into the app's manifest page (api.slack.com/apps), then reinstall the app.",
-        "The app's manifest is older than I am: it lacks scopes of mine. → Paste the current manifest.yml into the app's manifest page (api.slack.com/apps), then reinstall the app.",
-      ]
+  test('1 and 9: a missing scope, with what fails without it, which also tells of an old manifest', () => {
+    const scopes = granted.filter((scope) => scope !== 'usergroups:read' && scope !== 'groups:read')
+    expect(linesOf({ slack: answering(scopes) })).toMatchInlineSnapshot(`
+      "*2 of 12 need mending*
+      :x: *Slack's scopes* \`usergroups:read\` is missing: nobody can be told to be in a user group, so its members are denied; \`groups:read\` is missing: a private channel that is shared with another organisation is not noticed. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app.
+      :x: *The app's manifest* is older than I am: it lacks scopes. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app."
     `)
   })
 
-  test('optional scopes that were declined are no mistake', () => {
-    const findings = diagnose({ ...well, scopes: scopes.slice(0, 6) })
+  test('1: optional scopes that were declined are no mistake', () => {
+    const findings = diagnose({ ...well, slack: answering(neededScopes) })
     expect(findings.filter(({ is }) => is !== 'ok')).toEqual([])
-    expect(String(findings[0]?.words)).toMatchInlineSnapshot(
-      `"all that are needed. Without channels:history and groups:history a message whose answer was lost may come twice, and says so."`,
+    expect(String(findings.find(({ what }) => what === "Slack's scopes")?.words)).toMatchInlineSnapshot(
+      `"all that are needed. Without \`channels:history\` and \`groups:history\` a message whose answer was lost may come twice, and says so."`,
     )
   })
 
-  test('interactivity off: no click ever came, and what to do when the test click does not come either', () => {
-    const [buttons] = diagnose({ ...well, lastHeardMs: { click: undefined, options: undefined } }).filter(({ is }) => is === 'unknown')
-    expect(`${buttons?.words} ${buttons?.mend}`).toMatchInlineSnapshot(
-      `"no click has ever reached me. Press *Test the buttons* below. If nothing answers, turn *Interactivity & Shortcuts* on, with the address of the commands as its Request URL."`,
-    )
+  test('1: the scopes are those of the manifest', () => {
+    const file = readFileSync(join(import.meta.dirname, '../../manifest.yml'), 'utf8')
+    const { bot, bot_optional } = parse(file).oauth_config.scopes
+    expect(granted.toSorted()).toEqual(bot.toSorted())
+    expect(optionalScopes).toEqual(bot_optional)
   })
 
-  test('not invited', () => {
-    expect(wrongIn({ channels: [{ id: 'C0OPS00001', membership: { is: 'absent' } }] })).toMatchInlineSnapshot(`
-      [
-        "Channel <#C0OPS00001>: I am not in it, so I can post nothing there. → Type */invite @Lockkeeper* there.",
-      ]
+  test('2: interactivity off: no click ever came, and what to do when the tests stay without an answer too', () => {
+    const lastHeardMs = { click: undefined, options: undefined }
+    expect(linesOf({ lastHeardMs })).toMatchInlineSnapshot(`
+      "*Nothing needs mending*, 2 are not known
+      :grey_question: *Buttons* no click has ever reached me. Press *Test the buttons* below. If nothing answers, turn on *Interactivity & Shortcuts* at api.slack.com/apps, with the address of the command as its *Request URL*.
+      :grey_question: *Pickers* none has ever asked me for its choices. Open *Test the pickers* below. If it stays empty, enter the address of the command as *Options Load URL* under *Interactivity & Shortcuts* too: pickers have one of their own."
+    `)
+    expect(linesOf({ lastHeardMs, usesSockets: true })).toMatchInlineSnapshot(`
+      "*Nothing needs mending*, 2 are not known
+      :grey_question: *Buttons* no click has ever reached me. Press *Test the buttons* below. If nothing answers, turn on *Interactivity & Shortcuts* at api.slack.com/apps; with Socket Mode there is no address to enter.
+      :grey_question: *Pickers* none has ever asked me for its choices. Open *Test the pickers* below. If it stays empty, turn on *Interactivity & Shortcuts* at api.slack.com/apps."
     `)
   })
 
-  test('Redis evicts, or keeps nothing', () => {
+  test('3: not in a channel, or in one that is archived', () => {
     expect(
-      wrongIn({ redisFaults: ['Redis does not write what it is told to disk (appendonly no): set appendonly yes.'] }),
-    ).toMatchInlineSnapshot(`
-      [
-        "Redis Redis does not write what it is told to disk (appendonly no): set appendonly yes. → Until then approvals and moves in flight can be lost without a word.",
-      ]
-    `)
-  })
-
-  test('the key is rejected, or read-only', () => {
-    expect([
-      ...wrongIn({ key: { rejected: 401 } }),
-      ...wrongIn({ key: { name: 'lockkeeper', readOnly: true, known: true } }),
-    ]).toMatchInlineSnapshot(`
-      [
-        "The account API rejects my API key (401). → Set a valid INFRA_API_KEY that may be used from my address, and start me again.",
-        "The account API answers, but my API key \`lockkeeper\` is read-only: nothing can be changed. → Make a key with full access, set it as INFRA_API_KEY, and start me again.",
-      ]
-    `)
-  })
-
-  test('the clock is wrong', () => {
-    expect(wrongIn({ clock: { ofRedisMs: 0, ofSlackMs: 600_000 } })).toMatchInlineSnapshot(`
-      [
-        "Clock is 10 min ahead of Slack's. → Set the clocks by NTP: Slack and I refuse each other from 5 min on.",
-      ]
-    `)
-    expect(wrongIn({ clock: { ofRedisMs: -45_000, ofSlackMs: 29_000 } })).toHaveLength(1)
-  })
-
-  test('no worker runs', () => {
-    expect(wrongIn({ workers: 0 })).toMatchInlineSnapshot(`
-      [
-        "Workers none is at work: what is approved is not carried out, and nothing is followed. → Start a process with ROLE=worker or ROLE=all on the same Redis and REDIS_PREFIX.",
-      ]
-    `)
-  })
-
-  test('a user group cannot be read, or is empty', () => {
-    expect(
-      wrongIn({
-        groups: [
-          { id: 'S0GONE0001', members: 'unknown' },
-          { id: 'S0EMPTY001', members: 0 },
+      linesOf({
+        channels: [
+          { id: 'C0OPS00001', membership: { is: 'absent' } },
+          { id: 'C0DEPLOY01', membership: { is: 'member' } },
+          { id: 'C0ALERTS01', membership: { is: 'absent' } },
+          { id: 'C0OLD00001', membership: { is: 'archived' } },
+          { id: 'C0HIDDEN01', membership: { is: 'untold', why: 'missing_scope' } },
         ],
       }),
     ).toMatchInlineSnapshot(`
-      [
-        "User group <!subteam^S0GONE0001> (\`S0GONE0001\`) cannot be read, so everybody who counts on it is denied. → Check the id in the configuration, that the group is not disabled, and the scope usergroups:read.",
-        "User group <!subteam^S0EMPTY001> (\`S0EMPTY001\`) is empty. → Put people into it, or name others in the configuration.",
-      ]
+      "*2 of 15 need mending*, 1 is not known
+      :x: *Channels* I am not in <#C0OPS00001> and <#C0ALERTS01>, so I can post nothing there. *To mend it:* Type */invite @Lockkeeper* there.
+      :x: *Channels* <#C0OLD00001> is archived, so I can post nothing there. *To mend it:* Bring it back, or name another channel in the configuration.
+      :grey_question: *Channels* whether I am in <#C0HIDDEN01> could not be found out: Slack did not tell (missing_scope)."
     `)
   })
 
-  test('the manifest is older than the bot', () => {
-    expect(wrongIn({ home: { refused: 'not_enabled' } })).toMatchInlineSnapshot(`
-      [
-        "The app's manifest is older than I am: its Home tab is off. → Paste the current manifest.yml into the app's manifest page (api.slack.com/apps), then reinstall the app.",
-      ]
+  test('4: Redis evicts, keeps nothing on disk, or does not answer', () => {
+    const faults = [
+      'Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction.',
+      'Redis does not write what it is told to disk (appendonly no): set appendonly yes.',
+    ]
+    expect([linesOf({ redis: { faults } }), linesOf({ redis: { silent: 'no answer' } })].join('\n')).toMatchInlineSnapshot(`
+      "*1 of 12 needs mending*
+      :x: *Redis* is not fit to keep requests. *To mend it:* Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction. Redis does not write what it is told to disk (appendonly no): set appendonly yes.
+      *1 of 12 needs mending*
+      :x: *Redis* does not answer, so nothing can be asked for, decided or followed. *To mend it:* See that it runs at REDIS_URL, and that the machine that I run on may reach it."
     `)
   })
 
-  test('the account API cannot be reached', () => {
-    expect(wrongIn({ key: { unreachable: 'ENOTFOUND' } })).toMatchInlineSnapshot(`
+  test('5: the API key is rejected, or read-only, or nothing tells what it may do', () => {
+    expect(
       [
-        "The account API cannot be reached (ENOTFOUND). → Check INFRA_API_URL, the name server, firewalls and certificates of the machine that I run on.",
-      ]
+        linesOf({ accountApi: { is: 'rejects', status: 401 } }),
+        linesOf({ accountApi: { is: 'rejects', status: 403 } }),
+        linesOf({ accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: true } }),
+        linesOf({ accountApi: { is: 'answers', known: false, name: undefined, readOnly: undefined } }),
+        linesOf({ accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: undefined } }),
+      ].join('\n'),
+    ).toMatchInlineSnapshot(`
+      "*1 of 12 needs mending*
+      :x: *The API key* is rejected (401): nothing can be looked at, carried out or followed. *To mend it:* Set a valid INFRA_API_KEY, and start me again. What is under way is kept, and goes on then.
+      *1 of 12 needs mending*
+      :x: *The API key* is rejected (403): nothing can be looked at, carried out or followed. *To mend it:* See that the key may be used from the address that I run at, and by a member of the team; or set another INFRA_API_KEY and start me again.
+      *1 of 12 needs mending*
+      :x: *The API key* \`lockkeeper\` is read-only: nothing can be changed with it. *To mend it:* Make a key that is not read-only, set it as INFRA_API_KEY, and start me again.
+      *Nothing needs mending*, 1 is not known
+      :grey_question: *The API key* is accepted. Whether it may make changes could not be found out: it is not in the list of keys.
+      *Nothing needs mending*, 1 is not known
+      :grey_question: *The API key* \`lockkeeper\` is accepted. Whether it may make changes is not told."
+    `)
+  })
+
+  test('6: the clock is wrong, from 30 s on, and against whom', () => {
+    expect(
+      [
+        linesOf({ clock: { ofSlackMs: 600_000, ofRedisMs: 600_000 } }),
+        linesOf({ clock: { ofSlackMs: -45_000, ofRedisMs: 29_999 } }),
+        linesOf({ clock: { ofSlackMs: 0, ofRedisMs: -30_000 } }),
+        linesOf({ clock: { ofSlackMs: undefined, ofRedisMs: 0 } }),
+        linesOf({ clock: { ofSlackMs: undefined, ofRedisMs: { unanswered: 'Redis does not answer' } } }),
+      ].join('\n'),
+    ).toMatchInlineSnapshot(`
+      "*1 of 12 needs mending*
+      :x: *The clock* of the machine that I run on is 10 min ahead of that of Slack (requests that are 5 min off are refused) and 10 min ahead of that of Redis (all waiting is counted by its clock). *To mend it:* Turn on the synchronisation of that machine's clock (NTP).
+      *1 of 12 needs mending*
+      :x: *The clock* of the machine that I run on is 45 s behind that of Slack (requests that are 5 min off are refused). *To mend it:* Turn on the synchronisation of that machine's clock (NTP).
+      *1 of 12 needs mending*
+      :x: *The clock* of the machine that I run on is 30 s behind that of Redis (all waiting is counted by its clock). *To mend it:* Turn on the synchronisation of clocks (NTP) on that machine and on the one that Redis runs on.
+      *Nothing needs mending*, 1 is not known
+      :grey_question: *The clock* agrees with that of Redis. It could not be compared with that of Slack: its answer does not tell.
+      *Nothing needs mending*, 1 is not known
+      :grey_question: *The clock* could not be compared with that of Slack: its answer does not tell. It could not be compared with that of Redis: Redis does not answer."
+    `)
+  })
+
+  test('7: no worker runs, or none of them gets anything done', () => {
+    expect(
+      [
+        linesOf({ workers: { seen: 0, lastTickMs: Number.POSITIVE_INFINITY, overdue: true } }),
+        linesOf({ workers: { seen: 1, lastTickMs: 400_000, overdue: true } }),
+        linesOf({ workers: { seen: 2, lastTickMs: Number.POSITIVE_INFINITY, overdue: true } }),
+      ].join('\n'),
+    ).toMatchInlineSnapshot(`
+      "*1 of 12 needs mending*
+      :x: *Workers* none is at work: what is approved is not carried out, nothing is followed, and nothing expires. *To mend it:* Start a process with ROLE=worker or ROLE=all, with the same REDIS_URL and REDIS_PREFIX.
+      *1 of 12 needs mending*
+      :x: *Workers* one is at work, but what was due 5 min ago has not been attended to. The last round was 6 min 40 s ago. *To mend it:* Start the workers again, and look into their log for what holds them up.
+      *1 of 12 needs mending*
+      :x: *Workers* 2 are at work, but what was due 5 min ago has not been attended to. There was no round yet. *To mend it:* Start the workers again, and look into their log for what holds them up."
+    `)
+  })
+
+  test('8: a user group cannot be read, or is empty, and what comes of it', () => {
+    expect(
+      linesOf({
+        groups: [
+          { id: 'S0GONE0001', decides: true, reading: { is: 'unreadable', why: 'no_such_subteam' } },
+          { id: 'S0SCOPE001', decides: true, reading: { is: 'unreadable', why: 'missing_scope' } },
+          { id: 'S0EMPTY001', decides: true, reading: { is: 'read', members: 0 } },
+          { id: 'S0CALLED01', decides: false, reading: { is: 'read', members: 0 } },
+          { id: 'S0ONCALL01', decides: true, reading: { is: 'read', members: 1 } },
+        ],
+      }),
+    ).toMatchInlineSnapshot(`
+      "*4 of 16 need mending*
+      :x: *User groups* <!subteam^S0GONE0001> (\`S0GONE0001\`) cannot be read (no_such_subteam), so everybody who counts on it is denied. *To mend it:* See among Slack's user groups that it is there and not disabled, and that its id in the configuration is right.
+      :x: *User groups* <!subteam^S0SCOPE001> (\`S0SCOPE001\`) cannot be read (missing_scope), so everybody who counts on it is denied. *To mend it:* Give the app the scope \`usergroups:read\`, as the line on its scopes says.
+      :x: *User groups* <!subteam^S0EMPTY001> (\`S0EMPTY001\`) is empty or disabled, so nobody may ask or approve by it. *To mend it:* Put people into it, turn it on again, or name others in the configuration.
+      :x: *User groups* <!subteam^S0CALLED01> (\`S0CALLED01\`) is empty or disabled, so a card that mentions it calls nobody. *To mend it:* Put people into it, turn it on again, or name others in the configuration."
+    `)
+  })
+
+  test('9: the manifest is older than the bot', () => {
+    expect(linesOf({ home: { refused: 'not_enabled' } })).toMatchInlineSnapshot(`
+      "*1 of 12 needs mending*
+      :x: *The app's manifest* is older than I am: its Home tab is off. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app."
+    `)
+  })
+
+  test('10: the account API cannot be reached', () => {
+    const problems = [
+      'ENOTFOUND',
+      'ECONNREFUSED',
+      'UND_ERR_CONNECT_TIMEOUT',
+      'cancelled by the caller',
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'ECONNRESET',
+    ]
+    expect(problems.map((problem) => linesOf({ accountApi: { is: 'unreachable', problem } })).join('\n')).toMatchInlineSnapshot(`
+      "*1 of 11 needs mending*
+      :x: *The account API* cannot be reached: its name is not found (ENOTFOUND). *To mend it:* See that the host name in INFRA_API_URL is right, and that the name server knows it.
+      *1 of 11 needs mending*
+      :x: *The account API* cannot be reached: the connection is refused (ECONNREFUSED). *To mend it:* See that the port in INFRA_API_URL is right, and that nothing in between refuses it.
+      *1 of 11 needs mending*
+      :x: *The account API* cannot be reached: no answer in time (UND_ERR_CONNECT_TIMEOUT). *To mend it:* See that a firewall or proxy lets this machine reach INFRA_API_URL, and whether the account API is slow just now.
+      *1 of 11 needs mending*
+      :x: *The account API* cannot be reached: no answer in time. *To mend it:* See that a firewall or proxy lets this machine reach INFRA_API_URL, and whether the account API is slow just now.
+      *1 of 11 needs mending*
+      :x: *The account API* cannot be reached: its certificate does not convince (DEPTH_ZERO_SELF_SIGNED_CERT). *To mend it:* See that INFRA_API_URL names the right host and that this clock is right; a certificate authority of your own goes into NODE_EXTRA_CA_CERTS.
+      *1 of 11 needs mending*
+      :x: *The account API* cannot be reached: the connection breaks (ECONNRESET). *To mend it:* See what stands between this machine and INFRA_API_URL: a proxy, a firewall, a balancer."
+    `)
+  })
+
+  test('10: the account API answers with something else, and Slack does not answer', () => {
+    expect(
+      [
+        linesOf({ accountApi: { is: 'fails', status: 404 } }),
+        linesOf({ accountApi: { is: 'fails', status: 503 } }),
+        linesOf({ slack: { is: 'silent', problem: 'no answer' } }),
+        linesOf({ slack: { is: 'rejects', error: 'token_revoked' } }),
+      ].join('\n'),
+    ).toMatchInlineSnapshot(`
+      "*1 of 11 needs mending*
+      :x: *The account API* answers with status 404 when it is asked for its keys. *To mend it:* See that INFRA_API_URL is the base address of the account API, as its documentation gives it.
+      *1 of 11 needs mending*
+      :x: *The account API* answers with status 503 when it is asked for its keys. *To mend it:* Wait a minute and ask again; if it lasts, look at the status page of the account API.
+      *1 of 12 needs mending*, 2 are not known
+      :x: *Slack* does not answer me (no answer). *To mend it:* See whether the machine that I run on may reach slack.com: its name server, firewall and proxy, and SLACK_API_URL if it is set.
+      :grey_question: *Slack's scopes* could not be found out: Slack does not tell which are granted.
+      :grey_question: *The app's manifest* could not be found out: Slack does not tell which are granted.
+      *1 of 12 needs mending*, 2 are not known
+      :x: *Slack* rejects my token (token_revoked). *To mend it:* Reinstall the app, set SLACK_BOT_TOKEN to its Bot User OAuth Token (*OAuth & Permissions*), and start me again.
+      :grey_question: *Slack's scopes* could not be found out: Slack does not tell which are granted.
+      :grey_question: *The app's manifest* could not be found out: Slack does not tell which are granted."
     `)
   })
 })
 
 test('what could not be found out is said to be so, and takes nothing away from the rest', () => {
-  const unanswered = { unanswered: 'no answer within 4 s' }
-  const facts: SetupFacts = {
-    ...well,
-    scopes: unanswered,
-    lastHeardMs: unanswered,
-    redisFaults: unanswered,
-    key: unanswered,
-    workers: unanswered,
-    home: unanswered,
-    clock: { ofRedisMs: unanswered, ofSlackMs: unanswered },
-  }
-  const findings = diagnose(facts)
-  expect(findings.filter(({ is }) => is === 'wrong')).toEqual([])
-  expect(findings.filter(({ is }) => is === 'unknown').length).toBeGreaterThan(7)
+  const unanswered = { unanswered: 'no answer within 1.5 s' }
+  expect(
+    linesOf({
+      home: unanswered,
+      lastHeardMs: unanswered,
+      channels: [{ id: 'C0OPS00001', membership: unanswered }],
+      groups: [{ id: 'S0ONCALL01', decides: true, reading: unanswered }],
+      redis: { unanswered: 'Redis refuses it (NOPERM)' },
+      accountApi: unanswered,
+      clock: { ofSlackMs: unanswered, ofRedisMs: unanswered },
+      workers: unanswered,
+    }),
+  ).toMatchInlineSnapshot(`
+    "*Nothing needs mending*, 9 are not known
+    :grey_question: *The app's manifest* could not be found out: no answer within 1.5 s.
+    :grey_question: *Buttons* could not be found out: no answer within 1.5 s.
+    :grey_question: *Pickers* could not be found out: no answer within 1.5 s.
+    :grey_question: *Channels* whether I am in <#C0OPS00001> could not be found out: Slack did not tell (no answer within 1.5 s).
+    :grey_question: *User groups* whether <!subteam^S0ONCALL01> (\`S0ONCALL01\`) can be read could not be found out: no answer within 1.5 s.
+    :grey_question: *Redis* could not be found out: Redis refuses it (NOPERM).
+    :grey_question: *The account API* could not be found out: no answer within 1.5 s.
+    :grey_question: *The clock* could not be compared with that of Slack: no answer within 1.5 s. It could not be compared with that of Redis: no answer within 1.5 s.
+    :grey_question: *Workers* could not be found out: no answer within 1.5 s."
+  `)
+})
+
+test('a message holds it, however much is wrong, and what can be tried stays below', () => {
+  const groups = Array.from({ length: 80 }, (_, index) => ({
+    id: `S0GONE${String(index).padStart(4, '0')}`,
+    decides: true,
+    reading: { is: 'unreadable', why: 'no_such_subteam' } as const,
+  }))
+  const { blocks, text } = report(well.bot, diagnose({ ...well, groups }))
+  expect(blocks).toHaveLength(50)
+  expect(blocks.slice(-2).map(({ type }) => type)).toEqual(['actions', 'actions'])
+  expect(text.length).toBeLessThanOrEqual(4_000)
+})
+
+describe('a look', () => {
+  test('that hangs ends by itself', async () => {
+    const found = await look(() => new Promise<never>(() => {}))
+    expect(found).toEqual({ unanswered: 'no answer within 1.5 s' })
+  })
+
+  test('that fails says so in words of ours, and nothing of what failed', async () => {
+    const found = await look(async () => {
+      throw new Error('connect ECONNREFUSED redis.internal.example:6379 with password correct-horse')
+    })
+    expect(found).toEqual({ unanswered: 'no answer' })
+  })
+})
+
+describe('when something last arrived from Slack', () => {
+  const start = 1_800_000_000_000
+
+  test('is remembered for all replicas, and written down once a minute at most', async () => {
+    const redis = connectRedis(new Secret(inject('redisUrl')), 'patient', () => {})
+    onTestFinished(() => closeRedis(redis))
+    const keys = createKeys(`test-${randomBytes(6).toString('hex')}`)
+    let now = start
+    const [one, other] = [createLastHeard({ redis, keys, now: () => now }), createLastHeard({ redis, keys, now: () => now })]
+    expect(await other.read()).toEqual({ click: undefined, options: undefined })
+
+    one.note('click')
+    await expect.poll(other.read).toEqual({ click: 0, options: undefined })
+    now += 59_000
+    one.note('click')
+    one.note('options')
+    await expect.poll(other.read).toEqual({ click: 59_000, options: 0 })
+    now += 1_000
+    one.note('click')
+    await expect.poll(other.read).toEqual({ click: 0, options: 1_000 })
+  })
+
+  test('is nobody’s trouble when it cannot be written down', async () => {
+    const redis = connectRedis(new Secret(inject('redisUrl')), 'prompt', () => {})
+    redis.disconnect()
+    const { note, read } = createLastHeard({ redis, keys: createKeys('test'), now: () => start })
+    note('click')
+    await expect(read()).rejects.toThrow('Redis')
+  })
 })

@@ -74,6 +74,46 @@ test('a move on the page, from the command to the report: asked for in a form, a
   await page.setViewportSize(desktop)
 })
 
+test('the Home tab shows what waits for whom, and deciding there moves the address', { timeout: 60_000 }, async () => {
+  const page = await browser.open(sandbox.url)
+  const { elasticIp, target } = sandbox.accountApi.world.movable()
+  await send(page, `/infra ip move ${elasticIp.address} ${target.hostname}`)
+  await page.getByRole('article').filter({ hasText: elasticIp.address }).filter({ hasText: 'Waiting for approval' }).waitFor()
+
+  await openApp(page)
+  const home = page.getByRole('region', { name: 'Home' })
+  await home.getByText('You asked for (').waitFor()
+  await browser.shoot(page, '15-home-requester')
+
+  await actAs(page, ben)
+  await home.getByText('Waits for you (1)').waitFor()
+  await browser.shoot(page, '16-home')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await browser.shoot(page, '17-home-dark')
+  await page.setViewportSize(phone)
+  await browser.shoot(page, '18-home-phone-dark')
+  await page.emulateMedia({ colorScheme: 'light' })
+  await browser.shoot(page, '19-home-phone')
+  await page.setViewportSize(desktop)
+
+  await home.getByRole('button', { name: 'Reject' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  await browser.shoot(page, '20-home-form')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await home.getByRole('button', { name: 'Approve' }).click()
+  await home.getByText('Waits for you (0)').waitFor()
+
+  await actAs(page, dov)
+  await home.getByText('Guests may not use this bot').waitFor()
+  await page.getByRole('button', { name: 'Messages', exact: true }).click()
+  await page.getByText('Sending messages to this app has been turned off.').waitFor()
+  await browser.shoot(page, '21-app-messages')
+  await actAs(page, ada)
+  expect(browser.troubles).toEqual([])
+})
+
 test('a list, a mistyped command and a guest are all answered, for the asker alone', { timeout: 60_000 }, async () => {
   const page = await browser.open(sandbox.url)
 
@@ -106,4 +146,8 @@ async function fillForm(page: Page): Promise<void> {
   await browser.shoot(page, '04-form')
   await dialog.getByRole('button', { name: 'Ask for approval' }).click()
   await dialog.waitFor({ state: 'detached' })
+}
+
+async function openApp(page: Page): Promise<void> {
+  await page.getByRole('navigation', { name: 'Workspace' }).getByRole('button', { name: 'Lockkeeper' }).click()
 }

@@ -163,6 +163,87 @@ test('a form searches, holds every kind of field, and tells at the field what is
   })
 })
 
+test('the Home tab asks the bot, follows what it publishes, and its buttons and forms work', async () => {
+  const button = (value: string) => ({ type: 'button' as const, action_id: 'approve', text: plain('Approve'), value })
+  const publish = (text: string, values: string[]) =>
+    client.views.publish({
+      user_id: ada,
+      view: {
+        type: 'home',
+        blocks: [
+          { type: 'header', text: plain(text) },
+          ...values.map((value) => ({ type: 'actions' as const, block_id: value, elements: [button(value)] })),
+        ],
+      },
+    })
+  bot.answer(async (payload) => {
+    if (payload.type === 'event_callback') await publish('Waits for you (2)', ['r1', 'r2'])
+    if (payload.type === 'block_actions') await client.views.open({ trigger_id: String(payload.trigger_id), view: form })
+    return {}
+  })
+
+  await page.getByRole('button', { name: 'Lockkeeper' }).click()
+  const home = page.getByRole('region', { name: 'Home' })
+  await home.getByText('Waits for you (2)').waitFor()
+  await home.getByRole('button', { name: 'Approve' }).last().click()
+  await page.getByRole('dialog', { name: 'Every field' }).getByRole('button', { name: 'Cancel' }).click()
+  await publish('Waits for you (0)', [])
+
+  await home.getByText('Waits for you (0)').waitFor()
+  const click = slack.deliveries.find(({ kind }) => kind === 'block_actions')?.payload
+  expect(click).toMatchObject({ view: { type: 'home' }, container: { type: 'view' }, actions: [{ value: 'r2' }] })
+  expect(click).not.toHaveProperty('channel')
+  expect(await home.getByRole('button').count()).toBe(0)
+  await page.reload()
+  await home.getByText('Waits for you (2)').waitFor()
+})
+
+test('the direct messages of the app stand beside its Home tab, unread until they are looked at', async () => {
+  await client.chat.postMessage({ channel: ada, text: 'Nobody could be told in the channel.' })
+  const app = page.getByRole('navigation', { name: 'Workspace' }).getByRole('button', { name: 'Lockkeeper' })
+  await expect.poll(() => app.innerText()).toContain('unread')
+
+  await app.click()
+  await page.getByText('Lockkeeper has not shown anything here.').waitFor()
+  await page.getByRole('button', { name: /Messages.*unread/ }).click()
+
+  await page.getByText('Nobody could be told in the channel.').waitFor()
+  await expect.poll(() => app.innerText()).not.toContain('unread')
+  expect(await composer(page).count()).toBe(0)
+  await actAs(page, 'Ben Laurent (approver)')
+  await expect.poll(() => page.getByText('Nobody could be told in the channel.').count()).toBe(0)
+  await page.getByRole('button', { name: 'ops', exact: true }).click()
+  await composer(page).waitFor()
+})
+
+test('a link to a message of the workspace leads to it on the page', async () => {
+  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'The card' })
+  const link = `https://nimbus-works.slack.com/archives/${ops}/p${ts.replace('.', '')}`
+  await client.views.publish({
+    user_id: ada,
+    view: { type: 'home', blocks: [{ type: 'section', text: mrkdwn(`<${link}|Open the card>`) }] },
+  })
+  await page.getByRole('button', { name: 'general' }).click()
+  await page.getByRole('button', { name: 'Lockkeeper' }).click()
+
+  await page.getByRole('link', { name: 'Open the card' }).click()
+
+  await page.getByRole('heading', { name: 'ops', level: 1 }).waitFor()
+  await page.locator('.is-pointed-at').getByText('The card').waitFor()
+  expect(page.context().pages()).toHaveLength(1)
+})
+
+test('a reply that was sent to the channel as well stands in both', async () => {
+  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'A request' })
+  await client.chat.postMessage({ channel: ops, text: 'Approved without a second person', thread_ts: ts, reply_broadcast: true })
+  const said = page.getByText('Approved without a second person')
+
+  await page.getByRole('article').filter({ hasText: 'replied to a thread' }).getByRole('button', { name: 'thread' }).click()
+
+  await page.getByRole('complementary', { name: 'Thread' }).getByText('Also sent to #ops').waitFor()
+  expect(await said.count()).toBe(2)
+})
+
 test('from 360 pixels on, nothing is wider than the window', async () => {
   await page.setViewportSize({ width: 360, height: 700 })
   await client.chat.postMessage({ channel: ops, text: `${'long'.repeat(60)} \`${'code'.repeat(40)}\`` })

@@ -1,6 +1,7 @@
-import { formatDuration } from '../../domain/duration.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../../slack/text.ts'
-import { isUnanswered, type SetupFacts, type Unanswered } from './facts.ts'
+import type { Mrkdwn } from '../../slack/text.ts'
+import { isUnanswered, type SetupFacts } from './facts.ts'
+import * as say from './messages.ts'
+import { troubleOf } from './unreachable.ts'
 
 /** One line of the answer. `mend`: what to do, where something is wrong. */
 export interface Finding {
@@ -10,209 +11,181 @@ export interface Finding {
   mend?: Mrkdwn
 }
 
-const neededScopes: Record<string, string> = {
-  commands: 'commands do not work',
-  'chat:write': 'nothing can be posted',
-  'users:read': 'nobody can be told from a guest, so everybody is denied',
-  'usergroups:read': 'members of user groups are denied',
-  'channels:read': 'I cannot tell a channel that is shared with another organisation',
-  'groups:read': 'I cannot tell a private channel that is shared with another organisation',
-}
-const optionalScopes = ['channels:history', 'groups:history']
+/** Those of the manifest that the bot cannot do without; a test compares. */
+export const neededScopes = ['commands', 'chat:write', 'users:read', 'usergroups:read', 'channels:read', 'groups:read']
+export const optionalScopes = ['channels:history', 'groups:history']
 
 /** Slack refuses what is five minutes off; from here on something is wrong with the clock. */
 const clockWrongMs = 30_000
 
-const reinstall = mrkdwn`Paste the current manifest.yml into the app's manifest page (api.slack.com/apps), then reinstall the app.`
-
-/** Every sentence of the doctor, from what was found out. Pure. */
+/** What is right and what is wrong with a set-up, in the order of the parts. Pure. */
 export function diagnose(facts: SetupFacts): Finding[] {
   return [
+    slack(facts),
     scopes(facts),
     manifest(facts),
-    interactivity(facts),
+    buttons(facts),
     pickers(facts),
     ...channels(facts),
-    redis(facts),
-    apiKey(facts),
-    ...clocks(facts),
-    workers(facts),
     ...groups(facts),
+    redis(facts),
+    ...accountApi(facts),
+    clock(facts),
+    workers(facts),
   ]
 }
 
-function unknown(what: string, { unanswered }: Unanswered): Finding {
-  return { is: 'unknown', what, words: mrkdwn`could not be found out: ${unanswered}.` }
+const { subjects } = say
+
+function ok(what: string, words: Mrkdwn): Finding {
+  return { is: 'ok', what, words }
 }
 
-function scopes({ scopes: granted }: SetupFacts): Finding {
-  const what = "Slack's scopes"
-  if (isUnanswered(granted)) return unknown(what, granted)
-  if (!granted) return { is: 'unknown', what, words: mrkdwn`could not be found out: Slack does not tell which are granted.` }
-  const missing = Object.keys(neededScopes).filter((scope) => !granted.includes(scope))
-  if (missing.length > 0) {
-    const lines = missing.map((scope) => mrkdwn`${code(scope)} is missing: ${neededScopes[scope] ?? ''}`)
-    return { is: 'wrong', what, words: mrkdwn`${joinMrkdwn(lines, '; ')}.`, mend: reinstall }
-  }
-  const declined = optionalScopes.filter((scope) => !granted.includes(scope))
-  if (declined.length === 0) return { is: 'ok', what, words: mrkdwn`all granted.` }
-  return {
-    is: 'ok',
-    what,
-    words: mrkdwn`all that are needed. Without ${declined.join(' and ')} a message whose answer was lost may come twice, and says so.`,
-  }
+function wrong(what: string, words: Mrkdwn, mend: Mrkdwn): Finding {
+  return { is: 'wrong', what, words, mend }
 }
 
-function manifest({ home, scopes: granted }: SetupFacts): Finding {
-  const what = "The app's manifest"
-  const lacks = Array.isArray(granted) ? Object.keys(neededScopes).filter((scope) => !granted.includes(scope)) : []
-  const isOff = typeof home === 'object' && 'refused' in home && home.refused === 'not_enabled'
-  if (isOff || lacks.length > 0) {
-    const why = isOff ? 'its Home tab is off' : 'it lacks scopes of mine'
-    return { is: 'wrong', what, words: mrkdwn`is older than I am: ${why}.`, mend: reinstall }
-  }
-  if (isUnanswered(home)) return unknown(what, home)
-  if (home !== 'shown') return { is: 'wrong', what, words: mrkdwn`Slack did not show your Home tab (${home.refused}).`, mend: reinstall }
-  return { is: 'ok', what, words: mrkdwn`has the Home tab and the scopes of this version.` }
+function unknown(what: string, words: Mrkdwn, mend?: Mrkdwn): Finding {
+  return { is: 'unknown', what, words, ...(mend ? { mend } : {}) }
 }
 
-function interactivity({ lastHeardMs, usesSockets }: SetupFacts): Finding {
-  const what = 'Buttons'
-  if (isUnanswered(lastHeardMs)) return unknown(what, lastHeardMs)
-  if (lastHeardMs.click !== undefined) return { is: 'ok', what, words: mrkdwn`last worked ${formatDuration(lastHeardMs.click)} ago.` }
-  const where = usesSockets
-    ? mrkdwn`turn *Interactivity & Shortcuts* on; Socket Mode needs no address there.`
-    : mrkdwn`turn *Interactivity & Shortcuts* on, with the address of the commands as its Request URL.`
-  return {
-    is: 'unknown',
-    what,
-    words: mrkdwn`no click has ever reached me. Press *Test the buttons* below.`,
-    mend: mrkdwn`If nothing answers, ${where}`,
-  }
+function slack({ slack: reading }: SetupFacts): Finding {
+  const what = subjects.slack
+  if (isUnanswered(reading)) return wrong(what, say.slack.silent(reading.unanswered), say.slack.mendSilent)
+  if (reading.is === 'silent') return wrong(what, say.slack.silent(reading.problem), say.slack.mendSilent)
+  if (reading.is === 'rejects') return wrong(what, say.slack.rejects(reading.error), say.slack.mendRejects)
+  return ok(what, say.slack.answers(reading.afterMs))
+}
+
+function grantedScopes({ slack: reading }: SetupFacts): string[] | undefined {
+  return !isUnanswered(reading) && reading.is === 'answers' ? reading.scopes : undefined
+}
+
+function missing(wanted: string[], granted: string[]): string[] {
+  return wanted.filter((scope) => !granted.includes(scope))
+}
+
+function scopes(facts: SetupFacts): Finding {
+  const what = subjects.scopes
+  const granted = grantedScopes(facts)
+  if (!granted) return unknown(what, say.scopes.untold)
+  const lacking = missing(neededScopes, granted)
+  if (lacking.length > 0) return wrong(what, say.scopes.missing(lacking), say.manifest.mend)
+  const declined = missing(optionalScopes, granted)
+  return ok(what, declined.length > 0 ? say.scopes.declined(declined) : say.scopes.all)
+}
+
+function manifest(facts: SetupFacts): Finding {
+  const what = subjects.manifest
+  const { home } = facts
+  const granted = grantedScopes(facts)
+  const lacksScopes = granted !== undefined && missing(neededScopes, granted).length > 0
+  const homeIsOff = typeof home === 'object' && 'refused' in home && home.refused === 'not_enabled'
+  if (lacksScopes || homeIsOff) return wrong(what, say.manifest.older({ lacksScopes, homeIsOff }), say.manifest.mend)
+  if (isUnanswered(home)) return unknown(what, say.unknown(home.unanswered))
+  if (home !== 'shown') return unknown(what, say.manifest.homeRefused(home.refused))
+  return granted ? ok(what, say.manifest.present) : unknown(what, say.scopes.untold)
+}
+
+function buttons({ lastHeardMs, usesSockets }: SetupFacts): Finding {
+  const what = subjects.buttons
+  if (isUnanswered(lastHeardMs)) return unknown(what, say.unknown(lastHeardMs.unanswered))
+  if (lastHeardMs.click !== undefined) return ok(what, say.buttons.worked(lastHeardMs.click))
+  return unknown(what, say.buttons.neverHeard, say.buttons.mend(usesSockets))
 }
 
 function pickers({ lastHeardMs, usesSockets }: SetupFacts): Finding {
-  const what = 'Pickers'
-  if (isUnanswered(lastHeardMs)) return unknown(what, lastHeardMs)
-  if (lastHeardMs.options !== undefined) return { is: 'ok', what, words: mrkdwn`last worked ${formatDuration(lastHeardMs.options)} ago.` }
-  const where = usesSockets
-    ? mrkdwn`turn *Interactivity & Shortcuts* on.`
-    : mrkdwn`enter the address of the commands as *Options Load URL* under *Interactivity & Shortcuts*.`
-  return {
-    is: 'unknown',
-    what,
-    words: mrkdwn`no form has ever asked me for choices. Open *Test the pickers* below.`,
-    mend: mrkdwn`If it stays empty, ${where}`,
-  }
+  const what = subjects.pickers
+  if (isUnanswered(lastHeardMs)) return unknown(what, say.unknown(lastHeardMs.unanswered))
+  if (lastHeardMs.options !== undefined) return ok(what, say.pickers.worked(lastHeardMs.options))
+  return unknown(what, say.pickers.neverHeard, say.pickers.mend(usesSockets))
 }
 
+/** Those that are alike in one line: a policy may name many. */
 function channels({ channels: all }: SetupFacts): Finding[] {
-  return all.map(({ id, membership }): Finding => {
-    const channel = ownWords(`<#${id}>`)
-    if (membership.is === 'member') return { is: 'ok', what: 'Channel', words: mrkdwn`${channel}: I am in it.` }
-    if (membership.is === 'untold')
-      return { is: 'unknown', what: 'Channel', words: mrkdwn`${channel}: Slack does not tell whether I am in it (${membership.why}).` }
-    return {
-      is: 'wrong',
-      what: 'Channel',
-      words: mrkdwn`${channel}: I am not in it, so I can post nothing there.`,
-      mend: mrkdwn`Type */invite @Lockkeeper* there.`,
-    }
-  })
-}
-
-function redis({ redisFaults }: SetupFacts): Finding {
-  const what = 'Redis'
-  if (isUnanswered(redisFaults)) return unknown(what, redisFaults)
-  if (redisFaults.length === 0) return { is: 'ok', what, words: mrkdwn`keeps what it is told: no eviction, written to disk, new enough.` }
-  return {
-    is: 'wrong',
-    what,
-    words: mrkdwn`${redisFaults.join(' ')}`,
-    mend: mrkdwn`Until then approvals and moves in flight can be lost without a word.`,
+  const what = subjects.channels
+  const alike = new Map<string, Finding>()
+  for (const { membership } of all) {
+    const key = JSON.stringify(membership)
+    if (alike.has(key)) continue
+    const ids = all.filter((other) => JSON.stringify(other.membership) === key).map(({ id }) => id)
+    if (isUnanswered(membership)) alike.set(key, unknown(what, say.channels.untold(ids, membership.unanswered)))
+    else if (membership.is === 'untold') alike.set(key, unknown(what, say.channels.untold(ids, membership.why)))
+    else if (membership.is === 'absent') alike.set(key, wrong(what, say.channels.absent(ids), say.channels.mendAbsent))
+    else if (membership.is === 'archived') alike.set(key, wrong(what, say.channels.archived(ids), say.channels.mendArchived))
+    else alike.set(key, ok(what, say.channels.member(ids)))
   }
-}
-
-function apiKey({ key }: SetupFacts): Finding {
-  const what = 'The account API'
-  if (isUnanswered(key)) return unknown(what, key)
-  if ('unreachable' in key) {
-    return {
-      is: 'wrong',
-      what,
-      words: mrkdwn`cannot be reached (${key.unreachable}).`,
-      mend: mrkdwn`Check INFRA_API_URL, the name server, firewalls and certificates of the machine that I run on.`,
-    }
-  }
-  if ('rejected' in key) {
-    return {
-      is: 'wrong',
-      what,
-      words: mrkdwn`rejects my API key (${key.rejected}).`,
-      mend: mrkdwn`Set a valid INFRA_API_KEY that may be used from my address, and start me again.`,
-    }
-  }
-  if (key.readOnly) {
-    return {
-      is: 'wrong',
-      what,
-      words: mrkdwn`answers, but my API key ${code(key.name ?? 'without a name')} is read-only: nothing can be changed.`,
-      mend: mrkdwn`Make a key with full access, set it as INFRA_API_KEY, and start me again.`,
-    }
-  }
-  if (!key.known) return { is: 'ok', what, words: mrkdwn`answers, and takes my API key.` }
-  return { is: 'ok', what, words: mrkdwn`answers, and takes my API key ${code(key.name ?? 'without a name')}.` }
-}
-
-function clocks({ clock: { ofRedisMs, ofSlackMs } }: SetupFacts): Finding[] {
-  const slack = isUnanswered(ofSlackMs) ? unknown('Clock', ofSlackMs) : clockFinding('Slack', ofSlackMs)
-  const own = isUnanswered(ofRedisMs) ? unknown('Clock', ofRedisMs) : clockFinding('Redis', ofRedisMs)
-  return [slack, own]
-}
-
-function clockFinding(other: string, aheadMs: number | undefined): Finding {
-  const what = 'Clock'
-  if (aheadMs === undefined) return { is: 'unknown', what, words: mrkdwn`${other} does not tell its time.` }
-  const off = formatDuration(Math.abs(aheadMs))
-  if (Math.abs(aheadMs) < clockWrongMs) return { is: 'ok', what, words: mrkdwn`agrees with ${other}'s.` }
-  return {
-    is: 'wrong',
-    what,
-    words: mrkdwn`is ${off} ${aheadMs > 0 ? 'ahead of' : 'behind'} ${other}'s.`,
-    mend: mrkdwn`Set the clocks by NTP: Slack and I refuse each other from 5 min on.`,
-  }
-}
-
-function workers({ workers: count }: SetupFacts): Finding {
-  const what = 'Workers'
-  if (isUnanswered(count)) return unknown(what, count)
-  if (count > 0) return { is: 'ok', what, words: mrkdwn`${count === 1 ? 'one is' : `${count} are`} at work.` }
-  return {
-    is: 'wrong',
-    what,
-    words: mrkdwn`none is at work: what is approved is not carried out, and nothing is followed.`,
-    mend: mrkdwn`Start a process with ROLE=worker or ROLE=all on the same Redis and REDIS_PREFIX.`,
-  }
+  return [...alike.values()]
 }
 
 function groups({ groups: all }: SetupFacts): Finding[] {
-  return all.map(({ id, members }): Finding => {
-    const [what, group] = ['User group', ownWords(`<!subteam^${id}>`)]
-    if (members === 'unknown') {
-      return {
-        is: 'wrong',
-        what,
-        words: mrkdwn`${group} (${code(id)}) cannot be read, so everybody who counts on it is denied.`,
-        mend: mrkdwn`Check the id in the configuration, that the group is not disabled, and the scope usergroups:read.`,
-      }
+  const what = subjects.groups
+  const filled: { id: string; members: number }[] = []
+  const others: Finding[] = []
+  for (const { id, decides, reading } of all) {
+    if (isUnanswered(reading)) {
+      others.push(unknown(what, say.groups.untold(id, reading.unanswered)))
+    } else if (reading.is === 'unreadable') {
+      others.push(wrong(what, say.groups.unreadable(id, reading.why, decides), say.groups.mendUnreadable(reading.why)))
+    } else if (reading.members === 0) {
+      others.push(wrong(what, say.groups.empty(id, decides), say.groups.mendEmpty))
+    } else {
+      filled.push({ id, members: reading.members })
     }
-    if (members === 0)
-      return {
-        is: 'wrong',
-        what,
-        words: mrkdwn`${group} (${code(id)}) is empty.`,
-        mend: mrkdwn`Put people into it, or name others in the configuration.`,
-      }
-    return { is: 'ok', what, words: mrkdwn`${group} has ${members === 1 ? 'one member' : `${members} members`}.` }
-  })
+  }
+  return [...(filled.length > 0 ? [ok(what, say.groups.members(filled))] : []), ...others]
+}
+
+function redis({ redis: reading }: SetupFacts): Finding {
+  const what = subjects.redis
+  if (isUnanswered(reading)) return unknown(what, say.unknown(reading.unanswered))
+  if ('silent' in reading) return wrong(what, say.redis.silent, say.redis.mendSilent)
+  return reading.faults.length > 0 ? wrong(what, say.redis.faulty, say.redis.mendFaulty(reading.faults)) : ok(what, say.redis.keeps)
+}
+
+function accountApi({ accountApi: reading }: SetupFacts): Finding[] {
+  const { api, key } = subjects
+  if (isUnanswered(reading)) return [unknown(api, say.unknown(reading.unanswered))]
+  switch (reading.is) {
+    case 'unreachable': {
+      const trouble = troubleOf(reading.problem)
+      return [wrong(api, say.api.unreachable(trouble, reading.problem), say.api.mendUnreachable(trouble))]
+    }
+    case 'fails':
+      return [wrong(api, say.api.fails(reading.status), say.api.mendFails(reading.status))]
+    case 'rejects':
+      return [ok(api, say.api.answers), wrong(key, say.key.rejected(reading.status), say.key.mendRejected(reading.status))]
+    case 'answers': {
+      const { known, name, readOnly } = reading
+      if (!known) return [ok(api, say.api.answers), unknown(key, say.key.unlisted)]
+      if (readOnly === undefined) return [ok(api, say.api.answers), unknown(key, say.key.untold(name))]
+      return [ok(api, say.api.answers), readOnly ? wrong(key, say.key.readOnly(name), say.key.mendReadOnly) : ok(key, say.key.full(name))]
+    }
+  }
+}
+
+function clock({ clock: { ofSlackMs, ofRedisMs } }: SetupFacts): Finding {
+  const what = subjects.clock
+  const offs: { other: string; aheadMs: number }[] = []
+  const untold: Mrkdwn[] = []
+  for (const [other, aheadMs] of [
+    ['Slack', ofSlackMs],
+    ['Redis', ofRedisMs],
+  ] as const) {
+    if (isUnanswered(aheadMs)) untold.push(say.clock.untold(other, aheadMs.unanswered))
+    else if (aheadMs === undefined) untold.push(say.clock.untold(other, 'its answer does not tell'))
+    else offs.push({ other, aheadMs })
+  }
+  const off = offs.filter(({ aheadMs }) => Math.abs(aheadMs) >= clockWrongMs)
+  if (off.length > 0) return wrong(what, say.clock.wrong(off), say.clock.mend(off.map(({ other }) => other)))
+  const right = offs.map(({ other }) => other)
+  return untold.length > 0 ? unknown(what, say.clock.partly(right, untold)) : ok(what, say.clock.right(right))
+}
+
+function workers({ workers: reading }: SetupFacts): Finding {
+  const what = subjects.workers
+  if (isUnanswered(reading)) return unknown(what, say.unknown(reading.unanswered))
+  const { seen, lastTickMs, overdue } = reading
+  if (seen === 0) return wrong(what, say.workers.none, say.workers.mendNone)
+  return overdue ? wrong(what, say.workers.stuck(seen, lastTickMs), say.workers.mendStuck) : ok(what, say.workers.atWork(seen))
 }

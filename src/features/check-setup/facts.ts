@@ -1,33 +1,38 @@
-import type { Membership } from '../../slack/setup-probe.ts'
+import type { GroupReading, Membership, SlackReading } from '../../slack/setup-probe.ts'
 
 /** What could not be found out, and why. */
 export interface Unanswered {
   unanswered: string
 }
 
-/** How everything is set up, as plain data. */
+/** How everything is set up, as plain data. Nothing secret is in it. */
 export interface SetupFacts {
-  /** `0.1.0, all roles, over HTTP, production, a policy of 2 rules` */
+  /** Version, role, transport, environment, policy: `0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables`. */
   bot: string
   usesSockets: boolean
-  scopes: string[] | undefined | Unanswered
-  lastHeardMs: { click: number | undefined; options: number | undefined } | Unanswered
-  channels: { id: string; membership: Membership }[]
-  redisFaults: string[] | Unanswered
-  /** `rejected`: the account API said 401 or 403. */
-  key:
-    | { name: string | undefined; readOnly: boolean | undefined; known: boolean }
-    | { rejected: number }
-    | { unreachable: string }
-    | Unanswered
-  /** How far this machine's clock is ahead, in ms. */
-  clock: { ofRedisMs: number | Unanswered; ofSlackMs: number | undefined | Unanswered }
-  workers: number | Unanswered
-  groups: { id: string; members: number | 'unknown' }[]
+  slack: SlackReading | Unanswered
   /** What Slack said when the asker's Home tab was shown. */
   home: 'shown' | { refused: string } | Unanswered
+  lastHeardMs: { click: number | undefined; options: number | undefined } | Unanswered
+  channels: { id: string; membership: Membership | Unanswered }[]
+  /** `decides`: somebody may ask or approve by being in it; otherwise cards only mention it. */
+  groups: { id: string; decides: boolean; reading: GroupReading | Unanswered }[]
+  redis: { faults: string[] } | { silent: string } | Unanswered
+  accountApi: AccountApiReading | Unanswered
+  /** How far this machine's clock is ahead, in ms. */
+  clock: { ofSlackMs: number | undefined | Unanswered; ofRedisMs: number | Unanswered }
+  workers: { seen: number; lastTickMs: number; overdue: boolean } | Unanswered
 }
 
-export function isUnanswered(fact: unknown): fact is Unanswered {
+export type AccountApiReading =
+  /** `known`: the bot's own key is in the list of keys, and so is what it may do. */
+  | { is: 'answers'; known: boolean; name: string | undefined; readOnly: boolean | undefined }
+  /** 401 or 403. */
+  | { is: 'rejects'; status: number }
+  | { is: 'fails'; status: number }
+  /** A transport error's code, or what ended the wait. */
+  | { is: 'unreachable'; problem: string }
+
+export function isUnanswered<T>(fact: T | Unanswered): fact is Unanswered {
   return typeof fact === 'object' && fact !== null && 'unanswered' in fact
 }

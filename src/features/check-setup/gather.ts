@@ -2,22 +2,26 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { Access } from '../../changes/access.ts'
 import type { LastHeard } from '../../changes/last-heard.ts'
 import type { Store } from '../../changes/store.ts'
-import { ApiError, ApiUnreachableError } from '../../domain/errors.ts'
+import { ApiError, ApiUnreachableError, StoreUnavailableError } from '../../domain/errors.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { approversOf, type PolicyRule } from '../../domain/policy.ts'
-import type { SetupProbe } from '../../slack/setup-probe.ts'
-import type { SetupFacts, Unanswered } from './facts.ts'
+import type { GroupReading, SetupProbe } from '../../slack/setup-probe.ts'
+import type { AccountApiReading, SetupFacts, Unanswered } from './facts.ts'
+import { look, lookMs, storeProblem } from './look.ts'
 
-/** Each look by itself, so that one thing that hangs does not hide the others. */
-const lookMs = 4_000
+/** Workers say every 5 s that they are at work. */
+const workerSeenMs = 15_000
+/** Longer than anybody lets pass between two looks at moves in flight. */
+const overdueMs = 5 * 60_000
 
 export interface GatherParts {
   probe: SetupProbe
   access: Pick<Access, 'policy'>
+  /** Who is in these groups, as it is asked for at a decision. */
   members: (groupIds: string[]) => Promise<Map<string, Set<string> | 'unknown'>>
   showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | Unanswered>
   lastHeard: Pick<LastHeard, 'read'>
-  store: Pick<Store, 'now' | 'workersSeen'>
+  store: Pick<Store, 'now' | 'workersSeen' | 'sinceLastTickMs' | 'isBusy'>
   redisFaults: () => Promise<string[]>
   accountApi: Pick<AccountApi, 'apiKeys'>
   ownLastSlice: string
@@ -29,74 +33,78 @@ export interface GatherParts {
 
 /** Looks at everything at once. Never throws: what could not be found out is told as that. */
 export function createGather(parts: GatherParts) {
-  const { probe, access, members, showHome, lastHeard, store, redisFaults, accountApi, ownLastSlice, opsChannel, bot, usesSockets } = parts
-  const rules = () => access.policy.rules
+  const { probe, members, showHome, lastHeard, store, redisFaults, accountApi, ownLastSlice, opsChannel, bot, usesSockets } = parts
+  const { rules } = parts.access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
+    // A direct message is no channel that anybody could be invited to.
     const here = /^[CG]/.test(channelId) ? [channelId] : []
-    const ids = new Set([...here, ...rules().flatMap((rule) => rule.channels ?? []), ...(opsChannel ? [opsChannel] : [])])
-    return Promise.all([...ids].map(async (id) => ({ id, membership: await probe.membership(id) })))
+    const ids = new Set([...here, ...rules.flatMap((rule) => rule.channels ?? []), ...(opsChannel ? [opsChannel] : [])])
+    return Promise.all([...ids].map(async (id) => ({ id, membership: await look(() => probe.membership(id)) })))
   }
 
   async function groupsOfPolicy(): Promise<SetupFacts['groups']> {
-    const found = await members([...new Set(rules().flatMap(groupsIn))])
-    return [...found].map(([id, group]) => ({ id, members: group === 'unknown' ? 'unknown' : group.size }))
+    const deciding = new Set(rules.flatMap(decidingGroups))
+    const ids = new Set([...deciding, ...rules.flatMap((rule) => rule.mention?.userGroups ?? [])])
+    return Promise.all([...ids].map(async (id) => ({ id, decides: deciding.has(id), reading: await look(() => readGroup(id)) })))
   }
 
-  async function lookAtKey(): Promise<SetupFacts['key']> {
+  async function readGroup(id: string): Promise<GroupReading> {
+    const found = (await members([id])).get(id)
+    if (found !== undefined && found !== 'unknown') return { is: 'read', members: found.size }
+    return { is: 'unreadable', why: (await probe.whyUnreadable(id)) ?? 'it could not be read a moment ago' }
+  }
+
+  async function lookAtRedis(): Promise<Exclude<SetupFacts['redis'], Unanswered>> {
     try {
-      const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(lookMs) })
-      const own = keys.find(({ tokenLastSlice }) => tokenLastSlice === ownLastSlice)
-      return { name: own?.name, readOnly: own?.readOnly, known: own !== undefined }
+      return { faults: await redisFaults() }
     } catch (error) {
-      if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return { rejected: error.status }
-      if (error instanceof ApiUnreachableError) return { unreachable: error.message.replace(/^.*\((.*)\)$/, '$1') }
+      if (error instanceof StoreUnavailableError && storeProblem(error) === undefined) return { silent: 'no answer' }
       throw error
     }
   }
 
-  return async function gather(asker: Origin): Promise<SetupFacts> {
-    const [scopes, lastHeardMs, channels, faults, key, ofRedisMs, ofSlackMs, workers, groups, home] = await Promise.all([
-      look(probe.scopes()),
-      look(lastHeard.read()),
-      look(channelsFor(asker)),
-      look(redisFaults()),
-      look(lookAtKey()),
-      look(store.now().then((at) => Date.now() - at)),
-      look(probe.clockAheadMs()),
-      look(store.workersSeen(15_000)),
-      look(groupsOfPolicy()),
-      look(showHome(asker)),
-    ])
-    return {
-      bot,
-      usesSockets,
-      scopes,
-      lastHeardMs,
-      channels: Array.isArray(channels) ? channels : [],
-      redisFaults: faults,
-      key,
-      clock: { ofRedisMs, ofSlackMs },
-      workers,
-      groups: Array.isArray(groups) ? groups : [],
-      home,
+  async function lookAtAccountApi(): Promise<AccountApiReading> {
+    try {
+      // A little before the look itself ends, so that it ends with the reason.
+      const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(lookMs - 100) })
+      const own = keys.find(({ tokenLastSlice }) => tokenLastSlice === ownLastSlice)
+      return { is: 'answers', known: own !== undefined, name: own?.name, readOnly: own?.readOnly }
+    } catch (error) {
+      if (error instanceof ApiUnreachableError)
+        return { is: 'unreachable', problem: /\(([^()]*)\)$/.exec(error.message)?.[1] ?? 'no answer' }
+      if (!(error instanceof ApiError)) throw error
+      return { is: error.status === 401 || error.status === 403 ? 'rejects' : 'fails', status: error.status }
     }
   }
-}
 
-function groupsIn({ request, approve, mention }: PolicyRule): string[] {
-  return [...(request?.userGroups ?? []), ...(approve ? approversOf(approve).userGroups : []), ...(mention?.userGroups ?? [])]
-}
-
-async function look<T>(work: Promise<T>): Promise<T | Unanswered> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Unanswered>((resolve) => {
-    timer = setTimeout(() => resolve({ unanswered: `no answer within ${lookMs / 1_000} s` }), lookMs)
-  })
-  const failed = (error: unknown): Unanswered => ({ unanswered: error instanceof Error ? error.message.slice(0, 120) : 'it failed' })
-  try {
-    return await Promise.race([work.catch(failed), late])
-  } finally {
-    clearTimeout(timer)
+  async function lookAtWorkers(): Promise<Exclude<SetupFacts['workers'], Unanswered>> {
+    const [seen, lastTickMs, overdue] = await Promise.all([
+      store.workersSeen(workerSeenMs),
+      store.sinceLastTickMs(),
+      store.isBusy(-overdueMs),
+    ])
+    return { seen, lastTickMs, overdue }
   }
+
+  return async function gather(asker: Origin): Promise<SetupFacts> {
+    const [slack, home, lastHeardMs, channels, groups, redis, api, ofSlackMs, ofRedisMs, workers] = await Promise.all([
+      look(probe.reach),
+      look(() => showHome(asker)),
+      look(lastHeard.read),
+      channelsFor(asker),
+      groupsOfPolicy(),
+      look(lookAtRedis),
+      look(lookAtAccountApi),
+      look(() => probe.clockAheadMs(AbortSignal.timeout(lookMs))),
+      look(async () => Date.now() - (await store.now())),
+      look(lookAtWorkers),
+    ])
+    const clock = { ofSlackMs, ofRedisMs }
+    return { bot, usesSockets, slack, home, lastHeardMs, channels, groups, redis, accountApi: api, clock, workers }
+  }
+}
+
+function decidingGroups({ request, approve }: PolicyRule): string[] {
+  return [...(request?.userGroups ?? []), ...(approve ? approversOf(approve).userGroups : [])]
 }

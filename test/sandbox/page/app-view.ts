@@ -81,7 +81,7 @@ export function createAppView({ api, workspace, desk, blocks, goTo, tell, update
     welcome: (): TemplateResult =>
       html`<div class="welcome">
         <h2><span class="avatar avatar-bot">${lockGate}</span>${bot.name}</h2>
-        <p>What ${bot.name} tells <strong>you alone</strong> and no channel could take stands here.</p>
+        <p>Here stands what ${bot.name} tells <strong>you alone</strong> when no channel could take it.</p>
       </div>`,
 
     /** Where the composer would be: the app reads nothing here. */

@@ -17,6 +17,7 @@ import { createMessages, type MessageListProps } from './messages.ts'
 import { createModal } from './modal.ts'
 import { directoryOf, namesOf } from './names.ts'
 import { createNotices } from './notices.ts'
+import { placeOf, pointAt } from './permalinks.ts'
 import { createPickers } from './pickers.ts'
 import { placePopups } from './popup.ts'
 import { createPresses } from './presses.ts'
@@ -87,6 +88,13 @@ function openPage(workspace: Workspace) {
     if (tab) void app.open(tab)
   }
 
+  function goTo(id: string) {
+    enter(() => {
+      threadTs = undefined
+      desk.goTo(id)
+    })
+  }
+
   function goToApp(to: AppTab) {
     enter(() => {
       threadTs = undefined
@@ -106,11 +114,7 @@ function openPage(workspace: Workspace) {
       },
       toggleHint: hint.toggle,
       actAs: (id) => enter(() => desk.actAs(id)),
-      goTo: (id) =>
-        enter(() => {
-          threadTs = undefined
-          desk.goTo(id)
-        }),
+      goTo,
       goToApp: () => goToApp(workspace.bot.homeTab ? 'home' : 'messages'),
     }
     const here = desk.channel()
@@ -128,7 +132,7 @@ function openPage(workspace: Workspace) {
     return html`<div class="desk ${thread ? 'has-thread' : ''}">
         ${topBar(frame)} ${sideBar(frame)}
         <main class="channel">${desk.tab() ? appPlace(frame, list) : channelPlace(frame, list)}</main>
-        ${thread ? threadPanel(here, thread, closeThread) : nothing}
+        ${thread ? threadPanel(`${desk.tab() ? '' : '#'}${here.name}`, thread, closeThread) : nothing}
       </div>
       ${modal.render(desk.views(), list.names, list.directory)} ${confirm.render()} ${notices.render()}`
   }
@@ -186,6 +190,15 @@ function openPage(workspace: Workspace) {
     bar?.focus()
   }
 
+  // There is no Slack behind the links to messages of this workspace.
+  document.addEventListener('click', (event) => {
+    const place = event.target instanceof Element ? placeOf(event.target.closest('a')?.href ?? '') : undefined
+    if (!place) return
+    event.preventDefault()
+    goTo(place.channel)
+    if (place.threadTs) openThread(place.threadTs)
+    setTimeout(() => pointAt(place.threadTs ?? place.ts), 100)
+  })
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return
     if (sideOpen) sideOpen = false
