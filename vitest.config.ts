@@ -1,12 +1,16 @@
 import { defineConfig } from 'vitest/config'
 
-export default defineConfig({
+/** What takes minutes, because processes, Redis and connections are killed over and over: `npm run test:faults`. */
+const long = ['chaos', 'ablations', 'claims', 'sentinel', 'memory'].map((name) => `test/faults/${name}.test.ts`)
+
+export default defineConfig(({ mode }) => ({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: mode === 'faults' ? [] : long,
     globalSetup: ['test/sandbox/redis-for-tests.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // Many tests wait for a clock, so that more than the cores are kept busy.
-    maxWorkers: 3,
+    // Many tests wait for a clock, so that more than the cores are kept busy; where processes fight for them, one file after the other.
+    maxWorkers: mode === 'faults' ? 1 : 3,
   },
-})
+}))

@@ -12,14 +12,16 @@ import { checkRedis, findRedisFaults } from './changes/check-redis.ts'
 import { createConversation } from './changes/conversation.ts'
 import { createDecide } from './changes/decide.ts'
 import { createDeliveries } from './changes/deliveries.ts'
+import { createEpoch } from './changes/epoch.ts'
 import { createHandOver } from './changes/hand-over.ts'
 import { createHome } from './changes/home.ts'
 import { createKeys } from './changes/keys.ts'
 import { createLastHeard } from './changes/last-heard.ts'
+import { createProgress } from './changes/progress.ts'
 import { closeRedis, connectRedis, guardStore } from './changes/redis.ts'
 import { createRenderer } from './changes/render.ts'
 import { createRequests } from './changes/requests.ts'
-import { asDraft } from './changes/store.ts'
+import { asDraft, type Step } from './changes/store.ts'
 import { createTellOperators } from './changes/tell-operators.ts'
 import { createWatch } from './changes/watch.ts'
 import type { Config } from './config.ts'
@@ -33,6 +35,7 @@ import { createFeatures } from './features/index.ts'
 import { createAuditLog } from './ops/audit-log.ts'
 import { atMostEvery, startHealth } from './ops/health.ts'
 import { type Log, slackLogger, throttled } from './ops/log.ts'
+import { createMetrics } from './ops/metrics.ts'
 import { scrub } from './ops/safe-value.ts'
 import { createBoltApp, startBoltApp, webClientOptions } from './slack/app.ts'
 import { createCommandRouter } from './slack/commands.ts'
@@ -41,6 +44,7 @@ import { createFormOpener } from './slack/form.ts'
 import type { Interactions } from './slack/interaction.ts'
 import { type Identity, introduce } from './slack/introduce.ts'
 import { listen } from './slack/listen.ts'
+import type { OnSlackCall } from './slack/measured-fetch.ts'
 import { createMessenger } from './slack/messenger.ts'
 import { notice } from './slack/notice.ts'
 import { createResponder, responseOrigins } from './slack/response-url.ts'
@@ -48,8 +52,10 @@ import { createSetupProbe } from './slack/setup-probe.ts'
 import { createShowSecret } from './slack/show-secret.ts'
 import { mrkdwn } from './slack/text.ts'
 
+const decisions = new Set(['approve', 'reject', 'withdraw', 'expire', 'break-glass'])
+
 /** Work that was handed over or is repeated by others anyway is not waited for longer than this. */
-const shutdownMs = 8_000
+const shutdownMs = 6_500
 
 export interface Outlets {
   log: Log
@@ -71,7 +77,9 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const patient = connectRedis(config.redis.url, 'patient', onRedisError)
 
   const logger = slackLogger(log) as Logger
-  const client = new WebClient(config.slack.botToken.reveal(), webClientOptions(config.slack.apiUrl, logger))
+  const metrics = createMetrics({ snapshot: () => progress.snapshot() })
+  const onSlackCall: OnSlackCall = ({ method, status, ms }) => metrics.slackCall(method, status, ms)
+  const client = new WebClient(config.slack.botToken.reveal(), webClientOptions(config.slack.apiUrl, logger, onSlackCall))
   let identity: Identity | undefined
   const respond = createResponder({ allowedOrigins: responseOrigins(config.slack.apiUrl) })
   const messenger = createMessenger({ client, botUserId: () => identity?.botUserId })
@@ -79,7 +87,10 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const accountApi = createAccountApi({
     baseUrl: config.infra.url,
     key: config.infra.key,
-    onCall: (call) => log.debug(call, 'account API'),
+    onCall: (call) => {
+      metrics.apiCall(call.operation, call.status, call.ms)
+      log.debug(call, 'account API')
+    },
     onSkipped: (skipped) => log.warn(skipped, 'items of a list did not fit the schema and were left out'),
   })
   const tellOperators = createTellOperators({
@@ -99,11 +110,17 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     void tellOperators('api-key-rejected', notice(words))
   }
 
-  const onError = (error: unknown) => log.error({ error }, 'jobs')
+  const onError = (error: unknown) => {
+    metrics.error('jobs')
+    log.error({ error }, 'jobs')
+  }
   const auditOver = (redis: typeof prompt) => createAudit({ redis, keys, print: printAudit, clean: scrub, onError: throttled(onError) })
   const audits = { people: auditOver(prompt), jobs: auditOver(patient) }
   /** What was refused stays refused when it cannot be written down. */
-  const noteRefusal = (note: AuditNote) => audits.people.note(note).catch(onError)
+  const noteRefusal = (note: AuditNote) => {
+    metrics.decision(note.kind ?? 'none', 'refused')
+    return audits.people.note(note).catch(onError)
+  }
 
   const directory = createDirectory({ client })
   const catalog = createCatalog(() => features.flatMap((feature) => feature.changes ?? []))
@@ -127,11 +144,19 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     timings,
     onApiError,
     onQueueError: throttled(onError),
+    onStep,
   }
+  function onStep({ act, kind, to, tookMs }: Step): void {
+    metrics.transition(kind, to)
+    if (decisions.has(act)) metrics.decision(kind, act)
+    if (kind === 'ip.move' && tookMs !== undefined) metrics.moveEnded(to, tookMs)
+  }
+
   const forPeople = createRequests({ ...shared, redis: prompt, audit: audits.people })
   const forJobs = createRequests({ ...shared, redis: patient, audit: audits.jobs })
 
   const { store, deliver, queues, attend, onChanged } = forPeople
+  const progress = createProgress({ store, queues })
   const ask = createAsk({
     store,
     access,
@@ -166,7 +191,15 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const home = createHome({ store, access, messenger, view: render.view, linkTo, onError })
   const openForm = createFormOpener(messenger)
   const interactions = createInteractions()
-  const watch = createWatch({ ...forJobs, keys, onError })
+  const epoch = createEpoch({ redis: patient, keys, tellOperators, movingNow })
+  const watch = createWatch({ ...forJobs, keys, epoch, onError, onTick: metrics.tick })
+
+  async function movingNow(): Promise<string[]> {
+    const moving = await accountApi.elasticIps.list({ status: 'moving', signal: AbortSignal.timeout(10_000) })
+    return moving.map(
+      ({ id, address, server }) => `${address} (${id}) to ${server?.hostname ?? server?.id ?? 'a server that is not shown'}`,
+    )
+  }
 
   /** The address of a request's card. */
   function linkTo({ origin, cardTs }: Request): string | undefined {
@@ -248,6 +281,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       problem: () => redisProblem,
       warn: (fault) => log.warn(fault),
     })
+    await epoch.check()
     for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
     identity = await introduce(client, config.slack.apiUrl)
     // A rejected key is told at once, and is no reason not to start: moves in flight wait for a valid one.
@@ -266,8 +300,16 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     const health = await startHealth({
       port: config.opsPort,
       log,
+      pages: { '/metrics': metrics.page },
       checks: {
         redis: () => failingWith(prompt.ping(), 'Redis does not answer'),
+        accountApi: atMostEvery(30_000, () =>
+          failingWith(
+            accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) }),
+            'The account API does not answer, or rejects the key',
+          ),
+        ),
+        ticks: progress.check,
         slack: atMostEvery(30_000, () => failingWith(client.auth.test(), 'Slack does not answer, or rejects the token')),
       },
     }).catch((error: { code?: unknown }) => {

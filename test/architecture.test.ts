@@ -27,7 +27,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^bullmq$/, /^changes\//],
   [/^ioredis$/, /^(changes\/|bot\.ts$)/],
   [/^@slack\//, /^(slack|features|changes)\/|^bot\.ts$/],
-  [/^pino$/, /^ops\//],
+  [/^(pino|prom-client)$/, /^ops\//],
   [/^yaml$/, /^configuration\/yaml\.ts$/],
 ]
 

@@ -5,6 +5,7 @@ import { defaultTimings, type HttpCall, type HttpCallReport, type Timings } from
 import { type Deadline, startDeadline } from './deadline.ts'
 import { readErrorAnswer } from './error-answer.ts'
 import { headMisfit, misfit } from './misfit.ts'
+import { createPacing, type Pace, usualPace } from './pacing.ts'
 import { parseRetryAfter, retryDelayMs } from './retry.ts'
 import { codeOf, wasRequestSent } from './unreachable.ts'
 
@@ -14,15 +15,21 @@ const maxResponseBytes = 8 * 1024 * 1024
 const maxConnections = 80
 const maxReadTries = 3
 
+/** After a 429 that does not say how long, and at most, whatever it says. */
+const shortestPauseMs = 1_000
+const longestPauseMs = 120_000
+
 export interface HttpOptions {
   baseUrl: URL
   key: Secret
   timings?: Partial<Timings>
+  pace?: Pace
   onCall?: (report: HttpCallReport) => void
 }
 
 /** One pool to one origin: the key can go nowhere else, since nothing here follows a redirect or takes an address. */
-export function createHttp({ baseUrl, key, timings, onCall }: HttpOptions) {
+export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: HttpOptions) {
+  const pacing = createPacing(pace)
   const times: Timings = { ...defaultTimings, ...timings }
   const prefix = baseUrl.pathname.replace(/\/+$/, '')
   const redact = (words: string) => words.replaceAll(key.reveal(), '[redacted]')
@@ -46,9 +53,12 @@ export function createHttp({ baseUrl, key, timings, onCall }: HttpOptions) {
     const deadline = startDeadline(method === 'GET' ? times.readMs : times.writeMs, signal)
     try {
       for (let attempt = 1; ; attempt++) {
+        if (!(await pacing.turn(deadline.wait))) throw heldBack(operation)
         try {
           return await observed(request, attempt, deadline)
         } catch (error) {
+          if (error instanceof ApiError && error.status === 429)
+            pacing.pause(Math.min(error.retryAfterMs ?? shortestPauseMs, longestPauseMs))
           const delayMs = attempt < tries ? retryDelayMs(error, attempt, times) : undefined
           if (delayMs === undefined || !(await deadline.wait(delayMs))) throw error
         }
@@ -135,6 +145,11 @@ export type Http = ReturnType<typeof createHttp>
 /** Ends the connection: the body is not wanted, and one that drips would otherwise hold the connection for ever. */
 function abandon({ body }: Dispatcher.ResponseData) {
   body.on('error', () => {}).destroy()
+}
+
+/** Nothing was sent: there was no turn for it before its deadline. */
+function heldBack(operation: string) {
+  return new ApiUnreachableError({ operation, requestSent: 'no', problem: 'held back, because the account API asks to slow down' })
 }
 
 function unreachable(operation: string, error: unknown, deadline: Deadline, requestSent: 'no' | 'unknown') {

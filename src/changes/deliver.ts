@@ -37,7 +37,8 @@ const rounds = 5
  * is unknown is looked for before it is sent again, and a card is sent anew until Slack shows the record's latest revision.
  */
 export function createDeliver({ store, outbox, messenger, render, onUndeliverable }: DeliverParts) {
-  return async function deliver(id: string, name: OutboxName): Promise<Delivered> {
+  async function deliver(id: string, name: OutboxName): Promise<Delivered> {
+    if (name !== 'card' && !(await hasThread(id))) return { is: 'later' }
     for (let round = 0; round < rounds; round += 1) {
       const lease = await outbox.lease(id, name)
       if (lease === 'held') return { is: 'later' }
@@ -49,6 +50,13 @@ export function createDeliver({ store, outbox, messenger, render, onUndeliverabl
       if (settled !== 'again') return delivered
     }
     return { is: 'later' }
+  }
+
+  /** Whether a report can be sent: below its card, or elsewhere where the card is refused; and not while the card's fate is unknown. */
+  async function hasThread(id: string): Promise<boolean> {
+    const request = await store.find(id)
+    if (!request || request.cardTs !== undefined) return true
+    return (await deliver(id, 'card')).is !== 'later'
   }
 
   async function sendCard(request: Request, lease: Lease): Promise<Sending> {
@@ -110,6 +118,8 @@ export function createDeliver({ store, outbox, messenger, render, onUndeliverabl
     if (found.is === 'found') return { is: 'sent' as const, ts: found.ts, channelId: where.channelId }
     return messenger.post(where, found.is === 'absent' ? message : render.asRepeat(message))
   }
+
+  return deliver
 }
 export type Deliver = (id: string, name: OutboxName) => Promise<Delivered>
 

@@ -31,9 +31,12 @@ export interface FollowParts {
 export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError }: FollowParts) {
   const limit = pLimit(parallelReads)
 
-  /** Looks at all of these, reading a list first when they are many. */
-  async function follow(requests: Request[]): Promise<void> {
-    if (requests.length === 0) return
+  /**
+   * Looks at all of these, reading a list first when they are many. Answers those of which nothing is new: their records need not have
+   * been read just now, because all that is done with them is to look again later.
+   */
+  async function follow(requests: Request[]): Promise<Request[]> {
+    if (requests.length === 0) return []
     const now = await store.now()
     const seenUnderway = requests.length >= surveyFrom ? await survey(requests) : new Set<string>()
     const quiet = requests.filter(
@@ -42,9 +45,11 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     await postponeAll(quiet)
     const settled = new Set(quiet)
     const rest = requests.filter((request) => !settled.has(request))
+    const fresh = await store.findMany(rest.map(({ id }) => id))
     await Promise.all(
-      rest.map((request) => limit(() => (seenUnderway.has(request.id) ? apply(request, { is: 'underway' }, now) : lookAt(request, now)))),
+      fresh.map((request) => limit(() => (seenUnderway.has(request.id) ? apply(request, { is: 'underway' }, now) : lookAt(request, now)))),
     )
+    return quiet
   }
 
   /** Which of these one look at the account shows under way. A list that cannot be read says nothing about anything. */

@@ -28,6 +28,8 @@ export function createKeys(prefix: string) {
     workers: `${tag}:workers`,
     /** When something of Slack's last arrived, by what it was: a click, an option load. */
     lastHeard: `${tag}:last-heard`,
+    /** The mark of this data set. */
+    epoch: `${tag}:epoch`,
     lastTick: `${tag}:last-tick`,
     /** Who is looking for what a request has issued. */
     search: (id: string) => `${tag}:search:${id}`,

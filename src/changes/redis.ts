@@ -1,11 +1,14 @@
-import { Redis, type RedisOptions } from 'ioredis'
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { StoreUnavailableError } from '../domain/errors.ts'
+import { parseRedisAddress } from '../domain/redis-address.ts'
 import type { Secret } from '../domain/secret.ts'
+
+const retryStrategy = (attempt: number) => Math.min(2 ** (attempt - 1) * 50, 3_000) + Math.random() * 200
 
 const shared = {
   connectTimeout: 5_000,
   keepAlive: 10_000,
-  retryStrategy: (attempt: number) => Math.min(2 ** (attempt - 1) * 50, 3_000) + Math.random() * 200,
+  retryStrategy,
   // 2: reconnect and send again. A demoted primary keeps its connections open and would refuse writes for ever.
   reconnectOnError: (error: Error) => (/^(READONLY|UNBLOCKED|MASTERDOWN)/.test(error.message) ? 2 : false),
 } satisfies RedisOptions
@@ -18,18 +21,57 @@ const prompt = {
   ...shared,
   maxRetriesPerRequest: 1,
   commandTimeout: 1_000,
-
   enableOfflineQueue: false,
 } satisfies RedisOptions
 
 export type Patience = 'patient' | 'prompt'
 
+/** How often the connection that people wait for is felt, so that one that is only half open is noticed before they are. */
+const pulseMs = 2_000
+
 /** Opens one connection. `onError` hears of connection troubles (ioredis repeats them at every attempt); it never gets command arguments. */
 export function connectRedis(url: Secret, patience: Patience, onError: (problem: string) => void): Redis {
-  const redis = new Redis(url.reveal(), patience === 'patient' ? patient : prompt)
+  const redis = open(url.reveal(), patience === 'patient' ? patient : prompt)
   // A refusal of Redis' own begins with a word of its own (WRONGPASS, NOAUTH); the rest of it may quote what was sent.
   redis.on('error', (error: Error & { code?: string }) => onError(error.code ?? /^[A-Z]+/.exec(error.message)?.[0] ?? error.name))
+  if (patience === 'prompt') keepPulse(redis)
   return redis
+}
+
+function open(url: string, options: typeof patient | typeof prompt): Redis {
+  const address = parseRedisAddress(url)
+  if (!address || address.kind === 'single') return new Redis(url, options)
+  const { username, password, tls } = address
+  const access: RedisOptions = { ...(username ? { username } : {}), ...(password ? { password } : {}), ...(tls ? { tls: {} } : {}) }
+  if (address.kind === 'sentinel') {
+    const { sentinels, primary, database } = address
+    const sentinelOptions = { sentinels, name: primary, db: database, sentinelRetryStrategy: retryStrategy, enableTLSForSentinelMode: tls }
+    return new Redis(Object.assign({}, options, access, sentinelOptions) as RedisOptions & { replyMapping: 'legacy' })
+  }
+  const clusterOptions: ClusterOptions = {
+    redisOptions: { ...options, ...access },
+    clusterRetryStrategy: retryStrategy,
+    enableOfflineQueue: options.maxRetriesPerRequest === null,
+    slotsRefreshTimeout: 3_000,
+  }
+  const cluster = new Cluster(address.nodes, clusterOptions as object)
+  // All keys share one hash tag, so that everything which is asked of one server here can be asked of a Cluster.
+  return cluster as unknown as Redis
+}
+
+/**
+ * Packets can vanish without a word, on a connection that looks open. One that does not answer is opened anew: commands that wait on it
+ * have failed by then, and the next ones find a working one.
+ */
+function keepPulse(redis: Redis): void {
+  const pulse = setInterval(() => {
+    if (redis.status === 'end') return clearInterval(pulse)
+    if (redis.status !== 'ready') return
+    redis.ping().catch((error: Error) => {
+      if (/timed out/i.test(error.message) && redis.status === 'ready') redis.disconnect(true)
+    })
+  }, pulseMs)
+  pulse.unref()
 }
 
 /** Closes politely where Redis answers, and at once where it does not. */

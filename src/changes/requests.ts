@@ -12,7 +12,7 @@ import { createExecute } from './execute.ts'
 import { createFollow } from './follow.ts'
 import type { Keys } from './keys.ts'
 import { createOutbox } from './outbox.ts'
-import { createStore } from './store.ts'
+import { createStore, type Step } from './store.ts'
 import type { TellOperators } from './tell-operators.ts'
 import { createQueues } from './watch.ts'
 import { refusedCard } from './words.ts'
@@ -30,6 +30,7 @@ interface RequestsParts {
   timings: Timings
   onApiError: (error: unknown) => void
   onQueueError: (error: unknown) => void
+  onStep: (step: Step) => void
 }
 
 /** Everything that works on requests, over one connection to Redis: handlers need one that fails at once, jobs one that waits. */
@@ -46,7 +47,7 @@ export function createRequests({
   timings,
   ...on
 }: RequestsParts) {
-  const store = createStore({ redis, keys, audit })
+  const store = createStore({ redis, keys, audit, onStep: on.onStep })
   const outbox = createOutbox({ redis, keys })
   const queues = createQueues({ redis, keys, pollIntervalMs, onError: on.onQueueError })
   const deliver = createDeliver({

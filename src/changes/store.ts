@@ -81,8 +81,25 @@ export interface TransitionResult {
   state: RequestState | undefined
 }
 
+interface StoreParts {
+  redis: Redis
+  keys: Keys
+  audit: Pick<Audit, 'encode' | 'kick'>
+  /** Hears of every step that was made here. */
+  onStep?: (step: Step) => void
+}
+
+export interface Step {
+  /** `ask`, or the name of a transition. */
+  act: string
+  kind: ChangeKind
+  to: RequestState
+  /** From the write to the end, where this is the end of one. */
+  tookMs?: number
+}
+
 /** The records of requests in Redis: created once, changed only by compare-and-set. Throws StoreUnavailableError when Redis does not answer. */
-export function createStore({ redis, keys, audit }: { redis: Redis; keys: Keys; audit: Pick<Audit, 'encode' | 'kick'> }) {
+export function createStore({ redis, keys, audit, onStep = () => {} }: StoreParts) {
   const run = createScripts(redis)
 
   async function create(request: NewRequest): Promise<{ outcome: 'created' | 'exists' | 'busy'; id: string }> {
@@ -98,6 +115,7 @@ export function createStore({ redis, keys, audit }: { redis: Redis; keys: Keys; 
     const note = noteOf(request, 'ask', { by: origin.userId, rule, reason })
     const [outcome, standing] = await run('create', creationKeys(id, resource), [JSON.stringify(argument), audit.encode(note)])
     audit.kick()
+    if (outcome === 'created') onStep({ act: 'ask', kind: request.kind, to: 'waiting' })
     return { outcome: outcome as 'created' | 'exists' | 'busy', id: standing ?? id }
   }
 
@@ -114,8 +132,8 @@ export function createStore({ redis, keys, audit }: { redis: Redis; keys: Keys; 
 
   /** Redis' clock, the one that all times of a record are taken from, in ms since 1970. */
   async function now(): Promise<number> {
-    const [seconds, microseconds] = await guardStore(() => redis.time())
-    return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
+    const [ms] = await run('now', [keys.lastTick], [])
+    return Number(ms)
   }
 
   async function find(id: string): Promise<Request | undefined> {
@@ -154,8 +172,12 @@ export function createStore({ redis, keys, audit }: { redis: Redis; keys: Keys; 
     const { id, resource } = request
     const recordKeys = [keys.record(id), keys.resource(resource), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake]
     const note = noteOf(request, step.name, { result: step.set?.why, ...step.audit })
-    const [outcome, state] = await run('transition', recordKeys, [JSON.stringify(argument), audit.encode(note)])
+    const [outcome, state, at] = await run('transition', recordKeys, [JSON.stringify(argument), audit.encode(note)])
     audit.kick()
+    if (outcome === 'won') {
+      const took = step.stamp?.includes('endedAt') && request.sentAt !== undefined ? { tookMs: Number(at) - request.sentAt } : {}
+      onStep({ act: step.name, kind: request.kind, to: step.to, ...took })
+    }
     return { outcome: outcome as TransitionResult['outcome'], state: (JSON.parse(state ?? '""') || undefined) as RequestState | undefined }
   }
 
@@ -231,6 +253,23 @@ export function createStore({ redis, keys, audit }: { redis: Redis; keys: Keys; 
     await guardStore(() => redis.zremrangebyscore(keys.workers, '-inf', String(at - 24 * 3_600_000)))
   }
 
+  /** How many requests are open, by kind and state, and how many messages are unsent. */
+  async function census(): Promise<{ open: { kind: string; state: string; count: number }[]; unsent: number }> {
+    const [ids, unsent] = await Promise.all([
+      guardStore(() => redis.zrange(keys.open, '0', '-1')),
+      guardStore(() => redis.zcard(keys.outbox)),
+    ])
+    const pipeline = redis.pipeline()
+    for (const id of ids) pipeline.hmget(keys.record(id), 'kind', 'state')
+    const counts = new Map<string, number>()
+    for (const [, pair] of (await guardStore(() => pipeline.exec())) ?? []) {
+      const [kind, state] = (pair as (string | null)[]).map((text) => (text === null ? undefined : String(JSON.parse(text))))
+      if (kind && state) counts.set(`${kind} ${state}`, (counts.get(`${kind} ${state}`) ?? 0) + 1)
+    }
+    const open = [...counts].map(([name, count]) => ({ kind: name.split(' ')[0] ?? '', state: name.split(' ')[1] ?? '', count }))
+    return { open, unsent }
+  }
+
   /** How many workers were at work within this time. */
   async function workersSeen(withinMs: number): Promise<number> {
     return guardStore(async () => redis.zcount(keys.workers, String((await now()) - withinMs), '+inf'))
@@ -263,6 +302,7 @@ export function createStore({ redis, keys, audit }: { redis: Redis; keys: Keys; 
     isLatest,
     holderOf,
     noteWorker,
+    census,
     workersSeen,
   }
 }

@@ -4,9 +4,11 @@ import { type ConnectionOptions, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import pLimit from 'p-limit'
 import { z } from 'zod'
+import type { Request } from '../domain/request.ts'
 import type { Attend } from './attend.ts'
 import type { Audit } from './audit.ts'
 import type { Deliver } from './deliver.ts'
+import type { Epoch } from './epoch.ts'
 import type { Follow } from './follow.ts'
 import type { Keys } from './keys.ts'
 import type { Outbox } from './outbox.ts'
@@ -85,11 +87,19 @@ export function createQueues({
     await ticks.removeJobScheduler(schedulerId)
   }
 
+  /** How many jobs there are, by queue and state. */
+  async function depth(): Promise<{ queue: string; state: string; count: number }[]> {
+    const counts = await Promise.all(
+      [wakeUps, ticks].map(async (queue) => [queue.name, await queue.getJobCounts('wait', 'active', 'delayed')] as const),
+    )
+    return counts.flatMap(([queue, states]) => Object.entries(states).map(([state, count]) => ({ queue, state, count })))
+  }
+
   async function close(): Promise<void> {
     await Promise.allSettled([wakeUps.close(), ticks.close()])
   }
 
-  return { pollIntervalMs, wakeUps, ticks, wake, startTicking, restartTicking, stopTicking, close }
+  return { pollIntervalMs, wakeUps, ticks, wake, startTicking, restartTicking, stopTicking, depth, close }
 }
 export type Queues = ReturnType<typeof createQueues>
 
@@ -98,12 +108,15 @@ interface WatchParts {
   keys: Keys
   queues: Queues
   audit: Pick<Audit, 'tidy'>
+  epoch: Epoch
   store: Store
   outbox: Outbox
   attend: Attend
   follow: Follow
   deliver: Deliver
   onError: (error: unknown) => void
+  /** Hears of every tick, and how long it took. */
+  onTick?: (ms: number) => void
   watchdogMs?: number
 }
 
@@ -116,24 +129,30 @@ export function createWatch({
   keys,
   queues,
   audit,
+  epoch,
   store,
   outbox,
   attend,
   follow,
   deliver,
   onError,
+  onTick = () => {},
   watchdogMs = usualWatchdogMs,
 }: WatchParts) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
-  const sending = pLimit(8)
+  const sending = pLimit(16)
   const attending = new Map<string, Promise<void>>()
+  /** Requests that were under way at their last look: nothing but the list is read for them until that tells something new. */
+  const quiet = new Map<string, Request>()
   let watchdog: NodeJS.Timeout | undefined
   let wasBusy = false
   let sendingOutbox: Promise<void> | undefined
   const workers: Worker[] = []
 
   async function tick(): Promise<void> {
+    const startedAt = performance.now()
     await sweepRequests()
+    onTick(performance.now() - startedAt)
     // Not waited for: a slow Slack must not hold up the following.
     sendingOutbox ??= sweepOutbox()
       .catch(onError)
@@ -149,10 +168,13 @@ export function createWatch({
 
   async function sweepRequests(): Promise<void> {
     const ids = await store.due(tickSize)
-    const requests = await store.findMany(ids)
-    const underway = requests.filter((request) => request.state === 'following')
+    const unknown = await store.findMany(ids.filter((id) => !quiet.has(id)))
+    const underway = [...ids.flatMap((id) => quiet.get(id) ?? []), ...unknown.filter(({ state }) => state === 'following')]
     const followed = new Set(underway.map(({ id }) => id))
-    await follow.follow(underway)
+    const stillQuiet = await follow.follow(underway)
+    for (const { id } of underway) quiet.delete(id)
+    if (quiet.size + stillQuiet.length > tickSize) quiet.clear()
+    for (const request of stillQuiet) quiet.set(request.id, request)
     for (const id of ids) if (!followed.has(id)) attendAside(id)
   }
 
@@ -177,14 +199,15 @@ export function createWatch({
 
   async function sweepOutbox(): Promise<void> {
     const unsent = await outbox.due(tickSize)
-    // The card first: the thread hangs below it.
-    unsent.sort((a, b) => Number(b.name === 'card') - Number(a.name === 'card'))
+    // What somebody waits for first: a report brings its card along where that is not there yet.
+    unsent.sort((a, b) => Number(a.name === 'card') - Number(b.name === 'card'))
     await Promise.all(unsent.map(({ id, name }) => sending(() => deliver(id, name).then(() => undefined, onError))))
   }
 
   /** Sees to it that ticks run when they are needed, whatever became of the scheduler. */
   async function guard(): Promise<void> {
     try {
+      await epoch.check()
       await store.noteWorker(workerName)
       await audit.tidy()
       if (!(await store.isBusy(horizonMs))) {

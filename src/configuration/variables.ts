@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { changeKinds } from '../domain/change.ts'
 import { toGroup } from '../domain/policy.ts'
+import { parseRedisAddress } from '../domain/redis-address.ts'
 import { Secret } from '../domain/secret.ts'
 import { durationWords, isChannelId, isKind, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
@@ -58,8 +59,7 @@ const address = (name: string) =>
   )
 
 function isRedisUrl(text: string): boolean {
-  const url = URL.parse(text)
-  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '' && url.hash === '' && /^(\/\d*)?$/.test(url.pathname)
+  return parseRedisAddress(text) !== undefined
 }
 
 /** Each variable by itself: its form, its default, and what is said of a bad one. What they mean together is for `config.ts`. */
@@ -73,7 +73,10 @@ export const Variables = z.object({
   SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
   INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
-  REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
+  REDIS_URL: secret(
+    isRedisUrl,
+    'redis:// or rediss:// with a host (or redis+sentinel:// or redis+cluster://, see docs/operating.md); special characters of a password are percent-encoded',
+  ),
   PORT: port.prefault('3000'),
   OPS_PORT: port.prefault('9464'),
   ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),

@@ -4,6 +4,7 @@ import type { WebClientOptions } from '@slack/web-api'
 import { portTaken, StartError } from '../domain/errors.ts'
 import type { Secret } from '../domain/secret.ts'
 import { classifySlackFailure } from './failure.ts'
+import { measuredFetch, type OnSlackCall } from './measured-fetch.ts'
 
 export interface SlackSettings {
   botToken: Secret
@@ -18,13 +19,14 @@ export interface SlackSettings {
  * How the Web API is called everywhere: one try, with a deadline. The client's own retries would post twice when an answer is
  * lost, and one 429 would hold up every other call.
  */
-export function webClientOptions(apiUrl: URL, logger: Logger): WebClientOptions {
+export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCall = () => {}): WebClientOptions {
   return {
     slackApiUrl: apiUrl.href.endsWith('/') ? apiUrl.href : `${apiUrl.href}/`,
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     timeout: 5_000,
     allowAbsoluteUrls: false,
+    fetch: measuredFetch(onCall),
     logger,
   }
 }

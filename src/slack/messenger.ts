@@ -22,13 +22,37 @@ export type Found = { is: 'found'; ts: string } | { is: 'absent' } | { is: 'cann
 /** Escaped text stays text: no names or addresses are linked, nothing is unfurled. chat.update resets `parse`, so it is said there too. */
 const verbatim = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false } as const
 
+/** How far back a lost message is looked for: five pages of what was said since it was asked for. */
+const pageSize = 200
+const mostPages = 5
+
 const metadataType = 'lockkeeper_message'
 
 /** Sends messages to Slack. Nothing is repeated here and nothing throws: each answer says what is known of what happened. */
-export function createMessenger({ client, botUserId }: { client: WebClient; botUserId: () => string | undefined }) {
+export function createMessenger({
+  client,
+  botUserId,
+  now = Date.now,
+}: {
+  client: WebClient
+  botUserId: () => string | undefined
+  now?: () => number
+}) {
+  const pausedUntil = new Map<string, number>()
+
+  /** Slack limits what is posted by channel: while one has to wait, its messages are not even tried, and others go on. */
+  async function paced<T>(channelId: string, call: () => Promise<T>): Promise<T | SlackFailure> {
+    const left = (pausedUntil.get(channelId) ?? 0) - now()
+    if (left > 0) return { is: 'rate-limited', retryInMs: left }
+    pausedUntil.delete(channelId)
+    const answer = await attempt(call)
+    if (isRateLimited(answer)) pausedUntil.set(channelId, now() + answer.retryInMs)
+    return answer
+  }
+
   /** Posts to a channel or, given a user id, to that person's direct messages. `key` finds the message again (see `find`). */
   async function post(where: Where, message: Message): Promise<Posted> {
-    return attempt(async () => {
+    return paced(where.channelId, async () => {
       const answer = await client.chat.postMessage({
         channel: where.channelId,
         ...message,
@@ -58,16 +82,27 @@ export function createMessenger({ client, botUserId }: { client: WebClient; botU
 
   /** Looks whether a message whose answer was lost is there. Needs the optional history scopes. */
   async function find(where: { channelId: string; threadTs?: string; key: string; oldestMs: number }): Promise<Found> {
+    const range = {
+      channel: where.channelId,
+      include_all_metadata: true,
+      limit: pageSize,
+      oldest: String(Math.floor(where.oldestMs / 1000)),
+    }
     try {
-      const range = { channel: where.channelId, include_all_metadata: true, limit: 100, oldest: String(Math.floor(where.oldestMs / 1000)) }
-      const answer = where.threadTs
-        ? await client.conversations.replies({ ...range, ts: where.threadTs })
-        : await client.conversations.history(range)
-      const own = (answer.messages ?? []) as { ts?: string; user?: string; metadata?: { event_payload?: { key?: unknown } } }[]
-      const match = own.find((message) => message.metadata?.event_payload?.key === where.key && message.user === botUserId())
-      if (match?.ts) return { is: 'found', ts: match.ts }
+      let cursor: string | undefined
+      for (let page = 0; page < mostPages; page += 1) {
+        const at = cursor ? { ...range, cursor } : range
+        const answer = where.threadTs
+          ? await client.conversations.replies({ ...at, ts: where.threadTs })
+          : await client.conversations.history(at)
+        const own = (answer.messages ?? []) as { ts?: string; user?: string; metadata?: { event_payload?: { key?: unknown } } }[]
+        const match = own.find((message) => message.metadata?.event_payload?.key === where.key && message.user === botUserId())
+        if (match?.ts) return { is: 'found', ts: match.ts }
+        cursor = answer.response_metadata?.next_cursor
+        if (!answer.has_more || !cursor) return { is: answer.has_more ? 'cannot-look' : 'absent' }
+      }
       // What is on pages that were not read may be ours: better a repeat that says so.
-      return answer.has_more ? { is: 'cannot-look' } : { is: 'absent' }
+      return { is: 'cannot-look' }
     } catch {
       return { is: 'cannot-look' }
     }
@@ -100,6 +135,10 @@ export function createMessenger({ client, botUserId }: { client: WebClient; botU
   return { post, update, whisper, find, openView, updateView, publishHome }
 }
 export type Messenger = ReturnType<typeof createMessenger>
+
+function isRateLimited(answer: unknown): answer is { is: 'rate-limited'; retryInMs: number } {
+  return typeof answer === 'object' && answer !== null && 'is' in answer && answer.is === 'rate-limited'
+}
 
 function threadOf({ threadTs, broadcast }: Where) {
   if (threadTs === undefined) return {}

@@ -17,6 +17,7 @@ async function startWatch({ watchdogMs = 60_000 } = {}) {
     redis,
     keys,
     queues,
+    epoch: { check: async () => {} },
     audit: { tidy: async () => void tidied.push('tidied') },
     store,
     outbox,
@@ -27,7 +28,7 @@ async function startWatch({ watchdogMs = 60_000 } = {}) {
       },
       showEverything: async () => {},
     },
-    follow: { follow: async () => {} },
+    follow: { follow: async () => [] },
     deliver: async (id, name) => {
       const lease = await outbox.lease(id, name)
       if (typeof lease !== 'string') await outbox.settle(id, name, lease, { status: 'settled', shownRevision: 1 })

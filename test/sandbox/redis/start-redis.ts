@@ -13,6 +13,10 @@ export interface StartRedisOptions {
   appendonly?: boolean
   /** More lines for its configuration file: `maxmemory 8mb`. */
   settings?: string[]
+  /** Servers that work together have one password. Default: one of its own. */
+  password?: string
+  /** `sentinel`: watches others instead of keeping data; it rewrites its own configuration. */
+  mode?: 'server' | 'sentinel'
 }
 
 /** How long it may take to be ready, in ms. */
@@ -24,11 +28,15 @@ const tries = 5
  * A Redis of our own on loopback: on a free port, with a password, without eviction, in a folder that is removed at the end. It
  * ends with this process, even when that is killed.
  */
-export async function startRedis({ appendonly = false, settings = [] }: StartRedisOptions = {}) {
+export async function startRedis({
+  appendonly = false,
+  settings = [],
+  password = randomBytes(18).toString('hex'),
+  mode = 'server',
+}: StartRedisOptions = {}) {
   const program = await findRedisServer()
   const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-redis-'))
   const watchdog = startWatchdog({ folder })
-  const password = randomBytes(18).toString('hex')
   let port = 0
   let server: ChildProcess | undefined
 
@@ -37,22 +45,23 @@ export async function startRedis({ appendonly = false, settings = [] }: StartRed
     const lines = [
       'bind 127.0.0.1',
       `port ${wanted}`,
-      `requirepass ${password}`,
       `dir ${JSON.stringify(folder)}`,
-      'save ""',
-      `appendonly ${appendonly ? 'yes' : 'no'}`,
-      'maxmemory-policy noeviction',
       'daemonize no',
+      ...(mode === 'server' ? serverSettings() : []),
       ...settings,
     ]
     // A file and not arguments: everybody on the machine can read those.
     await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
-    const child = spawn(program, [file], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    const child = spawn(program, mode === 'sentinel' ? [file, '--sentinel'] : [file], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
     child.unref()
     if (child.pid !== undefined) watchdog.guard(child.pid)
     child.once('exit', () => child.pid !== undefined && watchdog.release(child.pid))
     server = child
     await untilReady(child)
+  }
+
+  function serverSettings(): string[] {
+    return [`requirepass ${password}`, 'save ""', `appendonly ${appendonly ? 'yes' : 'no'}`, 'maxmemory-policy noeviction']
   }
 
   async function start(): Promise<void> {
@@ -116,7 +125,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => fail(`not ready after ${patienceMs / 1000} s.`), patienceMs)
   const listen = (chunk: Buffer) => {
     said = `${said}${chunk}`.slice(-4000)
-    if (/ready to accept connections/i.test(said)) resolve()
+    if (/ready to accept connections|Sentinel ID is/i.test(said)) resolve()
   }
   const onExit = (code: number | null, signal: string | null) => fail(`it ended with ${code ?? signal}.`)
   child.stdout?.on('data', listen)

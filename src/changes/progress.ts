@@ -1,0 +1,31 @@
+import type { Store } from './store.ts'
+import type { Queues } from './watch.ts'
+
+/** A worker says every few seconds that it is at work. */
+const workerSilenceMs = 30_000
+
+interface ProgressParts {
+  store: Pick<Store, 'census' | 'isBusy' | 'sinceLastTickMs' | 'workersSeen'>
+  queues: Pick<Queues, 'depth' | 'pollIntervalMs'>
+}
+
+/** How the work of all replicas gets on, by what is in Redis: not by whether somebody says that they run, which a wedged worker does, too. */
+export function createProgress({ store, queues }: ProgressParts) {
+  /** Throws an Error, in words, when nobody works, or nothing is done although something is due. */
+  async function check(): Promise<void> {
+    const [isBusy, silentMs, workers] = await Promise.all([store.isBusy(0), store.sinceLastTickMs(), store.workersSeen(workerSilenceMs)])
+    if (workers === 0) throw new Error(`No worker has been at work for ${workerSilenceMs / 1_000} s`)
+    if (isBusy && silentMs > Math.max(workerSilenceMs, queues.pollIntervalMs * 6)) {
+      throw new Error(`Something is due, and the last tick was ${Math.round(silentMs / 1_000)} s ago`)
+    }
+  }
+
+  async function snapshot() {
+    const [{ open, unsent }, jobs, lastTickAgeMs] = await Promise.all([store.census(), queues.depth(), store.sinceLastTickMs()])
+    const inFlight = open.filter(({ kind, state }) => kind === 'ip.move' && (state === 'starting' || state === 'following'))
+    const movesInFlight = inFlight.reduce((sum, { count }) => sum + count, 0)
+    return { open, movesInFlight, unsent, jobs, lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined }
+  }
+
+  return { check, snapshot }
+}

@@ -1,0 +1,132 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Page } from './health.ts'
+
+/** What is asked for at every scrape, because all replicas share it. */
+export interface Snapshot {
+  /** Open requests, by state and kind. */
+  open: { state: string; kind: string; count: number }[]
+  movesInFlight: number
+  /** Messages that Slack does not have yet. */
+  unsent: number
+  /** Jobs by BullMQ queue and state. */
+  jobs: { queue: string; state: string; count: number }[]
+  /** Undefined when there was no tick yet. */
+  lastTickAgeMs: number | undefined
+}
+
+/** In seconds: most moves take half a minute, the late ones a quarter of an hour. */
+const moveBuckets = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]
+const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
+
+/**
+ * What operators see of the bot, in Prometheus' format (prometheus.io/docs/practices/naming: base units, `_total` for counters). Labels
+ * are small sets of our own words: never an id, a name or a text from outside.
+ */
+export function createMetrics({ snapshot }: { snapshot: () => Promise<Snapshot> }) {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+
+  const transitions = new Counter({
+    name: 'lockkeeper_request_transitions_total',
+    help: 'Steps that requests made in this process, by kind of change and the state they entered.',
+    labelNames: ['kind', 'state'],
+    registers,
+  })
+  const decisions = new Counter({
+    name: 'lockkeeper_decisions_total',
+    help: 'Decisions and refused attempts in this process, by kind of change and what was decided.',
+    labelNames: ['kind', 'decision'],
+    registers,
+  })
+  const apiCalls = new Histogram({
+    name: 'lockkeeper_account_api_call_duration_seconds',
+    help: 'Calls of the account API, each try by itself, by operation and status (or unreachable, contract).',
+    labelNames: ['operation', 'status'],
+    buckets: callBuckets,
+    registers,
+  })
+  const slackCalls = new Histogram({
+    name: 'lockkeeper_slack_call_duration_seconds',
+    help: "Calls of Slack's Web API, by method and HTTP status (or unreachable).",
+    labelNames: ['method', 'status'],
+    buckets: callBuckets,
+    registers,
+  })
+  const moves = new Histogram({
+    name: 'lockkeeper_move_duration_seconds',
+    help: 'How long moves of Elastic IPs took, from the write to their end, by how they ended.',
+    labelNames: ['state'],
+    buckets: moveBuckets,
+    registers,
+  })
+  const ticks = new Counter({ name: 'lockkeeper_ticks_total', help: 'Ticks of the following that this process ran.', registers })
+  const tickSeconds = new Histogram({
+    name: 'lockkeeper_tick_duration_seconds',
+    help: 'How long a tick of the following took.',
+    buckets: callBuckets,
+    registers,
+  })
+  const errors = new Counter({
+    name: 'lockkeeper_errors_total',
+    help: 'What went wrong in this process, by where.',
+    labelNames: ['where'],
+    registers,
+  })
+  const shared = createSnapshotGauges(registers)
+
+  async function page(): Promise<Page> {
+    // Without the shared figures the page still tells of this process.
+    const seen = await snapshot().catch(() => undefined)
+    shared.set(seen)
+    return { status: 200, type: registry.contentType, body: await registry.metrics() }
+  }
+
+  return {
+    page,
+    transition: (kind: string, state: string) => transitions.inc({ kind, state }),
+    decision: (kind: string, decision: string) => decisions.inc({ kind, decision }),
+    apiCall: (operation: string, status: number | string, ms: number) =>
+      apiCalls.observe({ operation, status: String(status) }, ms / 1_000),
+    slackCall: (method: string, status: number | string, ms: number) => slackCalls.observe({ method, status: String(status) }, ms / 1_000),
+    moveEnded: (state: string, ms: number) => moves.observe({ state }, ms / 1_000),
+    tick: (ms: number) => {
+      ticks.inc()
+      tickSeconds.observe(ms / 1_000)
+    },
+    error: (where: string) => errors.inc({ where }),
+  }
+}
+export type Metrics = ReturnType<typeof createMetrics>
+
+function createSnapshotGauges(registers: Registry[]) {
+  const up = new Gauge({ name: 'lockkeeper_redis_up', help: '1 where Redis answered this scrape, 0 where not.', registers })
+  const open = new Gauge({
+    name: 'lockkeeper_requests_open',
+    help: 'Open requests of all replicas, by kind of change and state.',
+    labelNames: ['kind', 'state'],
+    registers,
+  })
+  const inFlight = new Gauge({ name: 'lockkeeper_moves_in_flight', help: 'Moves that take effect now, of all replicas.', registers })
+  const unsent = new Gauge({ name: 'lockkeeper_messages_unsent', help: 'Messages that Slack does not have yet.', registers })
+  const jobs = new Gauge({ name: 'lockkeeper_queue_jobs', help: 'Jobs, by queue and state.', labelNames: ['queue', 'state'], registers })
+  const tickAge = new Gauge({
+    name: 'lockkeeper_last_tick_age_seconds',
+    help: 'How long ago the last tick was, of any replica; ticks rest while nothing is due.',
+    registers,
+  })
+
+  function set(seen: Snapshot | undefined): void {
+    up.set(seen ? 1 : 0)
+    open.reset()
+    jobs.reset()
+    if (!seen) return
+    for (const { kind, state, count } of seen.open) open.set({ kind, state }, count)
+    for (const { queue, state, count } of seen.jobs) jobs.set({ queue, state }, count)
+    inFlight.set(seen.movesInFlight)
+    unsent.set(seen.unsent)
+    if (seen.lastTickAgeMs !== undefined) tickAge.set(seen.lastTickAgeMs / 1_000)
+  }
+
+  return { set }
+}

@@ -1,0 +1,52 @@
+import { type ConnectionOptions, DelayedError, Queue, Worker } from 'bullmq'
+import { Redis } from 'ioredis'
+import { Pool } from 'undici'
+
+/**
+ * The baseline for following: one BullMQ job for each move, which looks at its Elastic IP, and delays itself until the next look. As a
+ * program, so that its CPU can be told from everything else's.
+ */
+const { redisUrl, account, slack, count, intervalMs } = JSON.parse(process.argv[2] ?? '{}') as {
+  redisUrl: string
+  account: string
+  slack: string
+  count: number
+  intervalMs: number
+}
+const redis = new Redis(redisUrl, { maxRetriesPerRequest: null })
+const connection = redis as ConnectionOptions
+const pools = { account: new Pool(account, { connections: 64 }), slack: new Pool(new URL(slack).origin, { connections: 16 }) }
+
+async function look(id: string): Promise<{ status: string; address: string }> {
+  const { body } = await pools.account.request({ method: 'GET', path: `/elastic_ips/${id}` })
+  const { data } = (await body.json()) as { data: { attributes: { status: string; address: string } } }
+  return data.attributes
+}
+
+const worker = new Worker(
+  'moves',
+  async (job, token) => {
+    const { status, address } = await look(job.data.id)
+    if (status !== 'active') {
+      await job.moveToDelayed(Date.now() + intervalMs, token)
+      throw new DelayedError()
+    }
+    const text = encodeURIComponent(`Done. ${address}`)
+    const answer = await pools.slack.request({ method: 'POST', path: '/api/chat.postMessage', body: `channel=C1&text=${text}` })
+    await answer.body.dump()
+  },
+  { connection, concurrency: 200 },
+)
+worker.on('error', () => {})
+const queue = new Queue('moves', { connection })
+process.on('message', async () => {
+  const jobs = Array.from({ length: count }, (_, index) => ({
+    name: 'move',
+    data: { id: `eip_${String(index).padStart(6, '0')}` },
+    opts: { delay: Math.floor((index / count) * intervalMs), removeOnComplete: true, removeOnFail: true },
+  }))
+  for (let at = 0; at < jobs.length; at += 500) await queue.addBulk(jobs.slice(at, at + 500))
+  process.send?.('begun')
+})
+process.on('disconnect', () => process.exit(0))
+process.send?.('ready')

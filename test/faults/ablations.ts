@@ -1,0 +1,24 @@
+/** What the bot is robbed of to see that the suite notices: a text in one of its files, and what stands there instead. */
+export interface Ablation {
+  file: string
+  instead: [from: string, to: string]
+}
+
+export const ablations = {
+  /** A message whose answer was lost is sent again without looking whether it is there. */
+  'look-up off': { file: 'src/slack/messenger.ts', instead: ["if (match?.ts) return { is: 'found', ts: match.ts }", ''] },
+  /** Whoever is not on the list of moving Elastic IPs is taken for done. */
+  'absence taken for done': {
+    file: 'src/changes/follow.ts',
+    instead: [
+      "seenUnderway.has(request.id) ? apply(request, { is: 'underway' }, now) : lookAt(request, now)",
+      "apply(request, { is: seenUnderway.has(request.id) ? 'underway' : 'done' }, now)",
+    ],
+  },
+  /** A claim that is sent twice, because its answer was lost, does not know itself again. */
+  'plain SET NX': {
+    file: 'src/changes/scripts.ts',
+    instead: ["'utf8')", "'utf8').replace(/^if redis.call\\('HGET', KEYS\\[1\\], 'token:.*$/m, '')"],
+  },
+} satisfies Record<string, Ablation>
+export type AblationName = keyof typeof ablations

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { createKeys } from '../../src/changes/keys.ts'
+import { createVerifier } from '../../src/domain/audit-chain.ts'
+import { AuditEntry } from '../../src/domain/audit-entry.ts'
+import { isGenuine } from '../../src/domain/payload.ts'
+import { isOpen, Request } from '../../src/domain/request.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import type { AblationName } from './ablations.ts'
+import { startBots } from './bots.ts'
+import { startStandIns } from './stand-ins.ts'
+import { startTcpProxy } from './tcp-proxy.ts'
+
+export interface ChaosOptions {
+  requests: number
+  /** How long faults are made, in ms; after it everything is left to come to rest. */
+  faultsMs: number
+  seed: number
+  /** How long it may take to come to rest, in ms. */
+  restMs?: number
+  ablation?: AblationName
+}
+
+const ablate = new URL('./ablate.ts', import.meta.url).href
+
+const channel = 'C0OPS00001'
+const [ada, ben, chiara] = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001'] as const
+
+/**
+ * Two real bots over a real Redis with an append-only file, while processes are killed, Redis is killed, connections break and
+ * answers are lost. Gives what happened, for the invariants to be checked.
+ */
+export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, ablation }: ChaosOptions) {
+  // With `everysec` Redis may confirm what it has not handed to the system yet, and what was confirmed would be lost with it.
+  const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
+  const address = new URL(server.url)
+  const proxy = await startTcpProxy({ port: Number(address.port) })
+  address.port = String(proxy.port)
+  const standIns = await startStandIns({ elasticIps: requests, moveTakes: { min: 1_000, max: 8_000 }, seed })
+  const places = await standIns.call('addresses')
+  const prefix = `chaos-${randomBytes(4).toString('hex')}`
+  const env = {
+    SLACK_BOT_TOKEN: places.botToken,
+    SLACK_SIGNING_SECRET: places.signingSecret,
+    SLACK_API_URL: places.slackApi,
+    INFRA_API_URL: places.accountApi,
+    INFRA_API_KEY: places.key,
+    REDIS_URL: address.href,
+    REDIS_PREFIX: prefix,
+    APPROVERS: `${ben},${chiara}`,
+    APPROVAL_TTL: '10m',
+    MOVE_POLL_INTERVAL: '500ms',
+    ...(ablation ? { ABLATION: ablation } : {}),
+  }
+  const bots = await startBots(2, env, ablation ? ['--import', ablate] : [])
+  const admin = new Redis(server.url, { maxRetriesPerRequest: null })
+  let redisKills = 0
+  const startedAt = Date.now()
+  const isFaulty = () => Date.now() - startedAt < faultsMs
+
+  await standIns.call('setChances', {
+    slack: [
+      { plan: { method: 'chat.postMessage', kind: 'drop-after' }, chance: 0.06 },
+      { plan: { method: 'chat.postMessage', kind: 'drop-before' }, chance: 0.03 },
+      { plan: { method: 'chat.update', kind: 'drop-after' }, chance: 0.06 },
+      { plan: { method: 'chat.postMessage', kind: 'status' }, chance: 0.02 },
+      { plan: { method: 'chat.postMessage', kind: '429' }, chance: 0.01 },
+    ],
+    account: [
+      { order: { method: 'PATCH', kind: 'drop-after' }, chance: 0.04 },
+      { order: { method: 'PATCH', kind: 'drop-before' }, chance: 0.02 },
+      { order: { method: 'PATCH', kind: 'status', status: 500, applied: true }, chance: 0.02 },
+      { order: { method: 'GET', kind: 'status', status: 502 }, chance: 0.03 },
+    ],
+  })
+
+  /** Asks for every move, again where nobody took the command, until there is a card for it. */
+  async function askForAll(): Promise<void> {
+    const all = await standIns.call('elasticIps')
+    const perRequest = faultsMs / (requests * 1.3)
+    for (const [index, { id }] of all.entries()) {
+      void ask(id, index)
+      await delay(perRequest)
+    }
+  }
+
+  async function ask(elasticIpId: string, index: number): Promise<void> {
+    for (let attempt = 0; attempt < 40; attempt += 1) {
+      const outcome = await standIns
+        .call('command', bots.url(index + attempt), ada, `/infra ip move ${elasticIpId} ${places.to}`, channel)
+        .catch(() => 'failed')
+      await delay(outcome === 'acknowledged' ? 2_500 : 500)
+      if ((await standIns.call('cards', channel)).some(({ text }) => text.includes(elasticIpId))) return
+    }
+  }
+
+  /** Presses Approve on every card that waits, both approvers, twice now and then. */
+  async function approveAll(until: () => boolean): Promise<void> {
+    const pressed = new Map<string, number>()
+    while (until()) {
+      const waiting = (await standIns.call('cards', channel)).filter(({ text }) => /Waiting for approval/.test(text))
+      for (const { ts } of waiting) {
+        if (Date.now() - (pressed.get(ts) ?? 0) < 1_500) continue
+        pressed.set(ts, Date.now())
+        const others = pressed.size
+        void standIns.call('click', bots.url(others), ben, channel, ts, 'Approve').catch(() => undefined)
+        if (others % 3 === 0) void standIns.call('click', bots.url(others + 1), chiara, channel, ts, 'Approve').catch(() => undefined)
+      }
+      await delay(200)
+    }
+  }
+
+  async function breakThings(): Promise<void> {
+    for (let round = 0; isFaulty(); round += 1) {
+      await delay(1_200)
+      await bots.kill(round % 2, round % 5 === 4 ? 'SIGTERM' : 'SIGKILL')
+      const again = bots.start(round % 2)
+      if (round % 2 === 1) proxy.reset()
+      else for (let reply = 0; reply < 3; reply += 1) proxy.loseNextReply()
+      if (round % 5 === 3) {
+        redisKills += 1
+        await server.kill()
+        await delay(700)
+        await server.restart()
+      }
+      await again
+    }
+  }
+
+  async function readRecords(): Promise<Request[]> {
+    const keys = createKeys(prefix)
+    const ids = [...(await admin.zrange(keys.open, '0', '-1')), ...(await admin.zrange(keys.ended, '0', '-1'))]
+    const hashes = await Promise.all([...new Set(ids)].map((id) => admin.hgetall(keys.record(id))))
+    return hashes.map((hash) => {
+      const own = Object.entries(hash).filter(([name]) => !name.includes(':'))
+      return Request.parse(Object.fromEntries(own.map(([name, value]) => [name, JSON.parse(value)])))
+    })
+  }
+
+  async function comeToRest(): Promise<boolean> {
+    const keys = createKeys(prefix)
+    const deadline = Date.now() + restMs
+    while (Date.now() < deadline) {
+      const records = await readRecords()
+      const settled = records.length >= requests && records.every(({ state }) => !isOpen(state))
+      const owed = (await admin.zrange(keys.outbox, '0', '-1')).length
+      if (settled && owed === 0) return true
+      await delay(500)
+    }
+    return false
+  }
+
+  async function readAudit() {
+    const links = (await admin.xrange(createKeys(prefix).audit, '-', '+')).map(([, [, entry = '', , hash = '']]) => ({ entry, hash }))
+    const verifier = createVerifier()
+    const breaks = links.map((link) => verifier.next(link)).filter((broken) => broken !== undefined)
+    return { breaks, entries: links.map(({ entry }) => AuditEntry.parse(JSON.parse(entry))) }
+  }
+
+  let resting = false
+  const asking = askForAll()
+  const approving = approveAll(() => !resting)
+  await breakThings()
+  await asking
+  const fired = await standIns.call('calm')
+  await delay(1_000)
+  const rested = await comeToRest()
+  resting = true
+  await approving
+  await delay(500)
+
+  const result = {
+    rested,
+    seed,
+    fired: { ...fired, ...proxy.fired, kills: bots.kills(), redisKills },
+    records: await readRecords(),
+    genuine: (await readRecords()).every(isGenuine),
+    audit: await readAudit(),
+    threads: await standIns.call('threads', channel),
+    elasticIps: await standIns.call('elasticIps'),
+    writes: await standIns.call('writes'),
+    crashes: bots.crashes,
+    log: bots.log,
+    said: await standIns.call('everySaid'),
+    toldTooEarly: await standIns.call('toldTooEarly'),
+    secrets: [places.botToken, places.signingSecret, places.key, server.password],
+    to: places.to,
+    seconds: (Date.now() - startedAt) / 1_000,
+    approvers: [ben, chiara] as string[],
+  }
+  admin.disconnect()
+  await bots.stop()
+  standIns.stop()
+  await proxy.close()
+  await server.stop()
+  return result
+}
+export type ChaosResult = Awaited<ReturnType<typeof runChaos>>

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const run = promisify(execFile)
+const program = fileURLToPath(new URL('./claims.ts', import.meta.url))
+const ablate = new URL('./ablate.ts', import.meta.url).href
+
+interface Claims {
+  trials: number
+  lostReplies: number
+  none: number
+  one: number
+  more: number
+}
+
+async function claim(trials: number, ablation?: string): Promise<Claims> {
+  const options = ablation ? ['--import', ablate] : []
+  const { stdout } = await run(process.execPath, [...options, program, String(trials), '4'], {
+    env: { ...process.env, ...(ablation ? { ABLATION: ablation } : {}) },
+  })
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}')
+}
+
+test('of four replicas exactly one wins each claim, although answers are lost and commands are sent twice', async () => {
+  const { lostReplies, none, one, more } = await claim(60)
+  expect(lostReplies).toBeGreaterThan(10)
+  expect({ none, one, more }).toEqual({ none: 0, one: 60, more: 0 })
+}, 60_000)
+
+test('ablation: a plain SET NX has claims that nobody wins, and the trial notices', async () => {
+  const { lostReplies, none } = await claim(60, 'plain SET NX')
+  expect(lostReplies).toBeGreaterThan(10)
+  expect(none).toBeGreaterThan(0)
+}, 60_000)

@@ -1,0 +1,73 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { createKeys } from '../../src/changes/keys.ts'
+import { connectRedis } from '../../src/changes/redis.ts'
+import { createStore, type Transition } from '../../src/changes/store.ts'
+import { Secret } from '../../src/domain/secret.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { startTcpProxy } from './tcp-proxy.ts'
+
+/**
+ * Several replicas claim the same requests while their connections break, so that commands are sent twice. Prints how many requests
+ * had no winner, one, or more. Run as a program, so that an ablation can change the bot's files.
+ */
+const [trials = 0, contenders = 0] = process.argv.slice(2).map(Number)
+const send: Transition = { name: 'send', from: ['approved'], to: 'starting', stamp: ['sentAt'], dueInMs: 1_000 }
+
+const server = await startRedis()
+const replicas = await Promise.all(
+  Array.from({ length: contenders }, async () => {
+    const proxy = await startTcpProxy({ port: server.port })
+    const address = new URL(server.url)
+    address.port = String(proxy.port)
+    return { proxy, redis: connectRedis(new Secret(address.href), 'patient', () => {}) }
+  }),
+)
+const keys = createKeys(`claims-${randomBytes(4).toString('hex')}`)
+const audit = { encode: () => '{"act":"test"}', kick: () => {} }
+const stores = replicas.map(({ redis }) => createStore({ redis, keys, audit }))
+const [first] = stores
+if (!first) throw new Error('no contenders')
+
+const winners: number[] = []
+for (let trial = 0; trial < trials; trial += 1) {
+  const id = randomUUID().replaceAll('-', '')
+  const origin = { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' }
+  const asked = {
+    id,
+    kind: 'ip.move' as const,
+    input: {},
+    facts: {},
+    resource: `elastic_ip:${id}`,
+    sentence: 'Move',
+    hash: '',
+    rule: 'r',
+    unchecked: [],
+    origin,
+  }
+  await first.create({ ...asked, needsApproval: true, ttlMs: 60_000 })
+  const request = await first.find(id)
+  if (!request) throw new Error('not recorded')
+  await first.transition(request, { name: 'approve', from: ['waiting'], to: 'approved' })
+  const claims = stores.map(async (store, index) => {
+    if ((trial + index) % 3 === 0) replicas[index]?.proxy.loseNextReply()
+    return (await store.transition(request, send)).outcome === 'won'
+  })
+  winners.push((await Promise.all(claims)).filter(Boolean).length)
+}
+
+const lostReplies = replicas.reduce((sum, { proxy }) => sum + proxy.fired.lostReplies, 0)
+process.stdout.write(
+  `${JSON.stringify({ trials, lostReplies, none: count(0), one: count(1), more: winners.filter((n) => n > 1).length })}\n`,
+)
+// What is being ended does not keep this process: something has to.
+setInterval(() => {}, 1_000)
+for (const { redis, proxy } of replicas) {
+  redis.disconnect()
+  await proxy.close()
+}
+await server.stop()
+process.exit(0)
+
+function count(wanted: number): number {
+  return winners.filter((winner) => winner === wanted).length
+}

@@ -1,0 +1,87 @@
+import { isOpen } from '../../src/domain/request.ts'
+import type { ChaosResult } from './chaos.ts'
+
+/** What must hold whatever happened. Each broken promise is a line; none is what is wanted. */
+export function brokenPromises(run: ChaosResult): string[] {
+  return [
+    ...everyRequestEnded(run),
+    ...oneWriteEach(run),
+    ...oneReportEach(run),
+    ...toldAsItIs(run),
+    ...approvedBeforeSent(run),
+    ...nothingLeaked(run),
+    ...nobodyCrashed(run),
+    ...quietLog(run),
+    ...run.audit.breaks.map((broken) => `audit: ${broken}`),
+  ]
+}
+
+function everyRequestEnded({ records, rested }: ChaosResult): string[] {
+  const open = records.filter(({ state }) => isOpen(state)).map(({ id, state }) => `I1: ${id} is still ${state}`)
+  return rested ? open : ['I1: it did not come to rest', ...open]
+}
+
+function oneWriteEach({ writes }: ChaosResult): string[] {
+  const counts = new Map<string, number>()
+  for (const { method, path } of writes) if (method === 'PATCH') counts.set(path, (counts.get(path) ?? 0) + 1)
+  return [...counts].filter(([, count]) => count > 1).map(([path, count]) => `I2: ${path} was written ${count} times`)
+}
+
+const ends = /\*(Done\.|Failed:|Not started:|Superseded:|Nothing was done:|Expired:)\*/
+
+function oneReportEach({ records, threads }: ChaosResult): string[] {
+  return records.flatMap(({ id, cardTs }) => {
+    const cards = threads.filter(({ card }) => JSON.stringify(card.metadata ?? {}).includes(`${id}/card`))
+    const thread = threads.find(({ card }) => card.ts === cardTs)
+    const reports = (thread?.replies ?? []).filter(({ text }) => ends.test(text) && !text.includes('Correction'))
+    return [
+      ...(cards.length === 1 ? [] : [`I3: ${id} has ${cards.length} cards`]),
+      ...(reports.length === 1 ? [] : [`I3: ${id} was reported ${reports.length} times`]),
+    ]
+  })
+}
+
+function toldAsItIs({ records, elasticIps, to, toldTooEarly }: ChaosResult): string[] {
+  const early = toldTooEarly.map((text) => `I4: told before it was true: ${text}`)
+  const wrong = records.flatMap(({ id, state, input }) => {
+    const { elasticIpId } = input as { elasticIpId: string }
+    const now = elasticIps.find((elasticIp) => elasticIp.id === elasticIpId)
+    const isThere = now?.on === to && now.status === 'active'
+    return (state === 'done') === isThere ? [] : [`I4: ${id} is told as ${state}, and ${elasticIpId} is ${now?.status} on ${now?.on}`]
+  })
+  return [...early, ...wrong]
+}
+
+function approvedBeforeSent({ records, audit, genuine, approvers }: ChaosResult): string[] {
+  const lines = genuine ? [] : ['I5: a record is not what was asked for']
+  for (const { id, origin, decision, hash, sentAt } of records) {
+    if (sentAt === undefined) continue
+    if (!decision?.by || !approvers.includes(decision.by) || decision.by === origin.userId)
+      lines.push(`I5: ${id} was sent without a right approval`)
+    const own = audit.entries.filter(({ requestId }) => requestId === id)
+    const approved = own.filter(({ act, to }) => act === 'approve' && to === 'approved')
+    const sent = own.filter(({ act }) => act === 'send')
+    if (approved.length !== 1 || sent.length !== 1)
+      lines.push(`I5: the audit has ${approved.length} approvals and ${sent.length} writes of ${id}`)
+    if ([...approved, ...sent].some(({ payload }) => payload !== hash)) lines.push(`I5: something else was approved or sent for ${id}`)
+    if ((approved[0]?.seq ?? 0) > (sent[0]?.seq ?? 0)) lines.push(`I5: ${id} was sent before it was approved`)
+  }
+  return lines
+}
+
+function nothingLeaked({ log, said, secrets, audit }: ChaosResult): string[] {
+  const places = { log: log.join('\n'), 'what was said to Slack': said, audit: JSON.stringify(audit.entries) }
+  return Object.entries(places).flatMap(([place, text]) =>
+    secrets.flatMap((secret) => (text.includes(secret) ? [`I6: a secret is in the ${place}`] : [])),
+  )
+}
+
+function nobodyCrashed({ crashes, log }: ChaosResult): string[] {
+  return [...crashes, ...log.filter((line) => line.includes('a defect ended the process'))].map((line) => `I8: ${line.slice(0, 300)}`)
+}
+
+/** Lines of trouble a second, over both bots: what is broken for long must not fill disks. */
+function quietLog({ log, seconds }: ChaosResult): string[] {
+  const loud = log.filter((line) => /"level":"(warn|error|fatal)"/.test(line)).length
+  return loud / seconds < 20 ? [] : [`I9: ${Math.round(loud / seconds)} lines of trouble a second`]
+}

@@ -1,0 +1,69 @@
+import { Redis } from 'ioredis'
+import { onTestFinished } from 'vitest'
+import { type Redis as Server, startRedis } from '../sandbox/redis/start-redis.ts'
+
+const password = 'p4ss'
+
+/** A primary, a replica that follows it, and three Sentinels that watch them; all on loopback, ended with the test. */
+export async function startSentinels() {
+  const shared = { appendonly: true, password }
+  const primary = await start(shared)
+  const settings = [`replicaof 127.0.0.1 ${primary.port}`, `masterauth ${password}`]
+  const replica = await start({ ...shared, settings })
+  const watching = [
+    `sentinel monitor main 127.0.0.1 ${primary.port} 2`,
+    `sentinel auth-pass main ${password}`,
+    'sentinel down-after-milliseconds main 1000',
+    'sentinel failover-timeout main 5000',
+  ]
+  const sentinels = [
+    await start({ mode: 'sentinel', settings: watching }),
+    await start({ mode: 'sentinel', settings: watching }),
+    await start({ mode: 'sentinel', settings: watching }),
+  ]
+  const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
+  await untilInStep(replica)
+  return { primary, replica, url: `redis+sentinel://:${password}@${hosts}/main` }
+}
+
+/** Three primaries that share the slots, on loopback, ended with the test. */
+export async function startCluster() {
+  const options = { appendonly: true, password, settings: ['cluster-enabled yes', 'cluster-node-timeout 2000', `masterauth ${password}`] }
+  const nodes = [await start(options), await start(options), await start(options)]
+  const clients = nodes.map(({ url }) => new Redis(url))
+  onTestFinished(() => {
+    for (const client of clients) client.disconnect()
+  })
+  const perNode = Math.ceil(16_384 / nodes.length)
+  for (const [index, client] of clients.entries()) {
+    const last = Math.min(16_383, (index + 1) * perNode - 1)
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', String(index * perNode), String(last))
+    await client.call('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]?.port))
+  }
+  await until(async () =>
+    (await Promise.all(clients.map(async (client) => String(await client.call('CLUSTER', 'INFO'))))).every(
+      (info) => info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3'),
+    ),
+  )
+  return { nodes, clients, url: `redis+cluster://:${password}@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}` }
+}
+
+async function start(options: Parameters<typeof startRedis>[0]): Promise<Server> {
+  const server = await startRedis(options)
+  onTestFinished(() => server.stop())
+  return server
+}
+
+async function untilInStep(replica: Server): Promise<void> {
+  const client = new Redis(replica.url)
+  await until(async () => (await client.info('replication')).includes('master_link_status:up'))
+  client.disconnect()
+}
+
+async function until(holds: () => Promise<boolean>, withinMs = 20_000): Promise<void> {
+  const deadline = Date.now() + withinMs
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('the servers did not find together')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}

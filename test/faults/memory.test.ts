@@ -1,0 +1,67 @@
+import { Redis } from 'ioredis'
+import { expect, onTestFinished, test } from 'vitest'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+
+/** A world over a Redis of its own, which can be emptied, filled and restarted. */
+async function startWorldOnOwnRedis(env: Record<string, string> = {}, moveTakesMs = 300) {
+  const server = await startRedis({ appendonly: true })
+  const admin = new Redis(server.url)
+  onTestFinished(async () => {
+    admin.disconnect()
+    await server.stop()
+  })
+  const account = { moveTakes: { min: moveTakesMs, max: moveTakesMs } }
+  const world = await startWorld({ env: { REDIS_URL: server.url, OPS_CHANNEL: ops, ...env }, account })
+  const { elasticIp, target } = world.accountApi.world.movable()
+  const ask = async () => {
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    return untilCard(world.slack, /Waiting for approval/)
+  }
+  return { world, server, admin, ask, elasticIp, target }
+}
+
+test('a new data set is told as one, and a lost one as lost, with what is moving on the account', async () => {
+  const { world, admin, ask, elasticIp, target } = await startWorldOnOwnRedis({}, 60_000)
+  await untilCard(world.slack, /I start with an empty memory/)
+  const card = await ask()
+  await world.ben.click(card, 'Approve')
+  await untilCard(world.slack, /\*Moving\*/)
+
+  await admin.flushall()
+
+  const told = await untilCard(world.slack, /My memory was lost/)
+  expect(told.text).toContain(`${elasticIp.address} (${elasticIp.id}) to ${target.hostname}`)
+  await world.ben.click(card, 'Approve')
+  await untilWhisper(world.slack, people.ben, /I no longer know this request/)
+}, 30_000)
+
+test('a full Redis: new requests are refused in words, what is under way goes on when there is room', async () => {
+  const { world, admin, ask } = await startWorldOnOwnRedis({}, 1_500)
+  const card = await ask()
+  await world.ben.click(card, 'Approve')
+  await untilCard(world.slack, /\*Moving\*/)
+
+  await admin.config('SET', 'maxmemory', '1')
+  await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+  await untilWhisper(world.slack, people.ada, /I cannot reach my memory|memory is full/)
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
+  const noise = world.log.filter((line) => line.includes('"level":"error"')).length
+  await admin.config('SET', 'maxmemory', '0')
+
+  await untilReport(world.slack, card.ts, /Done/)
+  expect(noise).toBeLessThan(50)
+}, 40_000)
+
+test('jobs and schedulers that somebody deleted by hand are made up for', async () => {
+  const { world, admin, ask } = await startWorldOnOwnRedis({}, 1_000)
+  const card = await ask()
+  await world.ben.click(card, 'Approve')
+  await untilCard(world.slack, /\*Moving\*/)
+  const jobs = [...(await admin.keys('*:ticks:*')), ...(await admin.keys('*:wake-ups:*'))]
+
+  expect(await admin.del(...jobs)).toBeGreaterThan(0)
+
+  await untilReport(world.slack, card.ts, /Done/)
+}, 40_000)

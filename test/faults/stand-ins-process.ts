@@ -1,0 +1,138 @@
+import { accountData } from '../sandbox/account-api/data/account.ts'
+import { idOf } from '../sandbox/account-api/data/ids.ts'
+import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
+import { serverId } from '../sandbox/account-api/data/servers.ts'
+import type { FaultOrder } from '../sandbox/account-api/faults.ts'
+import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import type { FaultPlan, Message } from '../sandbox/slack/slack.ts'
+import { startSlack } from '../sandbox/slack/start-slack.ts'
+
+/** The stand-in Slack and the stand-in account API in a process of their own: whatever happens to the bots, they go on. */
+const { elasticIps, moveTakes, seed } = JSON.parse(process.argv[2] ?? '{}') as {
+  elasticIps: number
+  moveTakes: { min: number; max: number }
+  seed: number
+}
+
+const data = accountData('')
+const [like] = data.elasticIps
+const many = Array.from({ length: elasticIps }, (_, index): ElasticIpState => {
+  const address = `198.51.${100 + Math.floor(index / 250)}.${(index % 250) + 1}`
+  return { ...(like as ElasticIpState), id: idOf('eip', address), address }
+})
+const slack = await startSlack()
+const account = await startAccountApi({ moveTakes, data: { elasticIps: many } })
+const random = createRandom(seed)
+
+/** Random faults, each with how often it comes; counted, because one that never happened proves nothing. */
+const chances = { slack: [] as { plan: FaultPlan; chance: number }[], account: [] as { order: FaultOrder; chance: number }[] }
+const planned: { fired(): number; name: string }[] = []
+const timer = setInterval(plan, 20)
+
+function plan(): void {
+  for (const { plan: next, chance } of chances.slack) {
+    if (random() < chance) {
+      const fault = slack.faults.add(next)
+      planned.push({ name: `slack ${next.method} ${next.kind}`, fired: () => fault.fired })
+    }
+  }
+  for (const { order, chance } of chances.account) {
+    if (random() < chance) {
+      const fault = account.faults.add(order)
+      planned.push({ name: `account ${order.method ?? '*'} ${order.kind}`, fired: () => fault.fired })
+    }
+  }
+}
+
+/** What was told as done while the account did not show it. */
+const toldTooEarly = new Set<string>()
+let looked = 0
+slack.subscribe(() => {
+  for (; looked < slack.journal.length; looked += 1) {
+    const { method, args } = slack.journal[looked] ?? {}
+    const text = String(args?.text ?? '')
+    const [, address] = method?.startsWith('chat.') && /\*Done/.test(text) ? (/(198\.51\.\d+\.\d+)/.exec(text) ?? []) : []
+    const now = account.world.elasticIps().find((elasticIp) => elasticIp.address === address)
+    if (now && !(now.status === 'active' && now.serverId === target)) toldTooEarly.add(text.slice(0, 120))
+  }
+})
+const target = serverId('storefront', 'web-2')
+
+const brief = ({ ts, text, threadTs, metadata }: Message) => ({ ts, text, threadTs, metadata })
+
+const calls = {
+  addresses: () => ({
+    slackApi: slack.apiUrl,
+    botToken: slack.botToken,
+    signingSecret: slack.signingSecret,
+    accountApi: account.url,
+    key: account.key,
+    from: serverId('storefront', 'web-1'),
+    to: target,
+  }),
+  command: async (url: string, as: string, text: string, channel: string) => {
+    slack.connectBot(url)
+    return (await slack.as(as).command(text, { channel })).outcome
+  },
+  click: async (url: string, as: string, channel: string, ts: string, button: string) => {
+    slack.connectBot(url)
+    return (await slack.as(as).click(ts, button, { channel })).outcome
+  },
+  cards: (channel: string) =>
+    slack
+      .messages(channel)
+      .filter(({ isBot }) => isBot)
+      .map(brief),
+  threads: (channel: string) =>
+    slack
+      .messages(channel)
+      .filter(({ isBot }) => isBot)
+      .map((card) => ({ card: brief(card), replies: slack.thread(channel, card.ts).slice(1).map(brief) })),
+  whispers: (userId: string) => slack.ephemerals(userId).map(({ text }) => text),
+  elasticIps: () => account.world.elasticIps().map(({ id, address, status, serverId: on }) => ({ id, address, status, on })),
+  writes: () => account.journal.writes().map(({ method, path }) => ({ method, path })),
+  requests: () => account.journal.length,
+  setChances: (next: typeof chances) => Object.assign(chances, next),
+  calm: () => {
+    Object.assign(chances, { slack: [], account: [] })
+    slack.faults.clear()
+    account.faults.clear()
+    return fired()
+  },
+  fired,
+  toldTooEarly: () => [...toldTooEarly],
+  everySaid: () => JSON.stringify(slack.journal.map(({ method, args }) => ({ method, args }))),
+}
+export type StandInCalls = typeof calls
+
+function fired(): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const fault of planned) counts[fault.name] = (counts[fault.name] ?? 0) + fault.fired()
+  return counts
+}
+
+process.on('message', (message: { id: number; name: keyof StandInCalls; args: unknown[] }) => {
+  const call = calls[message.name] as (...args: unknown[]) => unknown
+  Promise.resolve()
+    .then(() => call(...message.args))
+    .then(
+      (value) => process.send?.({ id: message.id, value }),
+      (error: unknown) => process.send?.({ id: message.id, error: error instanceof Error ? error.message : String(error) }),
+    )
+})
+process.on('disconnect', () => {
+  clearInterval(timer)
+  process.exit(0)
+})
+process.send?.({ ready: true })
+
+/** Mulberry32: the same numbers for the same seed. */
+function createRandom(start: number): () => number {
+  let state = start >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

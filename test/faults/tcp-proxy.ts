@@ -1,0 +1,88 @@
+import { connect, createServer, type Socket } from 'node:net'
+
+interface Pair {
+  client: Socket
+  server: Socket
+}
+
+/**
+ * A proxy on this machine between the bot and what it talks to. `reset` breaks every connection; while it is a black hole, packets
+ * vanish and connections look open. Each fault counts what it did, so that a test can show that it happened.
+ */
+export async function startTcpProxy(target: { port: number; host?: string }) {
+  const pairs = new Set<Pair>()
+  let hole = false
+  let refusing = false
+  let repliesToLose = 0
+  const fired = { resets: 0, swallowed: 0, refused: 0, lostReplies: 0 }
+
+  const proxy = createServer({ pauseOnConnect: false }, (client) => {
+    if (refusing) {
+      fired.refused += 1
+      client.resetAndDestroy()
+      return
+    }
+    const server = connect(target.port, target.host ?? '127.0.0.1')
+    const pair = { client, server }
+    pairs.add(pair)
+    const pass = (from: Socket, to: Socket) =>
+      from.on('data', (data) => {
+        if (hole) fired.swallowed += 1
+        else to.write(data)
+      })
+    pass(client, server)
+    server.on('data', (data) => {
+      if (hole) fired.swallowed += 1
+      else if (repliesToLose > 0) {
+        repliesToLose -= 1
+        fired.lostReplies += 1
+        client.resetAndDestroy()
+      } else client.write(data)
+    })
+    const end = () => {
+      pairs.delete(pair)
+      // A connection whose packets vanish does not learn that the other end is gone.
+      if (!hole) for (const socket of [client, server]) socket.destroy()
+    }
+    for (const socket of [client, server]) socket.on('error', () => {}).on('close', end)
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+
+  function reset(): void {
+    for (const { client, server } of pairs) {
+      fired.resets += 1
+      client.resetAndDestroy()
+      server.destroy()
+    }
+    pairs.clear()
+  }
+
+  return {
+    port: (proxy.address() as { port: number }).port,
+    fired,
+    reset,
+    /** The next answer is lost, and its connection with it: what was asked was done. */
+    loseNextReply: () => {
+      repliesToLose += 1
+    },
+    /** Packets vanish, also those of new connections. */
+    blackhole: () => {
+      hole = true
+    },
+    /** Packets pass again; connections that were half open stay dead, as in life: whatever was swallowed does not come back. */
+    heal: () => {
+      hole = false
+      refusing = false
+    },
+    refuse: () => {
+      refusing = true
+      reset()
+    },
+    async close(): Promise<void> {
+      const closed = new Promise((resolve) => proxy.close(resolve))
+      reset()
+      await closed
+    },
+  }
+}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { createMetrics, type Snapshot } from '../../src/ops/metrics.ts'
+
+const seen: Snapshot = {
+  open: [{ state: 'waiting', kind: 'ip.move', count: 2 }],
+  movesInFlight: 3,
+  unsent: 1,
+  jobs: [{ queue: 'wake-ups', state: 'delayed', count: 4 }],
+  lastTickAgeMs: 1_500,
+}
+
+/** The page's lines about the bot, without those about the process. */
+async function linesOf(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
+  const { body } = await metrics.page()
+  return body.split('\n').filter((line) => line.startsWith('lockkeeper_'))
+}
+
+describe('the metrics page', () => {
+  test('tells of what this process did and of what all replicas share', async () => {
+    const metrics = createMetrics({ snapshot: async () => seen })
+    metrics.transition('ip.move', 'done')
+    metrics.decision('ip.move', 'approve')
+    metrics.apiCall('elasticIps.move', 202, 120)
+    metrics.slackCall('chat.update', 429, 30)
+    metrics.moveEnded('done', 43_000)
+    metrics.tick(20)
+    metrics.error('jobs')
+
+    const lines = await linesOf(metrics)
+
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'lockkeeper_request_transitions_total{kind="ip.move",state="done"} 1',
+        'lockkeeper_decisions_total{kind="ip.move",decision="approve"} 1',
+        'lockkeeper_account_api_call_duration_seconds_count{operation="elasticIps.move",status="202"} 1',
+        'lockkeeper_slack_call_duration_seconds_count{method="chat.update",status="429"} 1',
+        'lockkeeper_move_duration_seconds_bucket{le="60",state="done"} 1',
+        'lockkeeper_move_duration_seconds_bucket{le="30",state="done"} 0',
+        'lockkeeper_ticks_total 1',
+        'lockkeeper_errors_total{where="jobs"} 1',
+        'lockkeeper_requests_open{kind="ip.move",state="waiting"} 2',
+        'lockkeeper_moves_in_flight 3',
+        'lockkeeper_messages_unsent 1',
+        'lockkeeper_queue_jobs{queue="wake-ups",state="delayed"} 4',
+        'lockkeeper_last_tick_age_seconds 1.5',
+        'lockkeeper_redis_up 1',
+      ]),
+    )
+  })
+
+  test('without Redis it still tells of this process', async () => {
+    const metrics = createMetrics({ snapshot: () => Promise.reject(new Error('away')) })
+    metrics.error('jobs')
+    const lines = await linesOf(metrics)
+    expect(lines).toContain('lockkeeper_redis_up 0')
+    expect(lines).toContain('lockkeeper_errors_total{where="jobs"} 1')
+  })
+
+  test('names follow the conventions: a prefix, base units, _total for counters', async () => {
+    const { body } = await createMetrics({ snapshot: async () => seen }).page()
+    const types = [...body.matchAll(/^# TYPE (lockkeeper_\w+) (\w+)$/gm)].map(([, name = '', type = '']) => ({ name, type }))
+    expect(types.length).toBeGreaterThan(10)
+    for (const { name, type } of types) {
+      if (type === 'counter') expect(name).toMatch(/_total$/)
+      if (type === 'histogram') expect(name).toMatch(/_seconds$/)
+      expect(name).not.toMatch(/_(ms|milliseconds|count)$/)
+    }
+  })
+})
