@@ -73,10 +73,7 @@ export const Variables = z.object({
   SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
   INFRA_API_URL: address('the base address of the account API'),
   INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
-  REDIS_URL: secret(
-    isRedisUrl,
-    'redis:// or rediss:// with a host (or redis+sentinel:// or redis+cluster://, see docs/operating.md); special characters of a password are percent-encoded',
-  ),
+  REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
   PORT: port.prefault('3000'),
   OPS_PORT: port.prefault('9464'),
   ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),

@@ -20,10 +20,10 @@ interface Access {
  * `redis+cluster://[user:password@]host[:port],…`; each with `rediss` for TLS. Undefined for anything else. Pure.
  */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
+  if (/^rediss?:/.test(text)) return isSingle(text) ? { kind: 'single', url: text } : undefined
   const [, scheme, mode, account, hosts, path = ''] =
-    /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#@]+)(?:\/([^?#]*))?$/.exec(text) ?? []
+    /^(rediss?)\+(sentinel|cluster):\/\/(?:([^@/]*)@)?([^/?#@]+)(?:\/([^?#]*))?$/.exec(text) ?? []
   if (scheme === undefined || hosts === undefined) return undefined
-  if (mode === undefined) return isSingle(text) ? { kind: 'single', url: text } : undefined
   const nodes = hosts.split(',').map((host) => parseNode(host, mode === 'sentinel' ? 26_379 : 6_379))
   if (!nodes.every((node) => node !== undefined)) return undefined
   const [username, password] = parseAccount(account)
@@ -35,7 +35,7 @@ export function parseRedisAddress(text: string): RedisAddress | undefined {
 
 function isSingle(text: string): boolean {
   const url = URL.parse(text)
-  return url !== null && url.hostname !== '' && /^(\/\d*)?$/.test(url.pathname)
+  return url !== null && url.hostname !== '' && url.hash === '' && /^(\/\d*)?$/.test(url.pathname)
 }
 
 function parseNode(text: string, usualPort: number): RedisNode | undefined {

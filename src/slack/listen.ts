@@ -40,8 +40,8 @@ export interface ListenOptions {
   onError: (error: unknown, context: { reference?: string; at: string }) => void
 }
 
-/** A form waits so long for the word on whether its user may use the bot; then it opens, and may turn into a refusal. */
-const authorizeFirstMs = 700
+/** A form waits so long for the word on whether its user may use the bot; then it opens, while its trigger lives, and may turn into a refusal. */
+const authorizeFirstMs = 1_500
 
 const otherVersion = mrkdwn`This button is from another version of me, and I no longer know it. Ask again with the command.`
 
