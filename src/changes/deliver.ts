@@ -2,7 +2,7 @@ import type { Request } from '../domain/request.ts'
 import { unreachableChannelErrors } from '../slack/failure.ts'
 import type { Message, Messenger, Where } from '../slack/messenger.ts'
 import type { Lease, Outbox, Settlement } from './outbox.ts'
-import type { OutboxName, Store } from './store.ts'
+import type { OutboxName } from './store.ts'
 
 /** What became of a message: Slack has it, Slack will not take it, or it is tried again later. */
 export type Delivered = { is: 'sent' } | { is: 'refused'; error: string } | { is: 'later' }
@@ -18,7 +18,6 @@ export interface Renderer {
 }
 
 interface DeliverParts {
-  store: Store
   outbox: Outbox
   messenger: Messenger
   render: Renderer
@@ -36,27 +35,25 @@ const rounds = 5
  * Sends one message of the outbox. Safe to call at any time by any process: a lease lets one of them send, a message whose fate
  * is unknown is looked for before it is sent again, and a card is sent anew until Slack shows the record's latest revision.
  */
-export function createDeliver({ store, outbox, messenger, render, onUndeliverable }: DeliverParts) {
+export function createDeliver({ outbox, messenger, render, onUndeliverable }: DeliverParts) {
   async function deliver(id: string, name: OutboxName): Promise<Delivered> {
-    if (name !== 'card' && !(await hasThread(id))) return { is: 'later' }
+    let early = false
     for (let round = 0; round < rounds; round += 1) {
-      const lease = await outbox.lease(id, name)
-      if (lease === 'held') return { is: 'later' }
-      if (lease === 'settled' || lease === 'missing') return { is: 'sent' }
-      const request = await store.find(id)
-      if (!request) return { is: 'sent' }
+      const taken = await outbox.lease(id, name, { early })
+      if (taken === 'held') return { is: 'later' }
+      if (taken === 'settled' || taken === 'missing') return { is: 'sent' }
+      if (taken === 'cardless') {
+        // A report goes below its card, or elsewhere where the card is refused; and not while the card's fate is unknown.
+        if ((await deliver(id, 'card')).is === 'later') return { is: 'later' }
+        early = true
+        continue
+      }
+      const { lease, request } = taken
       const { delivered, settlement } = name === 'card' ? await sendCard(request, lease) : await sendReport(request, name, lease)
       const settled = await outbox.settle(id, name, lease, settlement)
       if (settled !== 'again') return delivered
     }
     return { is: 'later' }
-  }
-
-  /** Whether a report can be sent: below its card, or elsewhere where the card is refused; and not while the card's fate is unknown. */
-  async function hasThread(id: string): Promise<boolean> {
-    const request = await store.find(id)
-    if (!request || request.cardTs !== undefined) return true
-    return (await deliver(id, 'card')).is !== 'later'
   }
 
   async function sendCard(request: Request, lease: Lease): Promise<Sending> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import type { Request } from '../domain/request.ts'
 import type { Keys } from './keys.ts'
+import { decodeRecord } from './record.ts'
 import { guardStore } from './redis.ts'
 import { createScripts } from './scripts.ts'
 import { type OutboxName, type ReportName, reportNames } from './store.ts'
@@ -13,6 +15,15 @@ export interface Lease {
   /** `fresh`: send it. `unsure`: it may have been sent before, so look first. */
   mode: 'fresh' | 'unsure'
 }
+
+/** A message to send now, and the record as it is in the moment in which it was taken. */
+export interface Taken {
+  lease: Lease
+  request: Request
+}
+
+/** `held`: somebody else sends it. `settled`: nothing to do any more. `missing`: no such request. `cardless`: its card comes first. */
+export type NotTaken = 'held' | 'settled' | 'missing' | 'cardless'
 
 export type Settlement =
   /** `shownRevision`: for the card, the revision of the record that Slack shows now. */
@@ -29,10 +40,13 @@ export type Settlement =
 export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
   const run = createScripts(redis)
 
-  async function lease(id: string, name: OutboxName): Promise<Lease | 'held' | 'settled' | 'missing'> {
+  /** `early`: a report may go before its card, because that cannot be posted. */
+  async function lease(id: string, name: OutboxName, { early = false } = {}): Promise<Taken | NotTaken> {
     const token = randomUUID()
-    const [mode] = await run('lease', [keys.record(id), keys.outbox], [id, name, token, String(leaseMs)])
-    return mode === 'fresh' || mode === 'unsure' ? { token, mode } : (mode as 'held' | 'settled' | 'missing')
+    const values = [id, name, token, String(leaseMs), early ? '1' : '0']
+    const [mode, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
+    if (mode !== 'fresh' && mode !== 'unsure') return mode as NotTaken
+    return { lease: { token, mode }, request: decodeRecord(pairsOf(flat)) }
   }
 
   async function settle(id: string, name: OutboxName, held: Lease, result: Settlement): Promise<'settled' | 'again' | 'later' | 'lost'> {
@@ -61,3 +75,7 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
   return { lease, settle, due, owed }
 }
 export type Outbox = ReturnType<typeof createOutbox>
+
+function pairsOf(flat: string[]): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
+}

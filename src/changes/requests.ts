@@ -51,7 +51,6 @@ export function createRequests({
   const outbox = createOutbox({ redis, keys })
   const queues = createQueues({ redis, keys, pollIntervalMs, onError: on.onQueueError })
   const deliver = createDeliver({
-    store,
     outbox,
     messenger,
     render,

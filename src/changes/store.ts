@@ -6,6 +6,7 @@ import type { Origin } from '../domain/origin.ts'
 import { isOpen, openStates, Request, type RequestState } from '../domain/request.ts'
 import type { Audit } from './audit.ts'
 import type { Keys } from './keys.ts'
+import { decodeIfFit, decodeRecord, encodeFields } from './record.ts'
 import { guardStore } from './redis.ts'
 import { createScripts } from './scripts.ts'
 
@@ -137,7 +138,8 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
   }
 
   async function find(id: string): Promise<Request | undefined> {
-    return decodeRecord(await guardStore(() => redis.hgetall(keys.record(id))))
+    const hash = await guardStore(() => redis.hgetall(keys.record(id)))
+    return hash.state ? decodeRecord(hash) : undefined
   }
 
   /** Those that are there and can be read: one record that does not fit (any more) must not hide the others. `find` tells of it. */
@@ -315,25 +317,6 @@ export function noteOf(request: Noted, act: string, more: Partial<AuditNote>): A
   const { id, kind, resource, sentence, origin, hash } = request
   const { channelId, teamId } = origin
   return { act, requestId: id, kind, resource, what: sentence, channelId, teamId, payload: hash, ...more }
-}
-
-function encodeFields(fields: Record<string, unknown>): Record<string, string> {
-  const present = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(present.map(([name, value]) => [name, JSON.stringify(value)]))
-}
-
-function decodeIfFit(hash: Record<string, string>): Request | undefined {
-  try {
-    return decodeRecord(hash)
-  } catch {
-    return undefined
-  }
-}
-
-function decodeRecord(hash: Record<string, string>): Request | undefined {
-  if (!hash.state) return undefined
-  const own = Object.entries(hash).filter(([name]) => !name.includes(':'))
-  return Request.parse(Object.fromEntries(own.map(([name, value]) => [name, JSON.parse(value)])))
 }
 
 /** A request as it will stand once it is recorded, to see what its card would show. */

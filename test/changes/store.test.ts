@@ -85,9 +85,9 @@ describe('a new request', () => {
 
   test('that people have seen cannot be taken back', async () => {
     const { store, outbox, request } = await withRequest()
-    const lease = await outbox.lease(request.id, 'card')
-    if (typeof lease === 'string') throw new Error(lease)
-    await outbox.settle(request.id, 'card', lease, { status: 'settled', cardTs: '1.2', shownRevision: 1 })
+    const taken = await outbox.lease(request.id, 'card')
+    if (typeof taken === 'string') throw new Error(taken)
+    await outbox.settle(request.id, 'card', taken.lease, { status: 'settled', cardTs: '1.2', shownRevision: 1 })
     await store.discard(request, 'the card could not be posted: is_archived')
     expect(await store.find(request.id)).toMatchObject({ cardTs: '1.2', cardRevision: 1 })
   })
@@ -356,9 +356,9 @@ describe('the audit', () => {
 
 describe('the outbox', () => {
   async function leased(outbox: ReturnType<typeof createOutbox>, id: string) {
-    const lease = await outbox.lease(id, 'card')
-    if (typeof lease === 'string') throw new Error(`not leased: ${lease}`)
-    return lease
+    const taken = await outbox.lease(id, 'card')
+    if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+    return taken.lease
   }
 
   test('lets one at a time send', async () => {
@@ -391,6 +391,25 @@ describe('the outbox', () => {
       'settled',
     )
     expect(await outbox.due(10)).toEqual([])
+  })
+
+  test('gives the record along with the lease, as it is in that moment', async () => {
+    const { store, outbox, request } = await withRequest()
+    await store.transition(request, approve)
+    const taken = await outbox.lease(request.id, 'card')
+    expect(taken).toMatchObject({ request: await store.find(request.id) })
+    expect(taken).toMatchObject({ request: { state: 'approved', revision: 2 } })
+  })
+
+  test('keeps a report back until its card is there, unless that cannot be posted', async () => {
+    const { outbox, request } = await withRequest()
+    expect(await outbox.lease(request.id, 'ended')).toBe('cardless')
+    expect(await outbox.lease(request.id, 'ended', { early: true })).toMatchObject({ lease: { mode: 'fresh' } })
+  })
+
+  test('knows nothing of a request that is gone', async () => {
+    const { outbox } = await withRequest()
+    expect(await outbox.lease('f'.repeat(32), 'card')).toBe('missing')
   })
 
   test('has no place for who lost the lease', async () => {

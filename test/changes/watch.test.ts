@@ -30,8 +30,8 @@ async function startWatch({ watchdogMs = 60_000 } = {}) {
     },
     follow: { follow: async () => [] },
     deliver: async (id, name) => {
-      const lease = await outbox.lease(id, name)
-      if (typeof lease !== 'string') await outbox.settle(id, name, lease, { status: 'settled', shownRevision: 1 })
+      const taken = await outbox.lease(id, name)
+      if (typeof taken !== 'string') await outbox.settle(id, name, taken.lease, { status: 'settled', shownRevision: 1 })
       return { is: 'sent' }
     },
     onError: (error) => errors.push(error),

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { createKeys } from '../../src/changes/keys.ts'
+import { decodeRecord } from '../../src/changes/record.ts'
 import { createVerifier } from '../../src/domain/audit-chain.ts'
 import { AuditEntry } from '../../src/domain/audit-entry.ts'
 import { isGenuine } from '../../src/domain/payload.ts'
-import { isOpen, Request } from '../../src/domain/request.ts'
+import { isOpen, type Request } from '../../src/domain/request.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { AblationName } from './ablations.ts'
 import { startBots } from './bots.ts'
@@ -132,10 +133,7 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
     const keys = createKeys(prefix)
     const ids = [...(await admin.zrange(keys.open, '0', '-1')), ...(await admin.zrange(keys.ended, '0', '-1'))]
     const hashes = await Promise.all([...new Set(ids)].map((id) => admin.hgetall(keys.record(id))))
-    return hashes.map((hash) => {
-      const own = Object.entries(hash).filter(([name]) => !name.includes(':'))
-      return Request.parse(Object.fromEntries(own.map(([name, value]) => [name, JSON.parse(value)])))
-    })
+    return hashes.map(decodeRecord)
   }
 
   async function comeToRest(): Promise<boolean> {

@@ -17,8 +17,12 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('SET', KEYS[2], arg.id)
 redis.call('SET', KEYS[3], arg.id, 'PX', 3600000)
-for field, value in pairs(arg.fields) do redis.call('HSET', KEYS[1], field, value) end
-redis.call('HSET', KEYS[1], 'revision', 1, 'createdAt', string.format('%.0f', now), 'expiresAt', string.format('%.0f', now + arg.ttlMs))
+local values = { 'revision', '1', 'createdAt', string.format('%.0f', now), 'expiresAt', string.format('%.0f', now + arg.ttlMs) }
+for field, value in pairs(arg.fields) do
+  values[#values + 1] = field
+  values[#values + 1] = value
+end
+redis.call('HSET', KEYS[1], unpack(values))
 redis.call('ZADD', KEYS[4], now, arg.id)
 redis.call('ZADD', KEYS[5], now, arg.id .. '/card')
 redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id)

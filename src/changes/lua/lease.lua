@@ -1,27 +1,31 @@
 -- Takes one message of the outbox, so that one process at a time sends it.
--- KEYS: record, outbox.   ARGV: id, message name, token, lease in ms
--- Returns { mode, until in ms }: 'fresh' send it; 'unsure' it may have been sent before: look first; 'held' somebody else is at it;
--- 'settled' nothing to do any more; 'missing' the request is gone.
-local id, name, token, lease = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+-- KEYS: record, outbox.   ARGV: id, message name, token, lease in ms, '1' where a report may go before its card.
+-- Returns { mode, then the record's fields and values }: 'fresh' send it; 'unsure' it may have been sent before: look first.
+-- Without a record: 'held' somebody else is at it; 'settled' nothing to do any more; 'missing' the request is gone; 'cardless' its card
+-- is to be sent first.
+local id, name, token, lease, early = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5] == '1'
 local member, field = id .. '/' .. name, 'outbox:' .. name
-if redis.call('EXISTS', KEYS[1]) == 0 then
+local flat = redis.call('HGETALL', KEYS[1])
+local record = {}
+for i = 1, #flat, 2 do record[flat[i]] = flat[i + 1] end
+if not record.state then
   redis.call('ZREM', KEYS[2], member)
-  return { 'missing', '0' }
+  return { 'missing' }
 end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
-local raw = redis.call('HGET', KEYS[1], field)
-local item = raw and cjson.decode(raw) or { status = 'queued' }
+local item = record[field] and cjson.decode(record[field]) or { status = 'queued' }
 -- A card that shows the latest revision owes nothing, either.
-local shown = name ~= 'card' or redis.call('HGET', KEYS[1], 'cardRevision') == redis.call('HGET', KEYS[1], 'revision')
+local shown = name ~= 'card' or record.cardRevision == record.revision
 if item.status == 'settled' and shown then
   redis.call('ZREM', KEYS[2], member)
-  return { 'settled', '0' }
+  return { 'settled' }
 end
+if name ~= 'card' and not record.cardTs and not early then return { 'cardless' } end
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if item.status == 'sending' and item.token ~= token and item['until'] > now then
   redis.call('ZADD', KEYS[2], item['until'], member)
-  return { 'held', string.format('%.0f', item['until']) }
+  return { 'held' }
 end
 
 local mode = 'fresh'
@@ -29,4 +33,4 @@ if item.status == 'unsure' or (item.status == 'sending' and item.token ~= token)
 if item.status == 'sending' and item.token == token then mode = item.mode end
 redis.call('HSET', KEYS[1], field, cjson.encode({ status = 'sending', token = token, mode = mode, ['until'] = now + lease }))
 redis.call('ZADD', KEYS[2], now + lease, member)
-return { mode, string.format('%.0f', now + lease) }
+return { mode, unpack(flat) }

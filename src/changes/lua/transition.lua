@@ -9,23 +9,29 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stamp = string.format('%.0f', now)
 
-local state = redis.call('HGET', KEYS[1], 'state')
+local ownToken = 'token:' .. arg.name
+local known = redis.call('HMGET', KEYS[1], 'state', ownToken, 'revision', 'expiresAt')
+local state = known[1]
 if not state then return { 'missing', '""', stamp } end
-if redis.call('HGET', KEYS[1], 'token:' .. arg.name) == arg.token then return { 'won', state, stamp } end
+if known[2] == arg.token then return { 'won', state, stamp } end
 
 local allowed = false
 for _, from in ipairs(arg.from) do
   if state == cjson.encode(from) then allowed = true end
 end
 if not allowed then return { 'lost', state, stamp } end
-if arg.revision and tonumber(redis.call('HGET', KEYS[1], 'revision')) ~= arg.revision then return { 'moved', state, stamp } end
-if arg.unexpired and now >= tonumber(redis.call('HGET', KEYS[1], 'expiresAt')) then return { 'expired', state, stamp } end
+if arg.revision and tonumber(known[3]) ~= arg.revision then return { 'moved', state, stamp } end
+if arg.unexpired and now >= tonumber(known[4]) then return { 'expired', state, stamp } end
 
-redis.call('HSET', KEYS[1], 'state', cjson.encode(arg.to), 'token:' .. arg.name, arg.token)
-for field, value in pairs(arg.set) do redis.call('HSET', KEYS[1], field, value) end
-for _, field in ipairs(arg.stamp) do redis.call('HSET', KEYS[1], field, stamp) end
-if arg.extendMs then redis.call('HSET', KEYS[1], 'expiresAt', string.format('%.0f', now + arg.extendMs)) end
-redis.call('HINCRBY', KEYS[1], 'revision', 1)
+local values = { 'state', cjson.encode(arg.to), ownToken, arg.token, 'revision', string.format('%.0f', tonumber(known[3]) + 1) }
+local function set(field, value)
+  values[#values + 1] = field
+  values[#values + 1] = value
+end
+for field, value in pairs(arg.set) do set(field, value) end
+for _, field in ipairs(arg.stamp) do set(field, stamp) end
+if arg.extendMs then set('expiresAt', string.format('%.0f', now + arg.extendMs)) end
+redis.call('HSET', KEYS[1], unpack(values))
 
 local note = cjson.decode(ARGV[2])
 note.at = now
@@ -33,8 +39,12 @@ note.from = cjson.decode(state)
 note.to = arg.to
 redis.call('XADD', KEYS[7], '*', 'note', cjson.encode(note))
 
-redis.call('ZADD', KEYS[5], now, arg.id .. '/card')
-for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[5], now, arg.id .. '/' .. report) end
+local owed = { now, arg.id .. '/card' }
+for _, report in ipairs(arg.reports) do
+  owed[#owed + 1] = now
+  owed[#owed + 1] = arg.id .. '/' .. report
+end
+redis.call('ZADD', KEYS[5], unpack(owed))
 
 if arg.dueInMs then
   redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id)
