@@ -12,6 +12,12 @@ export interface Opened {
   latest: unknown
 }
 
+/** The one look at all that is under way, and what it is asked about. */
+export interface Surveyed {
+  survey: NonNullable<Change['survey']>
+  input: unknown
+}
+
 /**
  * The changes that can be asked for, found by kind: what waits in Redis names its kind and nothing else. They are asked for at the
  * first use, because the features that bring them are made of parts that need this catalog.
@@ -19,11 +25,16 @@ export interface Opened {
 export function createCatalog(changes: () => Change[]) {
   let byKind: Map<ChangeKind, Change> | undefined
 
+  function changeOf(kind: ChangeKind): Change {
+    byKind ??= new Map(changes().map((change) => [change.kind, change]))
+    const change = byKind.get(kind)
+    if (!change) throw new Error(`no change of kind ${kind}`)
+    return change
+  }
+
   /** Throws when the kind is unknown or what the record carries no longer fits it (after a deploy that changed its shape). */
   function open(request: Request): Opened {
-    byKind ??= new Map(changes().map((change) => [change.kind, change]))
-    const change = byKind.get(request.kind)
-    if (!change) throw new Error(`no change of kind ${request.kind}`)
+    const change = changeOf(request.kind)
     const facts = change.facts.parse(request.facts)
     const latest = request.seen === undefined ? facts : change.facts.parse(request.seen)
     return { change, input: change.input.parse(request.input), facts, latest }
@@ -44,6 +55,13 @@ export function createCatalog(changes: () => Change[]) {
     return opened ? opened.change.project(opened.facts) : 'unknown'
   }
 
-  return { open, openIfFit, projectOf }
+  /** No more than one look at many needs. Undefined where there is none for this kind, or its input does not fit. */
+  function surveyed({ kind, input }: Pick<Request, 'kind' | 'input'>): Surveyed | undefined {
+    const change = changeOf(kind)
+    const parsed = change.survey ? change.input.safeParse(input) : undefined
+    return change.survey && parsed?.success ? { survey: change.survey, input: parsed.data } : undefined
+  }
+
+  return { open, openIfFit, surveyed, projectOf }
 }
 export type Catalog = ReturnType<typeof createCatalog>

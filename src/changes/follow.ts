@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 import type { Moment, Survey } from '../domain/change.ts'
-import { isOpen, type Request } from '../domain/request.ts'
+import { isOpen, type Request, type Underway } from '../domain/request.ts'
 import type { Timings } from '../domain/timings.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { Catalog, Opened } from './catalog.ts'
@@ -32,10 +32,10 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
   const limit = pLimit(parallelReads)
 
   /**
-   * Looks at all of these, reading a list first when they are many. Answers those of which nothing is new: their records need not have
-   * been read just now, because all that is done with them is to look again later.
+   * Looks at all of these, reading a list first when they are many. Answers those of which nothing is new: what is known of them need
+   * not be of just now, because all that is done with them is to look again later.
    */
-  async function follow(requests: Request[]): Promise<Request[]> {
+  async function follow(requests: Underway[]): Promise<Underway[]> {
     if (requests.length === 0) return []
     const now = await store.now()
     const seenUnderway = requests.length >= surveyFrom ? await survey(requests) : new Set<string>()
@@ -53,15 +53,15 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
   }
 
   /** Which of these one look at the account shows under way. A list that cannot be read says nothing about anything. */
-  async function survey(requests: Request[]): Promise<Set<string>> {
+  async function survey(requests: Underway[]): Promise<Set<string>> {
     const seen = new Set<string>()
     const surveys = new Map<unknown, Promise<Survey<unknown> | undefined>>()
     for (const request of requests) {
-      const opened = request.state === 'following' ? catalog.openIfFit(request) : undefined
-      if (!opened?.change.survey) continue
-      const { change, input } = opened
-      const look = surveys.get(change) ?? opened.change.survey({ signal: AbortSignal.timeout(15_000) }).catch(ignoreFailedSurvey)
-      surveys.set(change, look)
+      const surveyed = request.state === 'following' ? catalog.surveyed(request) : undefined
+      if (!surveyed) continue
+      const { survey, input } = surveyed
+      const look = surveys.get(survey) ?? survey({ signal: AbortSignal.timeout(15_000) }).catch(ignoreFailedSurvey)
+      surveys.set(survey, look)
       if ((await look)?.sees(input)) seen.add(request.id)
     }
     return seen
@@ -107,7 +107,7 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     return request.watchedUntil !== undefined && now <= request.watchedUntil && (await store.isLatest(request))
   }
 
-  async function postponeAll(requests: Request[]): Promise<void> {
+  async function postponeAll(requests: Underway[]): Promise<void> {
     const late = requests.filter((request) => request.lateAt !== undefined)
     const usual = requests.filter((request) => request.lateAt === undefined)
     const [someLate, someUsual] = [late[0], usual[0]]
@@ -124,7 +124,7 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
   }
 
   /** At every tick while it is expected to end soon; more seldom once it is late, or has been told as not started. */
-  function paceMs(request: Request): number {
+  function paceMs(request: Underway): number {
     if (request.state === 'starting') return Math.min(pollIntervalMs, 5_000)
     if (!isOpen(request.state)) return pollIntervalMs * 3
     return request.lateAt === undefined ? Math.floor(pollIntervalMs / 2) : pollIntervalMs * 6

@@ -1,4 +1,4 @@
-import type { Request } from '../domain/request.ts'
+import type { Underway } from '../domain/request.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { Transition } from './store.ts'
 
@@ -9,7 +9,7 @@ export const watchMs = 15 * 60_000
  * What a verdict changes about a request: the step to take, or nothing. Pure. `dueInMs: 0` in a step means that it is to be looked
  * at again at its usual pace.
  */
-export function judgeRequest(request: Request, verdict: Verdict, now: number, lateAfterMs: number): Transition | undefined {
+export function judgeRequest(request: Underway, verdict: Verdict, now: number, lateAfterMs: number): Transition | undefined {
   const toldAlready = request.state !== 'starting' && request.state !== 'following'
   if (toldAlready) return judgeTold(request, verdict)
   const again = request.watchedUntil !== undefined
@@ -33,13 +33,13 @@ export function judgeRequest(request: Request, verdict: Verdict, now: number, la
   }
 }
 
-function judgeLate(request: Request, now: number, lateAfterMs: number): Transition | undefined {
+function judgeLate(request: Underway, now: number, lateAfterMs: number): Transition | undefined {
   if (request.lateAt !== undefined || now - (request.sentAt ?? request.createdAt) < lateAfterMs) return undefined
   return { name: 'late', from: [request.state], to: request.state, stamp: ['lateAt'], reports: ['late'], dueInMs: 0 }
 }
 
 /** Something that was told as not started or failed shows signs of life. */
-function judgeTold(request: Request, verdict: Verdict): Transition | undefined {
+function judgeTold(request: Underway, verdict: Verdict): Transition | undefined {
   if (verdict.is === 'underway') {
     return { name: 'restart', from: [request.state], to: 'following', reports: ['restarted'], dueInMs: 0 }
   }
@@ -51,7 +51,7 @@ function judgeTold(request: Request, verdict: Verdict): Transition | undefined {
 }
 
 function end(
-  request: Request,
+  request: Underway,
   to: 'done' | 'failed' | 'not-started' | 'superseded',
   again: boolean,
   why?: string,

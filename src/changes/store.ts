@@ -6,12 +6,15 @@ import type { Origin } from '../domain/origin.ts'
 import { isOpen, openStates, Request, type RequestState } from '../domain/request.ts'
 import type { Audit } from './audit.ts'
 import type { Keys } from './keys.ts'
-import { decodeIfFit, decodeRecord, encodeFields } from './record.ts'
+import { decodeIfFit, decodeRecord, encodeFields, type RecordHash } from './record.ts'
 import { guardStore } from './redis.ts'
 import { createScripts } from './scripts.ts'
 
 /** Longer than looking for something and deleting it can take. */
 const searchMs = 60_000
+
+/** So many records are read in one exchange: enough to be quick, few enough not to fill the memory with answers. */
+const readAtOnce = 500
 
 /** The share of the time to decide after which approvers are reminded first. */
 export const firstReminderAt = 0.5
@@ -142,13 +145,22 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     return hash.state ? decodeRecord(hash) : undefined
   }
 
-  /** Those that are there and can be read: one record that does not fit (any more) must not hide the others. `find` tells of it. */
+  /** Those that are there and can be read, a part at a time: one record that does not fit (any more) must not hide the others. `find` tells of it. */
+  async function* findEach(ids: string[]): AsyncGenerator<Request> {
+    for (let at = 0; at < ids.length; at += readAtOnce) {
+      const pipeline = redis.pipeline()
+      for (const id of ids.slice(at, at + readAtOnce)) pipeline.hgetall(keys.record(id))
+      for (const [, hash] of (await guardStore(() => pipeline.exec())) ?? []) {
+        const request = decodeIfFit((hash ?? {}) as RecordHash)
+        if (request) yield request
+      }
+    }
+  }
+
   async function findMany(ids: string[]): Promise<Request[]> {
-    if (ids.length === 0) return []
-    const pipeline = redis.pipeline()
-    for (const id of ids) pipeline.hgetall(keys.record(id))
-    const answers = (await guardStore(() => pipeline.exec())) ?? []
-    return answers.flatMap(([, hash]) => decodeIfFit((hash ?? {}) as Record<string, string>) ?? [])
+    const found: Request[] = []
+    for await (const request of findEach(ids)) found.push(request)
+    return found
   }
 
   /** `token` makes a repeat recognisable; the default is right wherever one call is one intent. */
@@ -288,6 +300,7 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     create,
     discard,
     find,
+    findEach,
     findMany,
     transition,
     postpone,

@@ -4,7 +4,7 @@ import { type ConnectionOptions, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import pLimit from 'p-limit'
 import { z } from 'zod'
-import type { Request } from '../domain/request.ts'
+import { asUnderway, type Underway } from '../domain/request.ts'
 import type { Attend } from './attend.ts'
 import type { Audit } from './audit.ts'
 import type { Deliver } from './deliver.ts'
@@ -143,7 +143,7 @@ export function createWatch({
   const sending = pLimit(16)
   const attending = new Map<string, Promise<void>>()
   /** Requests that were under way at their last look: nothing but the list is read for them until that tells something new. */
-  const quiet = new Map<string, Request>()
+  const quiet = new Map<string, Underway>()
   let watchdog: NodeJS.Timeout | undefined
   let wasBusy = false
   let sendingOutbox: Promise<void> | undefined
@@ -168,8 +168,9 @@ export function createWatch({
 
   async function sweepRequests(): Promise<void> {
     const ids = await store.due(tickSize)
-    const unknown = await store.findMany(ids.filter((id) => !quiet.has(id)))
-    const underway = [...ids.flatMap((id) => quiet.get(id) ?? []), ...unknown.filter(({ state }) => state === 'following')]
+    const underway = ids.flatMap((id) => quiet.get(id) ?? [])
+    for await (const request of store.findEach(ids.filter((id) => !quiet.has(id))))
+      if (request.state === 'following') underway.push(asUnderway(request))
     const followed = new Set(underway.map(({ id }) => id))
     const stillQuiet = await follow.follow(underway)
     for (const { id } of underway) quiet.delete(id)

@@ -98,3 +98,10 @@ export const Request = z.object({
   cardRevision: z.number().optional(),
 })
 export type Request = z.infer<typeof Request>
+
+/** What is kept in memory of a request between looks that tell nothing new: enough to see whether it is still under way, or late. */
+export type Underway = Pick<Request, 'id' | 'kind' | 'input' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'watchedUntil'>
+
+export function asUnderway({ id, kind, input, state, createdAt, sentAt, lateAt, watchedUntil }: Request): Underway {
+  return { id, kind, input, state, createdAt, sentAt, lateAt, watchedUntil }
+}
