@@ -4,8 +4,11 @@ export interface Pace {
   burst: number
 }
 
-/** Enough to confirm the ends of 10,000 moves that take a minute each, and no more than that, whatever goes wrong here. */
-export const usualPace: Pace = { perSecond: 300, burst: 300 }
+/**
+ * Enough to confirm the ends of 10,000 moves that take a minute each, and no more than that, whatever goes wrong here. What ended since the
+ * last look, 5 s ago, comes at once, over as many connections as there are (64).
+ */
+export const usualPace: Pace = { perSecond: 300, burst: 1_000 }
 
 /**
  * A token bucket for one process. While the account API asks to slow down (429), nothing is taken from it until then.

@@ -30,10 +30,12 @@ export interface FollowOptions {
   intervalMs: number
   /** Moves end evenly between half of it and one and a half of it. */
   meanMs: number
+  /** Ends after so long, whatever was told by then: to see what it costs while nothing ends. */
+  windowMs?: number
 }
 
 /** Follows so many moves with the bot, or with one job for each, and measures what it costs. */
-export async function follow(how: 'bot' | 'job per move', { count, intervalMs, meanMs }: FollowOptions): Promise<Followed> {
+export async function follow(how: 'bot' | 'job per move', { count, intervalMs, meanMs, windowMs }: FollowOptions): Promise<Followed> {
   // Redis does not keep this process by itself.
   const alive = setInterval(() => {}, 1_000)
   const server = await startRedis({ appendonly: true })
@@ -53,7 +55,7 @@ export async function follow(how: 'bot' | 'job per move', { count, intervalMs, m
     how === 'bot' ? await startBot(server.url, prefix, places, intervalMs) : await startJobs(server.url, places, count, intervalMs)
   const cpuBefore = cpuSeconds(follower.pid)
   let memoryMb = 0
-  const deadline = Date.now() + meanMs * 1.5 + 60_000
+  const deadline = Date.now() + (windowMs ?? meanMs * 1.5 + 60_000)
   for (let told = 0; told < count && Date.now() < deadline; ) {
     await delay(500)
     memoryMb = Math.max(memoryMb, residentMb(follower.pid))
@@ -146,9 +148,10 @@ async function startBot(redisUrl: string, prefix: string, places: { account: str
     OPS_PORT: '0',
     MOVE_POLL_INTERVAL: `${intervalMs}ms`,
     LOG_LEVEL: 'error',
+    ...(process.env.BNO ? { NODE_OPTIONS: process.env.BNO } : {}),
   }
   const child = fork(program('../../src/main.ts'), { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  return { pid: child.pid ?? 0, stop: () => void child.kill('SIGKILL') }
+  return { pid: child.pid ?? 0, stop: () => void child.kill('SIGTERM') }
 }
 
 async function startJobs(redisUrl: string, places: { account: string; slack: string }, count: number, intervalMs: number) {
