@@ -29,11 +29,12 @@ export function patchesOf(world: Pick<World, 'accountApi'>) {
   return world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
 }
 
-/** Asks for a move of every Elastic IP there is, where that needs no approval, and waits until the account has accepted all of them. */
+/** Asks for a move of every Elastic IP there is, where that needs no approval, and waits until their cards say that they are moving. */
 export async function moveAll(world: World): Promise<void> {
   const all = world.accountApi.world.elasticIps()
   for (const { id } of all) await world.ada.command(`/infra ip move ${id} ${target}`, { channel: ops })
-  await world.slack.until(() => patchesOf(world).length === all.length, { timeoutMs: 30_000 })
+  const moving = () => world.slack.messages(ops).filter(({ text }) => /\*Moving\*/.test(text))
+  await world.slack.until(() => moving().length === all.length, { timeoutMs: 60_000 })
 }
 
 /** The words below each card, without the cards themselves. */
