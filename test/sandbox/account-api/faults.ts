@@ -25,7 +25,7 @@ export type FaultKind =
   | 'late'
   /** It takes effect; what is answered is what `instead` makes of the answer. */
   | 'instead'
-  /** `bytes` of blanks as the answer. */
+  /** `bytes` of blanks as the answer, with `status` (200). */
   | 'flood'
   /** A compressed answer, nobody asked for one, that unpacks to `bytes` of blanks. */
   | 'bomb'

@@ -60,7 +60,7 @@ export async function misbehave(response: ServerResponse, fault: Fault, answer: 
       return
     }
     case 'flood':
-      response.writeHead(200, { 'content-type': jsonType })
+      response.writeHead(fault.status ?? 200, { 'content-type': jsonType })
       await pipeline(Readable.from(blanks(fault.bytes ?? 0)), response).catch(() => {})
       return
     case 'bomb':
