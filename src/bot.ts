@@ -101,13 +101,16 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     log: (text) => log.error(text),
   })
   const warnOfApi = throttled((error: unknown) => log.warn({ error }, 'account API'))
+  // A rejected key is met with at every look at every move.
+  const tellOfRejectedKey = throttled(({ status, operation }: ApiError) => {
+    const words = mrkdwn`:warning: The account API rejects my API key (${status}, ${operation}). Nothing can be carried out or followed until INFRA_API_KEY is valid again; what is under way is kept, and goes on by itself.`
+    void tellOperators('api-key-rejected', notice(words))
+  })
 
   function onApiError(error: unknown): void {
     if (error instanceof UserError) return
     warnOfApi(error)
-    if (!(error instanceof ApiError && (error.status === 401 || error.status === 403))) return
-    const words = mrkdwn`:warning: The account API rejects my API key (${error.status}, ${error.operation}). Nothing can be carried out or followed until INFRA_API_KEY is valid again; what is under way is kept, and goes on by itself.`
-    void tellOperators('api-key-rejected', notice(words))
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) tellOfRejectedKey(error)
   }
 
   const onError = (error: unknown) => {

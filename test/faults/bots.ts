@@ -5,8 +5,20 @@ import { freePort } from '../sandbox/free-port.ts'
 
 const program = fileURLToPath(new URL('./bot-for-faults.ts', import.meta.url))
 
+export interface BotsOptions {
+  nodeOptions?: string[]
+  /** What one of them has beyond the rest, by its index. */
+  own?: Record<string, string>[]
+  /** How many are started at once; the others wait for `start`. Default: all. */
+  atOnce?: number
+}
+
 /** Real bots as processes that are killed and started again; `log` holds every line that any of them wrote. */
-export async function startBots(count: number, env: Record<string, string>, nodeOptions: string[] = []) {
+export async function startBots(
+  count: number,
+  env: Record<string, string>,
+  { nodeOptions = [], own = [], atOnce = count }: BotsOptions = {},
+) {
   const log: string[] = []
   /** Ends that nobody asked for. */
   const crashes: string[] = []
@@ -20,7 +32,7 @@ export async function startBots(count: number, env: Record<string, string>, node
     if (!bot) throw new Error(`no bot ${index}`)
     const started = Promise.withResolvers<void>()
     const child = spawn(process.execPath, [...nodeOptions, program], {
-      env: { ...env, PORT: String(bot.port), OPS_PORT: '0', PATH: process.env.PATH ?? '' },
+      env: { ...env, ...own[index], PORT: String(bot.port), OPS_PORT: '0', PATH: process.env.PATH ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     bot.child = child
@@ -51,12 +63,19 @@ export async function startBots(count: number, env: Record<string, string>, node
     await ended
   }
 
-  await Promise.all(bots.map((_, index) => start(index)))
+  /** A signal that does not end it. */
+  function signal(index: number, name: NodeJS.Signals): void {
+    const sent = bots[index]?.child?.kill(name)
+    if (!sent) throw new Error(`bot ${index} could not be sent ${name}`)
+  }
+
+  await Promise.all(bots.slice(0, atOnce).map((_, index) => start(index)))
 
   return {
     url: (index: number) => `http://127.0.0.1:${bots[index % bots.length]?.port}/slack/events`,
     start,
     kill,
+    signal,
     kills: () => kills,
     log,
     crashes,

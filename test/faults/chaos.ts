@@ -54,7 +54,7 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
     MOVE_POLL_INTERVAL: '500ms',
     ...(ablation ? { ABLATION: ablation } : {}),
   }
-  const bots = await startBots(2, env, ablation ? ['--import', ablate] : [])
+  const bots = await startBots(2, env, { nodeOptions: ablation ? ['--import', ablate] : [] })
   const admin = new Redis(server.url, { maxRetriesPerRequest: null })
   let redisKills = 0
   const startedAt = Date.now()

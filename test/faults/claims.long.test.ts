@@ -34,3 +34,14 @@ test('ablation: a plain SET NX has claims that nobody wins, and the trial notice
   expect(lostReplies).toBeGreaterThan(10)
   expect(none).toBeGreaterThan(0)
 }, 60_000)
+
+test('of two people who approve through two replicas in the same moment one wins each of 400 times, while 15 % of the answers are lost', async () => {
+  const seed = Number(process.env.APPROVALS_SEED ?? Math.floor(Math.random() * 2 ** 31))
+  const approvals = fileURLToPath(new URL('./approvals.ts', import.meta.url))
+  const { stdout } = await run(process.execPath, [approvals, '400', '15', String(seed)])
+  const outcome = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as Record<string, number>
+  console.log(JSON.stringify({ APPROVALS_SEED: seed, ...outcome }))
+
+  expect(outcome.lostReplies).toBeGreaterThan(200)
+  expect(outcome).toMatchObject({ none: 0, one: 400, more: 0, toldBoth: 0, toldWrong: 0, approvalsNoted: 400 })
+}, 120_000)

@@ -6,6 +6,7 @@ import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { FaultPlan, Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { createRandom } from './random.ts'
 
 /** The stand-in Slack and the stand-in account API in a process of their own: whatever happens to the bots, they go on. */
 const { elasticIps, moveTakes, seed } = JSON.parse(process.argv[2] ?? '{}') as {
@@ -125,14 +126,3 @@ process.on('disconnect', () => {
   process.exit(0)
 })
 process.send?.({ ready: true })
-
-/** Mulberry32: the same numbers for the same seed. */
-function createRandom(start: number): () => number {
-  let state = start >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}

@@ -14,6 +14,7 @@ export async function startTcpProxy(target: { port: number; host?: string }) {
   let hole = false
   let refusing = false
   let repliesToLose = 0
+  let isLost = () => false
   const fired = { resets: 0, swallowed: 0, refused: 0, lostReplies: 0 }
 
   const proxy = createServer({ pauseOnConnect: false }, (client) => {
@@ -33,8 +34,8 @@ export async function startTcpProxy(target: { port: number; host?: string }) {
     pass(client, server)
     server.on('data', (data) => {
       if (hole) fired.swallowed += 1
-      else if (repliesToLose > 0) {
-        repliesToLose -= 1
+      else if (repliesToLose > 0 || isLost()) {
+        repliesToLose = Math.max(0, repliesToLose - 1)
         fired.lostReplies += 1
         client.resetAndDestroy()
       } else client.write(data)
@@ -64,6 +65,10 @@ export async function startTcpProxy(target: { port: number; host?: string }) {
     /** The next answer is lost, and its connection with it: what was asked was done. */
     loseNextReply: () => {
       repliesToLose += 1
+    },
+    /** Asked of every answer from now on: those are lost, and their connections with them. */
+    loseRepliesIf: (lost: () => boolean) => {
+      isLost = lost
     },
     /** Packets vanish, also those of new connections. */
     blackhole: () => {

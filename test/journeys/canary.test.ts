@@ -119,6 +119,20 @@ test.each(['drop-after', 'html', 'truncate'] as const)('a key whose answer says 
   expect(keyNamed(`lost-${kind}`)).toBeUndefined()
 })
 
+test('a key whose answer is a page of something in front that quotes it', async () => {
+  const card = await createKey('quoted')
+  const fault = accountApi.faults.add({
+    method: 'POST',
+    path: /api_keys/,
+    kind: 'instead',
+    instead: ({ body }) => ({ status: 502, type: 'text/html', text: `<h1>Bad gateway</h1><pre>${JSON.stringify(body)}</pre>` }),
+  })
+  await slack.as(people.ada).click(card, 'Create and show')
+  await untilReport(slack, card.ts, /Failed/)
+  expect(fault.fired).toBe(1)
+  expect(keyNamed('quoted')).toBeUndefined()
+})
+
 test('a bot that is killed before it has the answer leaves no key that nobody saw', async () => {
   const card = await createKey('killed-early')
   const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'delay', delayMs: 5_000, times: 1 })

@@ -34,7 +34,10 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
       return { is: 'failed', why, corrects: true }
     }
     if (moment.early) return { is: 'unclear' }
-    return { is: 'not-started', why: 'There is no key of that name on the account: none was made. Should it appear late, I delete it.' }
+    return {
+      is: 'not-started',
+      why: 'There is no key of that name on the account: none was made, or it is deleted already. Should it appear late, I delete it.',
+    }
   }
 
   return {

@@ -1,3 +1,4 @@
+import type { Answer } from './answer.ts'
 import type { JournalEntry } from './journal.ts'
 
 /** What goes wrong. Where the request still takes effect, that is said; elsewhere it does not. */
@@ -18,8 +19,26 @@ export type FaultKind =
   | 'truncate'
   /** It takes effect; the answer comes a byte at a time, one every `delayMs`. */
   | 'drip'
+  /** It takes effect; no answer comes, and the connection stays open. */
+  | 'hang'
+  /** It takes effect only after `delayMs`, whether or not anybody still waits for the answer. */
+  | 'late'
+  /** It takes effect; what is answered is what `instead` makes of the answer. */
+  | 'instead'
+  /** `bytes` of blanks as the answer, with `status` (200). */
+  | 'flood'
+  /** A compressed answer, nobody asked for one, that unpacks to `bytes` of blanks. */
+  | 'bomb'
   /** A redirect to `location`. */
   | 'redirect'
+
+/** What `instead` answers: a text as it is, or a body as JSON; status and type are those of the answer where not given. */
+export interface OtherAnswer {
+  status?: number
+  type?: string
+  text?: string
+  body?: unknown
+}
 
 export interface FaultOrder {
   /** Any where not given. */
@@ -34,6 +53,13 @@ export interface FaultOrder {
   body?: unknown
   headers?: Record<string, string>
   location?: string
+  instead?: (answer: Answer) => OtherAnswer
+  /** Of `flood` and `bomb`. */
+  bytes?: number
+  /** Only requests of which this holds. */
+  when?: (asked: Pick<JournalEntry, 'query' | 'body'>) => boolean
+  /** What happens elsewhere just before the request takes effect. */
+  meanwhile?: () => void
   /** The request takes effect before `drop-before`, `reset`, `status` or `redirect`: a 500 after all was done. */
   applied?: boolean
 }
@@ -43,7 +69,7 @@ export interface Fault extends FaultOrder {
   fired: number
 }
 
-const appliedKinds: readonly FaultKind[] = ['drop-after', 'delay', 'html', 'truncate', 'drip']
+const appliedKinds: readonly FaultKind[] = ['drop-after', 'delay', 'html', 'truncate', 'drip', 'hang', 'late', 'instead']
 
 export function takesEffect(fault: FaultOrder | undefined): boolean {
   return !fault || fault.applied === true || appliedKinds.includes(fault.kind)
@@ -60,8 +86,14 @@ export function createFaults() {
       return fault
     },
     clear: () => void faults.splice(0),
-    next({ method, path }: Pick<JournalEntry, 'method' | 'path'>): Fault | undefined {
-      const fault = faults.find((one) => one.fired < (one.times ?? 1) && (one.method ?? method) === method && fitsPath(one.path, path))
+    next({ method, path, query, body }: Pick<JournalEntry, 'method' | 'path' | 'query' | 'body'>): Fault | undefined {
+      const fault = faults.find(
+        (one) =>
+          one.fired < (one.times ?? 1) &&
+          (one.method ?? method) === method &&
+          fitsPath(one.path, path) &&
+          (one.when?.({ query, body }) ?? true),
+      )
       if (fault) fault.fired++
       return fault
     },

@@ -1,5 +1,8 @@
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
+import { createGzip } from 'node:zlib'
 import type { Answer } from './answer.ts'
 import type { Fault } from './faults.ts'
 
@@ -45,8 +48,33 @@ export async function misbehave(response: ServerResponse, fault: Fault, answer: 
       }
       response.end()
       return
+    case 'hang':
+      return
+    case 'late':
+      if (!response.destroyed) response.writeHead(status, { 'content-type': jsonType }).end(text)
+      return
+    case 'instead': {
+      const other = fault.instead?.(answer ?? { status, body: undefined }) ?? {}
+      response.writeHead(other.status ?? status, { 'content-type': other.type ?? jsonType })
+      response.end(other.text ?? JSON.stringify(other.body) ?? '')
+      return
+    }
+    case 'flood':
+      response.writeHead(fault.status ?? 200, { 'content-type': jsonType })
+      await pipeline(Readable.from(blanks(fault.bytes ?? 0)), response).catch(() => {})
+      return
+    case 'bomb':
+      response.writeHead(200, { 'content-type': jsonType, 'content-encoding': 'gzip' })
+      await pipeline(Readable.from(blanks(fault.bytes ?? 0)), createGzip(), response).catch(() => {})
+      return
     case 'redirect':
       response.writeHead(307, { location: fault.location ?? 'http://127.0.0.1:9/' }).end()
       return
   }
+}
+
+const megabyte = Buffer.alloc(1024 * 1024, 32)
+
+function* blanks(bytes: number): Generator<Buffer> {
+  for (let left = bytes; left > 0; left -= megabyte.length) yield megabyte.subarray(0, left)
 }

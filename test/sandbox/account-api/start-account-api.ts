@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
 import { accountData } from './data/account.ts'
 import { newToken } from './data/api-keys.ts'
 import type { Data } from './data/model.ts'
@@ -43,6 +44,8 @@ export async function startAccountApi(options: AccountApiOptions = {}) {
     const entry = await readEntry(request, now())
     journal.push(entry)
     const fault = faults.next(entry)
+    if (fault?.kind === 'late') await wait(fault.delayMs, undefined, { ref: false })
+    fault?.meanwhile?.()
     const reply = takesEffect(fault) ? answer({ ...entry, token: request.headers.authorization }) : undefined
     if (fault) return misbehave(response, fault, reply)
     if (reply?.body === undefined) response.writeHead(reply?.status ?? 500).end()

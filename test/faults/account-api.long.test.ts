@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { ops, people, startWorld, untilReport, untilWhisper } from '../journeys/world.ts'
+import type { FaultOrder } from '../sandbox/account-api/faults.ts'
+import { approveMove, patchesOf } from './moves.ts'
+
+/** What happens at the account is not heard of at the stand-in Slack, so it is looked at. */
+const patient = { timeout: 15_000, interval: 20 }
+const quick = { graceMs: 600, handoverMs: 800 }
+const thePatch = { method: 'PATCH', path: /^\/elastic_ips\// }
+
+describe('a write that was carried out, and whose answer says otherwise', () => {
+  test.each<[string, FaultOrder]>([
+    ['a 500', { kind: 'status', status: 500, applied: true }],
+    ['a 502 with a web page', { kind: 'instead', instead: () => ({ status: 502, type: 'text/html', text: '<h1>Bad gateway</h1>' }) }],
+    ['a 202 with a web page', { kind: 'instead', instead: () => ({ status: 202, type: 'text/html', text: '<h1>Welcome</h1>' }) }],
+    ['a 202 that ends in the middle', { kind: 'truncate' }],
+    ['a 202 with another shape', { kind: 'instead', instead: () => ({ status: 202, body: { ok: true } }) }],
+    ['a 429', { kind: 'status', status: 429, applied: true, headers: { 'retry-after': '1' } }],
+    ['a 408', { kind: 'status', status: 408, applied: true }],
+  ])('%s: it is followed to its end, and written once', async (_, order) => {
+    const world = await startWorld({ timings: quick })
+    const fault = world.accountApi.faults.add({ ...thePatch, ...order })
+
+    const { card, elasticIp, target: to } = await approveMove(world)
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(fault.fired).toBe(1)
+    expect(patchesOf(world)).toHaveLength(1)
+    expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: to.id })
+    expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
+  })
+})
+
+describe('a write that is answered with 429', () => {
+  test('is not known, and told as not started once a look shows that it was not carried out', async () => {
+    const world = await startWorld({ timings: quick })
+    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 429, headers: { 'retry-after': '1' } })
+
+    const { card } = await approveMove(world)
+    const report = await untilReport(world.slack, card.ts, /Not started/)
+
+    expect(fault.fired).toBe(1)
+    expect(report.text).toContain('nothing was changed')
+    expect(patchesOf(world)).toHaveLength(1)
+  })
+
+  test('for two minutes holds every call back, settles nothing, and people are told within 3 s', async () => {
+    const world = await startWorld({ timings: quick })
+    const fault = world.accountApi.faults.add({
+      ...thePatch,
+      kind: 'status',
+      status: 429,
+      applied: true,
+      headers: { 'retry-after': '120' },
+    })
+
+    const { card } = await approveMove(world)
+    await expect.poll(() => fault.fired, patient).toBe(1)
+    // Of what was under way already, the answer may come before ours.
+    await delay(100)
+    const sent = world.accountApi.journal.length
+    const asked = Date.now()
+    await world.chiara.command('/infra ip list', { channel: ops })
+    await untilWhisper(world.slack, people.chiara, /cannot be reached just now/)
+    expect(Date.now() - asked).toBeLessThan(3_000)
+    // Longer than the grace, and many looks that cannot be made.
+    await delay(2_500)
+
+    expect(world.accountApi.journal).toHaveLength(sent)
+    expect(world.slack.thread(ops, card.ts).slice(1)).toEqual([])
+    expect(patchesOf(world)).toHaveLength(1)
+  })
+})
+
+test('a move that never ends is told as late once, however often it is looked at, and its end all the same', async () => {
+  const world = await startWorld({ env: { MOVE_TIMEOUT: '300ms' } })
+  world.accountApi.world.nextMove({ endsIn: 'never' })
+  const { card, elasticIp } = await approveMove(world)
+  await untilReport(world.slack, card.ts, /Late/)
+
+  const looks = () => world.accountApi.journal.filter(({ method, path }) => method === 'GET' && path.endsWith(elasticIp.id)).length
+  const before = looks()
+  await expect.poll(looks, patient).toBeGreaterThanOrEqual(before + 3)
+  expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
+
+  world.accountApi.world.endMove(elasticIp.id)
+  await untilReport(world.slack, card.ts, /Done.*later than it should have/s)
+  expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(2)
+})

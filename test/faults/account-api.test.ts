@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { general, ops, startWorld, untilCard, untilReport } from '../journeys/world.ts'
+import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
+import { approveMove, patchesOf } from './moves.ts'
+
+/** What happens at the account is not heard of at the stand-in Slack, so it is looked at. */
+const patient = { timeout: 15_000, interval: 20 }
+const thePatch = { method: 'PATCH', path: /^\/elastic_ips\// }
+
+describe('a write that is refused', () => {
+  test.each([
+    ['ELASTIC_IP_NOT_ACTIVE', 'The Elastic IP is not active, so it cannot be moved now.'],
+    ['SERVER_NOT_IN_PROJECT', 'The server is not in the same project as the Elastic IP.'],
+    ['SITE_NOT_SUPPORTED', 'The site does not support Elastic IPs.'],
+    ['SERVER_NETWORK_INCOMPATIBLE', 'The network of the server does not fit the Elastic IP.'],
+    ['SITE_MISMATCH', 'The server is not in the same site as the Elastic IP.'],
+  ])('with %s is told in words, ends as failed, and is not written again', async (code, words) => {
+    const world = await startWorld()
+    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 422, body: { errors: [{ code, message: 'no' }] } })
+
+    const { card } = await approveMove(world)
+    const report = await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(fault.fired).toBe(1)
+    expect(report.text).toContain(`${words} Nothing was changed.`)
+    await untilCard(world.slack, /\*Failed/)
+    expect(patchesOf(world)).toHaveLength(1)
+  })
+
+  test('with 404, because it is gone since the last look, is told so', async () => {
+    const world = await startWorld()
+    const fault = world.accountApi.faults.add({
+      ...thePatch,
+      kind: 'status',
+      status: 404,
+      body: { errors: [{ code: 'not_found', detail: 'The Elastic IP does not exist' }] },
+    })
+
+    const { card } = await approveMove(world)
+    const report = await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(fault.fired).toBe(1)
+    expect(report.text).toContain(
+      'The account API does not know this (404). It says: “The Elastic IP does not exist”. Nothing was changed.',
+    )
+    expect(patchesOf(world)).toHaveLength(1)
+  })
+
+  test('with 401 is told to the requester, and once to the channel of operators', async () => {
+    const world = await startWorld({ env: { OPS_CHANNEL: general } })
+    world.slack.invite(general)
+    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 401, body: { errors: [{ code: 'unauthorized' }] } })
+
+    const { card } = await approveMove(world)
+    const report = await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(fault.fired).toBe(1)
+    expect(report.text).toContain("The account API rejects the bot's API key (401).")
+    expect(report.text).toContain('Nothing was changed.')
+    const alert = await untilCard(world.slack, /rejects my API key/, general)
+    expect(alert.text).toContain('(401, elasticIps.move)')
+    expect(world.slack.messages(general).filter(({ isBot }) => isBot)).toHaveLength(1)
+    expect(patchesOf(world)).toHaveLength(1)
+  })
+})
+
+test('answers that tell less, more or something new settle nothing, and stop nothing', async () => {
+  const world = await startWorld()
+  world.accountApi.world.nextMove({ endsIn: 'never' })
+  const { elasticIp, card } = await approveMove(world)
+  await untilCard(world.slack, /\*Moving\*/)
+
+  const odd: ((data: Wire) => unknown)[] = [
+    (data) => ({ data: { ...data, attributes: { ...data.attributes, status: 'active', server: null } } }),
+    (data) => ({ data: { ...data, attributes: { ...data.attributes, status: 'quiescing', server: null } } }),
+    (data) => ({ data: { ...data, attributes: { ...data.attributes, status: 'teleported' } } }),
+    (data) => ({ data: { ...data, relationships: { more: [1] }, attributes: { ...data.attributes, weight: { in: 'kg' } } }, jsonapi: {} }),
+    () => ({ data: { id: elasticIp.id, type: 'elastic_ips', attributes: {} } }),
+    () => ({ data: null }),
+    () => ({}),
+    () => [],
+  ]
+  const faults = odd.map((change) =>
+    world.accountApi.faults.add({
+      method: 'GET',
+      path: `/elastic_ips/${elasticIp.id}`,
+      kind: 'instead',
+      instead: ({ body }): OtherAnswer => ({ body: change((body as { data: Wire }).data) }),
+    }),
+  )
+
+  await expect.poll(() => faults.map(({ fired }) => fired), patient).toEqual(odd.map(() => 1))
+  expect(world.slack.thread(ops, card.ts).slice(1)).toEqual([])
+  world.accountApi.world.endMove(elasticIp.id)
+  await untilReport(world.slack, card.ts, /Done/)
+
+  expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
+  expect(patchesOf(world)).toHaveLength(1)
+})
+
+interface Wire {
+  attributes: Record<string, unknown>
+}

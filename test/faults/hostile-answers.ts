@@ -1,0 +1,28 @@
+import { createAccountApi } from '../../src/account-api/client.ts'
+import { Secret } from '../../src/domain/secret.ts'
+
+/**
+ * One call of the real client with its usual deadlines, in a process of its own, so that its memory is its own. Prints what came of it,
+ * how long it took in ms, and by how many megabytes the peak of the memory rose.
+ */
+const [url = '', key = '', call = 'read', id = '', target = ''] = process.argv.slice(2)
+const api = createAccountApi({ baseUrl: new URL(url), key: new Secret(key) })
+
+// The code paths and buffers that every call needs are there before anything is measured.
+for (let warmUp = 0; warmUp < 20; warmUp += 1) await api.elasticIps.get(id)
+const before = process.resourceUsage().maxRSS
+const startedAt = performance.now()
+const calls = {
+  read: () => api.elasticIps.get(id),
+  list: () => api.servers.list(),
+  write: () => api.elasticIps.move(id, target),
+}
+const error = await calls[call as keyof typeof calls]().then(
+  () => 'no error',
+  (thrown: unknown) => String(thrown),
+)
+const ms = performance.now() - startedAt
+// In kilobytes on every system.
+const grownMb = (process.resourceUsage().maxRSS - before) / 1024
+process.stdout.write(`${JSON.stringify({ error, ms, grownMb })}\n`)
+process.exit(0)

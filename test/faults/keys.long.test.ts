@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import type { FaultOrder } from '../sandbox/account-api/faults.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
+import { startStandInWorld } from './stand-in-world.ts'
+
+const quick = { graceMs: 600, handoverMs: 800 }
+
+interface Places {
+  slack: Awaited<ReturnType<typeof startStandInWorld>>['slack']
+  accountApi: Awaited<ReturnType<typeof startStandInWorld>>['accountApi']
+}
+
+/** A request for a key, approved; its card waits for Ada's click. */
+async function approvedKey({ slack }: Places): Promise<Message> {
+  await slack.as(people.ada).command('/infra keys create ci-deploy', { channel: ops })
+  await slack.as(people.ben).click(await untilCard(slack, /Waiting for approval/), 'Approve')
+  return untilCard(slack, /\*Approved\.\*/)
+}
+
+function liveKeys({ accountApi }: Places) {
+  return accountApi.world.data.apiKeys.filter(({ name }) => name.startsWith('ci-deploy'))
+}
+
+function writes({ accountApi }: Places, method: string) {
+  return accountApi.journal.writes().filter((entry) => entry.method === method)
+}
+
+/** Of all keys that were made, those whose tokens Ada was shown. */
+function shownTokens({ slack, accountApi }: Places): string[] {
+  const seen = JSON.stringify(slack.ephemerals(people.ada).map(({ blocks }) => blocks))
+  return accountApi.world.issuedTokens.filter((token) => seen.includes(token))
+}
+
+describe('a bot that is killed', () => {
+  /** Ada clicks, the bot is killed when the account API gets the request of this fault, and another one comes. */
+  async function killedAt(order: FaultOrder, unshown: boolean) {
+    const world = await startStandInWorld({})
+    const { slack, accountApi, bots } = world
+    const card = await approvedKey(world)
+    const killed = Promise.withResolvers<void>()
+    const fault = accountApi.faults.add({ ...order, meanwhile: () => void bots.kill(0).then(killed.resolve) })
+    if (unshown) {
+      slack.faults.add({ method: 'response_url', kind: 'status', status: 404, times: 3 })
+      slack.faults.add({ method: 'chat.postEphemeral', kind: 'error', error: 'user_not_in_channel' })
+    }
+    const click = world.ada.click(card, 'Create and show')
+    await killed.promise
+    await click
+    await bots.start(0)
+    return { ...world, card, fault }
+  }
+
+  test('at the look before the write has made nothing, and the next click makes the key and shows it', async () => {
+    const world = await killedAt({ method: 'GET', path: /api_keys/, kind: 'delay', delayMs: 500 }, false)
+    expect(writes(world, 'POST')).toEqual([])
+
+    await world.ada.click(world.card, 'Create and show')
+    await untilReport(world.slack, world.card.ts, /Done/)
+
+    expect(world.fault.fired).toBe(1)
+    expect(writes(world, 'POST')).toHaveLength(1)
+    expect(shownTokens(world)).toEqual(liveKeys(world).map(({ token }) => token))
+  }, 40_000)
+
+  test('before its write arrives, and is carried out all the same, leaves no key', async () => {
+    const world = await killedAt({ method: 'POST', path: /api_keys/, kind: 'instead', instead: ({ body }) => ({ body }) }, false)
+
+    await untilReport(world.slack, world.card.ts, /Failed/)
+
+    expect(world.fault.fired).toBe(1)
+    expect(world.accountApi.world.issuedTokens.length).toBeGreaterThan(0)
+    expect(liveKeys(world)).toEqual([])
+    expect(writes(world, 'POST')).toHaveLength(1)
+  }, 40_000)
+
+  test.each<[string, FaultOrder, RegExp]>([
+    ['that is carried out', { kind: 'delay', delayMs: 500 }, /Not started.*none was made, or it is deleted already/],
+    ['that is not', { kind: 'drop-before' }, /Failed.*nobody has seen its token, so I deleted it/],
+  ])(
+    'at the deletion of a key that Slack did not show, %s, leaves no key',
+    async (_, order, words) => {
+      const world = await killedAt({ method: 'DELETE', path: /api_keys/, ...order }, true)
+
+      await untilReport(world.slack, world.card.ts, words)
+
+      expect(world.fault.fired).toBe(1)
+      expect(liveKeys(world)).toEqual([])
+      expect(shownTokens(world)).toEqual([])
+      expect(writes(world, 'POST')).toHaveLength(1)
+    },
+    40_000,
+  )
+})
+
+test('a key whose write is carried out after it was told as not made is found, deleted, and the report corrected', async () => {
+  const world = await startWorld({ timings: quick })
+  const card = await approvedKey(world)
+  // The connection breaks at once; what was sent on it takes effect much later.
+  const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'late', delayMs: 12_000 })
+
+  await world.ada.click(card, 'Create and show')
+  await untilReport(world.slack, card.ts, /Not started/)
+  expect(liveKeys(world)).toEqual([])
+  await expect.poll(() => world.accountApi.world.issuedTokens.length, { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => liveKeys(world), { timeout: 15_000 }).toEqual([])
+  await untilReport(world.slack, card.ts, /Correction/)
+
+  expect(fault.fired).toBe(1)
+  expect(shownTokens(world)).toEqual([])
+}, 60_000)
+
+describe('a key that was made', () => {
+  test('while Slack is away altogether does not stay valid, and it is told once Slack is back', async () => {
+    const world = await startWorld({ timings: quick })
+    const card = await approvedKey(world)
+    const away = [
+      world.slack.faults.add({ method: '*', kind: 'status', status: 503, times: 1_000 }),
+      world.slack.faults.add({ method: 'response_url', kind: 'status', status: 503, times: 1_000 }),
+    ]
+
+    await world.ada.click(card, 'Create and show')
+    await expect.poll(() => writes(world, 'DELETE').length, { timeout: 10_000 }).toBe(1)
+    expect(liveKeys(world)).toEqual([])
+    expect(away.every(({ fired }) => fired > 0)).toBe(true)
+    world.slack.faults.clear()
+
+    await untilReport(world.slack, card.ts, /Failed/)
+    expect(shownTokens(world)).toEqual([])
+  }, 40_000)
+
+  test('and of whose showing one answer is lost stays: it was shown again, to the same person', async () => {
+    const world = await startWorld({ timings: quick })
+    const card = await approvedKey(world)
+    const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
+    const lost = world.slack.faults.add({ method: 'response_url', kind: 'drop-after', when: isSecret })
+
+    await world.ada.click(card, 'Create and show')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(lost.fired).toBe(1)
+    expect(shownTokens(world)).toEqual(liveKeys(world).map(({ token }) => token))
+    expect(liveKeys(world)).toHaveLength(1)
+  }, 40_000)
+
+  test('and of whose showing every answer is lost is deleted, whether or not it was seen, and that is told', async () => {
+    const world = await startWorld({ timings: quick })
+    const card = await approvedKey(world)
+    const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
+    const lost = [
+      world.slack.faults.add({ method: 'response_url', kind: 'drop-after', times: 3, when: isSecret }),
+      world.slack.faults.add({ method: 'chat.postEphemeral', kind: 'drop-after', when: isSecret }),
+    ]
+
+    await world.ada.click(card, 'Create and show')
+    await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(lost.map(({ fired }) => fired)).toEqual([3, 1])
+    expect(liveKeys(world)).toEqual([])
+    await untilWhisper(world.slack, people.ada, /I deleted it at once/)
+  }, 40_000)
+
+  test('and answered with a 502 that holds its token is deleted, and the token is nowhere', async () => {
+    const world = await startWorld({ timings: quick, env: { LOG_LEVEL: 'trace' } })
+    const card = await approvedKey(world)
+    const fault = world.accountApi.faults.add({
+      method: 'POST',
+      path: /api_keys/,
+      kind: 'instead',
+      instead: ({ body }) => ({ status: 502, type: 'text/html', text: `<h1>Bad gateway</h1><pre>${JSON.stringify(body)}</pre>` }),
+    })
+
+    await world.ada.click(card, 'Create and show')
+    await untilReport(world.slack, card.ts, /Failed/)
+
+    const [token] = world.accountApi.world.issuedTokens
+    expect(fault.fired).toBe(1)
+    expect(liveKeys(world)).toEqual([])
+    expect(token).toMatch(/^[0-9a-f]{36}$/)
+    expect(world.log.join('') + JSON.stringify(world.slack.journal) + world.auditLines.join('')).not.toContain(token)
+  }, 40_000)
+})

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { startWorld } from '../journeys/world.ts'
+import { manyElasticIps, moveAll, patchesOf, reportsOf, target } from './moves.ts'
+
+/** What happens at the account is not heard of at the stand-in Slack, so it is looked at. */
+const patient = { timeout: 15_000, interval: 20 }
+
+describe('the list of what is moving', () => {
+  const count = 45
+
+  /** As many moves as are followed by the list; no end is told unless the account shows it. */
+  async function startMany() {
+    const world = await startWorld({
+      env: { NO_APPROVAL: 'ip.move' },
+      account: { data: { elasticIps: manyElasticIps(count) }, maxPageSize: 20, moveTakes: { min: 60_000, max: 60_000 } },
+    })
+    await moveAll(world)
+    const tooEarly: string[] = []
+    world.slack.subscribe(() => {
+      for (const text of reportsOf(world)) {
+        const [address] = /198\.51\.\d+\.\d+/.exec(text) ?? []
+        const now = world.accountApi.world.elasticIps().find((elasticIp) => elasticIp.address === address)
+        if (!/Done/.test(text) || now?.status !== 'active' || now.serverId !== target) tooEarly.push(text)
+      }
+    })
+    const lists = (page: number) => ({
+      method: 'GET',
+      path: '/elastic_ips',
+      when: ({ query }: { query: Record<string, string> }) => query['page[number]'] === String(page),
+    })
+    const singleReads = () => world.accountApi.journal.filter(({ method, path }) => method === 'GET' && /^\/elastic_ips\/./.test(path))
+    const allDone = () =>
+      world.slack.until(() => reportsOf(world).filter((text) => /Done/.test(text)).length === count, { timeoutMs: 15_000 })
+    const endAll = () => {
+      for (const { id, status } of world.accountApi.world.elasticIps()) if (status === 'moving') world.accountApi.world.endMove(id)
+    }
+    return { ...world, tooEarly, lists, singleReads, allDone, endAll }
+  }
+
+  test('that shifts while it is read hides some that still move, and none of those is told as done', async () => {
+    const world = await startMany()
+    let ended = 0
+    // Before its second page is read, two of the first page end: the rows that follow move up, past the reader.
+    const shift = world.accountApi.faults.add({
+      ...world.lists(2),
+      times: 8,
+      kind: 'instead',
+      instead: ({ body }) => ({ body }),
+      meanwhile: () => {
+        for (const { id } of world.accountApi.world
+          .elasticIps()
+          .filter(({ status }) => status === 'moving')
+          .slice(0, 2)) {
+          ended += 1
+          world.accountApi.world.endMove(id)
+        }
+      },
+    })
+    world.accountApi.journal.clear()
+    await expect.poll(() => shift.fired, patient).toBe(8)
+    // Those that were only hidden were read one by one, and still moved.
+    const read = new Set(world.singleReads().map(({ path }) => path))
+    const stillMoving = world.accountApi.world.elasticIps().filter(({ status }) => status === 'moving')
+    expect(ended).toBeGreaterThanOrEqual(10)
+    expect(stillMoving.filter(({ id }) => read.has(`/elastic_ips/${id}`)).length).toBeGreaterThan(0)
+    expect(world.tooEarly).toEqual([])
+
+    world.endAll()
+    await world.allDone()
+    expect(world.tooEarly).toEqual([])
+    expect(patchesOf(world).length).toBeLessThanOrEqual(count)
+  })
+
+  test('with rows that come twice and pages of 20 is read whole', async () => {
+    const world = await startMany()
+    const twice = world.accountApi.faults.add({
+      method: 'GET',
+      path: '/elastic_ips',
+      times: 16,
+      kind: 'instead',
+      instead: ({ body }) => ({ body: { data: (body as { data: unknown[] }).data.flatMap((row) => [row, row]) } }),
+    })
+    // A look that began before may still be under way.
+    await expect.poll(() => twice.fired, patient).toBeGreaterThanOrEqual(4)
+    world.accountApi.journal.clear()
+    await expect.poll(() => twice.fired, patient).toBe(16)
+
+    // All three pages and the empty one behind them, so that nothing had to be read one by one.
+    expect(world.singleReads()).toEqual([])
+    expect(reportsOf(world)).toEqual([])
+    world.endAll()
+    await world.allDone()
+    expect(world.tooEarly).toEqual([])
+  })
+
+  test('of which a page fails says nothing, and they are read one by one', async () => {
+    const world = await startMany()
+    const broken = world.accountApi.faults.add({ ...world.lists(2), times: 10_000, kind: 'status', status: 502 })
+    world.accountApi.journal.clear()
+    await expect.poll(() => new Set(world.singleReads().map(({ path }) => path)).size, patient).toBe(count)
+    expect(reportsOf(world)).toEqual([])
+
+    world.endAll()
+    await world.allDone()
+
+    expect(broken.fired).toBeGreaterThan(0)
+    expect(world.tooEarly).toEqual([])
+  })
+})

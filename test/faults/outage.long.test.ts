@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { usualPace } from '../../src/account-api/pacing.ts'
+import { policyInFile } from '../journeys/policy-in-file.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import type { FaultOrder } from '../sandbox/account-api/faults.ts'
+import { manyElasticIps, moveAll, patchesOf, reportsOf } from './moves.ts'
+
+/** Enough of them that looking at each without a pace would be far more than the pace allows. */
+const count = 150
+
+/** With a look at every 100 ms, as many looks as in ten minutes with one every 15 s. */
+const outageMs = 4_000
+
+const policy = `
+rules:
+  - name: moves
+    changes: ip.move
+    request: everyone
+    approve: none
+  - name: names
+    changes: vm.rename
+    request: everyone
+    approve: [S0ONCALL01]
+`
+
+test.each<[string, FaultOrder]>([
+  ['answers 503', { kind: 'status', status: 503 }],
+  ['breaks every connection', { kind: 'reset' }],
+  // Not tried again, so that every look fails at once: without a pace, they would follow each other as fast as they can be made.
+  ['rejects the key', { kind: 'status', status: 401 }],
+])(
+  'while the account API %s nothing is settled, its load and the log stay bounded, and afterwards everything goes on',
+  async (_, order) => {
+    const world = await startWorld({
+      env: { POLICY_FILE: policyInFile(policy) },
+      account: { data: { elasticIps: manyElasticIps(count) }, moveTakes: { min: 120_000, max: 120_000 } },
+    })
+    const { accountApi, slack } = world
+    const [machine] = accountApi.world.data.virtualMachines
+    await moveAll(world)
+    await world.ada.command(`/infra vm rename ${machine?.id} after-the-storm`, { channel: ops })
+    const waiting = await untilCard(slack, /Waiting for approval/)
+
+    const away = accountApi.faults.add({ ...order, times: Number.POSITIVE_INFINITY })
+    const linesBefore = world.log.length
+    const requestsBefore = accountApi.journal.length
+    const startedAt = performance.now()
+    // Half of them end while nobody can see it.
+    for (const { id } of accountApi.world.elasticIps().slice(0, count / 2)) accountApi.world.endMove(id)
+    await world.ben.click(waiting, 'Approve')
+    const asked = Date.now()
+    await world.chiara.command('/infra ip list', { channel: ops })
+    await untilWhisper(slack, people.chiara, /Still at it|problem of its own|did not answer|cannot be reached|rejects the bot/)
+    expect(Date.now() - asked).toBeLessThan(3_000)
+    await delay(Math.max(0, outageMs - (performance.now() - startedAt)))
+
+    const seconds = (performance.now() - startedAt) / 1_000
+    const requests = accountApi.journal.length - requestsBefore
+    const lines = world.log.slice(linesBefore).filter((line) => !line.includes('"level":"debug"'))
+    expect(away.fired).toBeGreaterThan(count)
+    expect(requests).toBeLessThanOrEqual(usualPace.burst + usualPace.perSecond * (seconds + 0.5))
+    expect(lines.length).toBeLessThan(25)
+    expect(lines.some((line) => line.includes('account API'))).toBe(true)
+    expect(reportsOf(world)).toEqual([])
+    console.log(JSON.stringify({ outage: order.kind, seconds, requests, fired: away.fired, lines: lines.length }))
+
+    accountApi.faults.clear()
+    for (const { id, status } of accountApi.world.elasticIps()) if (status === 'moving') accountApi.world.endMove(id)
+    await slack.until(() => reportsOf(world).filter((text) => /Done/.test(text)).length >= count, { timeoutMs: 30_000 })
+    await untilReport(slack, waiting.ts, /Done/)
+
+    expect(reportsOf(world)).toHaveLength(count + 1)
+    expect(patchesOf(world)).toHaveLength(count + 1)
+  },
+  90_000,
+)

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import { buttonValue, cardButtons } from '../../src/changes/buttons.ts'
+import { readConfig } from '../../src/config.ts'
+import { openRecords } from '../journeys/records.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from '../journeys/world.ts'
+import type { Delivery } from '../sandbox/slack/slack.ts'
+import { patchesOf } from './moves.ts'
+
+/** A card that waits, and the bytes of Ben's click on Approve, which nobody has sent yet. */
+async function askForMove(world: World) {
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  const card = await untilCard(world.slack, /Waiting for approval/)
+  const [request] = await openRecords(world).all()
+  if (!request) throw new Error('nothing was recorded')
+  const payload = JSON.stringify({
+    type: 'block_actions',
+    api_app_id: 'A0LOCKKEEP',
+    team: { id: 'T0NIMBUS01' },
+    user: { id: people.ben, team_id: 'T0NIMBUS01' },
+    channel: { id: ops },
+    container: { type: 'message', message_ts: card.ts, channel_id: ops },
+    trigger_id: 'of-ben',
+    actions: [{ type: 'button', action_id: cardButtons.approve, block_id: 'b', action_ts: '1795010400.1', value: buttonValue(request) }],
+  })
+  return { card, payload, click: new URLSearchParams({ payload }).toString() }
+}
+
+/** Nothing of what was sent has had an effect, and the bot goes on. */
+async function expectNothingDone(world: World): Promise<void> {
+  await world.ada.command('/infra help', { channel: ops })
+  await untilWhisper(world.slack, people.ada, /What you can ask me/)
+  expect(world.slack.messages(ops).at(-1)?.text).toMatch(/Waiting for approval/)
+  expect(world.accountApi.journal.writes()).toEqual([])
+}
+
+describe('a request with the right signature', () => {
+  test('that is sent again, byte for byte, has one effect', async () => {
+    const world = await startWorld({ replicas: 2 })
+    const { card, click } = await askForMove(world)
+    const first = { body: click, timestamp: Math.floor(Date.now() / 1_000) }
+
+    const answers = await Promise.all([0, 1, 2, 3, 4].map(() => world.slack.sendRaw(first)))
+    await untilReport(world.slack, card.ts, /Done/)
+    world.slack.connectBot(world.bots[1]?.slackUrl ?? '')
+    const late = await world.slack.sendRaw(first)
+
+    expect([...answers, late].map(({ status }) => status)).toEqual(Array(6).fill(200))
+    expect(patchesOf(world)).toHaveLength(1)
+    expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
+    expect(world.slack.ephemerals(people.ben)).toEqual([])
+  })
+
+  test('for a command asks once, however often it is replayed', async () => {
+    const world = await startWorld()
+    const { elasticIp, target } = world.accountApi.world.movable()
+    const said: Delivery = await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    await untilCard(world.slack, /Waiting for approval/)
+
+    const again = await Promise.all([world.ada.redeliver(said), world.ada.redeliver(said), world.ada.redeliver(said)])
+
+    expect(again.map(({ outcome }) => outcome)).toEqual(Array(3).fill('acknowledged'))
+    await world.ada.command('/infra help', { channel: ops })
+    await untilWhisper(world.slack, people.ada, /What you can ask me/)
+    expect(world.slack.messages(ops).filter(({ isBot }) => isBot)).toHaveLength(1)
+    expect(world.slack.ephemerals(people.ada).filter(({ text }) => /already|open request/.test(text))).toEqual([])
+  })
+
+  test('and a time to come has one effect as well: signed anew for every hour, it is still one click', async () => {
+    const world = await startWorld()
+    const { card, click } = await askForMove(world)
+    const now = Math.floor(Date.now() / 1_000)
+
+    for (const hours of [1, 2, 3]) await world.slack.sendRaw({ body: click, timestamp: now + hours * 3_600 })
+
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patchesOf(world)).toHaveLength(1)
+    expect(world.slack.ephemerals(people.ben)).toEqual([])
+  })
+})
+
+describe('a request that Slack has not signed just now', () => {
+  test.each<[string, (world: World, body: string) => Parameters<World['slack']['sendRaw']>[0]]>([
+    ['is too old', (_, body) => ({ body, timestamp: Math.floor(Date.now() / 1_000) - 301 })],
+    ['is signed with another secret', (_, body) => ({ body, signingSecret: 'another secret' })],
+    ['is signed with an empty secret', (_, body) => ({ body, signingSecret: '' })],
+    ['has the signature of another body', (_, body) => ({ body: `${body}&x=1`, signature: `v0=${'0'.repeat(64)}` })],
+    ['has a signature of another version', (_, body) => ({ body, signature: `v1=${'0'.repeat(64)}` })],
+    ['has half a signature', (_, body) => ({ body, signature: 'v0=' })],
+    ['has no time', (_, body) => ({ body, headers: { 'x-slack-request-timestamp': '' } })],
+    ['has a time that is none', (_, body) => ({ body, headers: { 'x-slack-request-timestamp': 'now' } })],
+    ['passes for an event of Socket Mode', (_, body) => ({ body, signature: 'v0=none', headers: { 'x-slack-socket-mode': '1' } })],
+  ])('because it %s does nothing', async (_, forge) => {
+    const world = await startWorld()
+    const { click } = await askForMove(world)
+
+    const { status } = await world.slack.sendRaw(forge(world, click))
+
+    expect(status).toBe(401)
+    await expectNothingDone(world)
+  })
+
+  // Slack checks certificates without a signature and wants 200 for it: what comes along with such a check must not be taken up.
+  test.each([
+    ['before', (body: string) => `ssl_check=1&${body}`],
+    ['behind', (body: string) => `${body}&ssl_check=1`],
+  ])('that passes for a check of the certificate, with that word %s the click, does nothing', async (_, smuggle) => {
+    const world = await startWorld()
+    const { click } = await askForMove(world)
+
+    const { status } = await world.slack.sendRaw({ body: smuggle(click), signature: 'v0=none' })
+
+    expect(status).toBe(200)
+    await expectNothingDone(world)
+  })
+
+  test('as JSON, with a check of the certificate in it, does nothing', async () => {
+    const world = await startWorld()
+    const { payload } = await askForMove(world)
+    const body = JSON.stringify({ ...JSON.parse(payload), ssl_check: '1', payload })
+
+    const { status } = await world.slack.sendRaw({ body, contentType: 'application/json', signature: 'v0=none' })
+
+    expect(status).toBe(401)
+    await expectNothingDone(world)
+  })
+})
+
+test.each<[string, { signature?: string }]>([
+  ['signed', {}],
+  ['not signed', { signature: 'v0=none' }],
+])('a body of 10 MB is refused, %s, and the bot goes on', async (_, signed) => {
+  const world = await startWorld()
+  const { click } = await askForMove(world)
+
+  const { status } = await world.slack.sendRaw({ body: `${click}&more=${'x'.repeat(10 * 1024 * 1024)}`, ...signed })
+
+  expect(status).toBe(413)
+  await expectNothingDone(world)
+})
+
+test.each([{}, { SLACK_SIGNING_SECRET: '' }, { SLACK_SIGNING_SECRET: '   ' }])(
+  'without a signing secret it does not start: %j',
+  (signing) => {
+    const rest = {
+      SLACK_BOT_TOKEN: 'xoxb-1-2-3',
+      INFRA_API_URL: 'https://api.example.com',
+      INFRA_API_KEY: '0123456789abcdef0123456789abcdef0123',
+      REDIS_URL: 'redis://127.0.0.1:6379',
+      APPROVERS: 'S0ONCALL01',
+    }
+    expect(() => readConfig({ ...rest, ...signing })).toThrow(/SLACK_SIGNING_SECRET/)
+    expect(() => readConfig({ ...rest, SLACK_SIGNING_SECRET: '8f742231b10e8888abcd99f3a5b85a57' })).not.toThrow()
+  },
+)

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
+import { expect, onTestFinished, test } from 'vitest'
+import { ops, people, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { startStandInWorld } from './stand-in-world.ts'
+
+const run = promisify(execFile)
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** A password as it could be written somewhere; a good part of it is enough to be a leak. */
+function formsOf(password: string): string[] {
+  const bytes = Buffer.from(password)
+  return [password, password.slice(0, 12), encodeURIComponent(password), bytes.toString('hex'), bytes.toString('base64').slice(0, 20)]
+}
+
+function expectNowhere(passwords: string[], places: Record<string, string>): void {
+  const found = Object.entries(places).flatMap(([place, text]) =>
+    passwords.flatMap(formsOf).flatMap((form) => (text.includes(form) ? [`${form} in the ${place}`] : [])),
+  )
+  expect(found).toEqual([])
+}
+
+test.each([
+  ['a single Redis', (password: string, port: number) => `redis://:${password}@127.0.0.1:${port}`],
+  ['one with a user', (password: string, port: number) => `redis://somebody:${password}@127.0.0.1:${port}/3`],
+  ['Sentinel', (password: string, port: number) => `redis+sentinel://:${password}@127.0.0.1:${port}/primary`],
+  ['Cluster', (password: string, port: number) => `redis+cluster://:${password}@127.0.0.1:${port}`],
+])(
+  'a wrong password for %s ends the start in a sentence, and stands nowhere, however much is logged',
+  async (_, addressWith) => {
+    const slack = await startSlack()
+    const redis = await startRedis({ appendonly: true })
+    onTestFinished(async () => void (await Promise.all([slack.close(), redis.stop()])))
+    const wrong = 'c4nary-of-redis/8f1d?&77#aa51'
+    const env = {
+      SLACK_BOT_TOKEN: slack.botToken,
+      SLACK_SIGNING_SECRET: slack.signingSecret,
+      SLACK_API_URL: slack.apiUrl,
+      INFRA_API_URL: 'http://127.0.0.1:9',
+      INFRA_API_KEY: 'a'.repeat(36),
+      REDIS_URL: addressWith(encodeURIComponent(wrong), redis.port),
+      APPROVERS: 'U0BEN00001',
+      LOG_LEVEL: 'trace',
+      PORT: '0',
+      OPS_PORT: '0',
+    }
+
+    const ended = await run(process.execPath, [main], { env, timeout: 30_000 }).then(
+      () => ({ code: 0, stdout: '', stderr: '' }),
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    )
+
+    expect(ended.code).toBe(1)
+    expect(ended.stderr).toMatch(/^Redis does not answer at REDIS_URL/)
+    expectNowhere([wrong], { output: ended.stdout, errors: ended.stderr })
+  },
+  60_000,
+)
+
+test('a password that is changed while the bot runs is told to nobody, and the move goes on once it is right again', async () => {
+  const redis = await startRedis({ appendonly: true })
+  onTestFinished(() => redis.stop())
+  const admin = new Redis(redis.url, { maxRetriesPerRequest: null })
+  onTestFinished(() => admin.disconnect())
+  const world = await startStandInWorld({
+    env: { REDIS_URL: redis.url, LOG_LEVEL: 'trace' },
+    account: { moveTakes: { min: 2_000, max: 2_000 } },
+  })
+  const { slack, accountApi, bots } = world
+  const { elasticIp, target } = accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  const card = await untilCard(slack, /Waiting for approval/)
+  await world.ben.click(card, 'Approve')
+  await untilCard(slack, /\*Moving\*/)
+
+  const other = 'another-canary-0c6b1e77d2'
+  await admin.config('SET', 'requirepass', other)
+  // Those that are there stay authenticated: they have to come anew.
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+  await expect.poll(() => bots.log.join('\n'), { timeout: 10_000 }).toMatch(/WRONGPASS/)
+  await world.ben.click(card, 'Approve')
+  await untilWhisper(slack, people.ben, /cannot reach my memory/)
+  await world.ada.command('/infra pending', { channel: ops })
+  await untilWhisper(slack, people.ada, /cannot reach my memory/)
+  await admin.config('SET', 'requirepass', redis.password)
+
+  await untilReport(slack, card.ts, /Done/)
+  const opsPort = /"opsPort":(\d+)/.exec(bots.log.join('\n'))?.[1]
+  const pages = await Promise.all(
+    ['healthz', 'readyz', 'metrics'].map(async (page) => (await fetch(`http://127.0.0.1:${opsPort}/${page}`)).text()),
+  )
+  expect(accountApi.journal.writes()).toHaveLength(1)
+  expect(bots.crashes).toEqual([])
+  expectNowhere([redis.password, other], {
+    log: bots.log.join('\n'),
+    "operators' pages": pages.join('\n'),
+    'calls to Slack': JSON.stringify(slack.journal),
+    'account API': JSON.stringify(accountApi.journal),
+  })
+}, 60_000)
