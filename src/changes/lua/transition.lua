@@ -1,9 +1,9 @@
 -- The only way a request changes its state: a compare-and-set that may be sent twice (a client re-sends what was in flight when
 -- its connection broke): the second time it finds its own token and answers 'won' again.
 -- KEYS: record, resource, open, ended, outbox, due, audit's intake.
--- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, revision | false, extendMs | false,
---              dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit's note as JSON.
--- Returns { 'won' | 'lost' | 'moved' | 'expired' | 'missing', state as JSON, now in ms }.
+-- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
+--              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit's note as JSON.
+-- Returns { 'won' | 'lost' | 'moved' | 'expired' | 'late' | 'missing', state as JSON, now in ms }.
 local arg = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -20,6 +20,7 @@ end
 if not allowed then return { 'lost', state, stamp } end
 if arg.revision and tonumber(redis.call('HGET', KEYS[1], 'revision')) ~= arg.revision then return { 'moved', state, stamp } end
 if arg.unexpired and now >= tonumber(redis.call('HGET', KEYS[1], 'expiresAt')) then return { 'expired', state, stamp } end
+if arg.notAfter and now > arg.notAfter then return { 'late', state, stamp } end
 
 redis.call('HSET', KEYS[1], 'state', cjson.encode(arg.to), 'token:' .. arg.name, arg.token)
 for field, value in pairs(arg.set) do redis.call('HSET', KEYS[1], field, value) end
