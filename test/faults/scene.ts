@@ -124,15 +124,15 @@ export async function startScene({
   }
 
   /** What the invariants are checked with. Waits until everything has come to rest. */
-  async function gather(requests: number, restMs = 20_000): Promise<Evidence> {
-    const rested = await evidence.comeToRest(requests, restMs)
-    const records = await evidence.records()
+  async function gather(requests: number, restMs = 20_000, from = evidence): Promise<Evidence> {
+    const rested = await from.comeToRest(requests, restMs)
+    const records = await from.records()
     const cards = slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)
     return {
       rested,
       records,
       genuine: records.every(isGenuine),
-      audit: await evidence.audit(),
+      audit: await from.audit(),
       threads: cards.map((card) => ({ card, replies: reports(card) })),
       elasticIps: account.world.elasticIps().map(({ id, address, status, serverId: on }) => ({ id, address, status, on })),
       writes: account.journal.writes(),
@@ -156,6 +156,7 @@ export async function startScene({
     admin,
     bots,
     evidence,
+    prefix,
     to: places.to,
     ada,
     ben,
