@@ -37,11 +37,11 @@ const phases: Record<string, Phase> = {
     finish: approveAtLast,
   },
   'its approval is being written': {
-    async arrange({ admin, ask, ben, writes }) {
+    async arrange({ admin, ask, ben, evidence }) {
       const card = await ask(0)
       await admin.client('PAUSE', 800, 'WRITE')
       await ben.click(card, 'Approve')
-      expect(writes()).toEqual([])
+      expect((await evidence.records()).map(({ state }) => state)).toEqual(['waiting'])
       return once
     },
   },

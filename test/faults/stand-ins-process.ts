@@ -61,6 +61,11 @@ const calls = {
       .messages(channel)
       .filter(({ isBot }) => isBot)
       .map(brief),
+  waitingCards: (channel: string) =>
+    slack
+      .messages(channel)
+      .filter(({ isBot, text }) => isBot && /Waiting for approval/.test(text))
+      .map(({ ts }) => ts),
   threads: (channel: string) =>
     slack
       .messages(channel)
