@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { startRedis } from './sandbox/redis/start-redis.ts'
 import { startSlack } from './sandbox/slack/start-slack.ts'
 
 const main = join(import.meta.dirname, '..', 'src', 'main.ts')
@@ -68,6 +69,25 @@ describe('a start', () => {
     expect(await exited).toBe(1)
     expect(errors()).toMatch(/^Redis does not answer at REDIS_URL \(ECONNREFUSED\)\. Check that it runs/)
     expect(output() + errors()).not.toContain('hunter2')
+  })
+
+  test('with a Redis that evicts and keeps nothing on disk ends with what to do, and goes on only where that is allowed', async () => {
+    const redis = await startRedis({ appendonly: false, settings: ['maxmemory-policy allkeys-lru'] })
+    onTestFinished(() => redis.stop())
+    const { env } = await environment({ REDIS_URL: redis.url, ALLOW_VOLATILE_REDIS: 'false' })
+    const refused = await startProcess(env)
+    const allowed = await startProcess({ ...env, ALLOW_VOLATILE_REDIS: 'true' })
+
+    expect(await refused.exited).toBe(1)
+    expect(refused.errors()).toMatch(
+      /^Redis evicts keys when its memory is full \(maxmemory-policy allkeys-lru\): set it to noeviction\. /m,
+    )
+    expect(refused.errors()).toMatch(
+      /Redis does not write what it is told to disk \(appendonly no\): set appendonly yes\. To start all the same,/,
+    )
+    await expect.poll(allowed.output, { timeout: 10_000 }).toContain('Lockkeeper is ready')
+    expect(allowed.output()).toMatch(/"level":"warn".*maxmemory-policy allkeys-lru/)
+    expect(allowed.output()).toMatch(/"level":"warn".*appendonly no/)
   })
 
   test('with a token that Slack rejects ends with a sentence', async () => {

@@ -15,6 +15,9 @@ const patienceMs = 10 * 60_000
 
 const retryLookMs = 10_000
 
+/** A write is sent no longer than this after the look before it began: Redis may have been away in between, and the account has gone on. */
+const lookHoldsMs = 20_000
+
 /**
  * When a write is looked at that was sent and not confirmed, by whoever ticks then: its process may be gone. A look does no harm
  * while the answer is still awaited, and nothing is told as not started before every deadline is long over.
@@ -40,7 +43,9 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
     // What is handed over waits for its requester, until it expires.
     if (!opened.change.run) return expire(request)
     if (!isGenuine(request)) return refuseChanged(request)
-    if (await isOutdated(request)) return
+    const now = await store.now()
+    const startedAt = performance.now()
+    if (await isOutdated(request, now)) return
     const seen = await lookAgain(request, opened)
     if (!seen) return
 
@@ -51,8 +56,18 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
       set: { seen: seen.facts },
       stamp: ['sentAt'],
       dueInMs: firstLookMs,
+      notAfter: now + lookHoldsMs,
     })
-    if (claimed.outcome === 'won') await write(request, opened, seen.facts)
+    if (claimed.outcome === 'late') return store.postpone([request.id], 0)
+    if (claimed.outcome !== 'won') return
+    // The answer itself may have come late, when the command was sent again: somebody else may have told it as not started by now.
+    if (performance.now() - startedAt > lookHoldsMs) return endUnsent(request)
+    await write(request, opened, seen.facts)
+  }
+
+  async function endUnsent(request: Request): Promise<void> {
+    const why = 'I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.'
+    await end(request, { name: 'end', from: ['starting'], to: 'not-started', set: { why } })
   }
 
   /** What is kept is no longer what was approved: nobody has approved that. */
@@ -64,8 +79,8 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
   }
 
   /** Whoever approved it did not mean any time later: after a long standstill it has to be asked for again. */
-  async function isOutdated(request: Request): Promise<boolean> {
-    const waited = (await store.now()) - (request.decidedAt ?? request.createdAt)
+  async function isOutdated(request: Request, now: number): Promise<boolean> {
+    const waited = now - (request.decidedAt ?? request.createdAt)
     if (waited < request.ttlMs + patienceMs) return false
     const why = 'It was approved, but could not be carried out in time, so nothing was sent and nothing was changed.'
     await end(request, { name: 'give-up', from: ['approved'], to: 'not-started', set: { why } })

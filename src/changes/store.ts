@@ -54,6 +54,8 @@ export interface Transition {
   stamp?: Stamp[]
   /** Only while the request can still be decided. */
   unexpired?: boolean
+  /** Only until then, by Redis' clock: where the step rests on a look at something that may have changed since. */
+  notAfter?: number
   /** Only while the record is as it was read: where the step was worked out from what it holds. */
   unmoved?: boolean
   /** Sets anew when it expires: in so many ms. */
@@ -81,7 +83,7 @@ export type ReportName = (typeof reportNames)[number]
 export type OutboxName = 'card' | ReportName
 
 export interface TransitionResult {
-  outcome: 'won' | 'lost' | 'moved' | 'expired' | 'missing'
+  outcome: 'won' | 'lost' | 'moved' | 'expired' | 'late' | 'missing'
   state: RequestState | undefined
 }
 
@@ -175,6 +177,7 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
       set: encodeFields(step.set ?? {}),
       stamp: step.stamp ?? [],
       unexpired: step.unexpired ?? false,
+      notAfter: step.notAfter ?? false,
       revision: step.unmoved ? request.revision : false,
       extendMs: step.extendMs ?? false,
       dueInMs: step.dueInMs ?? false,

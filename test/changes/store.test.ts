@@ -124,6 +124,13 @@ describe('a step', () => {
     expect(await store.transition(request, approve)).toEqual({ outcome: 'expired', state: 'waiting' })
   })
 
+  test('that rests on a look is refused when the look is old, and taken anew by a younger one', async () => {
+    const { store, request } = await withRequest()
+    const now = await store.now()
+    expect(await store.transition(request, { ...approve, notAfter: now - 1 })).toEqual({ outcome: 'late', state: 'waiting' })
+    expect(await store.transition(request, { ...approve, notAfter: now + 60_000 })).toEqual({ outcome: 'won', state: 'approved' })
+  })
+
   test('of a request that is gone is refused', async () => {
     const { redis, keys, store, request } = await withRequest()
     await redis.del(keys.record(request.id))

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { runChaos } from './chaos.ts'
 import { brokenPromises } from './invariants.ts'
+import { startScene } from './scene.ts'
 
 /** A suite that cannot fail proves nothing: robbed of one of its ideas the bot must break a promise. */
 test.each([
@@ -17,3 +18,24 @@ test.each([
   },
   120_000,
 )
+
+/**
+ * The exception: jobs are only wake-ups here, so that the bot outlives even a queue that gives them up. What is due is in a set of its own,
+ * which ticks look through, and jobs of a scheduler are never given up.
+ */
+test('jobs that the queue gives up are made up for', async () => {
+  const moves = 6
+  const scene = await startScene({ bots: 2, ablation: 'stalled jobs given up' })
+  const cards = await Promise.all(Array.from({ length: moves }, (_, index) => scene.ask(index)))
+  const looks = scene.account.faults.add({ method: 'GET', path: /elastic_ips\/./, kind: 'delay', delayMs: 20_000, times: moves })
+  for (const card of cards) await scene.ben.click(card, 'Approve')
+  await expect.poll(() => looks.fired, { timeout: 10_000 }).toBe(moves)
+
+  await Promise.all([scene.bots.kill(0), scene.bots.kill(1)])
+  await Promise.all([scene.bots.start(0), scene.bots.start(1)])
+
+  const givenUp = () => scene.bots.log.filter((line) => line.includes('stalled more than allowable limit')).length
+  await expect.poll(givenUp, { timeout: 20_000 }).toBeGreaterThanOrEqual(moves)
+  expect(brokenPromises(await scene.gather(moves, 60_000))).toEqual([])
+  expect(scene.writes()).toHaveLength(moves)
+}, 120_000)

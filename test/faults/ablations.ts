@@ -20,5 +20,13 @@ export const ablations = {
     file: 'src/changes/scripts.ts',
     instead: ["'utf8')", "'utf8').replace(/^if redis.call\\('HGET', KEYS\\[1\\], 'token:.*$/m, '')"],
   },
+  /** The queue gives up a job whose process died, at the first time and within seconds. */
+  'stalled jobs given up': {
+    file: 'src/changes/watch.ts',
+    instead: [
+      'concurrency: 50,\n        maxStalledCount: 1_000_000,',
+      'concurrency: 50, lockDuration: 2_000, stalledInterval: 1_000, maxStalledCount: 0,',
+    ],
+  },
 } satisfies Record<string, Ablation>
 export type AblationName = keyof typeof ablations

@@ -8,7 +8,7 @@ const program = fileURLToPath(new URL('./bot-for-faults.ts', import.meta.url))
 export interface BotsOptions {
   nodeOptions?: string[]
   /** What one of them has beyond the rest, by its index. */
-  own?: Record<string, string>[]
+  own?: (index: number) => Record<string, string>
   /** How many are started at once; the others wait for `start`. Default: all. */
   atOnce?: number
 }
@@ -17,22 +17,27 @@ export interface BotsOptions {
 export async function startBots(
   count: number,
   env: Record<string, string>,
-  { nodeOptions = [], own = [], atOnce = count }: BotsOptions = {},
+  { nodeOptions = [], own = () => ({}), atOnce = count }: BotsOptions = {},
 ) {
   const log: string[] = []
   /** Ends that nobody asked for. */
   const crashes: string[] = []
   const bots = await Promise.all(
-    Array.from({ length: count }, async () => ({ port: await freePort(), child: undefined as ChildProcess | undefined })),
+    Array.from({ length: count }, async () => ({ port: await freePort(), opsPort: 0, child: undefined as ChildProcess | undefined })),
   )
   let kills = 0
 
-  function start(index: number): Promise<void> {
-    const bot = bots[index]
+  function botOf(index: number) {
+    const bot = bots[index % bots.length]
     if (!bot) throw new Error(`no bot ${index}`)
+    return bot
+  }
+
+  function start(index: number): Promise<void> {
+    const bot = botOf(index)
     const started = Promise.withResolvers<void>()
     const child = spawn(process.execPath, [...nodeOptions, program], {
-      env: { ...env, ...own[index], PORT: String(bot.port), OPS_PORT: '0', PATH: process.env.PATH ?? '' },
+      env: { ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0', PATH: process.env.PATH ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     bot.child = child
@@ -41,7 +46,10 @@ export async function startBots(
       const lines = `${rest}${chunk}`.split('\n')
       rest = lines.pop() ?? ''
       log.push(...lines)
-      if (lines.some((line) => line.includes('Lockkeeper is ready'))) started.resolve()
+      const ready = lines.find((line) => line.includes('Lockkeeper is ready'))
+      if (!ready) return
+      bot.opsPort = Number(/"opsPort":(\d+)/.exec(ready)?.[1])
+      started.resolve()
     }
     child.stdout.on('data', read)
     child.stderr.on('data', (chunk: Buffer) => log.push(String(chunk)))
@@ -52,28 +60,39 @@ export async function startBots(
     return started.promise
   }
 
-  async function kill(index: number, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    const bot = bots[index]
-    const child = bot?.child
-    if (!bot || !child || child.exitCode !== null || child.signalCode !== null) return
+  /** Ends it if it runs, and gives how it ended and how long that took. */
+  async function end(index: number, signal: NodeJS.Signals): Promise<{ code: number | null; ms: number } | undefined> {
+    const bot = botOf(index)
+    const { child } = bot
+    if (!child || child.exitCode !== null || child.signalCode !== null) return undefined
     kills += 1
     bot.child = undefined
+    const startedAt = performance.now()
     const ended = once(child, 'exit')
     child.kill(signal)
-    await ended
+    const [code] = await ended
+    return { code: code as number | null, ms: performance.now() - startedAt }
+  }
+
+  async function kill(index: number, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    await end(index, signal)
   }
 
   /** A signal that does not end it. */
   function signal(index: number, name: NodeJS.Signals): void {
-    const sent = bots[index]?.child?.kill(name)
+    const sent = botOf(index).child?.kill(name)
     if (!sent) throw new Error(`bot ${index} could not be sent ${name}`)
   }
 
   await Promise.all(bots.slice(0, atOnce).map((_, index) => start(index)))
 
   return {
-    url: (index: number) => `http://127.0.0.1:${bots[index % bots.length]?.port}/slack/events`,
+    url: (index: number) => `http://127.0.0.1:${botOf(index).port}/slack/events`,
+    /** The page of one bot on the port for those who run it. */
+    page: (index: number, path: string) => fetch(`http://127.0.0.1:${botOf(index).opsPort}${path}`),
+    pid: (index: number) => botOf(index).child?.pid,
     start,
+    end,
     kill,
     signal,
     kills: () => kills,

@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { createKeys } from '../../src/changes/keys.ts'
-import { decodeRecord } from '../../src/changes/record.ts'
-import { createVerifier } from '../../src/domain/audit-chain.ts'
-import { AuditEntry } from '../../src/domain/audit-entry.ts'
 import { isGenuine } from '../../src/domain/payload.ts'
-import { isOpen, type Request } from '../../src/domain/request.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { AblationName } from './ablations.ts'
 import { startBots } from './bots.ts'
+import { createEvidence } from './evidence.ts'
 import { startStandIns } from './stand-ins.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
@@ -56,6 +52,7 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
   }
   const bots = await startBots(2, env, { nodeOptions: ablation ? ['--import', ablate] : [] })
   const admin = new Redis(server.url, { maxRetriesPerRequest: null })
+  const evidence = createEvidence(admin, prefix)
   let redisKills = 0
   const startedAt = Date.now()
   const isFaulty = () => Date.now() - startedAt < faultsMs
@@ -129,33 +126,6 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
     }
   }
 
-  async function readRecords(): Promise<Request[]> {
-    const keys = createKeys(prefix)
-    const ids = [...(await admin.zrange(keys.open, '0', '-1')), ...(await admin.zrange(keys.ended, '0', '-1'))]
-    const hashes = await Promise.all([...new Set(ids)].map((id) => admin.hgetall(keys.record(id))))
-    return hashes.map(decodeRecord)
-  }
-
-  async function comeToRest(): Promise<boolean> {
-    const keys = createKeys(prefix)
-    const deadline = Date.now() + restMs
-    while (Date.now() < deadline) {
-      const records = await readRecords()
-      const settled = records.length >= requests && records.every(({ state }) => !isOpen(state))
-      const owed = (await admin.zrange(keys.outbox, '0', '-1')).length
-      if (settled && owed === 0) return true
-      await delay(500)
-    }
-    return false
-  }
-
-  async function readAudit() {
-    const links = (await admin.xrange(createKeys(prefix).audit, '-', '+')).map(([, [, entry = '', , hash = '']]) => ({ entry, hash }))
-    const verifier = createVerifier()
-    const breaks = links.map((link) => verifier.next(link)).filter((broken) => broken !== undefined)
-    return { breaks, entries: links.map(({ entry }) => AuditEntry.parse(JSON.parse(entry))) }
-  }
-
   let resting = false
   const asking = askForAll()
   const approving = approveAll(() => !resting)
@@ -163,7 +133,7 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
   await asking
   const fired = await standIns.call('calm')
   await delay(1_000)
-  const rested = await comeToRest()
+  const rested = await evidence.comeToRest(requests, restMs)
   resting = true
   await approving
   await delay(500)
@@ -172,9 +142,9 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
     rested,
     seed,
     fired: { ...fired, ...proxy.fired, kills: bots.kills(), redisKills },
-    records: await readRecords(),
-    genuine: (await readRecords()).every(isGenuine),
-    audit: await readAudit(),
+    records: await evidence.records(),
+    genuine: (await evidence.records()).every(isGenuine),
+    audit: await evidence.audit(),
     threads: await standIns.call('threads', channel),
     elasticIps: await standIns.call('elasticIps'),
     writes: await standIns.call('writes'),
@@ -194,4 +164,3 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
   await server.stop()
   return result
 }
-export type ChaosResult = Awaited<ReturnType<typeof runChaos>>

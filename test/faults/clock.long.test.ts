@@ -8,7 +8,7 @@ const nodeOptions = ['--import', new URL('./wrong-clock.ts', import.meta.url).hr
 
 /** Bots whose clocks are so much off, over Socket Mode: over HTTP, old signatures are refused by the bot's own clock. */
 async function startBotsOff(off: number[], env: Record<string, string>) {
-  const own = off.map((ms) => ({ CLOCK_OFF_MS: String(ms) }))
+  const own = (index: number) => ({ CLOCK_OFF_MS: String(off[index] ?? 0) })
   const world = await startStandInWorld({ bots: off.length, socketMode: true, nodeOptions, own, env })
   const written = Date.parse(/"time":"([^"]+)"/.exec(world.bots.log[0] ?? '')?.[1] ?? '')
   // The fault is there: the log is written by the bot's clock.

@@ -1,8 +1,8 @@
 import { isOpen } from '../../src/domain/request.ts'
-import type { ChaosResult } from './chaos.ts'
+import type { Evidence } from './evidence.ts'
 
 /** What must hold whatever happened. Each broken promise is a line; none is what is wanted. */
-export function brokenPromises(run: ChaosResult): string[] {
+export function brokenPromises(run: Evidence): string[] {
   return [
     ...everyRequestEnded(run),
     ...oneWriteEach(run),
@@ -16,12 +16,12 @@ export function brokenPromises(run: ChaosResult): string[] {
   ]
 }
 
-function everyRequestEnded({ records, rested }: ChaosResult): string[] {
+function everyRequestEnded({ records, rested }: Evidence): string[] {
   const open = records.filter(({ state }) => isOpen(state)).map(({ id, state }) => `I1: ${id} is still ${state}`)
   return rested ? open : ['I1: it did not come to rest', ...open]
 }
 
-function oneWriteEach({ writes }: ChaosResult): string[] {
+function oneWriteEach({ writes }: Evidence): string[] {
   const counts = new Map<string, number>()
   for (const { method, path } of writes) if (method === 'PATCH') counts.set(path, (counts.get(path) ?? 0) + 1)
   return [...counts].filter(([, count]) => count > 1).map(([path, count]) => `I2: ${path} was written ${count} times`)
@@ -29,7 +29,7 @@ function oneWriteEach({ writes }: ChaosResult): string[] {
 
 const ends = /\*(Done\.|Failed:|Not started:|Superseded:|Nothing was done:|Expired:)\*/
 
-function oneReportEach({ records, threads }: ChaosResult): string[] {
+function oneReportEach({ records, threads }: Evidence): string[] {
   return records.flatMap(({ id, cardTs }) => {
     const cards = threads.filter(({ card }) => JSON.stringify(card.metadata ?? {}).includes(`${id}/card`))
     const thread = threads.find(({ card }) => card.ts === cardTs)
@@ -41,7 +41,7 @@ function oneReportEach({ records, threads }: ChaosResult): string[] {
   })
 }
 
-function toldAsItIs({ records, elasticIps, to, toldTooEarly }: ChaosResult): string[] {
+function toldAsItIs({ records, elasticIps, to, toldTooEarly }: Evidence): string[] {
   const early = toldTooEarly.map((text) => `I4: told before it was true: ${text}`)
   const wrong = records.flatMap(({ id, state, input }) => {
     const { elasticIpId } = input as { elasticIpId: string }
@@ -52,7 +52,7 @@ function toldAsItIs({ records, elasticIps, to, toldTooEarly }: ChaosResult): str
   return [...early, ...wrong]
 }
 
-function approvedBeforeSent({ records, audit, genuine, approvers }: ChaosResult): string[] {
+function approvedBeforeSent({ records, audit, genuine, approvers }: Evidence): string[] {
   const lines = genuine ? [] : ['I5: a record is not what was asked for']
   for (const { id, origin, decision, hash, sentAt } of records) {
     if (sentAt === undefined) continue
@@ -69,19 +69,19 @@ function approvedBeforeSent({ records, audit, genuine, approvers }: ChaosResult)
   return lines
 }
 
-function nothingLeaked({ log, said, secrets, audit }: ChaosResult): string[] {
+function nothingLeaked({ log, said, secrets, audit }: Evidence): string[] {
   const places = { log: log.join('\n'), 'what was said to Slack': said, audit: JSON.stringify(audit.entries) }
   return Object.entries(places).flatMap(([place, text]) =>
     secrets.flatMap((secret) => (text.includes(secret) ? [`I6: a secret is in the ${place}`] : [])),
   )
 }
 
-function nobodyCrashed({ crashes, log }: ChaosResult): string[] {
+function nobodyCrashed({ crashes, log }: Evidence): string[] {
   return [...crashes, ...log.filter((line) => line.includes('a defect ended the process'))].map((line) => `I8: ${line.slice(0, 300)}`)
 }
 
 /** Lines of trouble a second, over both bots: what is broken for long must not fill disks. */
-function quietLog({ log, seconds }: ChaosResult): string[] {
+function quietLog({ log, seconds }: Evidence): string[] {
   const loud = log.filter((line) => /"level":"(warn|error|fatal)"/.test(line)).length
   return loud / seconds < 20 ? [] : [`I9: ${Math.round(loud / seconds)} lines of trouble a second`]
 }

@@ -1,20 +1,5 @@
 import { ops, untilCard, type World } from '../journeys/world.ts'
-import { accountData } from '../sandbox/account-api/data/account.ts'
-import { idOf } from '../sandbox/account-api/data/ids.ts'
-import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
-import { serverId } from '../sandbox/account-api/data/servers.ts'
-
-/** Where `askForAll` moves them to. */
-export const target = serverId('storefront', 'web-2')
-
-/** So many Elastic IPs on one server, instead of the usual ones. */
-export function manyElasticIps(count: number): ElasticIpState[] {
-  const [like] = accountData('').elasticIps
-  return Array.from({ length: count }, (_, index) => {
-    const address = `198.51.${100 + Math.floor(index / 250)}.${(index % 250) + 1}`
-    return { ...(like as ElasticIpState), id: idOf('eip', address), address }
-  })
-}
+import { places } from './many-elastic-ips.ts'
 
 /** Ada asks for the first move that can be made, and Ben approves it. */
 export async function approveMove(world: World) {
@@ -32,7 +17,7 @@ export function patchesOf(world: Pick<World, 'accountApi'>) {
 /** Asks for a move of every Elastic IP there is, where that needs no approval, and waits until their cards say that they are moving. */
 export async function moveAll(world: World): Promise<void> {
   const all = world.accountApi.world.elasticIps()
-  for (const { id } of all) await world.ada.command(`/infra ip move ${id} ${target}`, { channel: ops })
+  for (const { id } of all) await world.ada.command(`/infra ip move ${id} ${places.to}`, { channel: ops })
   const moving = () => world.slack.messages(ops).filter(({ text }) => /\*Moving\*/.test(text))
   await world.slack.until(() => moving().length === all.length, { timeoutMs: 60_000 })
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startWorld } from '../journeys/world.ts'
-import { manyElasticIps, moveAll, patchesOf, reportsOf, target } from './moves.ts'
+import { manyElasticIps, places } from './many-elastic-ips.ts'
+import { moveAll, patchesOf, reportsOf } from './moves.ts'
 
 /** What happens at the account is not heard of at the stand-in Slack, so it is looked at. */
 const patient = { timeout: 15_000, interval: 20 }
@@ -20,7 +21,7 @@ describe('the list of what is moving', () => {
       for (const text of reportsOf(world)) {
         const [address] = /198\.51\.\d+\.\d+/.exec(text) ?? []
         const now = world.accountApi.world.elasticIps().find((elasticIp) => elasticIp.address === address)
-        if (!/Done/.test(text) || now?.status !== 'active' || now.serverId !== target) tooEarly.push(text)
+        if (!/Done/.test(text) || now?.status !== 'active' || now.serverId !== places.to) tooEarly.push(text)
       }
     })
     const lists = (page: number) => ({

@@ -4,7 +4,8 @@ import { usualPace } from '../../src/account-api/pacing.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
-import { manyElasticIps, moveAll, patchesOf, reportsOf } from './moves.ts'
+import { manyElasticIps } from './many-elastic-ips.ts'
+import { moveAll, patchesOf, reportsOf } from './moves.ts'
 
 /** Enough of them that looking at each without a pace would be far more than the pace allows. */
 const count = 150

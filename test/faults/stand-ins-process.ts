@@ -1,11 +1,8 @@
-import { accountData } from '../sandbox/account-api/data/account.ts'
-import { idOf } from '../sandbox/account-api/data/ids.ts'
-import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
-import { serverId } from '../sandbox/account-api/data/servers.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { FaultPlan, Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { manyElasticIps, places, watchForEarlyWords } from './many-elastic-ips.ts'
 import { createRandom } from './random.ts'
 
 /** The stand-in Slack and the stand-in account API in a process of their own: whatever happens to the bots, they go on. */
@@ -15,14 +12,8 @@ const { elasticIps, moveTakes, seed } = JSON.parse(process.argv[2] ?? '{}') as {
   seed: number
 }
 
-const data = accountData('')
-const [like] = data.elasticIps
-const many = Array.from({ length: elasticIps }, (_, index): ElasticIpState => {
-  const address = `198.51.${100 + Math.floor(index / 250)}.${(index % 250) + 1}`
-  return { ...(like as ElasticIpState), id: idOf('eip', address), address }
-})
 const slack = await startSlack()
-const account = await startAccountApi({ moveTakes, data: { elasticIps: many } })
+const account = await startAccountApi({ moveTakes, data: { elasticIps: manyElasticIps(elasticIps) } })
 const random = createRandom(seed)
 
 /** Random faults, each with how often it comes; counted, because one that never happened proves nothing. */
@@ -45,19 +36,7 @@ function plan(): void {
   }
 }
 
-/** What was told as done while the account did not show it. */
-const toldTooEarly = new Set<string>()
-let looked = 0
-slack.subscribe(() => {
-  for (; looked < slack.journal.length; looked += 1) {
-    const { method, args } = slack.journal[looked] ?? {}
-    const text = String(args?.text ?? '')
-    const [, address] = method?.startsWith('chat.') && /\*Done/.test(text) ? (/(198\.51\.\d+\.\d+)/.exec(text) ?? []) : []
-    const now = account.world.elasticIps().find((elasticIp) => elasticIp.address === address)
-    if (now && !(now.status === 'active' && now.serverId === target)) toldTooEarly.add(text.slice(0, 120))
-  }
-})
-const target = serverId('storefront', 'web-2')
+const toldTooEarly = watchForEarlyWords(slack, account)
 
 const brief = ({ ts, text, threadTs, metadata }: Message) => ({ ts, text, threadTs, metadata })
 
@@ -68,8 +47,7 @@ const calls = {
     signingSecret: slack.signingSecret,
     accountApi: account.url,
     key: account.key,
-    from: serverId('storefront', 'web-1'),
-    to: target,
+    ...places,
   }),
   command: async (url: string, as: string, text: string, channel: string) => {
     slack.connectBot(url)
@@ -84,6 +62,11 @@ const calls = {
       .messages(channel)
       .filter(({ isBot }) => isBot)
       .map(brief),
+  waitingCards: (channel: string) =>
+    slack
+      .messages(channel)
+      .filter(({ isBot, text }) => isBot && /Waiting for approval/.test(text))
+      .map(({ ts }) => ts),
   threads: (channel: string) =>
     slack
       .messages(channel)
@@ -101,7 +84,7 @@ const calls = {
     return fired()
   },
   fired,
-  toldTooEarly: () => [...toldTooEarly],
+  toldTooEarly,
   everySaid: () => JSON.stringify(slack.journal.map(({ method, args }) => ({ method, args }))),
 }
 export type StandInCalls = typeof calls

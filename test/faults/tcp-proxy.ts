@@ -9,7 +9,8 @@ interface Pair {
  * A proxy on this machine between the bot and what it talks to. `reset` breaks every connection; while it is a black hole, packets
  * vanish and connections look open. Each fault counts what it did, so that a test can show that it happened.
  */
-export async function startTcpProxy(target: { port: number; host?: string }) {
+export async function startTcpProxy(first: { port: number; host?: string }) {
+  let target = first
   const pairs = new Set<Pair>()
   let hole = false
   let refusing = false
@@ -78,6 +79,10 @@ export async function startTcpProxy(target: { port: number; host?: string }) {
     heal: () => {
       hole = false
       refusing = false
+    },
+    /** New connections lead elsewhere, as when an address is given to another server; old ones stay where they are. */
+    retarget: (next: { port: number; host?: string }) => {
+      target = next
     },
     refuse: () => {
       refusing = true

@@ -1,9 +1,9 @@
 -- The only way a request changes its state: a compare-and-set that may be sent twice (a client re-sends what was in flight when
 -- its connection broke): the second time it finds its own token and answers 'won' again.
 -- KEYS: record, resource, open, ended, outbox, due, audit's intake.
--- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, revision | false, extendMs | false,
---              dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit's note as JSON.
--- Returns { 'won' | 'lost' | 'moved' | 'expired' | 'missing', state as JSON, now in ms }.
+-- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
+--              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit's note as JSON.
+-- Returns { 'won' | 'lost' | 'moved' | 'expired' | 'late' | 'missing', state as JSON, now in ms }.
 local arg = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -22,6 +22,7 @@ end
 if not allowed then return { 'lost', state, stamp } end
 if arg.revision and tonumber(known[3]) ~= arg.revision then return { 'moved', state, stamp } end
 if arg.unexpired and now >= tonumber(known[4]) then return { 'expired', state, stamp } end
+if arg.notAfter and now > arg.notAfter then return { 'late', state, stamp } end
 
 local values = { 'state', cjson.encode(arg.to), ownToken, arg.token, 'revision', string.format('%.0f', tonumber(known[3]) + 1) }
 local function set(field, value)

@@ -102,6 +102,10 @@ export async function startRedis({
     /** SIGKILL: whatever had not been written is lost. */
     kill: () => end('SIGKILL'),
 
+    /** SIGSTOP: connections stay open, and nothing is answered on them. */
+    freeze: () => void server?.kill('SIGSTOP'),
+    thaw: () => void server?.kill('SIGCONT'),
+
     /** Ends it if it still runs, and starts it again with the same address, folder and password. */
     async restart(): Promise<void> {
       await end('SIGTERM')
@@ -109,6 +113,8 @@ export async function startRedis({
     },
 
     async stop(): Promise<void> {
+      // One that is frozen does not hear of its end.
+      server?.kill('SIGCONT')
       await end('SIGTERM')
       await watchdog.end()
     },

@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import { createKeys } from '../../src/changes/keys.ts'
+import { decodeRecord } from '../../src/changes/record.ts'
+import { createVerifier } from '../../src/domain/audit-chain.ts'
+import { AuditEntry } from '../../src/domain/audit-entry.ts'
+import { isOpen, type Request } from '../../src/domain/request.ts'
+
+/** A message as far as the invariants look at it. */
+interface Posted {
+  ts: string
+  text: string
+  metadata?: unknown
+}
+
+/** What is there in the end, for the invariants to be checked. */
+export interface Evidence {
+  /** Nothing was open or owed any more. */
+  rested: boolean
+  records: Request[]
+  genuine: boolean
+  audit: { breaks: string[]; entries: AuditEntry[] }
+  threads: { card: Posted; replies: Posted[] }[]
+  elasticIps: { id: string; address: string; status: string; on: string | null }[]
+  writes: { method: string; path: string }[]
+  crashes: string[]
+  log: string[]
+  said: string
+  toldTooEarly: string[]
+  secrets: string[]
+  /** Where each Elastic IP was to go. */
+  to: string
+  seconds: number
+  approvers: string[]
+}
+
+/** Reads what bots have left in their Redis. */
+export function createEvidence(admin: Redis, prefix: string) {
+  const keys = createKeys(prefix)
+
+  async function records(): Promise<Request[]> {
+    const ids = [...(await admin.zrange(keys.open, '0', '-1')), ...(await admin.zrange(keys.ended, '0', '-1'))]
+    const hashes = await Promise.all([...new Set(ids)].map((id) => admin.hgetall(keys.record(id))))
+    return hashes.map(decodeRecord)
+  }
+
+  async function audit(): Promise<Evidence['audit']> {
+    const links = (await admin.xrange(keys.audit, '-', '+')).map(([, [, entry = '', , hash = '']]) => ({ entry, hash }))
+    const verifier = createVerifier()
+    const breaks = links.map((link) => verifier.next(link)).filter((broken) => broken !== undefined)
+    return { breaks, entries: links.map(({ entry }) => AuditEntry.parse(JSON.parse(entry))) }
+  }
+
+  /** Waits until so many requests have all ended, and every message is sent. */
+  async function comeToRest(requests: number, withinMs: number): Promise<boolean> {
+    const deadline = Date.now() + withinMs
+    while (Date.now() < deadline) {
+      const all = await records()
+      const owed = await admin.zcard(keys.outbox)
+      if (all.length >= requests && all.every(({ state }) => !isOpen(state)) && owed === 0) return true
+      await delay(200)
+    }
+    return false
+  }
+
+  return { keys, records, audit, comeToRest }
+}

@@ -1,0 +1,93 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { expect, onTestFinished, test } from 'vitest'
+import { general } from '../journeys/world.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { createEvidence } from './evidence.ts'
+import { brokenPromises } from './invariants.ts'
+import { type Scene, startScene } from './scene.ts'
+
+/** A replica of the scene's Redis that has everything, and a client of it. */
+async function startReplica({ redis, admin }: Scene) {
+  const settings = ['appendfsync always', `replicaof 127.0.0.1 ${redis.port}`, `masterauth ${redis.password}`]
+  const server = await startRedis({ appendonly: true, password: redis.password, settings })
+  const client = new Redis(server.url)
+  onTestFinished(async () => {
+    client.disconnect()
+    await server.stop()
+  })
+  await admin.config('SET', 'masterauth', redis.password)
+  await expect.poll(() => client.info('replication'), { timeout: 10_000 }).toContain('master_link_status:up')
+  return { server, client }
+}
+
+/** The scene's Redis becomes a replica of the other one, which new connections lead to; open ones stay with the one that was demoted. */
+async function handOverTo(scene: Scene, { server, client }: Awaited<ReturnType<typeof startReplica>>): Promise<void> {
+  await client.replicaof('NO', 'ONE')
+  await scene.admin.replicaof('127.0.0.1', server.port)
+  scene.proxy.retarget({ port: server.port })
+}
+
+test('a primary that is demoted under the bot is left for the new one, and what is under way goes on', async () => {
+  const scene = await startScene({ moveTakesMs: 4_000 })
+  const replica = await startReplica(scene)
+  const following = await scene.startMove(0)
+  const waiting = await scene.ask(1)
+  await scene.admin.wait(1, 2_000)
+
+  await handOverTo(scene, replica)
+  const handedOverAt = performance.now()
+  const evidence = createEvidence(replica.client, scene.prefix)
+  const ticked = await replica.client.get(evidence.keys.lastTick)
+  await expect.poll(() => replica.client.get(evidence.keys.lastTick), { timeout: 10_000, interval: 50 }).not.toBe(ticked)
+  const resumedMs = performance.now() - handedOverAt
+  expect((await scene.admin.role())[0]).toBe('slave')
+
+  await scene.untilReport(following, /Done/)
+  await scene.ben.click(waiting, 'Approve')
+  console.log(JSON.stringify({ resumedMs: Math.round(resumedMs) }))
+  expect(brokenPromises(await scene.gather(2, 20_000, evidence))).toEqual([])
+}, 60_000)
+
+test('a Redis that comes back without its data: the operators hear it with what is moving, and new requests are followed', async () => {
+  const scene = await startScene({ moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
+  scene.slack.invite(general)
+  await scene.startMove(0)
+  const { address, id } = scene.elasticIp(0)
+
+  await scene.redis.kill()
+  await rm(join(scene.redis.folder, 'appendonlydir'), { recursive: true })
+  await scene.redis.restart()
+  const lostAt = performance.now()
+  expect(await scene.admin.dbsize()).toBeLessThan(20)
+
+  const told = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('My memory was lost')), {
+    timeoutMs: 20_000,
+  })
+  expect(told.text).toContain(`${address} (${id}) to web-2`)
+  scene.account.world.nextMove({ takesMs: 500 })
+  const next = await scene.ask(1)
+  await scene.ben.click(next, 'Approve')
+  await scene.untilReport(next, /Done/)
+  expect(performance.now() - lostAt).toBeLessThan(60_000)
+  expect(scene.slack.messages(general).filter(({ text }) => text.includes('My memory was lost'))).toHaveLength(1)
+  expect(scene.writes()).toHaveLength(2)
+}, 90_000)
+
+test('a replica that has nothing and is promoted is noticed, too', async () => {
+  const scene = await startScene({ moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
+  scene.slack.invite(general)
+  await scene.startMove(0)
+  const empty = await startRedis({ appendonly: true, password: scene.redis.password, settings: ['appendfsync always'] })
+  onTestFinished(() => empty.stop())
+
+  scene.proxy.retarget({ port: empty.port })
+  scene.proxy.reset()
+
+  const told = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('My memory was lost')), {
+    timeoutMs: 20_000,
+  })
+  expect(told.text).toContain(scene.elasticIp(0).address)
+  expect(scene.proxy.fired.resets).toBeGreaterThan(0)
+}, 60_000)

@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { ops, people } from '../journeys/world.ts'
+import { brokenPromises } from './invariants.ts'
+import { type Scene, startScene } from './scene.ts'
+
+/** The first is `web`, all others are `worker`. */
+const roles = (index: number) => ({ ROLE: index === 0 ? 'web' : 'worker' })
+
+/** How many ticks a bot has run. */
+async function ticksOf({ bots }: Scene, index: number): Promise<number> {
+  const page = await (await bots.page(index, '/metrics')).text()
+  return Number(/^lockkeeper_ticks_total (\d+)$/m.exec(page)?.[1])
+}
+
+test('what is asked of the web process is carried out by the worker, and by its successor when that is killed', async () => {
+  const scene = await startScene({ bots: 2, own: roles, moveTakesMs: 3_000 })
+  const following = await scene.startMove(0)
+
+  await scene.bots.kill(1)
+  await scene.ada.command('/infra pending', { channel: ops })
+  await scene.slack.until(() => scene.slack.ephemerals(people.ada).find(({ text }) => /under way|moving/.test(text)))
+  const approved = await scene.ask(1)
+  await scene.ben.click(approved, 'Approve')
+  await scene.untilCard(1, /\*Approved/)
+  await delay(3_500)
+  expect(scene.account.world.elasticIps()[0]?.status).toBe('active')
+  expect(scene.reports(following)).toEqual([])
+  expect(scene.writes()).toHaveLength(1)
+
+  await scene.bots.start(1)
+  expect(brokenPromises(await scene.gather(2, 30_000))).toEqual([])
+  expect(scene.writes()).toHaveLength(2)
+  expect(await ticksOf(scene, 0)).toBe(0)
+  expect(await ticksOf(scene, 1)).toBeGreaterThan(0)
+}, 60_000)
+
+test('two workers ask the account API no more than one does', async () => {
+  const scene = await startScene({ bots: 3, own: roles, moveTakesMs: 120_000, env: { MOVE_POLL_INTERVAL: '250ms' } })
+  for (const index of [0, 1]) await scene.startMove(index)
+  /** What is read, and ticked by all workers, in so many ms. */
+  async function measure(workers: number[], ms: number) {
+    const ticked = async () => (await Promise.all(workers.map((index) => ticksOf(scene, index)))).reduce((sum, ticks) => sum + ticks, 0)
+    const before = { reads: scene.account.journal.length, ticks: await ticked() }
+    await delay(ms)
+    return { reads: scene.account.journal.length - before.reads, ticks: (await ticked()) - before.ticks }
+  }
+
+  const both = await measure([1, 2], 8_000)
+  await scene.bots.kill(2, 'SIGTERM')
+  const one = await measure([1], 8_000)
+
+  console.log(JSON.stringify({ both, one }))
+  expect(one.ticks).toBeGreaterThan(10)
+  expect(both.ticks).toBeLessThan(one.ticks * 1.4)
+  expect(both.reads).toBeLessThan(one.reads * 1.4)
+}, 60_000)

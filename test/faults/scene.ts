@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { onTestFinished } from 'vitest'
+import { isGenuine } from '../../src/domain/payload.ts'
+import { ops, people } from '../journeys/world.ts'
+import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
+import { startSlack } from '../sandbox/slack/start-slack.ts'
+import type { AblationName } from './ablations.ts'
+import { startBots } from './bots.ts'
+import { createEvidence, type Evidence } from './evidence.ts'
+import { manyElasticIps, places, watchForEarlyWords } from './many-elastic-ips.ts'
+import { startTcpProxy } from './tcp-proxy.ts'
+
+export interface SceneOptions {
+  /** How many bots there are; people talk to the first one until they are told otherwise. */
+  bots?: number
+  elasticIps?: number
+  /** In ms. */
+  moveTakesMs?: number
+  env?: Record<string, string>
+  /** What one bot has more than the others. */
+  own?: (index: number) => Record<string, string>
+  /** More lines for the configuration of Redis. */
+  redis?: { appendonly?: boolean; settings?: string[] }
+  ablation?: AblationName
+  /** What the bot may do in Slack, where that is not the usual. */
+  scopes?: string[]
+}
+
+const ablate = new URL('./ablate.ts', import.meta.url).href
+
+/**
+ * Real bots as processes over a Redis of their own, whose append-only file is written before anything is confirmed, behind a proxy
+ * that can break; the stand-ins in this process, which outlives them all. Everything ends with the test.
+ */
+export async function startScene({
+  bots: count = 1,
+  elasticIps = 10,
+  moveTakesMs = 500,
+  env = {},
+  own = () => ({}),
+  redis: { appendonly = true, settings = ['appendfsync always'] } = {},
+  ablation,
+  scopes,
+}: SceneOptions = {}) {
+  const startedAt = Date.now()
+  const redis = await startRedis({ appendonly, settings })
+  const proxy = await startTcpProxy({ port: redis.port })
+  const slack = await startSlack(scopes ? { scopes } : {})
+  const slackProxy = await startTcpProxy({ port: Number(new URL(slack.url).port) })
+  const account = await startAccountApi({
+    moveTakes: { min: moveTakesMs, max: moveTakesMs },
+    data: { elasticIps: manyElasticIps(elasticIps) },
+  })
+  const toldTooEarly = watchForEarlyWords(slack, account)
+  const prefix = `scene-${randomBytes(4).toString('hex')}`
+  const variables = {
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_SIGNING_SECRET: slack.signingSecret,
+    SLACK_API_URL: `http://127.0.0.1:${slackProxy.port}/api/`,
+    INFRA_API_URL: account.url,
+    INFRA_API_KEY: account.key,
+    REDIS_URL: `redis://:${redis.password}@127.0.0.1:${proxy.port}`,
+    REDIS_PREFIX: prefix,
+    APPROVERS: `${people.ben},${people.chiara}`,
+    APPROVAL_TTL: '10m',
+    MOVE_POLL_INTERVAL: '500ms',
+    ...(ablation ? { ABLATION: ablation } : {}),
+    ...env,
+  }
+  const bots = await startBots(count, variables, { nodeOptions: ablation ? ['--import', ablate] : [], own })
+  const admin = new Redis(redis.url, { maxRetriesPerRequest: null })
+  admin.on('error', () => {})
+  const evidence = createEvidence(admin, prefix)
+  slack.connectBot(bots.url(0))
+
+  onTestFinished(async () => {
+    admin.disconnect()
+    await bots.stop()
+    await Promise.all([slack.close(), account.close(), proxy.close(), slackProxy.close()])
+    await redis.stop()
+  })
+
+  const ada = slack.as(people.ada)
+  const ben = slack.as(people.ben)
+  const elasticIp = (index: number) => {
+    const found = account.world.elasticIps()[index]
+    if (!found) throw new Error(`no Elastic IP ${index}`)
+    return found
+  }
+
+  /** The newest card of this move, once its text fits. */
+  function untilCard(index: number, fits: RegExp, timeoutMs = 15_000, channel = ops): Promise<Message> {
+    const { address } = elasticIp(index)
+    const isIt = ({ isBot, text }: Message) => isBot && text.includes(`${address} `) && fits.test(text)
+    return slack.until(() => slack.messages(channel).findLast(isIt), { what: `a card of ${address} like ${fits}`, timeoutMs })
+  }
+
+  /** Asks for the move, and gives its card. */
+  async function ask(index: number, channel = ops): Promise<Message> {
+    await ada.command(`/infra ip move ${elasticIp(index).address} ${places.to}`, { channel })
+    return untilCard(index, /Waiting for approval/, 15_000, channel)
+  }
+
+  /** Has it approved, and gives its card once it is under way. */
+  async function startMove(index: number): Promise<Message> {
+    await ben.click(await ask(index), 'Approve')
+    return untilCard(index, /\*Moving\*/)
+  }
+
+  /** What the thread of a card was told that fits. */
+  function reports(card: Message, fits = /./): Message[] {
+    return slack.thread(card.channel, card.ts).filter(({ ts, text }) => ts !== card.ts && fits.test(text))
+  }
+
+  function untilReport(card: Message, fits: RegExp, timeoutMs = 20_000): Promise<Message> {
+    return slack.until(() => reports(card, fits)[0], { what: `a report like ${fits}`, timeoutMs })
+  }
+
+  function writes(method = 'PATCH') {
+    return account.journal.writes().filter((entry) => entry.method === method)
+  }
+
+  /** What the invariants are checked with. Waits until everything has come to rest. */
+  async function gather(requests: number, restMs = 20_000, from = evidence): Promise<Evidence> {
+    const rested = await from.comeToRest(requests, restMs)
+    const records = await from.records()
+    const cards = slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)
+    return {
+      rested,
+      records,
+      genuine: records.every(isGenuine),
+      audit: await from.audit(),
+      threads: cards.map((card) => ({ card, replies: reports(card) })),
+      elasticIps: account.world.elasticIps().map(({ id, address, status, serverId: on }) => ({ id, address, status, on })),
+      writes: account.journal.writes(),
+      crashes: bots.crashes,
+      log: bots.log,
+      said: JSON.stringify(slack.journal.map(({ method, args }) => ({ method, args }))),
+      toldTooEarly: toldTooEarly(),
+      secrets: [slack.botToken, slack.signingSecret, account.key, redis.password],
+      to: places.to,
+      seconds: (Date.now() - startedAt) / 1_000,
+      approvers: [people.ben, people.chiara],
+    }
+  }
+
+  return {
+    slack,
+    account,
+    redis,
+    proxy,
+    slackProxy,
+    admin,
+    bots,
+    evidence,
+    prefix,
+    to: places.to,
+    ada,
+    ben,
+    chiara: slack.as(people.chiara),
+    elasticIp,
+    ask,
+    startMove,
+    untilCard,
+    untilReport,
+    reports,
+    writes,
+    gather,
+  }
+}
+export type Scene = Awaited<ReturnType<typeof startScene>>

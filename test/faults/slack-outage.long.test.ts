@@ -1,0 +1,181 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { general, ops, people } from '../journeys/world.ts'
+import type { FaultPlan } from '../sandbox/slack/slack.ts'
+import { brokenPromises } from './invariants.ts'
+import { type Scene, startScene } from './scene.ts'
+
+const isReport: FaultPlan['when'] = (args) => args.thread_ts !== undefined
+const about = (address: string, args: Record<string, unknown>) => String(args.text ?? '').includes(`${address} `)
+
+test('a channel that has to wait does not hold up another one, and is left alone until it may go on', async () => {
+  const scene = await startScene({ moveTakesMs: 2_500 })
+  scene.slack.invite(general)
+  const here = await scene.ask(0)
+  const there = await scene.ask(1, general)
+  const limit = scene.slack.faults.add({
+    method: 'chat.postMessage',
+    kind: '429',
+    retryAfter: 8,
+    when: (args) => args.channel === ops && isReport(args),
+  })
+  await scene.ben.click(here, 'Approve')
+  await scene.slack.until(() => scene.writes().length === 1)
+  await scene.ben.click(there, 'Approve')
+
+  await scene.untilReport(there, /Done/)
+  expect(limit.fired).toBe(1)
+  expect(scene.reports(here)).toEqual([])
+
+  await scene.untilReport(here, /Done/)
+  const posts = scene.slack.calls('chat.postMessage').filter(({ args }) => isReport(args))
+  const tries = posts.filter(({ args }) => args.channel === ops)
+  const other = posts.find(({ args }) => args.channel === general)
+  expect((other?.at ?? 0) - (tries[0]?.at ?? 0)).toBeLessThan(6_000)
+  expect(tries.map(({ status }) => status)).toEqual([429, 200])
+  expect((tries[1]?.at ?? 0) - (tries[0]?.at ?? 0)).toBeGreaterThanOrEqual(8_000)
+  expect(scene.reports(there)).toHaveLength(1)
+  await scene.untilCard(0, /\*Done/)
+}, 60_000)
+
+test('whatever single call fails, and whether it was done or not, there is one card and one report', async () => {
+  const scene = await startScene()
+  const kinds: Pick<FaultPlan, 'kind' | 'error' | 'status'>[] = [
+    { kind: 'drop-after' },
+    { kind: 'drop-before' },
+    { kind: 'status', status: 503 },
+    { kind: 'status', status: 500 },
+    { kind: 'error', error: 'internal_error' },
+    { kind: 'error', error: 'fatal_error' },
+    { kind: 'error', error: 'service_unavailable' },
+    { kind: '429' },
+  ]
+  const faults = kinds.flatMap((kind, index) => {
+    const { address } = scene.elasticIp(index)
+    return [
+      scene.slack.faults.add({ method: 'chat.postMessage', ...kind, when: (args) => about(address, args) && !isReport(args) }),
+      scene.slack.faults.add({ method: 'chat.update', ...kind, when: (args) => about(address, args) }),
+      scene.slack.faults.add({ method: 'chat.postMessage', ...kind, when: (args) => about(address, args) && isReport(args) }),
+    ]
+  })
+
+  const cards = await Promise.all(kinds.map((_, index) => scene.ask(index)))
+  await Promise.all(cards.map((card) => scene.ben.click(card, 'Approve')))
+
+  expect(brokenPromises(await scene.gather(kinds.length, 40_000))).toEqual([])
+  expect(faults.map(({ fired }) => fired)).toEqual(faults.map(() => 1))
+  for (const [index] of kinds.entries()) await scene.untilCard(index, /\*Done/)
+  expect(cards.flatMap((card) => scene.reports(card, /may be a repeat/))).toEqual([])
+}, 90_000)
+
+test('a bot that may not look for what it said repeats it, and says that it may be a repeat', async () => {
+  const scene = await startScene({ scopes: ['commands', 'chat:write', 'users:read', 'usergroups:read', 'channels:read', 'groups:read'] })
+  const card = await scene.ask(0)
+  const lost = scene.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: isReport })
+  await scene.ben.click(card, 'Approve')
+
+  await scene.untilReport(card, /may be a repeat/)
+
+  expect(lost.fired).toBe(1)
+  expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
+  expect(scene.reports(card, /Done/)).toHaveLength(2)
+}, 60_000)
+
+describe('a channel that is closed between the request and its end', () => {
+  test.each([
+    ['archived', 'is_archived', (scene: Scene) => scene.slack.archive(ops)],
+    ['left by the bot', 'not_in_channel', (scene: Scene) => scene.slack.kickBot(ops)],
+  ] as const)(
+    '%s: the person who asked is told directly, once, and why',
+    async (_, error, close) => {
+      const scene = await startScene({ moveTakesMs: 3_000 })
+      await scene.startMove(0)
+      close(scene)
+
+      expect(await scene.evidence.comeToRest(1, 40_000)).toBe(true)
+
+      const direct = scene.slack.directMessages(people.ada)
+      expect(direct.map(({ text }) => text)).toEqual([expect.stringMatching(/Done\..*198\.51\.100\.1 now answers from web-2/s)])
+      expect(direct[0]?.text).toContain(`I could not post in the thread in <#${ops}> (${error})`)
+      expect(scene.writes()).toHaveLength(1)
+    },
+    60_000,
+  )
+
+  test('and a person who cannot be told either: those who run the bot are', async () => {
+    const scene = await startScene({ moveTakesMs: 3_000, env: { OPS_CHANNEL: general } })
+    scene.slack.invite(general)
+    await scene.startMove(0)
+    scene.slack.archive(ops)
+    const gone = scene.slack.faults.add({
+      method: 'chat.postMessage',
+      kind: 'error',
+      error: 'user_disabled',
+      times: 100,
+      when: (args) => args.channel === people.ada,
+    })
+
+    const told = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('reaches neither')), {
+      timeoutMs: 20_000,
+    })
+    expect(told.text).toContain('user_disabled')
+    expect(gone.fired).toBe(1)
+    expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
+  }, 60_000)
+})
+
+describe('Slack away for longer than anything is waited between two tries', () => {
+  /** What breaks Slack; it gives how to mend it, and how often it was felt. */
+  const outages = {
+    'it answers 503': (scene: Scene) => {
+      const fault = scene.slack.faults.add({ method: '*', kind: 'status', status: 503, times: 1_000_000 })
+      return { mend: () => fault.remove(), felt: () => fault.fired }
+    },
+    'it refuses connections': (scene: Scene) => {
+      scene.slackProxy.refuse()
+      return { mend: () => scene.slackProxy.heal(), felt: () => scene.slackProxy.fired.refused }
+    },
+    'its packets vanish': (scene: Scene) => {
+      scene.slackProxy.blackhole()
+      return { mend: () => scene.slackProxy.heal(), felt: () => scene.slackProxy.fired.swallowed }
+    },
+    'it rejects the token': (scene: Scene) => {
+      scene.slack.revoke('invalid_auth')
+      const refused = () => scene.slack.journal.filter(({ result }) => result.error === 'invalid_auth').length
+      return { mend: () => scene.slack.revoke(null), felt: refused }
+    },
+  }
+
+  test.each(Object.entries(outages))(
+    '%s: everything goes on behind it, and afterwards there is one report each and the cards are up to date',
+    async (_, breakSlack) => {
+      const scene = await startScene({ moveTakesMs: 4_000 })
+      // One that is followed, one whose approval was clicked but not shown yet, one that waits.
+      await scene.startMove(0)
+      const approved = await scene.ask(1)
+      const waiting = await scene.ask(2)
+      const hung = scene.account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 1_500 })
+      await scene.ben.click(approved, 'Approve')
+      await scene.slack.until(() => scene.writes().length === 2)
+
+      const outage = breakSlack(scene)
+      // Time is the fault here: longer than the 30 s for which a refused token is left alone.
+      await delay(35_000)
+      expect(outage.felt()).toBeGreaterThan(5)
+      expect(scene.account.world.elasticIps().filter(({ status, serverId }) => status === 'active' && serverId === scene.to)).toHaveLength(
+        2,
+      )
+      outage.mend()
+
+      await scene.untilCard(0, /\*Done/, 40_000)
+      await scene.untilCard(1, /\*Done/, 40_000)
+      await scene.ben.click(waiting, 'Approve')
+      const evidence = await scene.gather(3, 40_000)
+
+      expect(brokenPromises(evidence)).toEqual([])
+      expect(scene.slack.messages(ops).filter(({ text }) => /may be a repeat/.test(text))).toEqual([])
+      expect(hung.fired).toBe(1)
+    },
+    150_000,
+  )
+})

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { expect, onTestFinished, test } from 'vitest'
+import { ops, people } from '../journeys/world.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { startBots } from './bots.ts'
+import { createEvidence } from './evidence.ts'
+import { startStandIns } from './stand-ins.ts'
+
+const seconds = Number(process.env.SOAK_SECONDS ?? 60)
+const perMinute = Number(process.env.SOAK_PER_MINUTE ?? 100)
+
+/** Enough that each has come to rest before it is moved again, the other way. */
+const elasticIps = 60
+
+/** The first part of the run, in which the heap and the code that is compiled find their sizes. */
+const warmUpShare = 0.25
+
+interface Sample {
+  residentBytes: number
+  handles: number
+  openFiles: number
+  /** Keys of Redis that stay until somebody deletes them. */
+  lastingKeys: number
+}
+
+async function startSoak() {
+  const redis = await startRedis({ appendonly: true })
+  const standIns = await startStandIns({ elasticIps, moveTakes: { min: 1_000, max: 4_000 }, seed: 1 })
+  const places = await standIns.call('addresses')
+  const prefix = `soak-${randomBytes(4).toString('hex')}`
+  const bots = await startBots(1, {
+    SLACK_BOT_TOKEN: places.botToken,
+    SLACK_SIGNING_SECRET: places.signingSecret,
+    SLACK_API_URL: places.slackApi,
+    INFRA_API_URL: places.accountApi,
+    INFRA_API_KEY: places.key,
+    REDIS_URL: redis.url,
+    REDIS_PREFIX: prefix,
+    APPROVERS: people.ben,
+    MOVE_POLL_INTERVAL: '1s',
+  })
+  const admin = new Redis(redis.url)
+  onTestFinished(async () => {
+    admin.disconnect()
+    await bots.stop()
+    standIns.stop()
+    await redis.stop()
+  })
+  return { standIns, places, bots, admin, evidence: createEvidence(admin, prefix) }
+}
+type Soak = Awaited<ReturnType<typeof startSoak>>
+
+async function sample({ bots, admin }: Soak): Promise<Sample> {
+  const page = await (await bots.page(0, '/metrics')).text()
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1])
+  const keys = await admin.keys('*')
+  const lives = keys.length === 0 ? [] : ((await keys.reduce((pipeline, key) => pipeline.pttl(key), admin.pipeline()).exec()) ?? [])
+  return {
+    residentBytes: value('process_resident_memory_bytes'),
+    handles: value('nodejs_active_handles_total'),
+    openFiles: value('process_open_fds'),
+    lastingKeys: lives.filter(([, ms]) => ms === -1).length,
+  }
+}
+
+/** Asks for moves at this pace, there and back again, with a list now and then; everything is approved. */
+async function work({ standIns, places, bots }: Soak, until: number): Promise<number> {
+  const all = await standIns.call('elasticIps')
+  const url = bots.url(0)
+  let approving = true
+  const approver = (async () => {
+    const pressed = new Set<string>()
+    while (approving) {
+      for (const ts of await standIns.call('waitingCards', ops)) {
+        if (pressed.has(ts)) continue
+        pressed.add(ts)
+        void standIns.call('click', url, people.ben, ops, ts, 'Approve')
+      }
+      await delay(300)
+    }
+  })()
+  let asked = 0
+  for (; Date.now() < until; asked += 1) {
+    const target = Math.floor(asked / all.length) % 2 === 0 ? places.to : places.from
+    void standIns.call('command', url, people.ada, `/infra ip move ${all[asked % all.length]?.id} ${target}`, ops)
+    if (asked % 5 === 0) void standIns.call('command', url, people.ben, '/infra ip list', ops)
+    await delay(60_000 / perMinute)
+  }
+  await delay(3_000)
+  approving = false
+  await approver
+  return asked
+}
+
+function median(numbers: number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+}
+
+/** The medians of the thirds, after the warm-up. */
+function thirds(samples: Sample[], name: keyof Sample): number[] {
+  const warm = samples.slice(Math.floor(samples.length * warmUpShare)).map((one) => one[name])
+  const size = Math.floor(warm.length / 3)
+  return [0, 1, 2].map((third) => median(warm.slice(third * size, (third + 1) * size)))
+}
+
+test(
+  `${perMinute} requests a minute for ${seconds} s: memory, handles, open files and lasting keys do not grow (SOAK_SECONDS)`,
+  async () => {
+    const soak = await startSoak()
+    const until = Date.now() + seconds * 1_000
+    const samples: Sample[] = []
+    const sampling = (async () => {
+      while (Date.now() < until) {
+        samples.push(await sample(soak))
+        await delay(Math.max(500, seconds * 5))
+      }
+    })()
+    const asked = await work(soak, until)
+    await sampling
+
+    expect(await soak.evidence.comeToRest(asked, 30_000)).toBe(true)
+    const records = await soak.evidence.records()
+    const [residentBytes, handles, openFiles, lastingKeys] = (['residentBytes', 'handles', 'openFiles', 'lastingKeys'] as const).map(
+      (name) => thirds(samples, name),
+    )
+    const residentMiB = residentBytes?.map((bytes) => Math.round(bytes / 2 ** 20))
+    console.log(JSON.stringify({ asked, ended: records.length, samples: samples.length, residentMiB, handles, openFiles, lastingKeys }))
+    expect(records.filter(({ state }) => state !== 'done')).toEqual([])
+    for (const [figures, room] of [
+      [residentBytes, 1.15],
+      [handles, 1.3],
+      [openFiles, 1.3],
+      [lastingKeys, 1.5],
+    ] as const) {
+      const [first = 0, , last = 0] = figures ?? []
+      expect(first).toBeGreaterThan(0)
+      expect(last).toBeLessThanOrEqual(first * room)
+    }
+    expect(soak.bots.crashes).toEqual([])
+  },
+  (seconds + 90) * 1_000,
+)

@@ -1,0 +1,74 @@
+import { Queue } from 'bullmq'
+import { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { brokenPromises } from './invariants.ts'
+import { type Scene, startScene } from './scene.ts'
+
+/** The queue of ticks, for whoever meddles with it by hand. */
+function openTicks({ redis, evidence }: Scene): Queue {
+  const connection = new Redis(redis.url, { maxRetriesPerRequest: null })
+  const ticks = new Queue('ticks', { connection, prefix: evidence.keys.queuePrefix })
+  onTestFinished(async () => {
+    await ticks.close()
+    connection.disconnect()
+  })
+  return ticks
+}
+
+async function readyz({ bots }: Scene): Promise<{ status: number; ticks: string }> {
+  const answer = await bots.page(0, '/readyz')
+  const { checks } = (await answer.json()) as { checks: { ticks: string } }
+  return { status: answer.status, ticks: checks.ticks }
+}
+
+/** Each gives how much it has deleted or changed. */
+const meddling: Record<string, (ticks: Queue, admin: Redis) => Promise<number>> = {
+  'the scheduler is removed': async (ticks) => Number(await ticks.removeJobScheduler('tick')),
+  'its next job is removed': (ticks, admin) => admin.del(ticks.toKey('delayed')),
+  'its next job is failed by hand': async (ticks, admin) => {
+    const ids = await admin.zrange(ticks.toKey('delayed'), '0', '-1')
+    for (const id of ids) await admin.zadd(ticks.toKey('failed'), Date.now(), id)
+    await admin.del(ticks.toKey('delayed'))
+    return ids.length
+  },
+  'the whole queue is deleted': async (ticks, admin) => {
+    const keys = await admin.keys(`${ticks.toKey('')}*`)
+    return admin.del(...keys)
+  },
+}
+
+describe('somebody meddles with the ticks while a move is followed', () => {
+  test.each(Object.entries(meddling))(
+    '%s: it is followed on within a minute',
+    async (_, meddle) => {
+      const scene = await startScene({ moveTakesMs: 4_000 })
+      const card = await scene.startMove(0)
+      const ticks = openTicks(scene)
+
+      // What is between two ticks at that moment has nothing to remove.
+      await expect.poll(() => meddle(ticks, scene.admin), { interval: 50 }).toBeGreaterThan(0)
+
+      await scene.untilReport(card, /Done/, 60_000)
+      expect(brokenPromises(await scene.gather(1))).toEqual([])
+    },
+    90_000,
+  )
+})
+
+test('while nothing ticks although something is due the bot is not ready, and says so; it is again when ticks run', async () => {
+  const scene = await startScene({ moveTakesMs: 2_000 })
+  const card = await scene.startMove(0)
+  const ticks = openTicks(scene)
+  expect(await readyz(scene)).toEqual({ status: 200, ticks: 'ok' })
+
+  await ticks.pause()
+
+  await expect
+    .poll(() => readyz(scene), { timeout: 50_000, interval: 1_000 })
+    .toEqual({ status: 503, ticks: expect.stringMatching(/^Something is due, and the last tick was \d+ s ago$/) })
+  expect(scene.reports(card)).toEqual([])
+
+  await ticks.resume()
+  await scene.untilReport(card, /Done/)
+  await expect.poll(() => readyz(scene)).toEqual({ status: 200, ticks: 'ok' })
+}, 120_000)

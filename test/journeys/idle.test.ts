@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { ops, startWorld, untilCard, untilReport } from './world.ts'
+
+test('while nothing is in flight nothing ticks and nothing is asked of the account API, but for the probe of those who run the bot', async () => {
+  const world = await startWorld()
+  const { slack, accountApi, bots, ada, ben } = world
+  const page = async (path: string) => (await fetch(`http://127.0.0.1:${bots[0]?.opsPort}${path}`)).text()
+  const ticks = async () => Number(/^lockkeeper_ticks_total (\d+)$/m.exec(await page('/metrics'))?.[1])
+  const first = accountApi.world.movable(0)
+  await ada.command(`/infra ip move ${first.elasticIp.address} ${first.target.hostname}`, { channel: ops })
+  const card = await untilCard(slack, /Waiting for approval/)
+  await ben.click(card, 'Approve')
+  await untilReport(slack, card.ts, /Done/)
+  // One that waits for people is nothing in flight.
+  const second = accountApi.world.movable(1)
+  await ada.command(`/infra ip move ${second.elasticIp.address} ${second.target.hostname}`, { channel: ops })
+  await untilCard(slack, /Waiting for approval/)
+  await expect
+    .poll(
+      async () => {
+        const before = await ticks()
+        await delay(300)
+        return (await ticks()) - before
+      },
+      { timeout: 5_000 },
+    )
+    .toBe(0)
+
+  const [asked, ticked] = [accountApi.journal.length, await ticks()]
+  expect(ticked).toBeGreaterThan(0)
+  await delay(1_500)
+  expect(accountApi.journal.length).toBe(asked)
+  expect(await ticks()).toBe(ticked)
+  for (let probe = 0; probe < 3; probe += 1) expect(await page('/readyz')).toContain('"ready":true')
+  expect(accountApi.journal.slice(asked).map(({ method, path }) => `${method} ${path.replace(/^.*\//, '')}`)).toHaveLength(1)
+})

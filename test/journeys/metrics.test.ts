@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+
+interface Sample {
+  name: string
+  labels: Record<string, string>
+  value: number
+}
+
+interface Family {
+  name: string
+  type: string
+  help: string
+  samples: Sample[]
+}
+
+/** Prometheus' text format, strictly: a sample belongs to the family whose TYPE stands above it. */
+function parse(page: string): Family[] {
+  const families: Family[] = []
+  const helps = new Map<string, string>()
+  for (const line of page.split('\n').filter((text) => text !== '')) {
+    const [, kind, name = '', rest = ''] = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) (.+)$/.exec(line) ?? []
+    if (kind === 'HELP') helps.set(name, rest)
+    else if (kind === 'TYPE') families.push({ name, type: rest, help: helps.get(name) ?? '', samples: [] })
+    else {
+      const [, sample = '', labels = '', value = ''] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
+      const family = families.at(-1)
+      const suffixes = family?.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
+      if (!family || !suffixes.some((suffix) => sample === family.name + suffix)) throw new Error(`a stray line: ${line}`)
+      const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = '', text = '']) => [label, text])
+      family.samples.push({ name: sample, labels: Object.fromEntries(pairs), value: value === '+Inf' ? Infinity : Number(value) })
+    }
+  }
+  return families
+}
+
+async function scrape({ bots }: World) {
+  const answer = await fetch(`http://127.0.0.1:${bots[0]?.opsPort}/metrics`)
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  const page = await answer.text()
+  const families = parse(page)
+  /** The sum over everything that has these labels. */
+  const value = (name: string, labels: Record<string, string> = {}) =>
+    families
+      .flatMap(({ samples }) => samples)
+      .filter((sample) => sample.name === name && Object.entries(labels).every(([label, text]) => sample.labels[label] === text))
+      .reduce((sum, sample) => sum + sample.value, 0)
+  return { page, families, own: families.filter(({ name }) => name.startsWith('lockkeeper_')), value }
+}
+
+/** A move from its request to its end, a key that is made, one who may not, and one who may not decide. */
+async function liveADay(world: World) {
+  const { slack, ada, ben, dov } = world
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  const card = await untilCard(slack, /Waiting for approval/)
+  await ada.click(card, 'Approve')
+  await untilWhisper(slack, people.ada, /your own|yourself|another/)
+  await dov.command('/infra ip list', { channel: ops })
+  await untilWhisper(slack, people.dov, /guest/i)
+  const waiting = await scrape(world)
+  world.accountApi.world.nextMove({ takesMs: 1_200 })
+  await ben.click(card, 'Approve')
+  await untilCard(slack, /\*Moving\*/)
+  const moving = await scrape(world)
+  await untilReport(slack, card.ts, /Done/)
+  await ada.command('/infra keys create ci-deploy', { channel: ops })
+  await ben.click(await untilCard(slack, /Waiting for approval/), 'Approve')
+  await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Create and show')
+  await untilWhisper(slack, people.ada, /Your new API key/)
+  await untilCard(slack, /ci-deploy.*\*Done|\*Done.*ci-deploy/s)
+  return { waiting, moving, after: await scrape(world) }
+}
+
+test('/metrics tells of a day, by the conventions of Prometheus, and of nobody and nothing in particular', async () => {
+  const world = await startWorld({ account: { moveTakes: { min: 1_200, max: 1_200 } } })
+  const { waiting, moving, after } = await liveADay(world)
+
+  expect(waiting.value('lockkeeper_requests_open', { kind: 'ip.move', state: 'waiting' })).toBe(1)
+  expect(waiting.value('lockkeeper_decisions_total', { decision: 'refused' })).toBeGreaterThanOrEqual(2)
+  expect(moving.value('lockkeeper_requests_open', { kind: 'ip.move', state: 'following' })).toBe(1)
+  expect(moving.value('lockkeeper_moves_in_flight')).toBe(1)
+  expect(moving.value('lockkeeper_queue_jobs')).toBeGreaterThan(0)
+
+  expect(after.value('lockkeeper_moves_in_flight')).toBe(0)
+  for (const state of ['waiting', 'approved', 'starting', 'following', 'done'])
+    expect({ state, count: after.value('lockkeeper_request_transitions_total', { kind: 'ip.move', state }) }).toEqual({ state, count: 1 })
+  for (const state of ['waiting', 'approved', 'starting', 'done'])
+    expect({ state, count: after.value('lockkeeper_request_transitions_total', { kind: 'key.create', state }) }).toEqual({
+      state,
+      count: 1,
+    })
+  expect(after.value('lockkeeper_decisions_total', { kind: 'ip.move', decision: 'approve' })).toBe(1)
+  expect(after.value('lockkeeper_move_duration_seconds_count', { state: 'done' })).toBe(1)
+  expect(after.value('lockkeeper_move_duration_seconds_sum', { state: 'done' })).toBeGreaterThan(1)
+  expect(after.value('lockkeeper_move_duration_seconds_sum', { state: 'done' })).toBeLessThan(20)
+  expect(after.value('lockkeeper_account_api_call_duration_seconds_count', { operation: 'elasticIps.move', status: '202' })).toBe(1)
+  expect(after.value('lockkeeper_account_api_call_duration_seconds_count', { status: '201' })).toBe(1)
+  const posts = world.slack.calls('chat.postMessage').length
+  expect(after.value('lockkeeper_slack_call_duration_seconds_count', { method: 'chat.postMessage', status: '200' })).toBe(posts)
+  expect(after.value('lockkeeper_ticks_total')).toBeGreaterThan(2)
+  expect(after.value('lockkeeper_tick_duration_seconds_count')).toBe(after.value('lockkeeper_ticks_total'))
+  expect(after.value('lockkeeper_redis_up')).toBe(1)
+
+  for (const { name, type, help, samples } of after.own) {
+    expect({ name, help }).not.toEqual({ name, help: '' })
+    expect(['counter', 'gauge', 'histogram']).toContain(type)
+    expect({ name, total: name.endsWith('_total') }).toEqual({ name, total: type === 'counter' })
+    if (/_(duration|age)(_|$)/.test(name)) expect(name).toMatch(/_seconds$/)
+    if (type !== 'histogram') continue
+    const groups = Map.groupBy(
+      samples.filter((sample) => sample.name.endsWith('_bucket')),
+      ({ labels: { le, ...others } }) => JSON.stringify(others),
+    )
+    for (const buckets of groups.values()) {
+      expect(buckets.at(-1)?.labels.le).toBe('+Inf')
+      expect(buckets.map(({ value }) => value)).toEqual(buckets.map(({ value }) => value).toSorted((a, b) => a - b))
+    }
+  }
+
+  // Labels are words of ours: how many there are does not grow with what people do.
+  const labels = after.own.flatMap(({ samples }) => samples.flatMap((sample) => Object.entries(sample.labels)))
+  expect([...new Set(labels.map(([label]) => label))].toSorted()).toMatchInlineSnapshot(`
+    [
+      "decision",
+      "kind",
+      "le",
+      "method",
+      "operation",
+      "queue",
+      "state",
+      "status",
+    ]
+  `)
+  for (const [label, text] of labels) if (label !== 'le') expect(text).toMatch(/^([a-z-]+([.][a-zA-Z]+)*|[a-z]+[A-Z]\w*\.\w+|[1-5]\d\d)$/)
+  const { elasticIp } = world.accountApi.world.movable()
+  const particular = [...Object.values(people), ops, 'ci-deploy', 'Ada', 'web-1', 'eip_', 'sv_', '203.0.113', elasticIp.id, world.prefix]
+  const secrets = [world.slack.botToken, world.slack.signingSecret, world.accountApi.key, ...world.accountApi.world.issuedTokens]
+  expect([...particular, ...secrets].filter((text) => after.page.includes(text))).toEqual([])
+})
