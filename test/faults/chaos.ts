@@ -10,6 +10,7 @@ import { startStandIns } from './stand-ins.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 export interface ChaosOptions {
+  /** Moves; for every fifteen of them somebody asks for a key, too. */
   requests: number
   /** How long faults are made, in ms; after it everything is left to come to rest. */
   faultsMs: number
@@ -20,6 +21,8 @@ export interface ChaosOptions {
 }
 
 const ablate = new URL('./ablate.ts', import.meta.url).href
+
+const movesPerKey = 15
 
 const channel = 'C0OPS00001'
 const [ada, ben, chiara] = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001'] as const
@@ -52,6 +55,7 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
   }
   const bots = await startBots(2, env, { nodeOptions: ablation ? ['--import', ablate] : [] })
   const admin = new Redis(server.url, { maxRetriesPerRequest: null })
+  admin.on('error', () => {})
   const evidence = createEvidence(admin, prefix)
   let redisKills = 0
   const startedAt = Date.now()
@@ -64,32 +68,38 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
       { plan: { method: 'chat.update', kind: 'drop-after' }, chance: 0.06 },
       { plan: { method: 'chat.postMessage', kind: 'status' }, chance: 0.02 },
       { plan: { method: 'chat.postMessage', kind: '429' }, chance: 0.01 },
+      { plan: { method: 'response_url', kind: 'drop-after' }, chance: 0.02 },
+      { plan: { method: 'response_url', kind: 'status', status: 404 }, chance: 0.02 },
+      { plan: { method: 'chat.postEphemeral', kind: 'drop-before' }, chance: 0.01 },
     ],
     account: [
       { order: { method: 'PATCH', kind: 'drop-after' }, chance: 0.04 },
       { order: { method: 'PATCH', kind: 'drop-before' }, chance: 0.02 },
       { order: { method: 'PATCH', kind: 'status', status: 500, applied: true }, chance: 0.02 },
       { order: { method: 'GET', kind: 'status', status: 502 }, chance: 0.03 },
+      { order: { method: 'POST', kind: 'drop-after' }, chance: 0.005 },
+      { order: { method: 'POST', kind: 'html' }, chance: 0.003 },
+      { order: { method: 'DELETE', kind: 'drop-before' }, chance: 0.005 },
     ],
   })
 
-  /** Asks for every move, again where nobody took the command, until there is a card for it. */
+  /** Asks for everything, again where nobody took the command, until there is a card for it. */
   async function askForAll(): Promise<void> {
-    const all = await standIns.call('elasticIps')
+    const moves = (await standIns.call('elasticIps')).map(({ id }) => ({ words: `ip move ${id} ${places.to}`, mark: id }))
     const perRequest = faultsMs / (requests * 1.3)
-    for (const [index, { id }] of all.entries()) {
-      void ask(id, index)
+    for (const [index, move] of moves.entries()) {
+      void ask(move, index)
+      if (index % movesPerKey === 0) void ask({ words: `keys create chaos-${index}`, mark: `chaos-${index}` }, index)
       await delay(perRequest)
     }
   }
 
-  async function ask(elasticIpId: string, index: number): Promise<void> {
+  async function ask({ words, mark }: { words: string; mark: string }, index: number): Promise<void> {
+    const isIt = new RegExp(`${mark}\\b`)
     for (let attempt = 0; attempt < 40; attempt += 1) {
-      const outcome = await standIns
-        .call('command', bots.url(index + attempt), ada, `/infra ip move ${elasticIpId} ${places.to}`, channel)
-        .catch(() => 'failed')
+      const outcome = await standIns.call('command', bots.url(index + attempt), ada, `/infra ${words}`, channel).catch(() => 'failed')
       await delay(outcome === 'acknowledged' ? 2_500 : 500)
-      if ((await standIns.call('cards', channel)).some(({ text }) => text.includes(elasticIpId))) return
+      if ((await standIns.call('cards', channel)).some(({ text }) => isIt.test(text))) return
     }
   }
 
@@ -105,7 +115,19 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
         void standIns.call('click', bots.url(others), ben, channel, ts, 'Approve').catch(() => undefined)
         if (others % 3 === 0) void standIns.call('click', bots.url(others + 1), chiara, channel, ts, 'Approve').catch(() => undefined)
       }
+      await takeKeys(pressed)
       await delay(200)
+    }
+  }
+
+  /** Ada takes the keys that were approved. */
+  async function takeKeys(pressed: Map<string, number>): Promise<void> {
+    const ready = (await standIns.call('cards', channel)).filter(({ text }) => /chaos-\d/.test(text) && /\*Approved\.\*/.test(text))
+    for (const { ts } of ready) {
+      const mark = `take ${ts}`
+      if (Date.now() - (pressed.get(mark) ?? 0) < 2_500) continue
+      pressed.set(mark, Date.now())
+      void standIns.call('click', bots.url(pressed.size), ada, channel, ts, 'Create and show').catch(() => undefined)
     }
   }
 
@@ -133,7 +155,7 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
   await asking
   const fired = await standIns.call('calm')
   await delay(1_000)
-  const rested = await evidence.comeToRest(requests, restMs)
+  const rested = await evidence.comeToRest(requests + Math.ceil(requests / movesPerKey), restMs)
   resting = true
   await approving
   await delay(500)
@@ -151,6 +173,7 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
     crashes: bots.crashes,
     log: bots.log,
     said: await standIns.call('everySaid'),
+    keys: await standIns.call('keys', 'chaos-', ada),
     toldTooEarly: await standIns.call('toldTooEarly'),
     secrets: [places.botToken, places.signingSecret, places.key, server.password],
     to: places.to,

@@ -26,6 +26,8 @@ export interface Evidence {
   crashes: string[]
   log: string[]
   said: string
+  /** Of keys that were made: which live, which tokens there were, what was shown to the one person, and what was said to all others. */
+  keys?: { live: { name: string; token: string }[]; issued: string[]; shown: string; made: string[]; saidOpenly: string }
   toldTooEarly: string[]
   secrets: string[]
   /** Where each Elastic IP was to go. */

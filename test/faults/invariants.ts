@@ -10,6 +10,7 @@ export function brokenPromises(run: Evidence): string[] {
     ...toldAsItIs(run),
     ...approvedBeforeSent(run),
     ...nothingLeaked(run),
+    ...everyKeyWasSeen(run),
     ...nobodyCrashed(run),
     ...quietLog(run),
     ...run.audit.breaks.map((broken) => `audit: ${broken}`),
@@ -43,7 +44,8 @@ function oneReportEach({ records, threads }: Evidence): string[] {
 
 function toldAsItIs({ records, elasticIps, to, toldTooEarly }: Evidence): string[] {
   const early = toldTooEarly.map((text) => `I4: told before it was true: ${text}`)
-  const wrong = records.flatMap(({ id, state, input }) => {
+  const moves = records.filter(({ kind }) => kind === 'ip.move')
+  const wrong = moves.flatMap(({ id, state, input }) => {
     const { elasticIpId } = input as { elasticIpId: string }
     const now = elasticIps.find((elasticIp) => elasticIp.id === elasticIpId)
     const isThere = now?.on === to && now.status === 'active'
@@ -74,6 +76,21 @@ function nothingLeaked({ log, said, secrets, audit }: Evidence): string[] {
   return Object.entries(places).flatMap(([place, text]) =>
     secrets.flatMap((secret) => (text.includes(secret) ? [`I6: a secret is in the ${place}`] : [])),
   )
+}
+
+/** A live key was shown to who asked for it, and to nobody else; one that was told as made lives; each was made once. */
+function everyKeyWasSeen({ keys, records, log, audit }: Evidence): string[] {
+  if (!keys) return []
+  const { live, issued, shown, made, saidOpenly } = keys
+  const unseen = live.filter(({ token }) => !shown.includes(token)).map(({ name }) => `I7: ${name} lives, and nobody has seen it`)
+  const done = records.filter(({ kind, state }) => kind === 'key.create' && state === 'done')
+  const differing = done.length === live.length ? [] : [`I7: ${done.length} keys are told as made, and ${live.length} live`]
+  const twice = made.filter((name, index) => made.indexOf(name) !== index).map((name) => `I2: ${name} was made twice`)
+  const open = { log: log.join('\n'), audit: JSON.stringify(audit.entries), 'what was said to all': saidOpenly }
+  const leaks = Object.entries(open).flatMap(([place, text]) =>
+    issued.some((token) => text.includes(token)) ? [`I6: a token is in the ${place}`] : [],
+  )
+  return [...unseen, ...differing, ...twice, ...leaks]
 }
 
 function nobodyCrashed({ crashes, log }: Evidence): string[] {

@@ -85,8 +85,20 @@ const calls = {
   },
   fired,
   toldTooEarly,
+  /** The keys that were made here: those that live, all tokens, and what one person alone was shown. */
+  keys: (prefix: string, userId: string) => ({
+    live: account.world.data.apiKeys.filter(({ name }) => name.startsWith(prefix)).map(({ name, token }) => ({ name, token })),
+    issued: account.world.issuedTokens,
+    shown: JSON.stringify(slack.ephemerals(userId).map(({ blocks }) => blocks)),
+    made: account.journal.writes().flatMap(({ method, body }) => (method === 'POST' ? [nameIn(body)] : [])),
+    saidOpenly: JSON.stringify(slack.journal.filter(({ method }) => !['chat.postEphemeral', 'response_url'].includes(method))),
+  }),
   everySaid: () => JSON.stringify(slack.journal.map(({ method, args }) => ({ method, args }))),
 }
+function nameIn(body: unknown): string {
+  return (body as { data: { attributes: { name: string } } }).data.attributes.name
+}
+
 export type StandInCalls = typeof calls
 
 function fired(): Record<string, number> {
