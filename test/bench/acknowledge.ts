@@ -1,12 +1,11 @@
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Acknowledged, Load } from './acknowledge/load.ts'
 import type { Effort } from './effort.ts'
-import { cpuSeconds, startProgram } from './processes.ts'
+import { ask, cpuSeconds, startProgram } from './processes.ts'
 import { interleave, median, ratio } from './rounds.ts'
 import { fixed, judged, table } from './table.ts'
 
@@ -71,8 +70,7 @@ export async function benchAcknowledge({ quick, rounds }: Effort): Promise<strin
     const { program, port } = found
     const before = { cpu: cpuSeconds(program.pid), commands: await redisCommands(admin) }
     const load: Load = { port, connections, count, secret, responseUrl: `${outsideUrl}/answer` }
-    generator.send(load)
-    const [acknowledged] = (await once(generator, 'message')) as [Acknowledged]
+    const acknowledged = await ask<Acknowledged>(generator, load)
     // What goes on after the last acknowledgement counts as well.
     await delay(quick ? 200 : 500)
     return {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 
 export interface Program {
@@ -53,6 +54,22 @@ function untilLine(child: ChildProcess, ready: string): Promise<string> {
     child.off('exit', onExit)
     child.stdout?.off('data', hear)
   })
+}
+
+/** Sends a forked program a message and waits for its next one. Rejects when it ends instead. */
+export async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer> {
+  const ended = new AbortController()
+  const onExit = () => ended.abort()
+  child.once('exit', onExit)
+  try {
+    const answer = once(child, 'message', { signal: ended.signal })
+    child.send(message)
+    return (await answer)[0] as Answer
+  } catch (error) {
+    throw ended.signal.aborted ? new Error(`${child.spawnargs.join(' ')} ended`) : error
+  } finally {
+    child.off('exit', onExit)
+  }
 }
 
 /** What a process has used so far, with all of its threads. Linux counts in hundredths of a second. */
