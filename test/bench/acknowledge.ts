@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Acknowledged, Load } from './acknowledge/load.ts'
+import { botEnvironment, signingSecret } from './bot-environment.ts'
 import type { Effort } from './effort.ts'
 import { ask, cpuSeconds, startProgram } from './processes.ts'
 import { interleave, median, ratio } from './rounds.ts'
 import { fixed, judged, table } from './table.ts'
 
-const secret = 'bench-bench-bench'
 const place = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 const programs = {
@@ -48,18 +48,7 @@ export async function benchAcknowledge({ quick, rounds }: Effort): Promise<strin
   const running = await Promise.all(variants.map(start))
 
   async function start(variant: Variant) {
-    const env = {
-      SLACK_BOT_TOKEN: 'xoxb-bench',
-      SLACK_SIGNING_SECRET: secret,
-      SLACK_API_URL: `${outsideUrl}/api/`,
-      INFRA_API_URL: outsideUrl,
-      INFRA_API_KEY: 'bench-key-of-nobody',
-      REDIS_URL: redis.url,
-      REDIS_PREFIX: `bench-${variants.indexOf(variant)}`,
-      APPROVERS: 'U0BEN00001',
-      PORT: '0',
-      OPS_PORT: '0',
-    }
+    const env = botEnvironment({ outsideUrl, redisUrl: redis.url, prefix: `bench-${variants.indexOf(variant)}` })
     const program = await startProgram(place(programs[variant]), 'slackPort', { env })
     return { variant, program, port: JSON.parse(program.line).slackPort as number }
   }
@@ -69,7 +58,7 @@ export async function benchAcknowledge({ quick, rounds }: Effort): Promise<strin
     if (!found) throw new Error(`${variant} does not run`)
     const { program, port } = found
     const before = { cpu: cpuSeconds(program.pid), commands: await redisCommands(admin) }
-    const load: Load = { port, connections, count, secret, responseUrl: `${outsideUrl}/answer` }
+    const load: Load = { port, connections, count, secret: signingSecret, responseUrl: `${outsideUrl}/answer` }
     const acknowledged = await ask<Acknowledged>(generator, load)
     // What goes on after the last acknowledgement counts as well.
     await delay(quick ? 200 : 500)
