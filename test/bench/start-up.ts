@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { botEnvironment } from './bot-environment.ts'
 import { compileBot } from './compile-bot.ts'
@@ -63,8 +63,8 @@ export async function benchStartUp({ quick, rounds }: Effort): Promise<string> {
   }
 
   try {
-    await fillCache(main.replace(/main\.ts$/, 'bot.ts'), cached.main)
-    await fillCache(compiled.main.replace(/main\.js$/, 'bot.js'), cached.compiled)
+    await fillCache(main, cached.main)
+    await fillCache(compiled.main, cached.compiled)
     // Once for each, so that all files are in the system's memory.
     await interleave(variants, 1, measure)
     const figures = await interleave(variants, rounds, measure)
@@ -97,9 +97,8 @@ export async function benchStartUp({ quick, rounds }: Effort): Promise<string> {
   }
 }
 
-/** As the image does when it is built: a process that is killed never writes the cache. */
-async function fillCache(bot: string, cache: string): Promise<void> {
-  await promisify(execFile)(process.execPath, ['--eval', `await import(${JSON.stringify(bot)})`], {
-    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: cache },
-  })
+/** As the image does when it is built: without a configuration the bot ends by itself. One that is killed never writes the cache. */
+async function fillCache(main: string, cache: string): Promise<void> {
+  const env = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: cache }
+  await once(spawn(process.execPath, [main], { env, stdio: 'ignore' }), 'exit')
 }
