@@ -26,7 +26,7 @@ export async function benchTypedClient({ quick, rounds }: Effort): Promise<strin
     const rows: string[][] = []
     for (const { kind, name, items, most } of lists) {
       const figures = await interleave(variants, rounds, async (variant) => {
-        const reader = fork(programs[variant], [`http://127.0.0.1:${port}`])
+        const reader = fork(programs[variant], [`http://127.0.0.1:${port}`], { execArgv: [] })
         try {
           await ask<ReadsDone>(reader, { kind, count: quick ? 2 : 150 } satisfies ReadsWanted)
           const done = await ask<ReadsDone>(reader, { kind, count: quick ? 2 : 100 } satisfies ReadsWanted)
