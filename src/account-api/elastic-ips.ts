@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ElasticIp } from '../domain/elastic-ip.ts'
 import type { CallOptions, WriteOptions } from './call.ts'
-import { loose, Named, text, toNamed, toNumber, toProject } from './fields.ts'
+import { Named, text, toNamed, toProject } from './fields.ts'
 import type { Http } from './http.ts'
 import { readPages } from './pages.ts'
 import { pathTo } from './path.ts'
@@ -12,11 +12,7 @@ const ElasticIpResponse = z.object({
   id: text,
   attributes: z.object({
     address: text,
-    family: text,
-    prefix_length: loose,
-    mode: text,
     status: text,
-    created_at: text,
     server: z.object({ id: text, hostname: text }).nullish(),
     project: Named.nullish(),
     region: z.object({ location: Named.nullish() }).nullish(),
@@ -28,11 +24,7 @@ const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): El
   return {
     id,
     address: wire.address ?? id,
-    family: wire.family ?? undefined,
-    prefixLength: toNumber(wire.prefix_length),
-    mode: wire.mode ?? undefined,
     status: wire.status ?? 'unknown',
-    createdAt: wire.created_at ?? undefined,
     server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname ?? undefined } : undefined,
     project: toProject(wire.project),
     site: wire.region?.location ? toNamed(wire.region.location) : undefined,

@@ -15,7 +15,7 @@ export interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'pat
 }
 
 /**
- * All items of a paged list, each id once. Answers carry no total and the size of a page may be clamped, so only an *empty* page
+ * All items of a paged list, each id once and as it was read last. Answers carry no total and the size of a page may be clamped, so only an *empty* page
  * is the end, or a page with nothing new, from a server that takes no notice of the page number. Rows shift between pages
  * while they are read: an item that is missing from the result may exist all the same.
  */
@@ -26,8 +26,8 @@ export async function readPages<Item extends { id: string }>(
   reportSkipped: ReportSkipped,
 ): Promise<Item[]> {
   const firstPart = withQuery(path, { ...query, 'page[size]': Math.min(limit, pageSize), 'page[number]': '' })
-  const seen = new Set<string>()
-  const items: Item[] = []
+  const found = new Map<string, Item>()
+  const others = new Set<string>()
   let skipped = 0
 
   async function readPage(number: number) {
@@ -36,15 +36,12 @@ export async function readPages<Item extends { id: string }>(
 
   /** False when it was the last. */
   function take(page: ListAnswer<Item>): boolean {
-    const before = seen.size
-    for (const item of page.items) {
-      const known = seen.size
-      if (seen.add(item.id).size > known) items.push(item)
-    }
-    for (const other of page.others) seen.add(JSON.stringify(other))
-    if (seen.size === before) return false
+    const before = found.size + others.size
+    for (const item of page.items) found.set(item.id, item)
+    for (const other of page.others) others.add(JSON.stringify(other))
+    if (found.size + others.size === before) return false
     skipped += page.broken
-    return items.length < limit
+    return found.size < limit
   }
 
   /** Wider as the list turns out long: at most a tenth of the requests can be for pages behind the end. */
@@ -57,5 +54,5 @@ export async function readPages<Item extends { id: string }>(
 
   await readFrom(1)
   if (skipped > 0) reportSkipped({ operation, count: skipped })
-  return items.slice(0, limit)
+  return [...found.values()].slice(0, limit)
 }

@@ -7,12 +7,11 @@ import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
 
 const texts = z.array(z.string()).nullish()
 
-const PriceResponse = z.object({ hour: loose, month: loose, year: loose })
+const PriceResponse = z.object({ hour: loose, month: loose })
 
 const RegionResponse = z.object({
   name: text,
   locations: z.object({ available: texts, in_stock: texts }).nullish(),
-  stock_level: text,
   /** By currency code. Not a `z.record`: with one, parsing 500 plans takes twice as long. */
   pricing: z.object({}).catchall(PriceResponse.nullish()).nullish(),
 })
@@ -22,8 +21,7 @@ const SpecsResponse = z.object({
   gpu: text,
   vram_per_gpu: loose,
   vcpus: loose,
-  vcpu: z.object({ count: loose, type: text }).nullish(),
-  nics: z.array(z.object({ type: text, count: loose })).nullish(),
+  vcpu: z.object({ count: loose }).nullish(),
   disk: z.object({ type: text, size: z.object({ amount: loose, unit: text }).nullish() }).nullish(),
 })
 
@@ -53,11 +51,9 @@ const plan = resourceKind(
 function toSpecs(wire: z.infer<typeof SpecsResponse> | null | undefined): Plan['specs'] {
   return {
     vcpuCount: toNumber(wire?.vcpus) ?? toNumber(wire?.vcpu?.count),
-    vcpuType: wire?.vcpu?.type ?? undefined,
     memory: toNumber(wire?.memory),
     gpu: wire?.gpu ?? undefined,
     vramPerGpu: toNumber(wire?.vram_per_gpu),
-    nics: wire?.nics?.map((nic) => ({ type: nic.type ?? undefined, count: toNumber(nic.count) })) ?? [],
     disk: wire?.disk
       ? { type: wire.disk.type ?? undefined, amount: toNumber(wire.disk.size?.amount), unit: toText(wire.disk.size?.unit) }
       : undefined,
@@ -69,12 +65,10 @@ function toRegion(wire: z.infer<typeof RegionResponse>): PlanRegion {
     name: wire.name ?? undefined,
     availableSites: wire.locations?.available ?? [],
     inStockSites: wire.locations?.in_stock ?? [],
-    stockLevel: wire.stock_level ?? undefined,
     prices: Object.entries(wire.pricing ?? {}).map(([currency, price]) => ({
       currency,
       hour: toNumber(price?.hour),
       month: toNumber(price?.month),
-      year: toNumber(price?.year),
     })),
   }
 }

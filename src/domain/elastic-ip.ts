@@ -6,18 +6,14 @@ export interface AssignedServer {
 
 /**
  * An Elastic IP (interface specification, "Elastic IP").
- * `status` and `mode` are open sets; `active`, `moving`, `configuring`, `releasing` and `error` are the ones known.
+ * As far as it is used. `status` is an open set; `active`, `moving`, `configuring`, `releasing` and `error` are the ones known.
  */
 export interface ElasticIp {
   id: string
   /** The id where the account API tells no address (yet). */
   address: string
-  family: string | undefined
-  prefixLength: number | undefined
-  mode: string | undefined
   /** `unknown` where the account API tells none. */
   status: string
-  createdAt: string | undefined
   /** Undefined while unassigned, or while the assigned server is not active. */
   server: AssignedServer | undefined
   project: { id: string; name: string | undefined; slug: string | undefined } | undefined

@@ -3,7 +3,6 @@ export interface PlanPrice {
   currency: string
   hour: number | undefined
   month: number | undefined
-  year: number | undefined
 }
 
 export interface PlanRegion {
@@ -11,8 +10,6 @@ export interface PlanRegion {
   /** Codes of the sites that offer the plan (`ASH`), in stock or not. */
   availableSites: string[]
   inStockSites: string[]
-  /** An open set; `low` is one that occurs. */
-  stockLevel: string | undefined
   prices: PlanPrice[]
 }
 
@@ -23,17 +20,16 @@ export interface Plan {
   name: string
   specs: {
     vcpuCount: number | undefined
-    vcpuType: string | undefined
     /** The specification shows no unit; plans read as if it were GB. */
     memory: number | undefined
     gpu: string | undefined
     /** The specification shows no unit. */
     vramPerGpu: number | undefined
-    nics: { type: string | undefined; count: number | undefined }[]
     /** `unit` is `gib` or `tib` where it occurs. */
     disk: { type: string | undefined; amount: number | undefined; unit: string | undefined } | undefined
   }
   regions: PlanRegion[]
+  /** An open set; `low` is one that occurs. */
   stockLevel: string | undefined
   /** Slugs such as `ubuntu_24_04_x64_lts`. */
   operatingSystems: string[]

@@ -8,11 +8,7 @@ function seen(status: string, serverId: string | undefined, hostname = serverId)
   return {
     id: 'eip_1',
     address: '203.0.113.10',
-    family: 'IPv4',
-    prefixLength: 32,
-    mode: 'routed',
     status,
-    createdAt: undefined,
     server: serverId === undefined ? undefined : { id: serverId, hostname },
     project: undefined,
     site: undefined,

@@ -9,10 +9,9 @@ function region(name: string, available: string[], inStock: string[], hour: numb
     name,
     availableSites: available,
     inStockSites: inStock,
-    stockLevel: undefined,
     prices: [
-      { currency: 'USD', hour, month: hour * 730, year: undefined },
-      { currency: 'EUR', hour: hour * 0.9, month: undefined, year: undefined },
+      { currency: 'USD', hour, month: hour * 730 },
+      { currency: 'EUR', hour: hour * 0.9, month: undefined },
     ],
   }
 }
@@ -23,11 +22,9 @@ function plan(name: string, more: Partial<Plan['specs']>, regions: PlanRegion[])
     name,
     specs: {
       vcpuCount: 2,
-      vcpuType: 'shared',
       memory: 4,
       gpu: undefined,
       vramPerGpu: undefined,
-      nics: [],
       disk: { type: 'nvme', amount: 80, unit: 'gib' },
       ...more,
     },

@@ -16,11 +16,7 @@ const frankfurt = { id: 'site_2', name: 'Frankfurt', slug: 'FRA' }
 const elasticIp: ElasticIp = {
   id: 'eip_1',
   address: '203.0.113.10',
-  family: 'IPv4',
-  prefixLength: 32,
-  mode: 'routed',
   status: 'active',
-  createdAt: undefined,
   server: { id: 'sv_1', hostname: 'web-1' },
   project: storefront,
   site: ashburn,

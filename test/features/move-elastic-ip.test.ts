@@ -11,11 +11,7 @@ const site = { id: 'site_1', name: 'Ashburn', slug: 'ASH' }
 const elasticIp: ElasticIp = {
   id: 'eip_1',
   address: '203.0.113.10',
-  family: 'IPv4',
-  prefixLength: 32,
-  mode: 'routed',
   status: 'active',
-  createdAt: undefined,
   server: { id: 'sv_1', hostname: 'web-1' },
   project,
   site,

@@ -1,0 +1,12 @@
+import { createBot } from '../../../src/bot.ts'
+import { takeConfig } from '../../../src/config.ts'
+import { createLog } from '../../../src/ops/log.ts'
+
+/**
+ * The whole bot, but for what a command does: signature, acknowledgement, de-duplication and authorization are all there is. What a
+ * command then does and answers comes after the acknowledgement, and is another matter.
+ */
+const config = takeConfig(process.env)
+const bot = createBot(config, { log: createLog({ level: config.logLevel }) })
+bot.interactions.command = { formFor: () => undefined, run: async () => {} }
+await bot.start()

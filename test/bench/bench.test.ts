@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { interleave, median, ratio } from './rounds.ts'
+import { judged } from './table.ts'
+import { benchTypedClient } from './typed-client.ts'
+
+test('a benchmark runs to its end, with processes and tables', async () => {
+  const text = await benchTypedClient({ quick: true, rounds: 1 })
+
+  expect(text).toMatch(/\| 1,000 Elastic IPs, in pages of 100 \| \d+\.\d\d \| \d+\.\d\d \| \d+\.\d\d \| ≤ 1\.35 \| (met|missed) \|/)
+  expect(text).toMatch(/\| 500 plans, in one answer \| \d+\.\d\d \|/)
+})
+
+test('each round meets all variants, and begins with another one', async () => {
+  const order: string[] = []
+  const figures = await interleave(['a', 'b', 'c'], 3, async (name, round) => {
+    order.push(name)
+    return round
+  })
+
+  expect(order.join('')).toBe('abcbcacab')
+  expect(figures).toEqual({ a: [0, 1, 2], b: [0, 1, 2], c: [0, 1, 2] })
+})
+
+test('a ratio is the median of those of the rounds, so that a round that something else disturbed counts for one', () => {
+  expect(median([4, 1, 3, 2])).toBe(2.5)
+  expect(ratio([2, 30, 3], [1, 10, 2], (figure) => figure)).toBe(2)
+  expect(judged(1.36, 1.35)).toEqual(['≤ 1.35', 'missed'])
+})

@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** The bot as JavaScript, in a folder of its own, as a build step would leave it. */
+export async function compileBot() {
+  const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-compiled-'))
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const options = ['--noEmit', 'false', '--rewriteRelativeImportExtensions', '--resolveJsonModule', '--rootDir', root, '--outDir', folder]
+  const about = { target: 'es2024', module: 'nodenext', types: 'node', lib: 'es2024,dom,dom.iterable' }
+  const flags = [...Object.entries(about).flatMap(([name, value]) => [`--${name}`, value]), '--skipLibCheck', '--strict', '--ignoreConfig']
+  await promisify(execFile)(process.execPath, [tsc, join(root, 'src/main.ts'), ...flags, ...options])
+  await cp(join(root, 'src/changes/lua'), join(folder, 'src/changes/lua'), { recursive: true })
+  await cp(join(root, 'package.json'), join(folder, 'package.json'))
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return { main: join(folder, 'src/main.js'), remove: () => rm(folder, { recursive: true, force: true }) }
+}

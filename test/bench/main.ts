@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util'
+import { benchAcknowledge } from './acknowledge.ts'
+import { type Effort, full, quick } from './effort.ts'
+import { benchFollow } from './follow.ts'
+import { describeMachine } from './machine.ts'
+import { benchStartUp } from './start-up.ts'
+import { benchTypedClient } from './typed-client.ts'
+
+/** `npm run bench [-- <name>…] [-- --quick]`: measures, and prints the tables of docs/performance.md. */
+const benchmarks: Record<string, { title: string; run: (effort: Effort) => Promise<string> }> = {
+  acknowledge: { title: 'Acknowledging a command', run: benchAcknowledge },
+  'typed-client': { title: 'Reading with the typed client', run: benchTypedClient },
+  'start-up': { title: 'Starting', run: benchStartUp },
+  following: { title: 'Following moves', run: benchFollow },
+}
+
+const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean', default: false } }, allowPositionals: true })
+const unknown = positionals.filter((name) => !(name in benchmarks))
+if (unknown.length > 0 || process.platform !== 'linux') {
+  const problem =
+    unknown.length > 0 ? `There is no benchmark ${unknown.join(', ')}: ${Object.keys(benchmarks).join(', ')}.` : 'This needs Linux.'
+  process.stderr.write(`${problem}\n`)
+  process.exit(1)
+}
+
+const effort = values.quick ? quick : full
+const chosen = Object.entries(benchmarks).filter(([name]) => positionals.length === 0 || positionals.includes(name))
+const print = (text: string) => void process.stdout.write(`${text}\n\n`)
+
+print(`${await describeMachine()}. ${effort.rounds} rounds${effort.quick ? ', quick: for trying, the figures mean little' : ''}.`)
+for (const [, { title, run }] of chosen) {
+  print(`## ${title}`)
+  print(await run(effort))
+}
+process.exit(0)

@@ -1,0 +1,15 @@
+import { createAccountApi } from '../../../src/account-api/client.ts'
+import { Secret } from '../../../src/domain/secret.ts'
+import { serveReads } from './serve-reads.ts'
+
+/** The typed client as the bot has it, but for its pace: nobody is spared here. */
+const api = createAccountApi({
+  baseUrl: new URL(process.argv[2] ?? ''),
+  key: new Secret('bench-key-of-nobody'),
+  pace: { perSecond: 1e6, burst: 1e6 },
+})
+
+serveReads({
+  elasticIps: async () => (await api.elasticIps.list()).length,
+  plans: async () => (await api.plans.list()).length,
+})
