@@ -1,9 +1,10 @@
 import type { Logger } from '@slack/bolt'
-import { App, type AppOptions, HTTPReceiver, SocketModeReceiver } from '@slack/bolt'
+import { App, type AppOptions, SocketModeReceiver } from '@slack/bolt'
 import type { WebClientOptions } from '@slack/web-api'
 import { portTaken, StartError } from '../domain/errors.ts'
 import type { Secret } from '../domain/secret.ts'
 import { classifySlackFailure } from './failure.ts'
+import { httpReceiver } from './http-receiver.ts'
 import { measuredFetch, type OnSlackCall } from './measured-fetch.ts'
 
 export interface SlackSettings {
@@ -35,7 +36,9 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
 export function createBoltApp(settings: SlackSettings, identity: { botId: string; botUserId: string }, logger: Logger): App {
   const clientOptions = webClientOptions(settings.apiUrl, logger)
   const options: AppOptions = {
-    receiver: settings.appToken ? socketReceiver(settings.appToken, clientOptions, logger) : httpReceiver(settings, logger),
+    receiver: settings.appToken
+      ? socketReceiver(settings.appToken, clientOptions, logger)
+      : httpReceiver({ signingSecret: settings.signingSecret?.reveal() ?? '', port: settings.port, logger }),
     authorize: async () => ({ botToken: settings.botToken.reveal(), ...identity }),
     clientOptions,
     logger,
@@ -62,21 +65,6 @@ function socketRefusal(thrown: unknown): StartError {
   return new StartError(
     `Slack does not open Socket Mode (${reason}). Check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is turned on.`,
   )
-}
-
-function httpReceiver(settings: SlackSettings, logger: Logger): HTTPReceiver {
-  return new HTTPReceiver({
-    signingSecret: settings.signingSecret?.reveal() ?? '',
-    port: settings.port,
-    logger,
-    bodyLimit: 1_048_576,
-    // Probes and scanners find nothing here, and are not worth a log line each.
-    dispatchErrorHandler: async ({ response }) => {
-      response.writeHead(404)
-      response.end()
-      return true
-    },
-  })
 }
 
 function socketReceiver(appToken: Secret, clientOptions: WebClientOptions, logger: Logger): SocketModeReceiver {

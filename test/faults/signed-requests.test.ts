@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { buttonValue, cardButtons } from '../../src/changes/buttons.ts'
 import { readConfig } from '../../src/config.ts'
@@ -11,8 +13,8 @@ async function askForMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(world.slack, /Waiting for approval/)
-  const [request] = await openRecords(world).all()
-  if (!request) throw new Error('nothing was recorded')
+  const [recorded] = await openRecords(world).all()
+  if (!recorded) throw new Error('nothing was recorded')
   const payload = JSON.stringify({
     type: 'block_actions',
     api_app_id: 'A0LOCKKEEP',
@@ -21,7 +23,7 @@ async function askForMove(world: World) {
     channel: { id: ops },
     container: { type: 'message', message_ts: card.ts, channel_id: ops },
     trigger_id: 'of-ben',
-    actions: [{ type: 'button', action_id: cardButtons.approve, block_id: 'b', action_ts: '1795010400.1', value: buttonValue(request) }],
+    actions: [{ type: 'button', action_id: cardButtons.approve, block_id: 'b', action_ts: '1795010400.1', value: buttonValue(recorded) }],
   })
   return { card, payload, click: new URLSearchParams({ payload }).toString() }
 }
@@ -136,6 +138,41 @@ test.each<[string, { signature?: string }]>([
   const { status } = await world.slack.sendRaw({ body: `${click}&more=${'x'.repeat(10 * 1024 * 1024)}`, ...signed })
 
   expect(status).toBe(413)
+  await expectNothingDone(world)
+})
+
+test.each<[string, { body: string; contentType?: string }]>([
+  ['as JSON', { body: 'null', contentType: 'application/json' }],
+  ['as a payload', { body: 'payload=null' }],
+])('a signed request for nothing, %s, is refused, and the bot goes on', async (_, nothing) => {
+  const world = await startWorld()
+  await askForMove(world)
+
+  const { status } = await world.slack.sendRaw(nothing)
+
+  expect(status).toBe(400)
+  await expectNothingDone(world)
+})
+
+test('what is sent to other addresses finds nothing, and the bot goes on', async () => {
+  const world = await startWorld()
+  const { click } = await askForMove(world)
+  const [bot] = world.bots
+
+  const statuses = await Promise.all(
+    ['GET /', 'GET /slack/events', 'POST /', 'POST /slack/events/', 'PUT /slack/events', 'GET //', 'POST //', 'HEAD /.env'].map(
+      async (line) => {
+        const [method = '', path = ''] = line.split(' ')
+        const asked = request({ port: bot?.slackPort, host: '127.0.0.1', method, path, agent: false })
+        asked.end(method === 'POST' ? click : undefined)
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+        answer.resume()
+        return answer.statusCode
+      },
+    ),
+  )
+
+  expect(statuses).toEqual(statuses.map(() => 404))
   await expectNothingDone(world)
 })
 

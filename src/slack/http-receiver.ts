@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from '@slack/bolt'
+import { HTTPReceiver, HTTPModuleFunctions as http } from '@slack/bolt'
+
+const bodyLimit = 1_048_576
+
+/** Takes Slack's requests over HTTP. Signatures are checked by Bolt. */
+export function httpReceiver({ signingSecret, port, logger }: { signingSecret: string; port: number; logger: Logger }): HTTPReceiver {
+  const receiver = new HTTPReceiver({ signingSecret, port, logger, bodyLimit })
+  const listen = receiver.requestListener
+
+  /** Bolt 5.1 takes the content of every signed request for an object, and ends the process with an unhandled rejection where it is `null`. */
+  async function takeRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refused = request.method === 'POST' ? await statusIfRefused(request) : undefined
+    if (refused !== undefined) return end(response, refused)
+    try {
+      listen(request, response)
+    } catch {
+      // Bolt throws for every other path. Probes and scanners find nothing here, and are not worth a log line each.
+      end(response, 404)
+    }
+  }
+
+  receiver.requestListener = (request, response) => void takeRequest(request, response)
+  return receiver
+}
+
+function end(response: ServerResponse, status: number): void {
+  response.writeHead(status).end()
+}
+
+/** Reads the body, which Bolt then finds read. */
+async function statusIfRefused(request: IncomingMessage): Promise<number | undefined> {
+  const buffered = await http.bufferIncomingMessage(request, bodyLimit).catch((error: unknown) => error)
+  if (buffered instanceof Error) return http.isRawBodyError(buffered) ? buffered.statusCode : 400
+  return isNull(buffered as Awaited<ReturnType<typeof http.bufferIncomingMessage>>) ? 400 : undefined
+}
+
+function isNull(buffered: Awaited<ReturnType<typeof http.bufferIncomingMessage>>): boolean {
+  try {
+    return http.parseHTTPRequestBody(buffered) === null
+  } catch {
+    // What is no JSON is refused by Bolt.
+    return false
+  }
+}
