@@ -29,7 +29,7 @@ test('what the bot needs and does not have is said at /readyz in words, and take
   expect(away.fired).toBeGreaterThan(0)
 
   await redis.kill()
-  await expect.poll(() => readyz(scene)).toMatchObject({ status: 503, redis: 'Redis does not answer' })
+  await expect.poll(() => readyz(scene), { timeout: 5_000 }).toMatchObject({ status: 503, redis: 'Redis does not answer' })
   expect((await bots.page(0, '/healthz')).status).toBe(200)
 
   await redis.restart()

@@ -19,7 +19,7 @@ test('what is asked of the web process is carried out by the worker, and by its 
 
   await scene.bots.kill(1)
   await scene.ada.command('/infra pending', { channel: ops })
-  await scene.slack.until(() => scene.slack.ephemerals(people.ada).find(({ text }) => /under way|moving/.test(text)))
+  await scene.slack.until(() => scene.slack.ephemerals(people.ada).find(({ text }) => /waiting for approval/.test(text)))
   const approved = await scene.ask(1)
   await scene.ben.click(approved, 'Approve')
   await scene.untilCard(1, /\*Approved/)
