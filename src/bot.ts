@@ -9,12 +9,10 @@ import { createAudit } from './changes/audit.ts'
 import { fitsOnCard } from './changes/card.ts'
 import { createCatalog } from './changes/catalog.ts'
 import { checkRedis, findRedisFaults } from './changes/check-redis.ts'
-import { createConversation } from './changes/conversation.ts'
-import { createDecide } from './changes/decide.ts'
 import { createDeliveries } from './changes/deliveries.ts'
 import { createEpoch } from './changes/epoch.ts'
-import { createHandOver } from './changes/hand-over.ts'
 import { createHome } from './changes/home.ts'
+import { createInteractions } from './changes/interactions.ts'
 import { createKeys } from './changes/keys.ts'
 import { createLastHeard } from './changes/last-heard.ts'
 import { createProgress } from './changes/progress.ts'
@@ -24,24 +22,26 @@ import { createRequests } from './changes/requests.ts'
 import { asDraft, type Step } from './changes/store.ts'
 import { createTellOperators } from './changes/tell-operators.ts'
 import { createWatch } from './changes/watch.ts'
+import { rejectedKey } from './changes/words.ts'
 import type { Config } from './config.ts'
 import type { AuditNote } from './domain/audit-entry.ts'
-import { ApiError, portTaken, UserError } from './domain/errors.ts'
-import type { Origin } from './domain/origin.ts'
+import { portTaken, UserError } from './domain/errors.ts'
 import type { Request } from './domain/request.ts'
 import { type Timings, usualTimings } from './domain/timings.ts'
+import { describeBot } from './features/check-setup/describe-bot.ts'
 import type { Feature } from './features/feature.ts'
 import { createFeatures } from './features/index.ts'
+import { createApiTrouble } from './ops/api-trouble.ts'
 import { createAuditLog } from './ops/audit-log.ts'
-import { atMostEvery, startHealth } from './ops/health.ts'
+import { createChecks } from './ops/checks.ts'
+import { startHealth } from './ops/health.ts'
+import { inTime } from './ops/in-time.ts'
 import { type Log, slackLogger, throttled } from './ops/log.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { scrub } from './ops/safe-value.ts'
 import { createBoltApp, startBoltApp, webClientOptions } from './slack/app.ts'
-import { createCommandRouter } from './slack/commands.ts'
 import { createDirectory } from './slack/directory.ts'
 import { createFormOpener } from './slack/form.ts'
-import type { Interactions } from './slack/interaction.ts'
 import { type Identity, introduce } from './slack/introduce.ts'
 import { listen } from './slack/listen.ts'
 import type { OnSlackCall } from './slack/measured-fetch.ts'
@@ -50,7 +50,6 @@ import { notice } from './slack/notice.ts'
 import { createResponder, responseOrigins } from './slack/response-url.ts'
 import { createSetupProbe } from './slack/setup-probe.ts'
 import { createShowSecret } from './slack/show-secret.ts'
-import { mrkdwn } from './slack/text.ts'
 
 const decisions = new Set(['approve', 'reject', 'withdraw', 'expire', 'break-glass'])
 
@@ -100,18 +99,10 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     channelId: config.opsChannel,
     log: (text) => log.error(text),
   })
-  const warnOfApi = throttled((error: unknown) => log.warn({ error }, 'account API'))
-  // A rejected key is met with at every look at every move.
-  const tellOfRejectedKey = throttled(({ status, operation }: ApiError) => {
-    const words = mrkdwn`:warning: The account API rejects my API key (${status}, ${operation}). Nothing can be carried out or followed until INFRA_API_KEY is valid again; what is under way is kept, and goes on by itself.`
-    void tellOperators('api-key-rejected', notice(words))
+  const onApiError = createApiTrouble({
+    log,
+    onRejectedKey: (error) => void tellOperators('api-key-rejected', notice(rejectedKey(error))),
   })
-
-  function onApiError(error: unknown): void {
-    if (error instanceof UserError) return
-    warnOfApi(error)
-    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) tellOfRejectedKey(error)
-  }
 
   const onError = (error: unknown) => {
     metrics.error('jobs')
@@ -158,7 +149,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const forPeople = createRequests({ ...shared, redis: prompt, audit: audits.people })
   const forJobs = createRequests({ ...shared, redis: patient, audit: audits.jobs })
 
-  const { store, deliver, queues, attend, onChanged } = forPeople
+  const { store, deliver, queues } = forPeople
   const progress = createProgress({ store, queues })
   const ask = createAsk({
     store,
@@ -168,6 +159,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     names: directory.names,
     fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
   })
+  const usesSockets = config.slack.appToken !== undefined
   const lastHeard = createLastHeard({ redis: prompt, keys })
   const features: Feature[] = createFeatures({
     accountApi,
@@ -185,15 +177,27 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       lastHeard,
       redisFaults: async () => findRedisFaults(await guardStore(() => prompt.info())),
       opsChannel: config.opsChannel,
-      bot: describeBot(config),
-      usesSockets: config.slack.appToken !== undefined,
+      bot: describeBot({ ...config, version: packageFile.version, rules: config.policy.rules.length, usesSockets }),
+      usesSockets,
     },
     ownLastSlice: config.infra.key.reveal().slice(-5),
   })
-  const commands = features.flatMap((feature) => feature.commands)
   const home = createHome({ store, access, messenger, view: render.view, linkTo, onError })
   const openForm = createFormOpener(messenger)
-  const interactions = createInteractions()
+  const interactions = createInteractions({
+    features,
+    requests: forPeople,
+    catalog,
+    access,
+    ask,
+    home,
+    openForm,
+    showSecret: createShowSecret({ respond, messenger }),
+    timings,
+    noteRefusal,
+    onApiError,
+    onError,
+  })
   const epoch = createEpoch({ redis: patient, keys, tellOperators, movingNow })
   const watch = createWatch({ ...forJobs, keys, epoch, onError, onTick: metrics.tick })
 
@@ -208,46 +212,6 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   function linkTo({ origin, cardTs }: Request): string | undefined {
     const { workspaceUrl } = identity ?? {}
     return workspaceUrl && cardTs ? `${workspaceUrl}archives/${origin.channelId}/p${cardTs.replace('.', '')}` : undefined
-  }
-
-  function createInteractions(): Interactions {
-    const router = createCommandRouter({ commands, gate: access.gate, may: access.may })
-    // What was decided is decided, also when it cannot be shown at once: the outbox shows it later.
-    const show = (id: string) => attend.showEverything(id).catch(onError)
-    const decide = createDecide({ store, access, catalog, show, wake: queues.wake })
-    const showSecret = createShowSecret({ respond, messenger })
-    const handOver = createHandOver({
-      store,
-      access,
-      audit: audits.people,
-      catalog,
-      showSecret,
-      show,
-      onApiError,
-      timings,
-      wake: queues.wake,
-    })
-    const forms = Object.assign({}, ...features.map((feature) => feature.forms ?? {}))
-    const refreshHome = async (viewer: Origin) => void (await home.show(viewer, undefined))
-    const conversation = createConversation({
-      decide,
-      handOver,
-      ask,
-      catalog,
-      access,
-      openForm,
-      refreshHome,
-      noteRefusal,
-      onChanged,
-      forms,
-    })
-    return {
-      command: router.command,
-      clicks: Object.assign({}, router.clicks, conversation.clicks, ...features.map((feature) => feature.clicks ?? {})),
-      submissions: Object.assign({}, conversation.submissions, ...features.map((feature) => feature.submissions ?? {})),
-      options: Object.assign({}, ...features.map((feature) => feature.options ?? {})),
-      home: async (viewer, refused) => void (await home.show(viewer, refused)),
-    }
   }
 
   async function startListening(known: Identity): Promise<{ port: number | undefined; stop: () => Promise<void> }> {
@@ -304,22 +268,17 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       port: config.opsPort,
       log,
       pages: { '/metrics': metrics.page },
-      checks: {
-        redis: () => failingWith(prompt.ping(), 'Redis does not answer'),
-        accountApi: atMostEvery(30_000, () =>
-          failingWith(
-            accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) }),
-            'The account API does not answer, or rejects the key',
-          ),
-        ),
+      checks: createChecks({
+        redis: () => prompt.ping(),
+        accountApi: () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) }),
         ticks: progress.check,
-        slack: atMostEvery(30_000, () => failingWith(client.auth.test(), 'Slack does not answer, or rejects the token')),
-      },
+        slack: () => client.auth.test(),
+      }),
     }).catch((error: { code?: unknown }) => {
       throw error.code === 'EADDRINUSE' ? portTaken('OPS_PORT', config.opsPort) : error
     })
     stopping.push(health.close)
-    const transport = config.slack.appToken ? 'socket mode' : 'http'
+    const transport = usesSockets ? 'socket mode' : 'http'
     log.info({ role: config.role, transport, slackPort, opsPort: health.port() }, 'Lockkeeper is ready')
     return { opsPort: health.port(), slackPort }
   }
@@ -328,36 +287,15 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   async function stop(): Promise<void> {
     const steps = stopping
     stopping = []
-    await Promise.race([Promise.allSettled(steps.map((step) => step())), delay(shutdownMs)])
-    await Promise.race([Promise.allSettled([audits.people.settle(), audits.jobs.settle()]), delay(1_000)])
-    await Promise.race([Promise.allSettled([forPeople.queues.close(), forJobs.queues.close(), accountApi.close()]), delay(1_000)])
+    await inTime(
+      shutdownMs,
+      steps.map((step) => step()),
+    )
+    await inTime(1_000, [audits.people.settle(), audits.jobs.settle()])
+    await inTime(1_000, [forPeople.queues.close(), forJobs.queues.close(), accountApi.close()])
     await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
   }
 
-  return { start, stop, interactions, commands }
+  return { start, stop, interactions, commands: features.flatMap((feature) => feature.commands) }
 }
 export type Bot = ReturnType<typeof createBot>
-
-/** What runs here, for the doctor. */
-function describeBot({ role, slack, environment, policy, policyFile }: Config): string {
-  const rules = policy.rules.length === 1 ? 'one rule' : `${policy.rules.length} rules`
-  const parts = [
-    packageFile.version,
-    role === 'all' ? 'web and worker' : role,
-    slack.appToken ? 'Socket Mode' : 'HTTP',
-    ...(environment ? [environment] : []),
-    `${rules} from ${policyFile ? 'POLICY_FILE' : 'the variables'}`,
-  ]
-  return parts.join('  ·  ')
-}
-
-/** A check whose failure is this sentence, and never what the failed call carries. */
-async function failingWith(work: Promise<unknown>, failure: string): Promise<void> {
-  await work.catch(() => {
-    throw new Error(failure)
-  })
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref())
-}

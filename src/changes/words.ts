@@ -1,4 +1,5 @@
 import { formatDuration } from '../domain/duration.ts'
+import type { ApiError } from '../domain/errors.ts'
 import type { Request, RequestState } from '../domain/request.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
@@ -50,4 +51,9 @@ export function refusedCard(error: string): Mrkdwn {
     return mrkdwn`This workspace does not let me post in this channel, so nothing was asked for. Ask in another channel, or have an admin allow it.`
   }
   return mrkdwn`Slack did not take the request's card (${error}), so nothing was asked for. Tell the people who run this bot.`
+}
+
+/** What needs a person: nothing of the account can be read or changed. */
+export function rejectedKey({ status, operation }: ApiError): Mrkdwn {
+  return mrkdwn`:warning: The account API rejects my API key (${status}, ${operation}). Nothing can be carried out or followed until INFRA_API_KEY is valid again; what is under way is kept, and goes on by itself.`
 }

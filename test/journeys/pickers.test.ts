@@ -98,7 +98,7 @@ describe('the servers for an Elastic IP', () => {
 
     const submitted = await world.ada.submit()
 
-    expect(fault.fired).toBe(1)
+    await expect.poll(() => fault.fired).toBe(1)
     expect(submitted.errors?.server).toMatch(/can only be moved within its site/)
   })
 
