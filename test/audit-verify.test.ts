@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { checkAudit } from '../src/audit-check.ts'
 import { createAudit } from '../src/changes/audit.ts'
 import { chain } from '../src/domain/audit-chain.ts'
 import { connectTestRedis } from './changes/redis-for-test.ts'
@@ -13,8 +14,10 @@ type TestRedis = ReturnType<typeof connectTestRedis>
 
 const program = resolve(import.meta.dirname, '../src/audit-verify.ts')
 
+const verify = (env: Record<string, string>, files: string[] = []) => checkAudit(env, files)
+
 /** Runs the program as `npm run audit:verify -- …` does. */
-function verify(env: Record<string, string>, files: string[] = []): Promise<{ exit: number; said: string }> {
+function runProgram(env: Record<string, string>, files: string[] = []): Promise<{ exit: number; said: string }> {
   return new Promise((done) => {
     execFile(process.execPath, [program, ...files], { env: { PATH: process.env.PATH, ...env } }, (error, stdout, stderr) => {
       done({ exit: error ? Number(error.code) : 0, said: stdout + stderr })
@@ -67,6 +70,15 @@ test('a whole chain is said to be whole', async () => {
   expect(said).toMatch(
     /^The chain is whole: 6 entries, from \d{4}-\d\d-\d\d \d\d:\d\d to \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\), last hash [0-9a-f]{16}….\n$/,
   )
+})
+
+test('the program prints what was found, and ends with what it means', async () => {
+  const six = await sixEntries()
+  expect(await runProgram(six.env)).toEqual(await verify(six.env))
+  await six.redis.xdel(six.keys.audit, (await six.redis.xrange(six.keys.audit, '-', '+'))[2]?.[0] ?? '')
+  const broken = await runProgram(six.env)
+  expect(broken).toEqual(await verify(six.env))
+  expect(broken.exit).toBe(1)
 })
 
 test('where nothing has been noted there is nothing to check', async () => {
@@ -267,7 +279,7 @@ test('Redis that is away, and variables that are missing or wrong, are told in a
   const { port } = server.address() as { port: number }
   await new Promise((closed) => server.close(closed))
 
-  expect(await verify({ REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` })).toEqual({
+  expect(await runProgram({ REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` })).toEqual({
     exit: 2,
     said: 'Redis does not answer at REDIS_URL (ECONNREFUSED). Check that it runs, that the address and the password are right, and that this machine may reach it.\n',
   })
@@ -282,7 +294,7 @@ test('a wrong password is told, and not repeated', async () => {
   const address = new URL(redis.url)
   address.password = 'hunter2'
 
-  expect(await verify({ REDIS_URL: address.href })).toEqual({
+  expect(await runProgram({ REDIS_URL: address.href })).toEqual({
     exit: 2,
     said: 'Redis does not answer at REDIS_URL (WRONGPASS). Check that it runs, that the address and the password are right, and that this machine may reach it.\n',
   })
