@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { quick } from './effort.ts'
 import { interleave, median, ratio } from './rounds.ts'
 import { judged } from './table.ts'
 import { benchTypedClient } from './typed-client.ts'
 
 test('a benchmark runs to its end, with processes and tables', async () => {
-  const text = await benchTypedClient({ quick: true, rounds: 1 })
+  const text = await benchTypedClient({ ...quick, rounds: 1 })
 
   expect(text).toMatch(/\| 1,000 Elastic IPs, in pages of 100 \| \d+\.\d\d \| \d+\.\d\d \| \d+\.\d\d \| ≤ 1\.35 \| (met|missed) \|/)
   expect(text).toMatch(/\| 500 plans, in one answer \| \d+\.\d\d \|/)

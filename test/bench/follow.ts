@@ -1,42 +1,112 @@
 import type { Effort } from './effort.ts'
-import { type Followed, follow } from './following.ts'
+import { type Followed, type FollowOptions, follow } from './following.ts'
+import { interleave, median, ratio } from './rounds.ts'
 import { fixed, judged, table } from './table.ts'
 
-const intervalMs = 5_000
-const meanMs = 60_000
 const ways = ['job per move', 'bot'] as const
+type Figures = Record<(typeof ways)[number], Followed[]>
 
-/** What it costs to follow so many moves, for the bot's one sweep and for one job per move. One round of each: it takes minutes. */
-export async function benchFollow({ quick }: Effort): Promise<string> {
-  const options = quick ? { intervalMs: 1_000, meanMs: 6_000 } : { intervalMs, meanMs }
-  const parts: string[] = []
-  for (const count of quick ? [200] : [1_000, 10_000]) {
-    const found = { 'job per move': undefined as Followed | undefined, bot: undefined as Followed | undefined }
-    for (const how of ways) found[how] = await follow(how, { count, ...options })
-    if (found.bot && found['job per move']) parts.push(describe(count, options, found.bot, found['job per move']))
-  }
+const intervalMs = 5_000
+
+/** What it costs to follow so many moves, for the bot's one sweep and for one job per move. */
+export async function benchFollow({ quick, followRounds }: Effort): Promise<string> {
+  const ending = quick ? { intervalMs: 1_000, meanMs: 6_000 } : { intervalMs, meanMs: 60_000 }
+  const few = quick ? ending : { intervalMs, meanMs: 20_000 }
+  const many = quick ? 200 : 10_000
+  const measure = (options: FollowOptions) => interleave(ways, followRounds, (how) => follow(how, options))
+
+  const lasting = { count: many, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 20_000 }
+  const parts = [
+    describeLasting(lasting, await measure(lasting)),
+    describeEnding({ ...few, count: quick ? 100 : 1_000 }, await measure({ ...few, count: quick ? 100 : 1_000 })),
+    describeEnding({ ...ending, count: many }, await measure({ ...ending, count: many })),
+    await acknowledgeMeanwhile({ quick, followRounds }, many, ending),
+  ]
   return parts.join('\n\n')
 }
 
-function describe(count: number, options: { intervalMs: number; meanMs: number }, bot: Followed, jobs: Followed): string {
-  const requests = ({ lists, gets }: Followed) => lists + gets
-  // All are in flight for half the mean and end evenly over the next mean, so that they are for the mean on average.
-  const lists = (Math.ceil(count / 100) * options.meanMs) / options.intervalMs
-  const mostLateMs = options.intervalMs + (count <= 1_000 ? 250 : 1_000)
-  const least = (ratio: number, wanted: number) => [`≥ ${wanted} × fewer`, `${fixed(ratio, 1)} ×, ${ratio >= wanted ? 'met' : 'missed'}`]
-  const allowed = fixed(requests(bot) / (lists + count))
+const head = (about: string) => [about, 'one job per move', 'Lockkeeper', 'target', '']
+
+const least = (value: number, wanted: number) => [`≥ ${wanted} × less`, `${fixed(value, 1)} ×, ${value >= wanted ? 'met' : 'missed'}`]
+
+/** Nothing ends: what following itself costs. */
+function describeLasting(
+  { count, intervalMs: every, lastingMs }: { count: number; intervalMs: number; lastingMs: number },
+  found: Figures,
+) {
+  const of = columns(found)
+  const less = (figure: (followed: Followed) => number) => ratio(found['job per move'], found.bot, figure)
   const rows = [
-    ['requests to the account API', `${requests(jobs)}`, `${requests(bot)}`, ...least(requests(jobs) / requests(bot), 8)],
-    ['… for each that is needed', fixed(requests(jobs) / (lists + count)), allowed, ...judged(Number(allowed), 1.1)],
-    ['Redis commands', `${jobs.redisCommands}`, `${bot.redisCommands}`, ...least(jobs.redisCommands / bot.redisCommands, 8)],
-    ['CPU of the bot, s', fixed(jobs.botCpuSeconds, 1), fixed(bot.botCpuSeconds, 1), ...least(jobs.botCpuSeconds / bot.botCpuSeconds, 4)],
-    ['CPU of Redis, s', fixed(jobs.redisCpuSeconds, 1), fixed(bot.redisCpuSeconds, 1), '', ''],
-    ['told after the end, p50, ms', fixed(jobs.toldP50, 0), fixed(bot.toldP50, 0), '', ''],
-    ['told after the end, p99, ms', fixed(jobs.toldP99, 0), fixed(bot.toldP99, 0), ...judged(bot.toldP99, mostLateMs)],
-    ['told', `${jobs.told}`, `${bot.told}`, `${count}`, bot.told === count ? 'met' : 'missed'],
-    ['memory at most, MB', fixed(jobs.memoryMb, 0), fixed(bot.memoryMb, 0), '', ''],
+    ['requests to the account API', ...of(requests, 0), ...least(less(requests), 8)],
+    ['Redis commands', ...of(redisCommands, 0), ...least(less(redisCommands), 8)],
+    ['CPU of the follower and of Redis, s', ...of(cpu, 2), ...least(less(cpu), 4)],
+    ['memory at most, MB', ...of(memory, 0), ...most(median(found.bot.map(memory)), 250)],
   ]
-  const head = [`N = ${count}`, 'one job per move', 'Lockkeeper', 'target', '']
-  const about = `An interval of ${options.intervalMs / 1_000} s, and moves that take ${options.meanMs / 1_000} s on average.`
-  return `${table(head, rows)}\n\n${about}`
+  const about = `N = ${count}, none ends, ${lastingMs / 1_000} s`
+  return `${table(head(about), rows)}\n\nAn interval of ${every / 1_000} s.`
+}
+
+/** Moves end, and are told: cards are updated and reports posted. */
+function describeEnding({ count, intervalMs: every, meanMs }: { count: number; intervalMs: number; meanMs: number }, found: Figures) {
+  const of = columns(found)
+  const less = (figure: (followed: Followed) => number) => ratio(found['job per move'], found.bot, figure)
+  // All are in flight for half the mean and end evenly over the next mean, so that they are for the mean on average.
+  const needed = (Math.ceil(count / 100) * meanMs) / every + count
+  const eachNeeded = (followed: Followed) => requests(followed) / needed
+  const isMany = count > 1_000
+  const mostLateMs = every + (isMany ? 1_000 : 250)
+  const rows = [
+    ['requests to the account API', ...of(requests, 0), ...(isMany ? least(less(requests), 8) : ['', ''])],
+    ['… for each that is needed', ...of(eachNeeded, 2), ...most(median(found.bot.map(eachNeeded)), 1.1)],
+    ['Redis commands', ...of(redisCommands, 0), ...(isMany ? least(less(redisCommands), 8) : ['', ''])],
+    ['CPU of the follower and of Redis, s', ...of(cpu, 1), '', `${fixed(less(cpu), 1)} × less`],
+    ['told after the end, p50, ms', ...of(({ toldP50 }) => toldP50, 0), '', ''],
+    [
+      'told after the end, p99, ms',
+      ...of(({ toldP99 }) => toldP99, 0),
+      ...most(median(found.bot.map(({ toldP99 }) => toldP99)), mostLateMs),
+    ],
+    ['told', ...of(({ told }) => told, 0), `${count}`, found.bot.every(({ told }) => told === count) ? 'met' : 'missed'],
+    ['memory at most, MB', ...of(memory, 0), ...(isMany ? most(median(found.bot.map(memory)), 250) : ['', ''])],
+  ]
+  const about = `N = ${count}, moves of ${meanMs / 1_000} s`
+  return `${table(head(about), rows)}\n\nAn interval of ${every / 1_000} s; all end evenly over ${meanMs / 1_000} s.`
+}
+
+/** Commands while so many moves end, beside commands to a bot that follows nothing. */
+async function acknowledgeMeanwhile({ quick, followRounds }: Pick<Effort, 'quick' | 'followRounds'>, count: number, ending: Ending) {
+  const commands = quick ? 100 : 1_000
+  const idle = { count: 0, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 22_000, commands }
+  const found = await interleave(['idle', 'busy'] as const, Math.min(followRounds, 3), (name) =>
+    follow('bot', name === 'idle' ? idle : { ...ending, count, commands }),
+  )
+  const p50 = (followed: Followed) => followed.acknowledged?.p50 ?? Number.NaN
+  const p99 = (followed: Followed) => followed.acknowledged?.p99 ?? Number.NaN
+  const row = (name: string, figure: (followed: Followed) => number, target?: number) => {
+    const times = ratio(found.busy, found.idle, figure)
+    return [
+      name,
+      fixed(median(found.idle.map(figure)), 1),
+      fixed(median(found.busy.map(figure)), 1),
+      fixed(times, 1),
+      ...judged(times, target),
+    ]
+  }
+  const rows = [row('acknowledged, p50, ms', p50), row('acknowledged, p99, ms', p99, 5)]
+  return `${table([`${commands} commands, one in 20 ms`, 'nothing in flight', `${count} moves that end`, 'times', 'target', ''], rows)}`
+}
+
+type Ending = Pick<FollowOptions, 'intervalMs' | 'meanMs'>
+
+const requests = ({ lists, gets }: Followed) => lists + gets
+const redisCommands = (followed: Followed) => followed.redisCommands
+const cpu = ({ botCpuSeconds, redisCpuSeconds }: Followed) => botCpuSeconds + redisCpuSeconds
+const memory = ({ memoryMb }: Followed) => memoryMb
+
+function columns(found: Figures) {
+  return (figure: (followed: Followed) => number, digits: number) => ways.map((way) => fixed(median(found[way].map(figure)), digits))
+}
+
+function most(value: number, limit: number): string[] {
+  return [`≤ ${limit}`, value <= limit ? 'met' : 'missed']
 }

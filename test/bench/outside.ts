@@ -66,6 +66,12 @@ const account = createServer((request, response) => {
   return json(response, { data: [], meta: {} })
 })
 
+const known: Record<string, unknown> = {
+  'auth.test': { ok: true, user_id: 'UBOT', bot_id: 'BBOT', team_id: 'T1', url: 'https://bench.slack.com/' },
+  'users.info': { ok: true, user: { id: 'U0ADA00001', team_id: 'T1', name: 'ada' } },
+  'conversations.info': { ok: true, channel: { id: 'C1' } },
+}
+
 const slack = createServer((request, response) => {
   let body = ''
   request.setEncoding('utf8')
@@ -74,8 +80,7 @@ const slack = createServer((request, response) => {
   })
   request.on('end', () => {
     const method = (request.url ?? '').split('/').at(-1) ?? ''
-    if (method === 'auth.test')
-      return json(response, { ok: true, user_id: 'UBOT', bot_id: 'BBOT', team_id: 'T1', url: 'https://bench.slack.com/' })
+    if (method in known) return json(response, known[method])
     if (method === 'chat.update') counts.updates += 1
     if (method === 'chat.postMessage') {
       counts.posts += 1

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { signatureOf } from '../../sandbox/slack/signature.ts'
 
@@ -9,6 +10,8 @@ export interface Load {
   port: number
   connections: number
   count: number
+  /** Each connection sends one in so many ms; without it, the next as soon as the last is acknowledged. */
+  everyMs?: number
   secret: string
   /** Where answers go. */
   responseUrl: string
@@ -26,7 +29,7 @@ let sent = 0
 process.on('message', async (load: Load) => process.send?.(await run(load)))
 process.on('disconnect', () => process.exit(0))
 
-async function run({ port, connections, count, secret, responseUrl }: Load): Promise<Acknowledged> {
+async function run({ port, connections, count, everyMs, secret, responseUrl }: Load): Promise<Acknowledged> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections, pipelining: 1 })
   const took: number[] = []
   const bodies = Array.from({ length: count }, () => bodyOf(responseUrl))
@@ -48,7 +51,9 @@ async function run({ port, connections, count, secret, responseUrl }: Load): Pro
       })
       await body.dump()
       if (statusCode !== 200) throw new Error(`acknowledged with ${statusCode}`)
-      took.push(performance.now() - startedAt)
+      const tookMs = performance.now() - startedAt
+      took.push(tookMs)
+      if (everyMs !== undefined) await delay(Math.max(0, everyMs - tookMs))
     }
   }
 

@@ -1,0 +1,53 @@
+import type { Redis } from 'ioredis'
+import { createKeys } from '../../src/changes/keys.ts'
+import { createStore } from '../../src/changes/store.ts'
+import { payloadHash } from '../../src/domain/payload.ts'
+
+/** As many requests, approved, accepted and under way, as the bot would have recorded them. */
+export async function recordMoves(redis: Redis, prefix: string, count: number): Promise<void> {
+  const store = createStore({ redis, keys: createKeys(prefix), audit: { encode: () => '{"act":"bench"}', kick: () => {} } })
+  const origin = { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' }
+  const one = async (index: number) => {
+    const id = String(index).padStart(32, '0')
+    const elasticIpId = `eip_${String(index).padStart(6, '0')}`
+    const address = `10.${Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`
+    const facts = { elasticIpId, address, from: { id: 'sv_from', name: 'web-1' }, to: { id: 'sv_to', name: 'web-2' } }
+    const asked = {
+      id,
+      kind: 'ip.move' as const,
+      input: { elasticIpId, serverId: 'sv_to' },
+      facts,
+      resource: `elastic_ip:${elasticIpId}`,
+      unchecked: [],
+      origin,
+    }
+    await store.create({
+      ...asked,
+      sentence: `Move ${address}`,
+      hash: payloadHash(asked),
+      rule: 'APPROVERS',
+      needsApproval: true,
+      ttlMs: 3_600_000,
+    })
+    const request = await store.find(id)
+    if (!request) throw new Error('not recorded')
+    await store.transition(request, { name: 'approve', from: ['waiting'], to: 'approved' })
+    await store.transition(request, { name: 'send', from: ['approved'], to: 'starting', stamp: ['sentAt'] })
+    await store.transition(request, { name: 'accept', from: ['starting'], to: 'following', stamp: ['acceptedAt'], dueInMs: 0 })
+    // As if its card had been posted, and showed this.
+    const keys = createKeys(prefix)
+    await redis.hset(
+      keys.record(id),
+      'cardTs',
+      JSON.stringify(`1.${index}`),
+      'cardRevision',
+      '4',
+      'outbox:card',
+      JSON.stringify({ status: 'settled', token: 'bench' }),
+    )
+    await redis.zrem(keys.outbox, `${id}/card`)
+  }
+  for (let at = 0; at < count; at += 200)
+    await Promise.all(Array.from({ length: Math.min(200, count - at) }, (_, index) => one(at + index)))
+  await redis.del(createKeys(prefix).auditIntake)
+}
