@@ -32,6 +32,22 @@ describe('a write that was carried out, and whose answer says otherwise', () => 
   })
 })
 
+test.each<[string, FaultOrder]>([
+  ['its connection closes', { kind: 'drop-before' }],
+  ['its connection is reset', { kind: 'reset' }],
+])('a write that is not carried out, because %s, is told as not started after a while, and not sent again', async (_, order) => {
+  const world = await startWorld({ timings: quick })
+  const fault = world.accountApi.faults.add({ ...thePatch, ...order })
+
+  const { card, elasticIp } = await approveMove(world)
+  const report = await untilReport(world.slack, card.ts, /Not started/)
+
+  expect(fault.fired).toBe(1)
+  expect(report.text).toContain('the move did not start and nothing was changed')
+  expect(patchesOf(world)).toHaveLength(1)
+  expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: elasticIp.serverId })
+})
+
 describe('a write that is answered with 429', () => {
   test('is not known, and told as not started once a look shows that it was not carried out', async () => {
     const world = await startWorld({ timings: quick })

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { ops, untilCard, untilReport } from '../journeys/world.ts'
 import { startStandInWorld } from './stand-in-world.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 /** Longer than the lock of a job (30 s), of a tick (6 s) and of a message that is being sent. */
 const blockMs = 35_000
@@ -11,42 +12,75 @@ const aftermathMs = 4_000
 
 const blockedLoop = new URL('./blocked-loop.ts', import.meta.url).href
 
-type World = Awaited<ReturnType<typeof startStandInWorld>>
 type Blocking = 'stopped by a signal' | 'busy in JavaScript'
 
-/** Where it stands still: each blocks the bot at the moment when its request arrives. */
+interface Standstill {
+  world: Awaited<ReturnType<typeof startStandInWorld>>
+  /** Between the blocked bot and Redis. */
+  proxy: TcpProxy
+  elasticIpId: string
+  block: () => void
+  /** The bot is not blocked any more. */
+  over: Promise<void>
+}
+
+/** Where it stands still: each blocks the bot at the moment when what it sent arrives. Gives how often that has happened. */
 const moments = {
-  'the look before the write': ({ accountApi }: World, id: string, block: () => void) =>
-    accountApi.faults.add({ method: 'GET', path: `/elastic_ips/${id}`, kind: 'delay', delayMs: 200, meanwhile: block }),
-  'the write': ({ accountApi }: World, id: string, block: () => void) =>
-    accountApi.faults.add({ method: 'PATCH', path: `/elastic_ips/${id}`, kind: 'delay', delayMs: 200, meanwhile: block }),
-  'the report': ({ slack }: World, _: string, block: () => void) => {
-    let blocked = false
-    const isReport = (args: Record<string, unknown>) => {
-      if (args.thread_ts === undefined) return false
-      if (!blocked) block()
-      blocked = true
-      return true
+  'the look before the write': ({ world, elasticIpId, block }: Standstill) => {
+    const path = `/elastic_ips/${elasticIpId}`
+    const fault = world.accountApi.faults.add({ method: 'GET', path, kind: 'delay', delayMs: 200, meanwhile: block })
+    return () => fault.fired
+  },
+  // It reaches Redis only when another bot has done it all: there it is decided that it comes too late.
+  'the claim of the write': ({ proxy, block, over }: Standstill) => {
+    const isClaim = (sent: Buffer) => {
+      const fits = sent.includes('"name":"send"')
+      if (fits) block()
+      return fits
     }
-    return slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 200, when: isReport })
+    proxy.holdSent(isClaim, over)
+    return () => proxy.fired.held
+  },
+  'the write': ({ world, elasticIpId, block }: Standstill) => {
+    const path = `/elastic_ips/${elasticIpId}`
+    const fault = world.accountApi.faults.add({ method: 'PATCH', path, kind: 'delay', delayMs: 200, meanwhile: block })
+    return () => fault.fired
+  },
+  'the report': ({ world, block }: Standstill) => {
+    const isReport = (args: Record<string, unknown>) => {
+      if (args.thread_ts !== undefined) block()
+      return args.thread_ts !== undefined
+    }
+    const fault = world.slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 200, when: isReport })
+    return () => fault.fired
   },
 }
 type Moment = keyof typeof moments
 
 /** One bot is blocked there for longer than every lock; a second one comes when it is. */
 async function blockAt(moment: Moment, blocking: Blocking) {
+  const address = new URL(inject('redisUrl'))
+  const proxy = await startTcpProxy({ port: Number(address.port), host: address.hostname })
+  onTestFinished(() => proxy.close())
+  address.port = String(proxy.port)
+  const own = [{ REDIS_URL: address.href }]
   const nodeOptions = ['--import', blockedLoop]
-  const world = await startStandInWorld({ bots: 2, atOnce: 1, nodeOptions, env: { BLOCK_MS: String(blockMs) } })
+  const world = await startStandInWorld({ bots: 2, atOnce: 1, nodeOptions, own, env: { BLOCK_MS: String(blockMs) } })
   const { accountApi, slack, bots } = world
   const { elasticIp, target } = accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(slack, /Waiting for approval/)
 
   const blocked = Promise.withResolvers<number>()
-  const fault = moments[moment](world, elasticIp.id, () => {
+  const over = Promise.withResolvers<void>()
+  let isBlocked = false
+  const block = () => {
+    if (isBlocked) return
+    isBlocked = true
     bots.signal(0, blocking === 'stopped by a signal' ? 'SIGSTOP' : 'SIGUSR2')
     blocked.resolve(Date.now())
-  })
+  }
+  const fired = moments[moment]({ world, proxy, elasticIpId: elasticIp.id, block, over: over.promise })
   await world.ben.click(card, 'Approve')
   const blockedAt = await blocked.promise
   await bots.start(1)
@@ -54,6 +88,7 @@ async function blockAt(moment: Moment, blocking: Blocking) {
   const takenOverAfterMs = await report.then(() => Date.now() - blockedAt)
   await delay(blockedAt + blockMs - Date.now())
   if (blocking === 'stopped by a signal') bots.signal(0, 'SIGCONT')
+  over.resolve()
 
   slack.connectBot(bots.url(0))
   await expect
@@ -64,7 +99,7 @@ async function blockAt(moment: Moment, blocking: Blocking) {
 
   console.log(JSON.stringify({ moment, blocking, takenOverAfterMs }))
   return {
-    fired: fault.fired,
+    fired: fired(),
     writes: accountApi.journal.writes().length,
     reports: slack.thread(ops, card.ts).length - 1,
     cards: slack.messages(ops).filter(({ isBot }) => isBot).length,

@@ -16,7 +16,8 @@ export async function startTcpProxy(first: { port: number; host?: string }) {
   let refusing = false
   let repliesToLose = 0
   let isLost = () => false
-  const fired = { resets: 0, swallowed: 0, refused: 0, lostReplies: 0 }
+  let hold: { fits: (sent: Buffer) => boolean; until: Promise<void> } | undefined
+  const fired = { resets: 0, swallowed: 0, refused: 0, lostReplies: 0, held: 0 }
 
   const proxy = createServer({ pauseOnConnect: false }, (client) => {
     if (refusing) {
@@ -27,12 +28,18 @@ export async function startTcpProxy(first: { port: number; host?: string }) {
     const server = connect(target.port, target.host ?? '127.0.0.1')
     const pair = { client, server }
     pairs.add(pair)
-    const pass = (from: Socket, to: Socket) =>
-      from.on('data', (data) => {
-        if (hole) fired.swallowed += 1
-        else to.write(data)
-      })
-    pass(client, server)
+    client.on('data', (data) => {
+      if (hole) fired.swallowed += 1
+      else if (hold?.fits(data)) {
+        fired.held += 1
+        client.pause()
+        void hold.until.then(() => {
+          server.write(data)
+          client.resume()
+        })
+        hold = undefined
+      } else server.write(data)
+    })
     server.on('data', (data) => {
       if (hole) fired.swallowed += 1
       else if (repliesToLose > 0 || isLost()) {
@@ -66,6 +73,10 @@ export async function startTcpProxy(first: { port: number; host?: string }) {
     /** The next answer is lost, and its connection with it: what was asked was done. */
     loseNextReply: () => {
       repliesToLose += 1
+    },
+    /** The first thing sent that fits is on its way until then, and what its connection sends after it. */
+    holdSent: (fits: (sent: Buffer) => boolean, until: Promise<void>) => {
+      hold = { fits, until }
     },
     /** Asked of every answer from now on: those are lost, and their connections with them. */
     loseRepliesIf: (lost: () => boolean) => {

@@ -1,0 +1,263 @@
+import fc from 'fast-check'
+import { ops, people } from '../journeys/world.ts'
+import type { RawRequest } from '../sandbox/slack/slack.ts'
+
+/** Ids that nobody has: where one of these stands as a mention, it came from outside and was not escaped. */
+const evil = [
+  '<!channel>',
+  '<!here>',
+  '<!everyone>',
+  '<@UEVIL12345>',
+  '<#CEVIL12345>',
+  '<!subteam^SEVIL12345>',
+  '<https://evil.example|web-2>',
+]
+export const evilMarkup = /<!(channel|here|everyone)[|>]|<@UEVIL|<#CEVIL|<!subteam\^SEVIL|<(https?:\/\/|mailto:)evil/
+/** Alone to the person who typed it, a mention by its id is shown as one, as Slack itself had made it of `@name`: nobody is notified. */
+export const evilWhisper = /<!(channel|here|everyone)[|>]|<(https?:\/\/|mailto:)evil/
+
+const piece = fc.oneof(
+  fc.constantFrom(...evil),
+  fc.constantFrom(
+    '&lt;!channel&gt;',
+    '&',
+    '|',
+    '`',
+    '*',
+    '_',
+    '~',
+    '>',
+    '“',
+    '\n',
+    '\r\n',
+    '\u2028',
+    '\t',
+    '\0',
+    '\u202e',
+    '\u200b',
+    '\ud83d',
+    '👩‍👩‍👧',
+  ),
+  fc.constantFrom(
+    '--',
+    '"',
+    "'",
+    '{',
+    '}',
+    '%s',
+
+    '../',
+    '__proto__',
+    'constructor',
+    '[object Object]',
+    'null',
+    '-1',
+    '1e999',
+    'eip_',
+    'sv_',
+  ),
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.string({ unit: 'binary', maxLength: 12 }),
+)
+
+/** Text as nobody should send it: markup, half characters, direction marks, and now and then thousands of them. */
+export const garbageText = fc.oneof(
+  { weight: 8, arbitrary: fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(piece, fc.integer({ min: 1, max: 9_000 })).map(([text, length]) => text.repeat(length).slice(0, length)),
+  },
+)
+
+/** Any JSON at all, with such texts in it. */
+export const garbageJson = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.oneof(garbageText, fc.double(), fc.maxSafeInteger(), fc.boolean(), fc.constant(null)),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(fc.constantFrom('id', 'data', 'text', 'value', 'type'), fc.string({ maxLength: 8 })), tie('value'), {
+      maxKeys: 4,
+    }),
+  ),
+})).value
+
+/** What is registered with a bot, and the value of a button that would decide something. */
+export interface Known {
+  words: string[]
+  clicks: string[]
+  submissions: string[]
+  options: string[]
+  blocks: string[]
+  buttonValue: string
+  cardTs: string
+}
+
+const form = 'application/x-www-form-urlencoded'
+const userId = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(people.ada, people.ben, people.chiara, people.dov) }, garbageText)
+const channelId = fc.oneof({ weight: 8, arbitrary: fc.constant(ops) }, garbageText)
+
+/** Nearly right: each part is what it should be, or seldom garbage of another kind, or not there: most get past the schemas. */
+function or<T>(right: fc.Arbitrary<T>, weight = 60): fc.Arbitrary<T | unknown> {
+  return fc.oneof(
+    { weight, arbitrary: right },
+    { weight: 1, arbitrary: garbageText },
+    { weight: 1, arbitrary: garbageJson },
+    fc.constant(undefined),
+  )
+}
+
+/** The right value with something wrong in it, so that it never decides anything. */
+function spoilt(value: string): fc.Arbitrary<string> {
+  return fc
+    .oneof(
+      fc
+        .tuple(fc.nat(value.length - 1), fc.constantFrom('0', 'f', 'g', '.', ' ', '<'))
+        .map(([at, letter]) => value.slice(0, at) + letter + value.slice(at + 1)),
+      garbageText.map((text) => value + text),
+      garbageText.map((text) => text + value),
+      garbageText,
+    )
+    .filter((text) => text !== value)
+}
+
+/** One request of Slack's as it must never be, or nearly so. */
+export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
+  // Unlike every one before, so that none is taken for a repeat.
+  const once = fc.uuid()
+  const origin = fc.record({ teamId: or(fc.constant('T0NIMBUS01')), channelId, userId, command: or(fc.constant('/infra')) })
+  const metadata = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc
+        .record({ origin, extra: or(spoilt(known.buttonValue)), responseUrl: or(fc.constant('https://evil.example/hook')) })
+        .map((value) => JSON.stringify(value)),
+    },
+    garbageText,
+    garbageJson.map((value) => JSON.stringify(value)),
+  )
+  const chosen = fc.record({ text: or(fc.record({ type: fc.constant('plain_text'), text: garbageText })), value: or(garbageText) })
+  const element = fc.record({
+    type: fc.constant('plain_text_input'),
+    value: or(garbageText),
+    selected_option: or(chosen),
+    selected_user: or(userId),
+  })
+  const state = or(fc.record({ values: or(fc.dictionary(fc.constantFrom(...known.blocks), or(fc.record({ e: or(element) })))) }))
+  const view = fc.record({
+    id: or(once),
+    type: or(fc.constantFrom('modal', 'home')),
+    hash: once,
+    callback_id: or(fc.constantFrom(...known.submissions)),
+    private_metadata: metadata,
+    state,
+  })
+  const person = fc.record({ id: userId, team_id: or(fc.constant('T0NIMBUS01')) })
+  const surroundings = {
+    user: or(person),
+    team: or(fc.constant({ id: 'T0NIMBUS01' })),
+    channel: or(channelId.map((id) => ({ id }))),
+    trigger_id: once,
+    response_url: or(fc.constant('https://evil.example/hook')),
+  }
+
+  const command = fc
+    .record({
+      command: fc.oneof(
+        { weight: 8, arbitrary: fc.constant('/infra') },
+        garbageText.map((text) => `/${text}`),
+      ),
+      text: fc.tuple(fc.constantFrom('', ...known.words), garbageText).map(([words, text]) => `${words} ${text}`),
+      user_id: userId,
+      channel_id: channelId,
+      team_id: fc.constant('T0NIMBUS01'),
+      trigger_id: once,
+    })
+    .map((fields): RawRequest => ({ contentType: form, body: new URLSearchParams(fields).toString() }))
+  const action = fc.record({
+    type: fc.constant('button'),
+    action_id: or(fc.constantFrom(...known.clicks)),
+    block_id: or(fc.constantFrom(...known.blocks)),
+    action_ts: once,
+    value: or(spoilt(known.buttonValue)),
+    selected_option: or(chosen),
+  })
+  const click = fc.record({
+    type: fc.constant('block_actions'),
+    ...surroundings,
+    container: or(fc.record({ message_ts: or(fc.constant(known.cardTs)) })),
+    actions: or(fc.array(or(action), { minLength: 1, maxLength: 2 })),
+    view: or(view),
+  })
+  const submission = fc.record({ type: fc.constant('view_submission'), ...surroundings, view: or(view) })
+  const options = fc.record({
+    type: fc.constant('block_suggestion'),
+    ...surroundings,
+    action_id: or(fc.constantFrom(...known.options)),
+    block_id: or(fc.constantFrom(...known.blocks)),
+    value: or(garbageText),
+    view: or(view),
+  })
+  const interaction = fc
+    .oneof({ weight: 3, arbitrary: click }, { weight: 3, arbitrary: submission }, { weight: 2, arbitrary: options }, garbageJson)
+    .map((payload): RawRequest => ({ contentType: form, body: new URLSearchParams({ payload: JSON.stringify(payload) ?? '' }).toString() }))
+  const event = fc
+    .record({
+      type: fc.constant('event_callback'),
+      team_id: or(fc.constant('T0NIMBUS01')),
+      event_id: or(once),
+      event: or(
+        fc.record({ type: fc.constant('app_home_opened'), user: userId, channel: or(channelId), tab: or(fc.constant('home')) }),
+        12,
+      ),
+    })
+    .map((payload): RawRequest => ({ contentType: 'application/json', body: JSON.stringify(payload) }))
+  const anything = fc
+    .tuple(
+      fc.oneof(
+        garbageText,
+        garbageJson.map((value) => JSON.stringify(value)),
+      ),
+      fc.constantFrom(form, 'application/json', 'text/plain'),
+    )
+    .map(([body, contentType]): RawRequest => ({ contentType, body }))
+
+  return fc.oneof(
+    { weight: 4, arbitrary: command },
+    { weight: 8, arbitrary: interaction },
+    { weight: 1, arbitrary: event },
+    { weight: 1, arbitrary: anything },
+  )
+}
+
+/** What the account API answers: any JSON, or its own answer with some of its values replaced. */
+export const garbageAnswer: fc.Arbitrary<(body: unknown) => unknown> = fc.oneof(
+  { weight: 1, arbitrary: garbageJson.map((value) => () => value) },
+  {
+    weight: 6,
+    arbitrary: fc
+      .array(fc.tuple(fc.nat(10_000), fc.oneof({ weight: 3, arbitrary: garbageText as fc.Arbitrary<unknown> }, garbageJson)), {
+        minLength: 1,
+        maxLength: 40,
+      })
+      .map((changes) => (body: unknown) => replaceValues(body, changes)),
+  },
+)
+
+function replaceValues(body: unknown, changes: [number, unknown][]): unknown {
+  const copy = structuredClone(body)
+  const places: [Record<string, unknown>, string][] = []
+  collect(copy, places)
+  for (const [pick, value] of changes) {
+    const place = places[pick % places.length]
+    if (place) place[0][place[1]] = value
+  }
+  return copy
+}
+
+function collect(value: unknown, places: [Record<string, unknown>, string][]): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, part] of Object.entries(value)) {
+    places.push([value as Record<string, unknown>, name])
+    collect(part, places)
+  }
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { buttonValue } from '../../src/changes/buttons.ts'
+import { keyForm } from '../../src/features/create-api-key/modal.ts'
+import { moveForm } from '../../src/features/move-elastic-ip/modal.ts'
+import { renameForm } from '../../src/features/rename-virtual-machine/modal.ts'
+import { openRecords } from '../journeys/records.ts'
+import { ops, people, startWorld, untilCard, untilWhisper } from '../journeys/world.ts'
+import { evilMarkup, evilWhisper, garbageAnswer, garbageRequest } from './garbage-payloads.ts'
+
+/**
+ * Throws batches of garbage requests at a whole bot, `atOnce` in each, while the account API answers garbage now and then. Whatever they are: every one is
+ * answered, nothing is written to the account, and nothing of theirs is a mention or a link in what the bot says.
+ */
+export async function throwGarbage({ batches, atOnce, seed }: { batches: number; atOnce: number; seed: number }) {
+  const world = await startWorld({ env: { LOG_LEVEL: 'debug' } })
+  const { slack, accountApi } = world
+  const { elasticIp, target } = accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  const card = await untilCard(slack, /Waiting for approval/)
+  const [request] = await openRecords(world).all()
+  const [bot] = world.bots
+  if (!request || !bot) throw new Error('there is nothing to throw at')
+  const { clicks, submissions, options } = bot.interactions
+  const forms = [keyForm, moveForm, renameForm].flatMap((form) => Object.values<string>(form))
+  const known = {
+    words: bot.commands.map(({ words }) => words),
+    clicks: Object.keys(clicks),
+    submissions: Object.keys(submissions),
+    options: Object.keys(options),
+    blocks: [...new Set([...forms, 'reason', 'confirmed', 'constructor'])],
+    buttonValue: buttonValue(request),
+    cardTs: card.ts,
+  }
+  const statuses: Record<number, number> = {}
+  let garbledAnswers = 0
+  let looked = 0
+  const said: string[] = []
+
+  /** What was said to Slack since the last look and is not as it may be. */
+  function unescaped(): string[] {
+    const found: string[] = []
+    for (; looked < slack.journal.length; looked += 1) {
+      const { method, args } = slack.journal[looked] ?? {}
+      const whispered = method === 'chat.postEphemeral' || method === 'response_url'
+      found.push(...markupIn(args, whispered ? evilWhisper : evilMarkup, String(method)))
+    }
+    return found
+  }
+
+  const batch = fc.tuple(
+    fc.array(garbageRequest(known), { minLength: atOnce, maxLength: atOnce }),
+    fc.array(fc.option(garbageAnswer), { minLength: 8, maxLength: 8 }),
+  )
+  await fc.assert(
+    fc.asyncProperty(batch, async ([requests, changes]) => {
+      accountApi.faults.clear()
+      const garbled = accountApi.faults.add({
+        method: 'GET',
+        times: Number.POSITIVE_INFINITY,
+        kind: 'instead',
+        instead: ({ body }) => {
+          const change = changes[garbled.fired % changes.length]
+          if (change) garbledAnswers += 1
+          return { body: change ? change(body) : body }
+        },
+      })
+      // What nobody acknowledges is answered with 404 by Bolt, after 3 s.
+      const answers = await Promise.all(requests.map((raw) => slack.sendRaw(raw)))
+      for (const { status, body } of answers) {
+        statuses[status] = (statuses[status] ?? 0) + 1
+        said.push(...markupIn(parsed(body), evilMarkup, 'answer'))
+      }
+      expect([...unescaped(), ...said]).toEqual([])
+      expect(accountApi.journal.writes()).toEqual([])
+    }),
+    // Not made smaller: what one batch leaves behind is part of the next.
+    { seed, numRuns: batches, endOnFailure: true },
+  )
+
+  accountApi.faults.clear()
+  await world.chiara.command('/infra help', { channel: ops })
+  await untilWhisper(slack, people.chiara, /What you can ask me/)
+  expect(unescaped()).toEqual([])
+  expect(accountApi.journal.writes()).toEqual([])
+  expect(world.log.filter((line) => /"level":"fatal"/.test(line))).toEqual([])
+  const defects = world.log.filter((line) => line.includes('"reference"')).map((line) => /"message":"[^"]*"/.exec(line)?.[0] ?? line)
+  return { statuses, garbledAnswers, calls: slack.journal.length, defects: [...new Set(defects)] }
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return body
+  }
+}
+
+/** Where Slack shows text as it is, or does not show it at all. */
+const notShown = new Set([
+  'value',
+  'initial_value',
+  'errors',
+  'private_metadata',
+  'metadata',
+  'callback_id',
+  'action_id',
+  'block_id',
+  'view_id',
+  'trigger_id',
+  'user_id',
+  'user',
+  'users',
+  'channel',
+])
+
+/** Texts that Slack would read as mrkdwn, with a mention or a link in them that came from outside, and where they stand. */
+function markupIn(value: unknown, evil: RegExp, at: string): string[] {
+  if (typeof value === 'string') return evil.test(value) ? [`${at}: ${value.slice(0, 300)}`] : []
+  if (typeof value !== 'object' || value === null) return []
+  if ((value as { type?: unknown }).type === 'plain_text') return []
+  return Object.entries(value).flatMap(([name, part]) => (notShown.has(name) ? [] : markupIn(part, evil, `${at}.${name}`)))
+}
