@@ -63,7 +63,7 @@ async function blockAt(moment: Moment, blocking: Blocking) {
   const proxy = await startTcpProxy({ port: Number(address.port), host: address.hostname })
   onTestFinished(() => proxy.close())
   address.port = String(proxy.port)
-  const own = [{ REDIS_URL: address.href }]
+  const own = (index: number): Record<string, string> => (index === 0 ? { REDIS_URL: address.href } : {})
   const nodeOptions = ['--import', blockedLoop]
   const world = await startStandInWorld({ bots: 2, atOnce: 1, nodeOptions, own, env: { BLOCK_MS: String(blockMs) } })
   const { accountApi, slack, bots } = world
