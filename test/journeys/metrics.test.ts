@@ -102,6 +102,24 @@ test('/metrics tells of a day, by the conventions of Prometheus, and of nobody a
   expect(after.value('lockkeeper_tick_duration_seconds_count')).toBe(after.value('lockkeeper_ticks_total'))
   expect(after.value('lockkeeper_redis_up')).toBe(1)
 
+  expect(after.own.map(({ name, type }) => `${type} ${name}`)).toMatchInlineSnapshot(`
+    [
+      "counter lockkeeper_request_transitions_total",
+      "counter lockkeeper_decisions_total",
+      "histogram lockkeeper_account_api_call_duration_seconds",
+      "histogram lockkeeper_slack_call_duration_seconds",
+      "histogram lockkeeper_move_duration_seconds",
+      "counter lockkeeper_ticks_total",
+      "histogram lockkeeper_tick_duration_seconds",
+      "counter lockkeeper_errors_total",
+      "gauge lockkeeper_redis_up",
+      "gauge lockkeeper_requests_open",
+      "gauge lockkeeper_moves_in_flight",
+      "gauge lockkeeper_messages_unsent",
+      "gauge lockkeeper_queue_jobs",
+      "gauge lockkeeper_last_tick_age_seconds",
+    ]
+  `)
   for (const { name, type, help, samples } of after.own) {
     expect({ name, help }).not.toEqual({ name, help: '' })
     expect(['counter', 'gauge', 'histogram']).toContain(type)
