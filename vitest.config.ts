@@ -10,7 +10,8 @@ export default defineConfig(({ mode }) => ({
     globalSetup: ['test/sandbox/redis-for-tests.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // Many tests wait for a clock, so that more than the cores are kept busy; where processes fight for them, one file after the other.
-    maxWorkers: mode === 'faults' ? 1 : 3,
+
+    // Many tests wait for a clock, so that more than the cores are kept busy; where processes fight for them, as many as there are.
+    maxWorkers: mode === 'faults' ? 2 : 3,
   },
 }))
