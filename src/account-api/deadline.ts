@@ -1,14 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { EventEmitter } from 'node:events'
 
-/** One limit for a whole call with all its tries, joined with the caller's own wish to stop. End it, or its timer lives on. */
+/**
+ * One limit for a whole call with all its tries, joined with the caller's own wish to stop. End it, or its timer lives on.
+ * Its signal is an emitter, which undici takes as well: an AbortSignal for each call would cost a tenth of reading a page.
+ */
 export function startDeadline(ms: number, caller: AbortSignal | undefined) {
-  const controller = new AbortController()
+  const signal = new EventEmitter()
   const endsAt = performance.now() + ms
-  let problem = 'no time left'
+  let problem: string | undefined
 
   function stop(why: string) {
-    problem = why
-    controller.abort()
+    problem ??= why
+    signal.emit('abort')
   }
   const cancel = () => stop('cancelled by the caller')
   const timer = setTimeout(() => stop(`not finished within ${ms} ms`), ms)
@@ -16,13 +19,22 @@ export function startDeadline(ms: number, caller: AbortSignal | undefined) {
   else caller?.addEventListener('abort', cancel, { once: true })
 
   return {
-    signal: controller.signal,
-    /** Why it ended, once the signal is aborted. */
+    signal,
+    /** Why it is over; undefined while it is not. */
     problem: () => problem,
     /** True after the wait; false at once when the wait would outlast the deadline, or as soon as the caller stops. */
-    async wait(waitMs: number): Promise<boolean> {
-      if (performance.now() + waitMs >= endsAt) return false
-      return sleep(waitMs, true, { signal: controller.signal }).catch(() => false)
+    wait(waitMs: number): Promise<boolean> {
+      if (problem !== undefined || performance.now() + waitMs >= endsAt) return Promise.resolve(false)
+      return new Promise((resolve) => {
+        const end = (waited: boolean) => {
+          clearTimeout(waiting)
+          signal.off('abort', giveUp)
+          resolve(waited)
+        }
+        const giveUp = () => end(false)
+        const waiting = setTimeout(() => end(true), waitMs)
+        signal.once('abort', giveUp)
+      })
     },
     end() {
       clearTimeout(timer)

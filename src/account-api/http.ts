@@ -153,6 +153,7 @@ function heldBack(operation: string) {
 }
 
 function unreachable(operation: string, error: unknown, deadline: Deadline, requestSent: 'no' | 'unknown') {
-  if (deadline.signal.aborted) return new ApiUnreachableError({ operation, requestSent: 'unknown', problem: deadline.problem() })
+  const over = deadline.problem()
+  if (over !== undefined) return new ApiUnreachableError({ operation, requestSent: 'unknown', problem: over })
   return new ApiUnreachableError({ operation, requestSent, problem: codeOf(error) })
 }

@@ -21,7 +21,7 @@ const ListResponse = z.object({ data: z.array(z.unknown()) })
  */
 export function resourceKind<Wire, Item>(schema: z.ZodType<Wire>, toItem: (wire: Wire) => Item | undefined) {
   const One = z.object({ data: schema })
-  const All = z.array(schema)
+  const All = z.object({ data: z.array(schema) })
 
   function one(json: unknown): Item {
     const item = toItem(One.parse(json).data)
@@ -30,16 +30,20 @@ export function resourceKind<Wire, Item>(schema: z.ZodType<Wire>, toItem: (wire:
   }
 
   function list(json: unknown): ListAnswer<Item> {
-    const raws = ListResponse.parse(json).data
-    // Nearly always all of it fits, and together is cheaper than each by itself.
-    const wires: (Wire | undefined)[] = All.safeParse(raws).data ?? raws.map((raw) => schema.safeParse(raw).data)
+    // Nearly always all of it fits, and together is much cheaper than each by itself.
+    const items = All.safeParse(json).data?.data.map((wire) => toItem(wire))
+    return items?.every((item) => item !== undefined) ? { items, others: [], broken: 0 } : listOneByOne(json)
+  }
+
+  function listOneByOne(json: unknown): ListAnswer<Item> {
     const answer: ListAnswer<Item> = { items: [], others: [], broken: 0 }
-    wires.forEach((wire, index) => {
+    for (const raw of ListResponse.parse(json).data) {
+      const wire = schema.safeParse(raw).data
       const item = wire && toItem(wire)
-      if (item === undefined) answer.others.push(raws[index])
+      if (item === undefined) answer.others.push(raw)
       else answer.items.push(item)
-      if (wire === undefined) answer.broken++
-    })
+      if (wire === undefined) answer.broken += 1
+    }
     return answer
   }
 

@@ -23,6 +23,9 @@ if (unknown.length > 0 || process.platform !== 'linux') {
   process.exit(1)
 }
 
+// So that the programs which were started are ended as well.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
 const effort = values.quick ? quick : full
 const chosen = Object.entries(benchmarks).filter(([name]) => positionals.length === 0 || positionals.includes(name))
 const print = (text: string) => void process.stdout.write(`${text}\n\n`)

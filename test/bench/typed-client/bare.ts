@@ -10,6 +10,7 @@ const pool = new Pool(process.argv[2] ?? '', {
   headersTimeout: 10_000,
   bodyTimeout: 10_000,
   keepAliveTimeout: 4_000,
+  maxResponseSize: 8 * 1024 * 1024,
 })
 const headers = {
   authorization: 'bench-key-of-nobody',
