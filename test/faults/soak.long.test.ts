@@ -47,7 +47,7 @@ async function startSoak() {
     // Short, because each request has a job that waits for its reminder.
     APPROVAL_TTL: '20s',
   }
-  const bots = await startBots(1, env, { nodeOptions: ['--expose-gc', '--import', collectGarbage] })
+  const bots = await startBots(1, env, { nodeOptions: ['--max-semi-space-size=4', '--expose-gc', '--import', collectGarbage] })
   const admin = new Redis(redis.url)
   onTestFinished(async () => {
     admin.disconnect()

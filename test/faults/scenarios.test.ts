@@ -1,0 +1,21 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../..')
+const page = readFileSync(resolve(root, 'docs/faults.md'), 'utf8')
+const rows = [...page.matchAll(/^\| (\d+) \|.*\| ([^|]+) \|$/gm)].map(([, number, heldBy]) => ({ number: Number(number), heldBy }))
+
+test('every scenario has a row in docs/faults.md, and is held by tests', () => {
+  expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 35 }, (_, index) => index + 1))
+  for (const { heldBy } of rows) expect(heldBy).toMatch(/`[\w/-]+`/)
+})
+
+test('the tests that docs/faults.md names are there', () => {
+  const named = new Set([...page.matchAll(/`((?:faults|journeys|model|changes|account-api)\/[\w-]+|start)`/g)].map(([, name]) => name))
+  const missing = [...named].filter(
+    (name) => !existsSync(resolve(root, `test/${name}.test.ts`)) && !existsSync(resolve(root, `test/${name}.long.test.ts`)),
+  )
+  expect(named.size).toBeGreaterThan(30)
+  expect(missing).toEqual([])
+})
