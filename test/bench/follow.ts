@@ -11,11 +11,11 @@ const intervalMs = 5_000
 /** What it costs to follow so many moves, for the bot's one sweep and for one job per move. */
 export async function benchFollow({ quick, followRounds }: Effort): Promise<string> {
   const ending = quick ? { intervalMs: 1_000, meanMs: 6_000 } : { intervalMs, meanMs: 60_000 }
-  const few = quick ? ending : { intervalMs, meanMs: 20_000 }
+  const few = quick ? ending : { intervalMs, meanMs: 15_000 }
   const many = quick ? 200 : 10_000
   const measure = (options: FollowOptions) => interleave(ways, followRounds, (how) => follow(how, options))
 
-  const lasting = { count: many, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 20_000 }
+  const lasting = { count: many, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 15_000 }
   const parts = [
     describeLasting(lasting, await measure(lasting)),
     describeEnding({ ...few, count: quick ? 100 : 1_000 }, await measure({ ...few, count: quick ? 100 : 1_000 })),
