@@ -10,7 +10,7 @@ export default defineConfig(({ mode }) => ({
     globalSetup: ['test/sandbox/redis-for-tests.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // Many tests wait for a clock, so that more than the cores are kept busy; where processes fight for them, as many as there are.
-    maxWorkers: mode === 'faults' ? 2 : 3,
+    // Most tests wait for a clock, or for something to go wrong long enough, most of the time.
+    maxWorkers: 3,
   },
 }))
