@@ -36,5 +36,6 @@ test('what the bot needs and does not have is said at /readyz in words, and take
   away.times = 0
   slack.revoke(null)
   await expect.poll(() => readyz(scene), { timeout: 40_000, interval: 1_000 }).toEqual(allWell)
-  expect(bots.log.filter((line) => line.includes('"ready again"'))).toHaveLength(1)
+  // What a process has written is read a moment later.
+  await expect.poll(() => bots.log.filter((line) => line.includes('"ready again"'))).toHaveLength(1)
 }, 120_000)

@@ -17,5 +17,6 @@ test('when the primary dies, the replica takes over and the move is followed to 
   const report = await untilReport(world.slack, card.ts, /Done/)
   expect(report.text).toContain(`${elasticIp.address} now answers from ${target.hostname}.`)
   expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+  await untilCard(world.slack, /\*Done/)
   expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toHaveLength(2)
 }, 60_000)
