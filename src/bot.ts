@@ -261,8 +261,8 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       stopping.push(listening.stop)
     }
     if (config.role !== 'web') {
-      watch.start()
       stopping.push(watch.stop)
+      await watch.start()
     }
     const health = await startHealth({
       port: config.opsPort,

@@ -224,7 +224,8 @@ export function createWatch({
     }
   }
 
-  function start(): void {
+  /** Resolves once others can know that this worker is at work. */
+  async function start(): Promise<void> {
     const connection = redis as ConnectionOptions
     const shared = { connection, prefix: keys.queuePrefix, removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } }
     workers.push(
@@ -236,7 +237,7 @@ export function createWatch({
       }),
     )
     for (const worker of workers) worker.on('error', onError).on('failed', (_, error) => onError(error))
-    void guard()
+    await guard()
     watchdog = setInterval(() => void guard(), watchdogMs)
   }
 

@@ -37,7 +37,7 @@ async function startWatch({ watchdogMs = 60_000 } = {}) {
     onError: (error) => errors.push(error),
     watchdogMs,
   })
-  watch.start()
+  void watch.start()
   onTestFinished(async () => {
     await watch.stop()
     await queues.close()
