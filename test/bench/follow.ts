@@ -16,13 +16,19 @@ export async function benchFollow({ quick, followRounds }: Effort): Promise<stri
   const measure = (options: FollowOptions) => interleave(ways, followRounds, (how) => follow(how, options))
 
   const lasting = { count: many, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 15_000 }
-  const parts = [
-    describeLasting(lasting, await measure(lasting)),
-    describeEnding({ ...few, count: quick ? 100 : 1_000 }, await measure({ ...few, count: quick ? 100 : 1_000 })),
-    describeEnding({ ...ending, count: many }, await measure({ ...ending, count: many })),
-    await acknowledgeMeanwhile({ quick, followRounds }, many, ending),
-  ]
-  return parts.join('\n\n')
+  const commands = quick ? 100 : 1_000
+  const idle = { count: 0, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 22_000, commands }
+  const steady = await measure(lasting)
+  const some = await measure({ ...few, count: quick ? 100 : 1_000 })
+  const all = await interleave([...ways, 'idle'] as const, followRounds, (name) =>
+    name === 'idle' ? follow('bot', idle) : follow(name, { ...ending, count: many, ...(name === 'bot' ? { commands } : {}) }),
+  )
+  return [
+    describeLasting(lasting, steady),
+    describeEnding({ ...few, count: quick ? 100 : 1_000 }, some),
+    describeEnding({ ...ending, count: many }, all),
+    describeAcknowledged(commands, many, all.idle, all.bot),
+  ].join('\n\n')
 }
 
 const head = (about: string) => [about, 'one job per move', 'Lockkeeper', 'target', '']
@@ -74,29 +80,17 @@ function describeEnding({ count, intervalMs: every, meanMs }: { count: number; i
 }
 
 /** Commands while so many moves end, beside commands to a bot that follows nothing. */
-async function acknowledgeMeanwhile({ quick, followRounds }: Pick<Effort, 'quick' | 'followRounds'>, count: number, ending: Ending) {
-  const commands = quick ? 100 : 1_000
-  const idle = { count: 0, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 22_000, commands }
-  const found = await interleave(['idle', 'busy'] as const, Math.min(followRounds, 3), (name) =>
-    follow('bot', name === 'idle' ? idle : { ...ending, count, commands }),
-  )
-  const p50 = (followed: Followed) => followed.acknowledged?.p50 ?? Number.NaN
-  const p99 = (followed: Followed) => followed.acknowledged?.p99 ?? Number.NaN
+function describeAcknowledged(commands: number, count: number, idle: Followed[], busy: Followed[]): string {
   const row = (name: string, figure: (followed: Followed) => number, target?: number) => {
-    const times = ratio(found.busy, found.idle, figure)
-    return [
-      name,
-      fixed(median(found.idle.map(figure)), 1),
-      fixed(median(found.busy.map(figure)), 1),
-      fixed(times, 1),
-      ...judged(times, target),
-    ]
+    const times = ratio(busy, idle, figure)
+    return [name, fixed(median(idle.map(figure)), 1), fixed(median(busy.map(figure)), 1), fixed(times, 1), ...judged(times, target)]
   }
-  const rows = [row('acknowledged, p50, ms', p50), row('acknowledged, p99, ms', p99, 5)]
-  return `${table([`${commands} commands, one in 20 ms`, 'nothing in flight', `${count} moves that end`, 'times', 'target', ''], rows)}`
+  const rows = [
+    row('acknowledged, p50, ms', ({ acknowledged }) => acknowledged?.p50 ?? Number.NaN),
+    row('acknowledged, p99, ms', ({ acknowledged }) => acknowledged?.p99 ?? Number.NaN, 5),
+  ]
+  return table([`${commands} commands, one in 20 ms`, 'nothing in flight', `${count} moves that end`, 'times', 'target', ''], rows)
 }
-
-type Ending = Pick<FollowOptions, 'intervalMs' | 'meanMs'>
 
 const requests = ({ lists, gets }: Followed) => lists + gets
 const redisCommands = (followed: Followed) => followed.redisCommands

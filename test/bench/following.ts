@@ -141,7 +141,15 @@ async function startJobs(redisUrl: string, places: Places, moves: { count: numbe
 async function sendCommands(port: number, { slack }: Places, count: number, afterMs: number): Promise<Acknowledged> {
   await delay(afterMs)
   const generator = fork(place('./acknowledge/load.ts'))
-  const load: Load = { port, connections: 1, count, everyMs: 20, secret: signingSecret, responseUrl: new URL('/answer', slack).href }
+  const load: Load = {
+    port,
+    connections: 1,
+    count,
+    everyMs: 20,
+    text: 'help',
+    secret: signingSecret,
+    responseUrl: new URL('/answer', slack).href,
+  }
   return ask<Acknowledged>(generator, load).finally(() => generator.disconnect())
 }
 

@@ -13,6 +13,8 @@ export interface Load {
   /** Each connection sends one in so many ms; without it, the next as soon as the last is acknowledged. */
   everyMs?: number
   secret: string
+  /** What is typed after `/infra`; `ip list` unless told. */
+  text?: string
   /** Where answers go. */
   responseUrl: string
 }
@@ -29,10 +31,10 @@ let sent = 0
 process.on('message', async (load: Load) => process.send?.(await run(load)))
 process.on('disconnect', () => process.exit(0))
 
-async function run({ port, connections, count, everyMs, secret, responseUrl }: Load): Promise<Acknowledged> {
+async function run({ port, connections, count, everyMs, secret, text = 'ip list', responseUrl }: Load): Promise<Acknowledged> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections, pipelining: 1 })
   const took: number[] = []
-  const bodies = Array.from({ length: count }, () => bodyOf(responseUrl))
+  const bodies = Array.from({ length: count }, () => bodyOf(text, responseUrl))
   const timestamp = Math.floor(Date.now() / 1_000)
   const signed = bodies.map((body) => ({ body, signature: signatureOf(secret, timestamp, body) }))
 
@@ -67,7 +69,7 @@ async function run({ port, connections, count, everyMs, secret, responseUrl }: L
 }
 
 /** A slash command as Slack sends it (docs.slack.dev, "Implementing slash commands"). */
-function bodyOf(responseUrl: string): string {
+function bodyOf(text: string, responseUrl: string): string {
   sent += 1
   return new URLSearchParams({
     token: 'gIkuvaNzQIHg97ATvDxqgjtO',
@@ -78,7 +80,7 @@ function bodyOf(responseUrl: string): string {
     user_id: 'U0ADA00001',
     user_name: 'ada',
     command: '/infra',
-    text: 'ip list',
+    text,
     api_app_id: 'A0BENCH001',
     is_enterprise_install: 'false',
     response_url: responseUrl,
