@@ -9,7 +9,7 @@ type Figures = Record<(typeof ways)[number], Followed[]>
 const intervalMs = 5_000
 
 /** What it costs to follow so many moves, for the bot's one sweep and for one job per move. */
-export async function benchFollow({ quick, followRounds }: Effort): Promise<string> {
+export async function benchFollow({ quick, followRounds }: Effort, print: (table: string) => void): Promise<void> {
   const ending = quick ? { intervalMs: 1_000, meanMs: 6_000 } : { intervalMs, meanMs: 60_000 }
   const few = quick ? ending : { intervalMs, meanMs: 15_000 }
   const many = quick ? 200 : 10_000
@@ -18,17 +18,14 @@ export async function benchFollow({ quick, followRounds }: Effort): Promise<stri
   const lasting = { count: many, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 15_000 }
   const commands = quick ? 100 : 1_000
   const idle = { count: 0, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 22_000, commands }
-  const steady = await measure(lasting)
-  const some = await measure({ ...few, count: quick ? 100 : 1_000 })
+  print(describeLasting(lasting, await measure(lasting)))
+  const some = { ...few, count: quick ? 100 : 1_000 }
+  print(describeEnding(some, await measure(some)))
   const all = await interleave([...ways, 'idle'] as const, followRounds, (name) =>
     name === 'idle' ? follow('bot', idle) : follow(name, { ...ending, count: many, ...(name === 'bot' ? { commands } : {}) }),
   )
-  return [
-    describeLasting(lasting, steady),
-    describeEnding({ ...few, count: quick ? 100 : 1_000 }, some),
-    describeEnding({ ...ending, count: many }, all),
-    describeAcknowledged(commands, many, all.idle, all.bot),
-  ].join('\n\n')
+  print(describeEnding({ ...ending, count: many }, all))
+  print(describeAcknowledged(commands, many, all.idle, all.bot))
 }
 
 const head = (about: string) => [about, 'one job per move', 'Lockkeeper', 'target', '']

@@ -83,20 +83,23 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
     ],
   })
 
+  let resting = false
+  const asks: Promise<void>[] = []
+
   /** Asks for everything, again where nobody took the command, until there is a card for it. */
   async function askForAll(): Promise<void> {
     const moves = (await standIns.call('elasticIps')).map(({ id }) => ({ words: `ip move ${id} ${places.to}`, mark: id }))
     const perRequest = faultsMs / (requests * 1.3)
     for (const [index, move] of moves.entries()) {
-      void ask(move, index)
-      if (index % movesPerKey === 0) void ask({ words: `keys create chaos-${index}`, mark: `chaos-${index}` }, index)
+      asks.push(ask(move, index))
+      if (index % movesPerKey === 0) asks.push(ask({ words: `keys create chaos-${index}`, mark: `chaos-${index}` }, index))
       await delay(perRequest)
     }
   }
 
   async function ask({ words, mark }: { words: string; mark: string }, index: number): Promise<void> {
     const isIt = new RegExp(`${mark}\\b`)
-    for (let attempt = 0; attempt < 40; attempt += 1) {
+    for (let attempt = 0; attempt < 40 && !resting; attempt += 1) {
       const outcome = await standIns.call('command', bots.url(index + attempt), ada, `/infra ${words}`, channel).catch(() => 'failed')
       await delay(outcome === 'acknowledged' ? 2_500 : 500)
       if ((await standIns.call('cards', channel)).some(({ text }) => isIt.test(text))) return
@@ -148,7 +151,6 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
     }
   }
 
-  let resting = false
   const asking = askForAll()
   const approving = approveAll(() => !resting)
   await breakThings()
@@ -157,7 +159,7 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
   await delay(1_000)
   const rested = await evidence.comeToRest(requests + Math.ceil(requests / movesPerKey), restMs)
   resting = true
-  await approving
+  await Promise.all([approving, ...asks])
   await delay(500)
 
   const result = {

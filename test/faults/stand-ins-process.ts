@@ -107,13 +107,18 @@ function fired(): Record<string, number> {
   return counts
 }
 
+/** Whoever asked may be gone. */
+function reply(message: object): void {
+  if (process.connected) process.send?.(message)
+}
+
 process.on('message', (message: { id: number; name: keyof StandInCalls; args: unknown[] }) => {
   const call = calls[message.name] as (...args: unknown[]) => unknown
   Promise.resolve()
     .then(() => call(...message.args))
     .then(
-      (value) => process.send?.({ id: message.id, value }),
-      (error: unknown) => process.send?.({ id: message.id, error: error instanceof Error ? error.message : String(error) }),
+      (value) => reply({ id: message.id, value }),
+      (error: unknown) => reply({ id: message.id, error: error instanceof Error ? error.message : String(error) }),
     )
 })
 process.on('disconnect', () => {
