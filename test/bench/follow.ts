@@ -16,8 +16,8 @@ export async function benchFollow({ quick, followRounds }: Effort, print: (table
   const measure = (options: FollowOptions) => interleave(ways, followRounds, (how) => follow(how, options))
 
   const lasting = { count: many, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 15_000 }
-  const commands = quick ? 100 : 1_000
-  const idle = { count: 0, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 22_000, commands }
+  const commands = quick ? 100 : 600
+  const idle = { count: 0, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 14_000, commands }
   print(describeLasting(lasting, await measure(lasting)))
   const some = { ...few, count: quick ? 100 : 1_000 }
   print(describeEnding(some, await measure(some)))
