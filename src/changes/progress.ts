@@ -13,11 +13,17 @@ interface ProgressParts {
 export function createProgress({ store, queues }: ProgressParts) {
   /** Throws an Error, in words, when nobody works, or nothing is done although something is due. */
   async function check(): Promise<void> {
-    const [isBusy, silentMs, workers] = await Promise.all([store.isBusy(0), store.sinceLastTickMs(), store.workersSeen(workerSilenceMs)])
+    const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
+    // Long due, and not due just now: the first tick after a rest takes a moment to come.
+    const [isOverdue, silentMs, workers] = await Promise.all([
+      store.isBusy(-overdueMs),
+      store.sinceLastTickMs(),
+      store.workersSeen(workerSilenceMs),
+    ])
     if (workers === 0) throw new Error(`No worker has been at work for ${workerSilenceMs / 1_000} s`)
-    if (isBusy && silentMs > Math.max(workerSilenceMs, queues.pollIntervalMs * 6)) {
-      throw new Error(`Something is due, and the last tick was ${Math.round(silentMs / 1_000)} s ago`)
-    }
+    if (!isOverdue || silentMs <= overdueMs) return
+    const lastTick = Number.isFinite(silentMs) ? `the last tick was ${Math.round(silentMs / 1_000)} s ago` : 'there has been no tick yet'
+    throw new Error(`Something is due, and ${lastTick}`)
   }
 
   async function snapshot() {

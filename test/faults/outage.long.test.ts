@@ -68,8 +68,8 @@ test.each<[string, FaultOrder]>([
 
     accountApi.faults.clear()
     for (const { id, status } of accountApi.world.elasticIps()) if (status === 'moving') accountApi.world.endMove(id)
-    await slack.until(() => reportsOf(world).filter((text) => /Done/.test(text)).length >= count, { timeoutMs: 30_000 })
     await untilReport(slack, waiting.ts, /Done/)
+    await slack.until(() => reportsOf(world).filter((text) => /Done/.test(text)).length > count, { timeoutMs: 30_000 })
 
     expect(reportsOf(world)).toHaveLength(count + 1)
     expect(patchesOf(world)).toHaveLength(count + 1)
