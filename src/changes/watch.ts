@@ -4,6 +4,7 @@ import { type ConnectionOptions, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import pLimit from 'p-limit'
 import { z } from 'zod'
+import { StoreUnavailableError } from '../domain/errors.ts'
 import { asUnderway, type Underway } from '../domain/request.ts'
 import type { Attend } from './attend.ts'
 import type { Audit } from './audit.ts'
@@ -188,13 +189,16 @@ export function createWatch({
     attending.set(id, work)
   }
 
-  /** One that cannot be attended to (its record does not fit this version) is put off, and does not stop the others. */
+  /**
+   * One that cannot be attended to (its record does not fit this version) is put off, and does not stop the others. Where it was Redis that
+   * failed, it stays due as it is: nothing is wrong with it.
+   */
   async function attendSafely(id: string): Promise<void> {
     try {
       await attend.attend(id)
     } catch (error) {
       onError(error)
-      await store.postpone([id], unfitMs)
+      if (!(error instanceof StoreUnavailableError)) await store.postpone([id], unfitMs)
     }
   }
 

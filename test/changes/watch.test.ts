@@ -2,10 +2,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createOutbox } from '../../src/changes/outbox.ts'
 import { createStore } from '../../src/changes/store.ts'
 import { createQueues, createWatch } from '../../src/changes/watch.ts'
+import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
 
 /** The workers over a real Redis, with an attendant that only notes who needs attention. */
-async function startWatch({ watchdogMs = 60_000 } = {}) {
+async function startWatch({ watchdogMs = 60_000, failWith }: { watchdogMs?: number; failWith?: Error } = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })
   const outbox = createOutbox({ redis, keys })
@@ -24,6 +25,7 @@ async function startWatch({ watchdogMs = 60_000 } = {}) {
     attend: {
       attend: async (id) => {
         attended.push(id)
+        if (failWith) throw failWith
         await store.forget(id)
       },
       showEverything: async () => {},
@@ -126,5 +128,18 @@ describe('a record that is not as it should be', () => {
     await expect.poll(() => attended).toContain('good')
     await expect.poll(() => attended).toContain('gone')
     expect(await store.findMany(['broken', 'gone', 'good'])).toMatchObject([{ id: 'good' }])
+  })
+
+  test('is put off for long where it fails, and stays due where it was Redis that failed', async () => {
+    const putOff = async (failWith: Error) => {
+      const { redis, keys, store, queues, attended } = await startWatch({ failWith })
+      await ask(store, 'a')
+      await queues.startTicking()
+      await expect.poll(() => attended).toContain('a')
+      await expect.poll(() => attended.length > 1 || redis.zcount(keys.due, String(Date.now() + 60_000), '+inf')).toBeTruthy()
+      return attended.length === 1
+    }
+    expect(await putOff(new Error('it does not fit'))).toBe(true)
+    expect(await putOff(new StoreUnavailableError('Redis: out of memory'))).toBe(false)
   })
 })
