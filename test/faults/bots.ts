@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../sandbox/free-port.ts'
+import { startWatchdog } from '../sandbox/watchdog.ts'
 
 const program = fileURLToPath(new URL('./bot-for-faults.ts', import.meta.url))
 
@@ -25,6 +26,8 @@ export async function startBots(
   const bots = await Promise.all(
     Array.from({ length: count }, async () => ({ port: await freePort(), opsPort: 0, child: undefined as ChildProcess | undefined })),
   )
+  // They end with this process, whatever becomes of it.
+  const watchdog = startWatchdog()
   let kills = 0
 
   function botOf(index: number) {
@@ -41,6 +44,11 @@ export async function startBots(
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     bot.child = child
+    const { pid } = child
+    if (pid !== undefined) {
+      watchdog.guard(pid)
+      child.once('exit', () => watchdog.release(pid))
+    }
     let rest = ''
     const read = (chunk: Buffer) => {
       const lines = `${rest}${chunk}`.split('\n')
@@ -98,7 +106,10 @@ export async function startBots(
     kills: () => kills,
     log,
     crashes,
-    stop: async () => void (await Promise.all(bots.map((_, index) => kill(index)))),
+    stop: async () => {
+      await Promise.all(bots.map((_, index) => kill(index)))
+      await watchdog.end()
+    },
   }
 }
 export type Bots = Awaited<ReturnType<typeof startBots>>
