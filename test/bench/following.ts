@@ -1,11 +1,16 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Acknowledged, Load } from './acknowledge/load.ts'
 import { botEnvironment, signingSecret } from './bot-environment.ts'
+import { fillCompileCache } from './compile-cache.ts'
 import { ask, cpuSeconds, residentMb, startProgram } from './processes.ts'
 import { recordMoves } from './record-moves.ts'
 
@@ -124,10 +129,17 @@ async function startBot(redisUrl: string, { account, slack }: Places, intervalMs
     ...botEnvironment({ outsideUrl: account, redisUrl, prefix }),
     SLACK_API_URL: slack,
     MOVE_POLL_INTERVAL: `${intervalMs}ms`,
+    NODE_COMPILE_CACHE: await mkdtemp(join(tmpdir(), 'lockkeeper-compile-cache-')),
     ...asInTheImage.env,
   }
-  const program = await startProgram(place('../../src/main.ts'), 'slackPort', { env, nodeOptions: asInTheImage.nodeOptions })
-  return { pid: program.pid, slackPort: JSON.parse(program.line).slackPort as number, stop: program.stop }
+  const main = place('../../src/main.ts')
+  await fillCompileCache(main, env.NODE_COMPILE_CACHE)
+  const program = await startProgram(main, 'slackPort', { env, nodeOptions: asInTheImage.nodeOptions })
+  const stop = () => {
+    program.stop()
+    rmSync(env.NODE_COMPILE_CACHE, { recursive: true, force: true })
+  }
+  return { pid: program.pid, slackPort: JSON.parse(program.line).slackPort as number, stop }
 }
 
 async function startJobs(redisUrl: string, places: Places, moves: { count: number; intervalMs: number }) {

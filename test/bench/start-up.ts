@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { botEnvironment } from './bot-environment.ts'
 import { compileBot } from './compile-bot.ts'
+import { fillCompileCache } from './compile-cache.ts'
 import type { Effort } from './effort.ts'
 import { cpuSeconds, residentMb, startProgram } from './processes.ts'
 import { interleave, median, ratio } from './rounds.ts'
@@ -63,8 +62,8 @@ export async function benchStartUp({ quick, rounds }: Effort): Promise<string> {
   }
 
   try {
-    await fillCache(main, cached.main)
-    await fillCache(compiled.main, cached.compiled)
+    await fillCompileCache(main, cached.main)
+    await fillCompileCache(compiled.main, cached.compiled)
     // Once for each, so that all files are in the system's memory.
     await interleave(variants, 1, measure)
     const figures = await interleave(variants, rounds, measure)
@@ -95,10 +94,4 @@ export async function benchStartUp({ quick, rounds }: Effort): Promise<string> {
     await Promise.all([compiled.remove(), rm(caches, { recursive: true, force: true })])
     clearInterval(alive)
   }
-}
-
-/** As the image does when it is built: without a configuration the bot ends by itself. One that is killed never writes the cache. */
-async function fillCache(main: string, cache: string): Promise<void> {
-  const env = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: cache }
-  await once(spawn(process.execPath, [main], { env, stdio: 'ignore' }), 'exit')
 }
