@@ -33,8 +33,12 @@ function end(response: ServerResponse, status: number): void {
 async function statusIfRefused(request: IncomingMessage): Promise<number | undefined> {
   const buffered = await http.bufferIncomingMessage(request, bodyLimit).catch((error: unknown) => error)
   if (buffered instanceof Error) return http.isRawBodyError(buffered) ? buffered.statusCode : 400
-  return isNull(buffered as Awaited<ReturnType<typeof http.bufferIncomingMessage>>) ? 400 : undefined
+  const message = buffered as Awaited<ReturnType<typeof http.bufferIncomingMessage>>
+  return mayBeNull.test(String(message.rawBody)) && isNull(message) ? 400 : undefined
 }
+
+/** Content that is no object. All the rest, which is nearly everything, need not be parsed twice. */
+const mayBeNull = /(?:^|&)payload=(?!\{|%7b)|^\s*n/i
 
 function isNull(buffered: Awaited<ReturnType<typeof http.bufferIncomingMessage>>): boolean {
   try {

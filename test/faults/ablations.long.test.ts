@@ -12,7 +12,7 @@ test.each([
   'ablation: %s',
   async (ablation, promise) => {
     const seed = Math.floor(Math.random() * 2 ** 31)
-    const run = await runChaos({ requests: 90, faultsMs: 15_000, seed, restMs: 20_000, ablation })
+    const run = await runChaos({ requests: 90, faultsMs: 15_000, seed, restMs: 20_000, ablation, keyLoss: 0.05 })
     const broken = brokenPromises(run).filter((line) => promise.test(line))
     console.log(JSON.stringify({ ablation, seed, broken: broken.length, example: broken[0] }))
     expect(broken.length).toBeGreaterThan(0)

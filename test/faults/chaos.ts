@@ -18,6 +18,8 @@ export interface ChaosOptions {
   /** How long it may take to come to rest, in ms. */
   restMs?: number
   ablation?: AblationName
+  /** How likely, every 20 ms, the answer to the next creation of a key is lost. */
+  keyLoss?: number
 }
 
 const ablate = new URL('./ablate.ts', import.meta.url).href
@@ -31,7 +33,7 @@ const [ada, ben, chiara] = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001'] as const
  * Two real bots over a real Redis with an append-only file, while processes are killed, Redis is killed, connections break and
  * answers are lost. Gives what happened, for the invariants to be checked.
  */
-export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, ablation }: ChaosOptions) {
+export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, ablation, keyLoss = 0.005 }: ChaosOptions) {
   // With `everysec` Redis may confirm what it has not handed to the system yet, and what was confirmed would be lost with it.
   const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
   const address = new URL(server.url)
@@ -77,7 +79,7 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
       { order: { method: 'PATCH', kind: 'drop-before' }, chance: 0.02 },
       { order: { method: 'PATCH', kind: 'status', status: 500, applied: true }, chance: 0.02 },
       { order: { method: 'GET', kind: 'status', status: 502 }, chance: 0.03 },
-      { order: { method: 'POST', kind: 'drop-after' }, chance: 0.005 },
+      { order: { method: 'POST', kind: 'drop-after' }, chance: keyLoss },
       { order: { method: 'POST', kind: 'html' }, chance: 0.003 },
       { order: { method: 'DELETE', kind: 'drop-before' }, chance: 0.005 },
     ],
