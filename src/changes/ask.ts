@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { whoApproves } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
 import type { Origin } from '../domain/origin.ts'
@@ -103,5 +103,5 @@ export type Ask = ReturnType<typeof createAsk>
 
 /** The id that a delivery's request gets: the same for every delivery of the same act. */
 export function requestIdFor(deliveryKey: string): string {
-  return createHash('sha256').update(`request:${deliveryKey}`).digest('hex').slice(0, 32)
+  return hash('sha256', `request:${deliveryKey}`).slice(0, 32)
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash as digest } from 'node:crypto'
 import { AuditEntry } from './audit-entry.ts'
 
 /** An entry as it is kept: its JSON text, and the SHA-256 of exactly that text. */
@@ -11,7 +11,7 @@ export interface Link {
 const fieldOrder = [...new Set(['seq', 'at', 'act', 'by', 'what', 'from', 'to', 'result', ...Object.keys(AuditEntry.shape)])]
 
 export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return digest('sha256', text)
 }
 
 /** The next link of a chain. Pure. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Request } from './request.ts'
 
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'>
@@ -10,9 +10,7 @@ type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'u
 export function payloadHash({ id, kind, input, facts, resource, unchecked, origin, reason }: Payload): string {
   const { userId, channelId, teamId } = origin
   const payload = { id, kind, input, facts, resource, unchecked, userId, channelId, teamId, reason }
-  return createHash('sha256')
-    .update(canonical(JSON.parse(JSON.stringify(payload))))
-    .digest('hex')
+  return hash('sha256', canonical(JSON.parse(JSON.stringify(payload))))
 }
 
 /** Whether the record is still what was asked for. Pure. */

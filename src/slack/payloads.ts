@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { Origin } from '../domain/origin.ts'
 import type { Chosen, Values } from './interaction.ts'
@@ -117,5 +117,5 @@ function mapState<T>(state: z.infer<typeof State> | null | undefined, pick: (ele
 
 /** One key for all deliveries of the same act: what is sent twice, by Slack or by somebody who recorded it, is the same act. */
 export function deliveryKey(...parts: (string | undefined)[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40)
+  return hash('sha256', JSON.stringify(parts)).slice(0, 40)
 }
