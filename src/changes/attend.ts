@@ -13,8 +13,9 @@ import type { Wake } from './watch.ts'
 /** A request that somebody is carrying out, or that failed to be attended to, is looked at again after this; two at once do no harm. */
 const holdMs = 15_000
 
-/** A request whose card is not posted yet is looked at again after this. */
+/** A request whose card is not posted yet is looked at again after this; after a refusal, which may pass as well, later. */
 const cardRetryMs = 2_000
+const refusedRetryMs = 60_000
 
 const movedRetryMs = 500
 
@@ -61,7 +62,7 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
       const shown = await deliver(request.id, 'card')
       if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return onCardRefused(request, shown.error)
       // Nothing is carried out before its card is there, also where it needs no approval.
-      if (shown.is !== 'sent') return store.putOff(request, cardRetryMs)
+      if (shown.is !== 'sent') return store.putOff(request, shown.is === 'refused' ? refusedRetryMs : cardRetryMs)
     }
     if (!request.needsApproval) {
       const { change } = catalog.open(request)

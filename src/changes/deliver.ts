@@ -1,6 +1,6 @@
 import type { Request } from '../domain/request.ts'
 import { unreachableChannelErrors } from '../slack/failure.ts'
-import type { Message, Messenger, Where } from '../slack/messenger.ts'
+import type { Message, Messenger, Posted, Where } from '../slack/messenger.ts'
 import type { Lease, Outbox, Settlement } from './outbox.ts'
 import type { OutboxName } from './store.ts'
 
@@ -62,6 +62,8 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
     const shown = { status: 'settled', shownRevision: request.revision } as const
     const cardTs = request.cardTs ?? (await findLost(request, key, lease))
     if (cardTs) {
+      // What it shows may be older by now than what another process has shown.
+      if (isOver(lease)) return later(unsent(tooLate, lease))
       const updated = await messenger.update({ channelId: request.origin.channelId, ts: cardTs, key }, message)
       if (updated.is === 'sent') return { delivered: { is: 'sent' }, settlement: { ...shown, cardTs } }
       // A card that was deleted, or a channel that is closed, cannot be mended; the reports find another way.
@@ -85,6 +87,7 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
     if (isPassing(inThread.error)) return later(unsent({ is: 'rate-limited', retryInMs: passingMs }, lease))
     if (!unreachableChannelErrors.has(inThread.error) && inThread.error !== 'thread_not_found') return giveUp(request, inThread.error)
 
+    if (isOver(lease)) return later(unsent(tooLate, lease))
     const direct = await messenger.post(
       { channelId: request.origin.userId, key: where.key },
       // Direct messages cannot be searched with the scopes that the bot has.
@@ -108,12 +111,12 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
     return { delivered: { is: 'refused', error }, settlement: { status: 'settled' } }
   }
 
-  /** Posts, unless an earlier try of unknown fate turns out to be there. */
-  async function postOnce(where: Where & { key: string }, message: Message, lease: Lease, request: Request) {
-    if (lease.mode === 'fresh') return messenger.post(where, message)
-    const found = await messenger.find({ ...where, oldestMs: request.createdAt - 60_000 })
-    if (found.is === 'found') return { is: 'sent' as const, ts: found.ts, channelId: where.channelId }
-    return messenger.post(where, found.is === 'absent' ? message : render.asRepeat(message))
+  /** Posts, unless an earlier try of unknown fate turns out to be there, or another process may be at it by now. */
+  async function postOnce(where: Where & { key: string }, message: Message, lease: Lease, request: Request): Promise<Posted> {
+    const found = lease.mode === 'fresh' ? undefined : await messenger.find({ ...where, oldestMs: request.createdAt - 60_000 })
+    if (found?.is === 'found') return { is: 'sent', ts: found.ts, channelId: where.channelId }
+    if (isOver(lease)) return tooLate
+    return messenger.post(where, found?.is === 'cannot-look' ? render.asRepeat(message) : message)
   }
 
   return deliver
@@ -137,6 +140,14 @@ const passingMs = 30_000
 
 function isPassing(error: string): boolean {
   return passing.has(error)
+}
+
+/** Certainly not sent, and to be tried again at once. */
+const tooLate = { is: 'rate-limited', retryInMs: 0 } as const
+
+/** A process that stood still, or waited long for Slack, must not send under a lease that may be another's by now. */
+function isOver({ sendBefore }: Lease): boolean {
+  return performance.now() > sendBefore
 }
 
 interface Sending {

@@ -7,13 +7,18 @@ import { guardStore } from './redis.ts'
 import { createScripts } from './scripts.ts'
 import { type OutboxName, type ReportName, reportNames } from './store.ts'
 
-/** Twice as long as any one request to Slack may take, so that a lease that ran out means that its holder is gone. */
-const leaseMs = 10_000
+/** How long one process alone may send a message. Looking for what may have been sent takes several requests. */
+const leaseMs = { fresh: 10_000, unsure: 40_000 }
+
+/** The longest that one request to Slack takes (`timeout` of the Web API client). */
+const requestMs = 5_000
 
 export interface Lease {
   token: string
   /** `fresh`: send it. `unsure`: it may have been sent before, so look first. */
   mode: 'fresh' | 'unsure'
+  /** Whatever is sent later than this, in ms of `performance.now()`, may arrive when somebody else holds the lease. */
+  sendBefore: number
 }
 
 /** A message to send now, and the record as it is in the moment in which it was taken. */
@@ -43,13 +48,19 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
   /** `early`: a report may go before its card, because that cannot be posted. */
   async function lease(id: string, name: OutboxName, { early = false } = {}): Promise<Taken | NotTaken> {
     const token = randomUUID()
-    const values = [id, name, token, String(leaseMs), early ? '1' : '0']
+    const askedAt = performance.now()
+    const values = [id, name, token, String(leaseMs.fresh), String(leaseMs.unsure), early ? '1' : '0']
     const [mode, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
     if (mode !== 'fresh' && mode !== 'unsure') return mode as NotTaken
-    return { lease: { token, mode }, request: decodeRecord(pairsOf(flat)) }
+    return { lease: { token, mode, sendBefore: askedAt + leaseMs[mode] - requestMs }, request: decodeRecord(pairsOf(flat)) }
   }
 
-  async function settle(id: string, name: OutboxName, held: Lease, result: Settlement): Promise<'settled' | 'again' | 'later' | 'lost'> {
+  async function settle(
+    id: string,
+    name: OutboxName,
+    held: Pick<Lease, 'token'>,
+    result: Settlement,
+  ): Promise<'settled' | 'again' | 'later' | 'lost'> {
     const retryInMs = result.status === 'settled' ? 0 : result.retryInMs
     const cardTs = result.status === 'settled' ? (result.cardTs ?? '') : ''
     const shown = result.status === 'settled' ? (result.shownRevision ?? 0) : 0

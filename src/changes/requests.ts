@@ -76,8 +76,9 @@ export function createRequests({
     execute,
     follow,
     onCardRefused: async (request, error) => {
-      await store.discard(request, `the card could not be posted: ${error}`)
-      await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
+      const told = await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
+      // Until they are told, or cannot be, it is tried again.
+      if (told.is === 'sent' || told.is === 'refused') await store.discard(request, `the card could not be posted: ${error}`)
     },
   })
   return { redis, audit, store, outbox, queues, deliver, attend, follow, onChanged }

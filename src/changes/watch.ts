@@ -13,7 +13,7 @@ import type { Epoch } from './epoch.ts'
 import type { Follow } from './follow.ts'
 import type { Keys } from './keys.ts'
 import type { Outbox } from './outbox.ts'
-import type { Store } from './store.ts'
+import type { OutboxName, Store } from './store.ts'
 
 const schedulerId = 'tick'
 
@@ -148,6 +148,7 @@ export function createWatch({
   let watchdog: NodeJS.Timeout | undefined
   let wasBusy = false
   let sendingOutbox: Promise<void> | undefined
+  let isGuarding = false
   const workers: Worker[] = []
 
   async function tick(): Promise<void> {
@@ -206,11 +207,20 @@ export function createWatch({
     const unsent = await outbox.due(tickSize)
     // What somebody waits for first: a report brings its card along where that is not there yet.
     unsent.sort((a, b) => Number(a.name === 'card') - Number(b.name === 'card'))
-    await Promise.all(unsent.map(({ id, name }) => sending(() => deliver(id, name).then(() => undefined, onError))))
+    await Promise.all(unsent.map(({ id, name }) => sending(() => send(id, name).catch(onError))))
+  }
+
+  async function send(id: string, name: OutboxName): Promise<void> {
+    const sent = await deliver(id, name)
+    // A request without a card is nothing that anybody could answer: what becomes of it is decided where requests are looked at.
+    if (name === 'card' && sent.is === 'refused') attendAside(id)
   }
 
   /** Sees to it that ticks run when they are needed, whatever became of the scheduler. */
   async function guard(): Promise<void> {
+    // While Redis is away one waits for it, and not one more every few seconds.
+    if (isGuarding) return
+    isGuarding = true
     try {
       await epoch.check()
       await store.noteWorker(workerName)
@@ -225,6 +235,8 @@ export function createWatch({
       wasBusy = true
     } catch (error) {
       onError(error)
+    } finally {
+      isGuarding = false
     }
   }
 

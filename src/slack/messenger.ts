@@ -40,19 +40,20 @@ export function createMessenger({
 }) {
   const pausedUntil = new Map<string, number>()
 
-  /** Slack limits what is posted by channel: while one has to wait, its messages are not even tried, and others go on. */
-  async function paced<T>(channelId: string, call: () => Promise<T>): Promise<T | SlackFailure> {
-    const left = (pausedUntil.get(channelId) ?? 0) - now()
+  /** While a channel has to wait, no more of the same are even tried there, and others go on. */
+  async function paced<T>(method: 'post' | 'update', channelId: string, call: () => Promise<T>): Promise<T | SlackFailure> {
+    const what = `${method} ${channelId}`
+    const left = (pausedUntil.get(what) ?? 0) - now()
     if (left > 0) return { is: 'rate-limited', retryInMs: left }
-    pausedUntil.delete(channelId)
+    pausedUntil.delete(what)
     const answer = await attempt(call)
-    if (isRateLimited(answer)) pausedUntil.set(channelId, now() + answer.retryInMs)
+    if (isRateLimited(answer)) pausedUntil.set(what, now() + answer.retryInMs)
     return answer
   }
 
   /** Posts to a channel or, given a user id, to that person's direct messages. `key` finds the message again (see `find`). */
   async function post(where: Where, message: Message): Promise<Posted> {
-    return paced(where.channelId, async () => {
+    return paced('post', where.channelId, async () => {
       const answer = await client.chat.postMessage({
         channel: where.channelId,
         ...message,
@@ -65,7 +66,7 @@ export function createMessenger({
   }
 
   async function update(where: { channelId: string; ts: string; key?: string }, message: Message): Promise<Done> {
-    return attempt(async () => {
+    return paced('update', where.channelId, async () => {
       const metadata = where.key ? { metadata: { event_type: metadataType, event_payload: { key: where.key } } } : {}
       await client.chat.update({ channel: where.channelId, ts: where.ts, ...message, ...verbatim, ...metadata })
       return { is: 'sent' as const }

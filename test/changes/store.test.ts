@@ -422,8 +422,6 @@ describe('the outbox', () => {
   test('has no place for who lost the lease', async () => {
     const { outbox, request } = await withRequest()
     await leased(outbox, request.id)
-    expect(await outbox.settle(request.id, 'card', { token: 'another', mode: 'fresh' }, { status: 'settled', shownRevision: 1 })).toBe(
-      'lost',
-    )
+    expect(await outbox.settle(request.id, 'card', { token: 'another' }, { status: 'settled', shownRevision: 1 })).toBe('lost')
   })
 })

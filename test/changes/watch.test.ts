@@ -6,7 +6,17 @@ import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
 
 /** The workers over a real Redis, with an attendant that only notes who needs attention. */
-async function startWatch({ watchdogMs = 60_000, failWith }: { watchdogMs?: number; failWith?: Error } = {}) {
+async function startWatch({
+  watchdogMs = 60_000,
+  failWith,
+  refusesCards = false,
+  checkEpoch = async () => {},
+}: {
+  watchdogMs?: number
+  failWith?: Error
+  refusesCards?: boolean
+  checkEpoch?: () => Promise<void>
+} = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })
   const outbox = createOutbox({ redis, keys })
@@ -18,7 +28,7 @@ async function startWatch({ watchdogMs = 60_000, failWith }: { watchdogMs?: numb
     redis,
     keys,
     queues,
-    epoch: { check: async () => {} },
+    epoch: { check: checkEpoch },
     audit: { tidy: async () => void tidied.push('tidied') },
     store,
     outbox,
@@ -33,6 +43,10 @@ async function startWatch({ watchdogMs = 60_000, failWith }: { watchdogMs?: numb
     follow: { follow: async () => [] },
     deliver: async (id, name) => {
       const taken = await outbox.lease(id, name)
+      if (refusesCards && typeof taken !== 'string') {
+        await outbox.settle(id, name, taken.lease, { status: 'queued', retryInMs: 60_000 })
+        return { is: 'refused', error: 'is_archived' }
+      }
       if (typeof taken !== 'string') await outbox.settle(id, name, taken.lease, { status: 'settled', shownRevision: 1 })
       return { is: 'sent' }
     },
@@ -111,6 +125,33 @@ describe('the watchdog', () => {
     const { store, tidied } = await startWatch({ watchdogMs: 50 })
     await expect.poll(() => tidied.length).toBeGreaterThan(1)
     expect(await store.workersSeen(60_000)).toBe(1)
+  })
+})
+
+describe('a watchdog whose Redis does not answer', () => {
+  test('waits for it once, and not once more at each of its rounds', async () => {
+    const answer = Promise.withResolvers<void>()
+    let checks = 0
+    const checkEpoch = () => {
+      checks += 1
+      return answer.promise
+    }
+    const { tidied } = await startWatch({ watchdogMs: 10, checkEpoch })
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect({ checks, tidied }).toEqual({ checks: 1, tidied: [] })
+    answer.resolve()
+    await expect.poll(() => checks).toBeGreaterThan(2)
+  })
+})
+
+describe('a card that is refused when it is sent again', () => {
+  test('has its request looked at now, and not only at its first reminder', async () => {
+    const { redis, keys, store, queues, attended } = await startWatch({ refusesCards: true })
+    await ask(store, 'a', true)
+    await redis.zadd(keys.outbox, Date.now(), 'a/card')
+    await ask(store, 'due')
+    await queues.startTicking()
+    await expect.poll(() => attended).toContain('a')
   })
 })
 

@@ -31,6 +31,9 @@ test('jobs that the queue gives up are made up for', async () => {
   const looks = scene.account.faults.add({ method: 'GET', path: /elastic_ips\/./, kind: 'delay', delayMs: 20_000, times: 1_000 })
   for (const card of cards) await scene.ben.click(card, 'Approve')
   await expect.poll(() => looks.fired, { timeout: 10_000 }).toBeGreaterThanOrEqual(moves)
+  // A click that was acknowledged and did not get further is nobody's approval.
+  const waiting = async () => (await scene.evidence.records()).filter(({ state }) => state === 'waiting').length
+  await expect.poll(waiting, { timeout: 10_000 }).toBe(0)
 
   await Promise.all([scene.bots.kill(0), scene.bots.kill(1)])
   looks.times = 0

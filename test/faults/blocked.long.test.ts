@@ -4,8 +4,10 @@ import { ops, untilCard, untilReport } from '../journeys/world.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
-/** Longer than the lock of a job (30 s), of a tick (6 s) and of a message that is being sent. */
-const blockMs = 35_000
+/** Longer than the lock of a job (30 s), of a tick (6 s) and of a message that is being sent (10 s). */
+const usualBlockMs = 35_000
+/** Longer than the lock of a message, and shorter than the silence (15 s) after which a connection is given up with all that came on it. */
+const shortBlockMs = 13_000
 
 /** Later than anything that the blocked bot may still do with what it was in the middle of. */
 const aftermathMs = 4_000
@@ -46,6 +48,16 @@ const moments = {
     const fault = world.accountApi.faults.add({ method: 'PATCH', path, kind: 'delay', delayMs: 200, meanwhile: block })
     return () => fault.fired
   },
+  // What it learns of its turn to send comes when another bot has sent the report.
+  'its turn to send the report': ({ proxy, block }: Standstill) => {
+    const isLease = (sent: Buffer) => {
+      const fits = sent.includes('\r\nended\r\n') && sent.includes('\r\n40000\r\n')
+      if (fits) block()
+      return fits
+    }
+    proxy.holdSent(isLease, Promise.resolve())
+    return () => proxy.fired.held
+  },
   'the report': ({ world, block }: Standstill) => {
     const isReport = (args: Record<string, unknown>) => {
       if (args.thread_ts !== undefined) block()
@@ -65,6 +77,7 @@ async function blockAt(moment: Moment, blocking: Blocking) {
   address.port = String(proxy.port)
   const own = (index: number): Record<string, string> => (index === 0 ? { REDIS_URL: address.href } : {})
   const nodeOptions = ['--import', blockedLoop]
+  const blockMs = moment === 'its turn to send the report' ? shortBlockMs : usualBlockMs
   const world = await startStandInWorld({ bots: 2, atOnce: 1, nodeOptions, own, env: { BLOCK_MS: String(blockMs) } })
   const { accountApi, slack, bots } = world
   const { elasticIp, target } = accountApi.world.movable()
@@ -84,7 +97,7 @@ async function blockAt(moment: Moment, blocking: Blocking) {
   await world.ben.click(card, 'Approve')
   const blockedAt = await blocked.promise
   await bots.start(1)
-  const report = slack.until(() => slack.thread(ops, card.ts).find(({ text }) => /\*Done/.test(text)), { timeoutMs: blockMs })
+  const report = slack.until(() => slack.thread(ops, card.ts).find(({ text }) => /\*Done/.test(text)), { timeoutMs: usualBlockMs })
   const takenOverAfterMs = await report.then(() => Date.now() - blockedAt)
   await delay(blockedAt + blockMs - Date.now())
   if (blocking === 'stopped by a signal') bots.signal(0, 'SIGCONT')
@@ -110,7 +123,7 @@ async function blockAt(moment: Moment, blocking: Blocking) {
 }
 
 test.each(['stopped by a signal', 'busy in JavaScript'] as const)(
-  'a bot that is %s for 35 s is made up for by another, and when it goes on nothing is written or told a second time',
+  'a bot that is %s for longer than its locks last is made up for by another, and when it goes on nothing is written or told a second time',
   async (blocking) => {
     const names = Object.keys(moments) as Moment[]
 

@@ -27,6 +27,8 @@ export interface SceneOptions {
   ablation?: AblationName
   /** What the bot may do in Slack, where that is not the usual. */
   scopes?: string[]
+  /** Slack's own limits hold. */
+  limits?: boolean
 }
 
 const ablate = new URL('./ablate.ts', import.meta.url).href
@@ -44,11 +46,12 @@ export async function startScene({
   redis: { appendonly = true, settings = ['appendfsync always'] } = {},
   ablation,
   scopes,
+  limits = false,
 }: SceneOptions = {}) {
   const startedAt = Date.now()
   const redis = await startRedis({ appendonly, settings })
   const proxy = await startTcpProxy({ port: redis.port })
-  const slack = await startSlack(scopes ? { scopes } : {})
+  const slack = await startSlack({ limits, ...(scopes ? { scopes } : {}) })
   const slackProxy = await startTcpProxy({ port: Number(new URL(slack.url).port) })
   const account = await startAccountApi({
     moveTakes: { min: moveTakesMs, max: moveTakesMs },

@@ -123,6 +123,50 @@ describe('a channel that is closed between the request and its end', () => {
   }, 60_000)
 })
 
+test('within the limits that Slack has for everybody all are told, and it is not asked in vain for long', async () => {
+  const moves = 24
+  const scene = await startScene({ elasticIps: moves, moveTakesMs: 20_000, limits: true })
+  for (let index = 0; index < moves; index += 1) {
+    await scene.ada.command(`/infra ip move ${scene.elasticIp(index).address} ${scene.to}`, { channel: ops })
+    await scene.ben.click(await scene.untilCard(index, /Waiting for approval/, 60_000), 'Approve')
+  }
+
+  const evidence = await scene.gather(moves, 180_000)
+
+  expect(brokenPromises(evidence)).toEqual([])
+  for (let index = 0; index < moves; index += 1) await scene.untilCard(index, /\*Done/)
+  const calls = scene.slack.calls('chat.update')
+  const limited = calls.filter(({ status }) => status === 429).length
+  console.log(JSON.stringify({ updates: calls.length, limited, seconds: evidence.seconds }))
+  expect(limited).toBeGreaterThan(0)
+  // Those that are on their way when the first one is told to wait, each time.
+  expect(limited).toBeLessThan(50)
+}, 300_000)
+
+test('a card whose first answer was lost, and whose channel is closed then: the person who asked is told, and may ask elsewhere', async () => {
+  const scene = await startScene()
+  scene.slack.invite(general)
+  const lost = scene.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-before' })
+  const { address } = scene.elasticIp(0)
+  await scene.ada.command(`/infra ip move ${address} ${scene.to}`, { channel: ops })
+  await scene.slack.until(() => lost.fired === 1)
+  scene.slack.archive(ops)
+
+  const told = () => scene.slack.directMessages(people.ada).filter(({ text }) => text.includes('This channel is archived'))
+  await scene.slack.until(() => told()[0], { timeoutMs: 20_000 })
+
+  await expect
+    .poll(
+      async () => {
+        await scene.ada.command(`/infra ip move ${address} ${scene.to}`, { channel: general })
+        return scene.slack.messages(general).filter(({ isBot, text }) => isBot && text.includes(`${address} `)).length
+      },
+      { timeout: 10_000, interval: 1_000 },
+    )
+    .toBe(1)
+  expect(told()).toHaveLength(1)
+}, 60_000)
+
 describe('Slack away for longer than anything is waited between two tries', () => {
   /** What breaks Slack; it gives how to mend it, and how often it was felt. */
   const outages = {

@@ -1,9 +1,10 @@
 -- Takes one message of the outbox, so that one process at a time sends it.
--- KEYS: record, outbox.   ARGV: id, message name, token, lease in ms, '1' where a report may go before its card.
+-- KEYS: record, outbox.   ARGV: id, message name, token, lease in ms when fresh, when unsure, '1' where a report may go before its card.
 -- Returns { mode, then the record's fields and values }: 'fresh' send it; 'unsure' it may have been sent before: look first.
 -- Without a record: 'held' somebody else is at it; 'settled' nothing to do any more; 'missing' the request is gone; 'cardless' its card
 -- is to be sent first.
-local id, name, token, lease, early = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5] == '1'
+local id, name, token, early = ARGV[1], ARGV[2], ARGV[3], ARGV[6] == '1'
+local leases = { fresh = tonumber(ARGV[4]), unsure = tonumber(ARGV[5]) }
 local member, field = id .. '/' .. name, 'outbox:' .. name
 local flat = redis.call('HGETALL', KEYS[1])
 local record = {}
@@ -31,6 +32,7 @@ end
 local mode = 'fresh'
 if item.status == 'unsure' or (item.status == 'sending' and item.token ~= token) then mode = 'unsure' end
 if item.status == 'sending' and item.token == token then mode = item.mode end
-redis.call('HSET', KEYS[1], field, cjson.encode({ status = 'sending', token = token, mode = mode, ['until'] = now + lease }))
-redis.call('ZADD', KEYS[2], now + lease, member)
+local lasts = now + leases[mode]
+redis.call('HSET', KEYS[1], field, cjson.encode({ status = 'sending', token = token, mode = mode, ['until'] = lasts }))
+redis.call('ZADD', KEYS[2], lasts, member)
 return { mode, unpack(flat) }

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { createDeliver, type Renderer } from '../../src/changes/deliver.ts'
+import type { Lease, Outbox, Settlement } from '../../src/changes/outbox.ts'
+import type { OutboxName } from '../../src/changes/store.ts'
+import type { Request } from '../../src/domain/request.ts'
+import type { Messenger } from '../../src/slack/messenger.ts'
+import { requestFor } from './request-for-test.ts'
+
+const message = { text: 'Done.', blocks: [] }
+
+interface Case {
+  mode?: Lease['mode']
+  request?: Request
+  /** How long the lease may still be sent under, in ms. */
+  leftMs?: number
+  /** How long each look for a lost message takes, in ms. */
+  lookMs?: number
+  /** What Slack says of a post to the channel. */
+  posted?: Awaited<ReturnType<Messenger['post']>>
+}
+
+/** Sends one message under a lease, and tells what went to Slack and what was settled. */
+async function deliver(
+  name: OutboxName,
+  { mode = 'fresh', request = requestFor(), leftMs = 5_000, lookMs = 0, posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' } }: Case,
+) {
+  const sent: string[] = []
+  const settlements: Settlement[] = []
+  const outbox = {
+    lease: async () => ({ lease: { token: 't', mode, sendBefore: performance.now() + leftMs }, request }),
+    settle: async (_id: string, _name: OutboxName, _held: unknown, settlement: Settlement) => {
+      settlements.push(settlement)
+      return settlement.status === 'settled' ? 'settled' : 'later'
+    },
+  } as unknown as Outbox
+  const messenger = {
+    post: async ({ channelId }: { channelId: string }) => {
+      sent.push(`post to ${channelId}`)
+      return channelId.startsWith('U') ? { is: 'sent', ts: '3.1', channelId } : posted
+    },
+    update: async () => {
+      sent.push('update')
+      return { is: 'sent' }
+    },
+    find: async () => {
+      await new Promise((resolve) => setTimeout(resolve, lookMs))
+      return { is: 'absent' }
+    },
+  } as unknown as Messenger
+  const render = { card: () => message, report: () => message, asRepeat: () => message, asDirect: () => message } as Renderer
+  const onUndeliverable = () => {}
+  const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable })(request.id, name)
+  return { delivered, sent, settlements }
+}
+
+describe('under a lease that holds', () => {
+  test.each([
+    ['a card is posted', 'card', { request: requestFor({ cardTs: undefined }) }, ['post to C0OPS00001']],
+    ['a card is updated', 'card', {}, ['update']],
+    ['a report is posted', 'ended', {}, ['post to C0OPS00001']],
+    ['a report is posted that was looked for', 'ended', { mode: 'unsure' }, ['post to C0OPS00001']],
+    [
+      'a report that its channel refuses goes to the person',
+      'ended',
+      { posted: { is: 'refused', error: 'is_archived' } },
+      ['post to C0OPS00001', 'post to U0ADA00001'],
+    ],
+  ] as const)('%s', async (_, name, of, expected) => {
+    const { delivered, sent, settlements } = await deliver(name, of)
+    expect(sent).toEqual(expected)
+    expect(delivered).toEqual({ is: 'sent' })
+    expect(settlements).toMatchObject([{ status: 'settled' }])
+  })
+})
+
+describe('a process that stood still until its lease may be another’s', () => {
+  test.each([
+    ['posts no card', 'card', { request: requestFor({ cardTs: undefined }) }],
+    ['does not show an old card', 'card', {}],
+    ['posts no report', 'ended', {}],
+  ] as const)('%s, and knows that it sent nothing', async (_, name, of) => {
+    const { delivered, sent, settlements } = await deliver(name, { ...of, leftMs: -1 })
+    expect(sent).toEqual([])
+    expect(delivered).toEqual({ is: 'later' })
+    expect(settlements).toEqual([{ status: 'queued', retryInMs: 0 }])
+  })
+
+  test('and looked long for what was lost leaves it to be looked for again', async () => {
+    const { sent, settlements } = await deliver('ended', { mode: 'unsure', leftMs: 20, lookMs: 60 })
+    expect(sent).toEqual([])
+    expect(settlements).toEqual([{ status: 'unsure', retryInMs: 0 }])
+  })
+})
