@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { benchAcknowledge } from './acknowledge.ts'
+import { benchDeciding } from './deciding.ts'
 import { type Effort, full, quick } from './effort.ts'
 import { benchFollow } from './follow.ts'
 import { describeMachine } from './machine.ts'
@@ -9,6 +10,7 @@ import { benchTypedClient } from './typed-client.ts'
 /** `npm run bench [-- <name>…] [-- --quick]`: measures, and prints the tables of docs/performance.md. */
 const benchmarks: Record<string, { title: string; run: (effort: Effort, print: (table: string) => void) => Promise<void> }> = {
   acknowledge: { title: 'Acknowledging a command', run: async (effort, print) => print(await benchAcknowledge(effort)) },
+  deciding: { title: 'Deciding', run: async (effort, print) => print(await benchDeciding(effort)) },
   'typed-client': { title: 'Reading with the typed client', run: async (effort, print) => print(await benchTypedClient(effort)) },
   'start-up': { title: 'Starting', run: async (effort, print) => print(await benchStartUp(effort)) },
   following: { title: 'Following moves', run: benchFollow },

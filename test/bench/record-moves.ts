@@ -1,34 +1,38 @@
 import type { Redis } from 'ioredis'
 import { createKeys } from '../../src/changes/keys.ts'
-import { createStore } from '../../src/changes/store.ts'
+import { createStore, type NewRequest } from '../../src/changes/store.ts'
 import { payloadHash } from '../../src/domain/payload.ts'
+
+/** A request to move an address, the same for the same number. */
+export function moveOf(index: number): NewRequest {
+  const elasticIpId = `eip_${String(index).padStart(6, '0')}`
+  const address = `10.${Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`
+  const asked = {
+    id: String(index).padStart(32, '0'),
+    kind: 'ip.move' as const,
+    input: { elasticIpId, serverId: 'sv_to' },
+    facts: { elasticIpId, address, from: { id: 'sv_from', name: 'web-1' }, to: { id: 'sv_to', name: 'web-2' } },
+    resource: `elastic_ip:${elasticIpId}`,
+    unchecked: [],
+    origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
+  }
+  return {
+    ...asked,
+    sentence: `Move ${address}`,
+    hash: payloadHash(asked),
+    rule: 'APPROVERS',
+    needsApproval: true,
+    ttlMs: 3_600_000,
+  }
+}
 
 /** As many requests, approved, accepted and under way, as the bot would have recorded them. */
 export async function recordMoves(redis: Redis, prefix: string, count: number): Promise<void> {
   const store = createStore({ redis, keys: createKeys(prefix), audit: { encode: () => '{"act":"bench"}', kick: () => {} } })
-  const origin = { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' }
   const one = async (index: number) => {
-    const id = String(index).padStart(32, '0')
-    const elasticIpId = `eip_${String(index).padStart(6, '0')}`
-    const address = `10.${Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`
-    const facts = { elasticIpId, address, from: { id: 'sv_from', name: 'web-1' }, to: { id: 'sv_to', name: 'web-2' } }
-    const asked = {
-      id,
-      kind: 'ip.move' as const,
-      input: { elasticIpId, serverId: 'sv_to' },
-      facts,
-      resource: `elastic_ip:${elasticIpId}`,
-      unchecked: [],
-      origin,
-    }
-    await store.create({
-      ...asked,
-      sentence: `Move ${address}`,
-      hash: payloadHash(asked),
-      rule: 'APPROVERS',
-      needsApproval: true,
-      ttlMs: 3_600_000,
-    })
+    const move = moveOf(index)
+    const { id } = move
+    await store.create(move)
     const request = await store.find(id)
     if (!request) throw new Error('not recorded')
     await store.transition(request, { name: 'approve', from: ['waiting'], to: 'approved' })
