@@ -8,6 +8,7 @@ import { createAsk } from './changes/ask.ts'
 import { createAudit } from './changes/audit.ts'
 import { fitsOnCard } from './changes/card.ts'
 import { createCatalog } from './changes/catalog.ts'
+import { createCensus } from './changes/census.ts'
 import { checkRedis, findRedisFaults } from './changes/check-redis.ts'
 import { createDeliveries } from './changes/deliveries.ts'
 import { createEpoch } from './changes/epoch.ts'
@@ -150,7 +151,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const forJobs = createRequests({ ...shared, redis: patient, audit: audits.jobs })
 
   const { store, deliver, queues } = forPeople
-  const progress = createProgress({ store, queues })
+  const progress = createProgress({ store, queues, census: createCensus({ redis: prompt, keys }) })
   const ask = createAsk({
     store,
     access,
