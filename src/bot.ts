@@ -45,7 +45,7 @@ import { createDirectory } from './slack/directory.ts'
 import { createFormOpener } from './slack/form.ts'
 import { type Identity, introduce } from './slack/introduce.ts'
 import { listen } from './slack/listen.ts'
-import type { OnSlackCall } from './slack/measured-fetch.ts'
+import { measuredFetch, measuredResponseFetch, type OnSlackCall } from './slack/measured-fetch.ts'
 import { createMessenger } from './slack/messenger.ts'
 import { notice } from './slack/notice.ts'
 import { createResponder, responseOrigins } from './slack/response-url.ts'
@@ -81,7 +81,10 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const onSlackCall: OnSlackCall = ({ method, status, ms }) => metrics.slackCall(method, status, ms)
   const client = new WebClient(config.slack.botToken.reveal(), webClientOptions(config.slack.apiUrl, logger, onSlackCall))
   let identity: Identity | undefined
-  const respond = createResponder({ allowedOrigins: responseOrigins(config.slack.apiUrl) })
+  const respond = createResponder({
+    allowedOrigins: responseOrigins(config.slack.apiUrl),
+    fetch: measuredResponseFetch(onSlackCall),
+  })
   const messenger = createMessenger({ client, botUserId: () => identity?.botUserId })
 
   const accountApi = createAccountApi({
@@ -172,7 +175,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     audit: audits.people,
     linkTo,
     setup: {
-      probe: createSetupProbe({ client, apiUrl: config.slack.apiUrl }),
+      probe: createSetupProbe({ client, apiUrl: config.slack.apiUrl, fetch: measuredFetch(onSlackCall) }),
       members: directory.members,
       showHome: async (viewer) => home.show(viewer, undefined),
       lastHeard,
@@ -216,7 +219,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   }
 
   async function startListening(known: Identity): Promise<{ port: number | undefined; stop: () => Promise<void> }> {
-    const app = createBoltApp(config.slack, known, logger)
+    const app = createBoltApp(config.slack, known, logger, onSlackCall)
     const listening = listen(app, {
       interactions,
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),

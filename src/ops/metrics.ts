@@ -48,7 +48,7 @@ export function createMetrics({ snapshot }: { snapshot: () => Promise<Snapshot> 
   })
   const slackCalls = new Histogram({
     name: 'lockkeeper_slack_call_duration_seconds',
-    help: "Calls of Slack's Web API, by method and HTTP status (or unreachable).",
+    help: 'Calls of Slack, by method (or response_url) and how they ended: ok, refused, rate-limited, unknown, HTTP status or unreachable.',
     labelNames: ['method', 'status'],
     buckets: callBuckets,
     registers,
