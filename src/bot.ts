@@ -26,7 +26,7 @@ import { createWatch } from './changes/watch.ts'
 import { rejectedKey } from './changes/words.ts'
 import type { Config } from './config.ts'
 import type { AuditNote } from './domain/audit-entry.ts'
-import { portTaken, UserError } from './domain/errors.ts'
+import { portTaken } from './domain/errors.ts'
 import type { Request } from './domain/request.ts'
 import { type Timings, usualTimings } from './domain/timings.ts'
 import { describeBot } from './features/check-setup/describe-bot.ts'
@@ -40,6 +40,7 @@ import { inTime } from './ops/in-time.ts'
 import { type Log, slackLogger, throttled } from './ops/log.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { scrub } from './ops/safe-value.ts'
+import { createTrouble } from './ops/trouble.ts'
 import { createBoltApp, startBoltApp, webClientOptions } from './slack/app.ts'
 import { createDirectory } from './slack/directory.ts'
 import { createFormOpener } from './slack/form.ts'
@@ -78,6 +79,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
 
   const logger = slackLogger(log) as Logger
   const metrics = createMetrics({ snapshot: () => progress.snapshot() })
+  const trouble = createTrouble({ log, count: metrics.error })
   const onSlackCall: OnSlackCall = ({ method, status, ms }) => metrics.slackCall(method, status, ms)
   const client = new WebClient(config.slack.botToken.reveal(), webClientOptions(config.slack.apiUrl, logger, onSlackCall))
   let identity: Identity | undefined
@@ -102,22 +104,20 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     messenger,
     channelId: config.opsChannel,
     log: (text) => log.error(text),
+    onError: trouble.each('operators'),
   })
   const onApiError = createApiTrouble({
     log,
+    count: () => metrics.error('account-api'),
     onRejectedKey: (error) => void tellOperators('api-key-rejected', notice(rejectedKey(error))),
   })
 
-  const onError = (error: unknown) => {
-    metrics.error('jobs')
-    log.error({ error }, 'jobs')
-  }
-  const auditOver = (redis: typeof prompt) => createAudit({ redis, keys, print: printAudit, clean: scrub, onError: throttled(onError) })
+  const auditOver = (redis: typeof prompt) => createAudit({ redis, keys, print: printAudit, clean: scrub, onError: trouble.often('audit') })
   const audits = { people: auditOver(prompt), jobs: auditOver(patient) }
   /** What was refused stays refused when it cannot be written down. */
   const noteRefusal = (note: AuditNote) => {
     metrics.decision(note.kind ?? 'none', 'refused')
-    return audits.people.note(note).catch(onError)
+    return audits.people.note(note).catch(trouble.each('audit'))
   }
 
   const directory = createDirectory({ client })
@@ -141,7 +141,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     lateAfterMs: moveTimeoutMs,
     timings,
     onApiError,
-    onQueueError: throttled(onError),
+    onQueueError: trouble.often('queue'),
     onStep,
   }
   function onStep({ act, kind, to, tookMs }: Step): void {
@@ -186,7 +186,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     },
     ownLastSlice: config.infra.key.reveal().slice(-5),
   })
-  const home = createHome({ store, access, messenger, view: render.view, linkTo, onError })
+  const home = createHome({ store, access, messenger, view: render.view, linkTo, onError: trouble.each('people') })
   const openForm = createFormOpener(messenger)
   const interactions = createInteractions({
     features,
@@ -200,10 +200,10 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     timings,
     noteRefusal,
     onApiError,
-    onError,
+    onError: trouble.each('people'),
   })
   const epoch = createEpoch({ redis: patient, keys, tellOperators, movingNow })
-  const watch = createWatch({ ...forJobs, keys, epoch, onError, onTick: metrics.tick })
+  const watch = createWatch({ ...forJobs, keys, epoch, onError: trouble.each('jobs'), onTick: metrics.tick })
 
   async function movingNow(): Promise<string[]> {
     const moving = await accountApi.elasticIps.list({ status: 'moving', signal: AbortSignal.timeout(10_000) })
@@ -228,12 +228,9 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       respond,
       onHeard: lastHeard.note,
       isFirstDelivery: createDeliveries({ redis: prompt, keys }),
-      onError: (error, context) => {
-        if (error instanceof UserError) log.info({ ...context, error }, 'refused')
-        else log.warn({ ...context, error }, 'a person was told of an error')
-      },
+      onError: trouble.told,
     })
-    app.error(async (error) => log.error({ error }, 'Slack'))
+    app.error(async (error) => trouble.each('slack')(error))
     const port = await startBoltApp(app, config.slack)
     const stop = async () => {
       await app.stop()

@@ -16,6 +16,10 @@ export interface Snapshot {
   lastTickAgeMs: number | undefined
 }
 
+/** Where something went wrong. */
+export const places = ['jobs', 'queue', 'audit', 'people', 'slack', 'operators', 'account-api'] as const
+export type Place = (typeof places)[number]
+
 /** So long what all replicas share is not asked for again: whoever scrapes, and how often, costs little, and no age needs a correction. */
 const usualKeepMs = 1_000
 
@@ -83,10 +87,12 @@ export function createMetrics({ snapshot, keepMs = usualKeepMs, waitMs = usualWa
   })
   const errors = new Counter({
     name: 'lockkeeper_errors_total',
-    help: 'What went wrong in this process, by where.',
+    help: 'What went wrong in this process, by where: each time, also where the log has one line for many.',
     labelNames: ['where'],
     registers,
   })
+  // The first error is a rise from nothing to one only where there was a nothing before.
+  for (const where of places) errors.inc({ where }, 0)
   const shared = createSnapshotGauges(registers)
 
   const lookAtShared = atMostEvery(keepMs, shareRuns(snapshot))
@@ -113,7 +119,7 @@ export function createMetrics({ snapshot, keepMs = usualKeepMs, waitMs = usualWa
       ticks.inc()
       tickSeconds.observe(ms / 1_000)
     },
-    error: (where: string) => errors.inc({ where }),
+    error: (where: Place) => errors.inc({ where }),
   }
 }
 export type Metrics = ReturnType<typeof createMetrics>

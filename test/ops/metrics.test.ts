@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createMetrics, type Snapshot } from '../../src/ops/metrics.ts'
+import { createMetrics, places, type Snapshot } from '../../src/ops/metrics.ts'
 
 const seen: Snapshot = {
   open: [{ state: 'waiting', kind: 'ip.move', count: 2 }],
@@ -68,6 +68,11 @@ describe('the metrics page', () => {
     answer = async () => ({ ...seen, lastTickAgeMs: undefined })
     expect(await shared()).not.toContainEqual(expect.stringContaining('tick_age'))
     expect(await shared()).toContain('lockkeeper_moves_in_flight 3')
+  })
+
+  test('errors are counted from 0 on, so that the first one is seen as a rise', async () => {
+    const lines = await linesOf(createMetrics({ snapshot: async () => seen }))
+    for (const place of places) expect(lines).toContain(`lockkeeper_errors_total{where="${place}"} 0`)
   })
 
   test('however many scrape, and however often, what all share is asked for once in a while', async () => {
