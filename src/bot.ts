@@ -8,6 +8,7 @@ import { createAsk } from './changes/ask.ts'
 import { createAudit } from './changes/audit.ts'
 import { fitsOnCard } from './changes/card.ts'
 import { createCatalog } from './changes/catalog.ts'
+import { createCensus } from './changes/census.ts'
 import { checkRedis, findRedisFaults } from './changes/check-redis.ts'
 import { createDeliveries } from './changes/deliveries.ts'
 import { createEpoch } from './changes/epoch.ts'
@@ -25,7 +26,7 @@ import { createWatch } from './changes/watch.ts'
 import { rejectedKey } from './changes/words.ts'
 import type { Config } from './config.ts'
 import type { AuditNote } from './domain/audit-entry.ts'
-import { portTaken, UserError } from './domain/errors.ts'
+import { portTaken } from './domain/errors.ts'
 import type { Request } from './domain/request.ts'
 import { type Timings, usualTimings } from './domain/timings.ts'
 import { describeBot } from './features/check-setup/describe-bot.ts'
@@ -39,12 +40,13 @@ import { inTime } from './ops/in-time.ts'
 import { type Log, slackLogger, throttled } from './ops/log.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { scrub } from './ops/safe-value.ts'
+import { createTrouble } from './ops/trouble.ts'
 import { createBoltApp, startBoltApp, webClientOptions } from './slack/app.ts'
 import { createDirectory } from './slack/directory.ts'
 import { createFormOpener } from './slack/form.ts'
 import { type Identity, introduce } from './slack/introduce.ts'
 import { listen } from './slack/listen.ts'
-import type { OnSlackCall } from './slack/measured-fetch.ts'
+import { measuredFetch, measuredResponseFetch, type OnSlackCall } from './slack/measured-fetch.ts'
 import { createMessenger } from './slack/messenger.ts'
 import { notice } from './slack/notice.ts'
 import { createResponder, responseOrigins } from './slack/response-url.ts'
@@ -77,10 +79,14 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
 
   const logger = slackLogger(log) as Logger
   const metrics = createMetrics({ snapshot: () => progress.snapshot() })
+  const trouble = createTrouble({ log, count: metrics.error })
   const onSlackCall: OnSlackCall = ({ method, status, ms }) => metrics.slackCall(method, status, ms)
   const client = new WebClient(config.slack.botToken.reveal(), webClientOptions(config.slack.apiUrl, logger, onSlackCall))
   let identity: Identity | undefined
-  const respond = createResponder({ allowedOrigins: responseOrigins(config.slack.apiUrl) })
+  const respond = createResponder({
+    allowedOrigins: responseOrigins(config.slack.apiUrl),
+    fetch: measuredResponseFetch(onSlackCall),
+  })
   const messenger = createMessenger({ client, botUserId: () => identity?.botUserId })
 
   const accountApi = createAccountApi({
@@ -98,22 +104,20 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     messenger,
     channelId: config.opsChannel,
     log: (text) => log.error(text),
+    onError: trouble.each('operators'),
   })
   const onApiError = createApiTrouble({
     log,
+    count: () => metrics.error('account-api'),
     onRejectedKey: (error) => void tellOperators('api-key-rejected', notice(rejectedKey(error))),
   })
 
-  const onError = (error: unknown) => {
-    metrics.error('jobs')
-    log.error({ error }, 'jobs')
-  }
-  const auditOver = (redis: typeof prompt) => createAudit({ redis, keys, print: printAudit, clean: scrub, onError: throttled(onError) })
+  const auditOver = (redis: typeof prompt) => createAudit({ redis, keys, print: printAudit, clean: scrub, onError: trouble.often('audit') })
   const audits = { people: auditOver(prompt), jobs: auditOver(patient) }
   /** What was refused stays refused when it cannot be written down. */
   const noteRefusal = (note: AuditNote) => {
     metrics.decision(note.kind ?? 'none', 'refused')
-    return audits.people.note(note).catch(onError)
+    return audits.people.note(note).catch(trouble.each('audit'))
   }
 
   const directory = createDirectory({ client })
@@ -137,7 +141,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     lateAfterMs: moveTimeoutMs,
     timings,
     onApiError,
-    onQueueError: throttled(onError),
+    onQueueError: trouble.often('queue'),
     onStep,
   }
   function onStep({ act, kind, to, tookMs }: Step): void {
@@ -150,7 +154,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const forJobs = createRequests({ ...shared, redis: patient, audit: audits.jobs })
 
   const { store, deliver, queues } = forPeople
-  const progress = createProgress({ store, queues })
+  const progress = createProgress({ store, queues, census: createCensus({ redis: prompt, keys }) })
   const ask = createAsk({
     store,
     access,
@@ -171,7 +175,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     audit: audits.people,
     linkTo,
     setup: {
-      probe: createSetupProbe({ client, apiUrl: config.slack.apiUrl }),
+      probe: createSetupProbe({ client, apiUrl: config.slack.apiUrl, fetch: measuredFetch(onSlackCall) }),
       members: directory.members,
       showHome: async (viewer) => home.show(viewer, undefined),
       lastHeard,
@@ -182,7 +186,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     },
     ownLastSlice: config.infra.key.reveal().slice(-5),
   })
-  const home = createHome({ store, access, messenger, view: render.view, linkTo, onError })
+  const home = createHome({ store, access, messenger, view: render.view, linkTo, onError: trouble.each('people') })
   const openForm = createFormOpener(messenger)
   const interactions = createInteractions({
     features,
@@ -196,10 +200,10 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     timings,
     noteRefusal,
     onApiError,
-    onError,
+    onError: trouble.each('people'),
   })
   const epoch = createEpoch({ redis: patient, keys, tellOperators, movingNow })
-  const watch = createWatch({ ...forJobs, keys, epoch, onError, onTick: metrics.tick })
+  const watch = createWatch({ ...forJobs, keys, epoch, onError: trouble.each('jobs'), onTick: metrics.tick })
 
   async function movingNow(): Promise<string[]> {
     const moving = await accountApi.elasticIps.list({ status: 'moving', signal: AbortSignal.timeout(10_000) })
@@ -215,7 +219,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   }
 
   async function startListening(known: Identity): Promise<{ port: number | undefined; stop: () => Promise<void> }> {
-    const app = createBoltApp(config.slack, known, logger)
+    const app = createBoltApp(config.slack, known, logger, onSlackCall)
     const listening = listen(app, {
       interactions,
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
@@ -224,12 +228,9 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       respond,
       onHeard: lastHeard.note,
       isFirstDelivery: createDeliveries({ redis: prompt, keys }),
-      onError: (error, context) => {
-        if (error instanceof UserError) log.info({ ...context, error }, 'refused')
-        else log.warn({ ...context, error }, 'a person was told of an error')
-      },
+      onError: trouble.told,
     })
-    app.error(async (error) => log.error({ error }, 'Slack'))
+    app.error(async (error) => trouble.each('slack')(error))
     const port = await startBoltApp(app, config.slack)
     const stop = async () => {
       await app.stop()

@@ -1,3 +1,4 @@
+import type { Census } from './census.ts'
 import type { Store } from './store.ts'
 import type { Queues } from './watch.ts'
 
@@ -5,12 +6,13 @@ import type { Queues } from './watch.ts'
 const workerSilenceMs = 30_000
 
 interface ProgressParts {
-  store: Pick<Store, 'census' | 'isBusy' | 'sinceLastTickMs' | 'workersSeen'>
+  store: Pick<Store, 'isBusy' | 'sinceLastTickMs' | 'workersSeen'>
   queues: Pick<Queues, 'depth' | 'pollIntervalMs'>
+  census: Census
 }
 
 /** How the work of all replicas gets on, by what is in Redis: not by whether somebody says that they run, which a wedged worker does, too. */
-export function createProgress({ store, queues }: ProgressParts) {
+export function createProgress({ store, queues, census }: ProgressParts) {
   /** Throws an Error, in words, when nobody works, or nothing is done although something is due. */
   async function check(): Promise<void> {
     const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
@@ -27,7 +29,7 @@ export function createProgress({ store, queues }: ProgressParts) {
   }
 
   async function snapshot() {
-    const [{ open, unsent }, jobs, lastTickAgeMs] = await Promise.all([store.census(), queues.depth(), store.sinceLastTickMs()])
+    const [{ open, unsent }, jobs, lastTickAgeMs] = await Promise.all([census(), queues.depth(), store.sinceLastTickMs()])
     const inFlight = open.filter(({ kind, state }) => kind === 'ip.move' && (state === 'starting' || state === 'following'))
     const movesInFlight = inFlight.reduce((sum, { count }) => sum + count, 0)
     return { open, movesInFlight, unsent, jobs, lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined }

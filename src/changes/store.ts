@@ -270,23 +270,6 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     await guardStore(() => redis.zremrangebyscore(keys.workers, '-inf', String(at - 24 * 3_600_000)))
   }
 
-  /** How many requests are open, by kind and state, and how many messages are unsent. */
-  async function census(): Promise<{ open: { kind: string; state: string; count: number }[]; unsent: number }> {
-    const [ids, unsent] = await Promise.all([
-      guardStore(() => redis.zrange(keys.open, '0', '-1')),
-      guardStore(() => redis.zcard(keys.outbox)),
-    ])
-    const pipeline = redis.pipeline()
-    for (const id of ids) pipeline.hmget(keys.record(id), 'kind', 'state')
-    const counts = new Map<string, number>()
-    for (const [, pair] of (await guardStore(() => pipeline.exec())) ?? []) {
-      const [kind, state] = (pair as (string | null)[]).map((text) => (text === null ? undefined : String(JSON.parse(text))))
-      if (kind && state) counts.set(`${kind} ${state}`, (counts.get(`${kind} ${state}`) ?? 0) + 1)
-    }
-    const open = [...counts].map(([name, count]) => ({ kind: name.split(' ')[0] ?? '', state: name.split(' ')[1] ?? '', count }))
-    return { open, unsent }
-  }
-
   /** How many workers were at work within this time. */
   async function workersSeen(withinMs: number): Promise<number> {
     return guardStore(async () => redis.zcount(keys.workers, String((await now()) - withinMs), '+inf'))
@@ -320,7 +303,6 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     isLatest,
     holderOf,
     noteWorker,
-    census,
     workersSeen,
   }
 }

@@ -13,12 +13,15 @@ export function createTellOperators({
   messenger,
   channelId,
   log,
+  onError,
 }: {
   redis: Redis
   keys: Keys
   messenger: Pick<Messenger, 'post'>
   channelId: string | undefined
-  log: (problem: string) => void
+  log: (text: string) => void
+  /** Hears where that channel could not be told. */
+  onError: (error: unknown) => void
 }) {
   return async function tellOperators(key: string, message: Message): Promise<void> {
     log(message.text)
@@ -26,7 +29,7 @@ export function createTellOperators({
     const first = await guardStore(() => redis.set(keys.notice(key), '1', 'PX', quietMs, 'NX')).catch(() => 'OK')
     if (first === null) return
     const posted = await messenger.post({ channelId }, message)
-    if (posted.is !== 'sent') log(`the channel of operators could not be told: ${JSON.stringify(posted)}`)
+    if (posted.is !== 'sent') onError(new Error(`the channel of operators could not be told: ${JSON.stringify(posted)}`))
   }
 }
 export type TellOperators = ReturnType<typeof createTellOperators>

@@ -79,6 +79,12 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof ApiUnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
 }
 
+/** Whether somebody is told no, with a reason that lies in what they asked for. All other errors are trouble: a rejected key, too. */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof UserError) return true
+  return error instanceof ApiError && error.status < 500 && ![401, 403, 408, 429].includes(error.status)
+}
+
 /**
  * Whether a write that threw certainly changed nothing. Everything else is *unknown* and is resolved by reading:
  * 5xx, 408 and 429 may come from something in front that gave up on a request which still went through.

@@ -1,4 +1,5 @@
-import { atMostEvery, type Check } from './health.ts'
+import type { Check } from './health.ts'
+import { atMostEvery } from './shared-runs.ts'
 
 /** What is asked of each at a probe. Each rejects, or resolves, within 2 s. */
 interface Probes {

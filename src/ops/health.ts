@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { Log } from './log.ts'
 import { describeError, scrub } from './safe-value.ts'
+import { shareRuns } from './shared-runs.ts'
 
 /** Returns or resolves when all is well; throws an Error whose message is a sentence when not. */
 export type Check = () => Promise<void> | void
@@ -13,15 +14,6 @@ export interface Page {
 }
 
 const checkDeadlineMs = 2_000
-
-/** The same answer for a while: probes come every few seconds, and what they ask need not be asked as often. */
-export function atMostEvery(ms: number, check: () => Promise<void>): Check {
-  let last: { at: number; outcome: Promise<void> } | undefined
-  return () => {
-    if (!last || Date.now() - last.at >= ms) last = { at: Date.now(), outcome: check() }
-    return last.outcome
-  }
-}
 
 interface HealthParts {
   /** 0 takes any free one. */
@@ -83,17 +75,6 @@ export async function startHealth({ port, checks, log, pages = {} }: HealthParts
   return { port: () => (server.address() as { port: number }).port, close }
 }
 export type Health = Awaited<ReturnType<typeof startHealth>>
-
-/** However many ask at once, a check runs once: probes must not pile up behind something that hangs. */
-function shareRuns<T>(run: () => Promise<T>): () => Promise<T> {
-  let underway: Promise<T> | undefined
-  return () => {
-    underway ??= run().finally(() => {
-      underway = undefined
-    })
-    return underway
-  }
-}
 
 async function runCheck(check: Check): Promise<string> {
   let timer: NodeJS.Timeout | undefined

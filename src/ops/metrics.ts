@@ -1,5 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Page } from './health.ts'
+import { inTime } from './in-time.ts'
+import { atMostEvery, shareRuns } from './shared-runs.ts'
 
 /** What is asked for at every scrape, because all replicas share it. */
 export interface Snapshot {
@@ -14,6 +16,22 @@ export interface Snapshot {
   lastTickAgeMs: number | undefined
 }
 
+/** Where something went wrong. */
+export const places = ['jobs', 'queue', 'audit', 'people', 'slack', 'operators', 'account-api'] as const
+export type Place = (typeof places)[number]
+
+/** So long what all replicas share is not asked for again: whoever scrapes, and how often, costs little, and no age needs a correction. */
+const usualKeepMs = 1_000
+
+/** Less than any scraper waits. Without the shared figures the page still tells of this process. */
+const usualWaitMs = 3_000
+
+interface MetricsParts {
+  snapshot: () => Promise<Snapshot>
+  keepMs?: number
+  waitMs?: number
+}
+
 /** In seconds: most moves take half a minute, the late ones a quarter of an hour. */
 const moveBuckets = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
@@ -22,7 +40,7 @@ const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
  * What operators see of the bot, in Prometheus' format (prometheus.io/docs/practices/naming: base units, `_total` for counters). Labels
  * are small sets of our own words: never an id, a name or a text from outside.
  */
-export function createMetrics({ snapshot }: { snapshot: () => Promise<Snapshot> }) {
+export function createMetrics({ snapshot, keepMs = usualKeepMs, waitMs = usualWaitMs }: MetricsParts) {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -48,7 +66,7 @@ export function createMetrics({ snapshot }: { snapshot: () => Promise<Snapshot> 
   })
   const slackCalls = new Histogram({
     name: 'lockkeeper_slack_call_duration_seconds',
-    help: "Calls of Slack's Web API, by method and HTTP status (or unreachable).",
+    help: 'Calls of Slack, by method (or response_url) and how they ended: ok, refused, rate-limited, unknown, HTTP status or unreachable.',
     labelNames: ['method', 'status'],
     buckets: callBuckets,
     registers,
@@ -69,15 +87,22 @@ export function createMetrics({ snapshot }: { snapshot: () => Promise<Snapshot> 
   })
   const errors = new Counter({
     name: 'lockkeeper_errors_total',
-    help: 'What went wrong in this process, by where.',
+    help: 'What went wrong in this process, by where: each time, also where the log has one line for many.',
     labelNames: ['where'],
     registers,
   })
+  // The first error is a rise from nothing to one only where there was a nothing before.
+  for (const where of places) errors.inc({ where }, 0)
   const shared = createSnapshotGauges(registers)
 
+  const lookAtShared = atMostEvery(keepMs, shareRuns(snapshot))
+
   async function page(): Promise<Page> {
-    // Without the shared figures the page still tells of this process.
-    const seen = await snapshot().catch(() => undefined)
+    let seen: Snapshot | undefined
+    const look = lookAtShared().then((found) => {
+      seen = found
+    })
+    await inTime(waitMs, [look])
     shared.set(seen)
     return { status: 200, type: registry.contentType, body: await registry.metrics() }
   }
@@ -94,11 +119,12 @@ export function createMetrics({ snapshot }: { snapshot: () => Promise<Snapshot> 
       ticks.inc()
       tickSeconds.observe(ms / 1_000)
     },
-    error: (where: string) => errors.inc({ where }),
+    error: (where: Place) => errors.inc({ where }),
   }
 }
 export type Metrics = ReturnType<typeof createMetrics>
 
+/** What is not known has no value: an old one would keep alerts silent, and 0 would say that all is well. */
 function createSnapshotGauges(registers: Registry[]) {
   const up = new Gauge({ name: 'lockkeeper_redis_up', help: '1 where Redis answered this scrape, 0 where not.', registers })
   const open = new Gauge({
@@ -120,6 +146,7 @@ function createSnapshotGauges(registers: Registry[]) {
     up.set(seen ? 1 : 0)
     open.reset()
     jobs.reset()
+    for (const gauge of [inFlight, unsent, tickAge]) gauge.remove()
     if (!seen) return
     for (const { kind, state, count } of seen.open) open.set({ kind, state }, count)
     for (const { queue, state, count } of seen.jobs) jobs.set({ queue, state }, count)

@@ -33,8 +33,13 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
 }
 
 /** The Bolt app for either transport, without listeners. `identity` is the bot's own, asked for once by the caller. */
-export function createBoltApp(settings: SlackSettings, identity: { botId: string; botUserId: string }, logger: Logger): App {
-  const clientOptions = webClientOptions(settings.apiUrl, logger)
+export function createBoltApp(
+  settings: SlackSettings,
+  identity: { botId: string; botUserId: string },
+  logger: Logger,
+  onCall: OnSlackCall = () => {},
+): App {
+  const clientOptions = webClientOptions(settings.apiUrl, logger, onCall)
   const options: AppOptions = {
     receiver: settings.appToken
       ? socketReceiver(settings.appToken, clientOptions, logger)

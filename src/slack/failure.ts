@@ -13,17 +13,19 @@ const ambiguous = new Set(['internal_error', 'fatal_error', 'service_unavailable
 export function classifySlackFailure(thrown: unknown): SlackFailure {
   const error = (thrown ?? {}) as { code?: unknown; data?: { error?: unknown }; retryAfter?: unknown; statusCode?: unknown; name?: unknown }
   if (error.code === ErrorCode.RateLimitedError) return { is: 'rate-limited', retryInMs: Math.max(1, Number(error.retryAfter) || 1) * 1000 }
-  if (error.code === ErrorCode.PlatformError) {
-    const text = error.data?.error
-    if (typeof text !== 'string' || !/^[a-z0-9_]{1,60}$/.test(text)) return { is: 'unknown', problem: 'an answer that is not from Slack' }
-    // chat.postMessage says it with an underscore.
-    if (text === 'ratelimited' || text === 'rate_limited') return { is: 'rate-limited', retryInMs: 1000 }
-    return ambiguous.has(text) ? { is: 'unknown', problem: text } : { is: 'refused', error: text }
-  }
+  if (error.code === ErrorCode.PlatformError) return classifyRefusal(error.data?.error)
   if (error.code === ErrorCode.HTTPError) return { is: 'unknown', problem: `HTTP status ${Number(error.statusCode) || 'unknown'}` }
   if (error.code === ErrorCode.RequestError) return { is: 'unknown', problem: 'no answer' }
   // A timeout while the body is read surfaces as a bare DOMException, without a code of Slack's.
   return { is: 'unknown', problem: typeof error.name === 'string' ? error.name : 'no answer' }
+}
+
+/** Classifies the `error` of an answer without `ok: true`. */
+export function classifyRefusal(error: unknown): SlackFailure {
+  if (typeof error !== 'string' || !/^[a-z0-9_]{1,60}$/.test(error)) return { is: 'unknown', problem: 'an answer that is not from Slack' }
+  // chat.postMessage says it with an underscore.
+  if (error === 'ratelimited' || error === 'rate_limited') return { is: 'rate-limited', retryInMs: 1000 }
+  return ambiguous.has(error) ? { is: 'unknown', problem: error } : { is: 'refused', error }
 }
 
 /** Slack would not take the message: the channel is gone, or the bot is not in it. */

@@ -66,7 +66,7 @@ export function createSetupProbe({ client, apiUrl, fetch = globalThis.fetch }: S
     const askedAt = Date.now()
     const address = new URL('api.test', apiUrl.href.endsWith('/') ? apiUrl : `${apiUrl.href}/`)
     const response = await fetch(address, { method: 'POST', redirect: 'error', ...(signal ? { signal } : {}) })
-    await response.arrayBuffer()
+    await response.text()
     const at = Date.parse(response.headers.get('date') ?? '')
     // The header counts whole seconds: half of one in between.
     return Number.isNaN(at) ? undefined : Math.round((askedAt + Date.now()) / 2 - at - 500)

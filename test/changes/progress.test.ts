@@ -5,12 +5,12 @@ import { createProgress } from '../../src/changes/progress.ts'
 function seen({ dueSinceMs, lastTickMs = 5_000, workers = 1 }: { dueSinceMs?: number; lastTickMs?: number; workers?: number }) {
   return createProgress({
     store: {
-      census: async () => ({ open: [], unsent: 0 }),
       isBusy: async (withinMs) => dueSinceMs !== undefined && -dueSinceMs <= withinMs,
       sinceLastTickMs: async () => lastTickMs,
       workersSeen: async () => workers,
     },
     queues: { depth: async () => [], pollIntervalMs: 10_000 },
+    census: async () => ({ open: [], unsent: 0 }),
   })
 }
 

@@ -17,6 +17,8 @@ test('over Socket Mode it is the same: asked, approved, followed and reported', 
   const report = await untilReport(world.slack, card.ts, /Done/)
   expect(report.text).toContain(`<@${people.ada}>`)
   expect(world.slack.deliveries.every(({ request }) => request.transport === 'socket')).toBe(true)
+  const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
+  expect(metrics).toContain('lockkeeper_slack_call_duration_seconds_count{method="apps.connections.open",status="ok"} 1')
 })
 
 test('when Slack refreshes the connection, the bot is back by itself', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createMetrics, type Snapshot } from '../../src/ops/metrics.ts'
+import { createMetrics, places, type Snapshot } from '../../src/ops/metrics.ts'
 
 const seen: Snapshot = {
   open: [{ state: 'waiting', kind: 'ip.move', count: 2 }],
@@ -21,7 +21,7 @@ describe('the metrics page', () => {
     metrics.transition('ip.move', 'done')
     metrics.decision('ip.move', 'approve')
     metrics.apiCall('elasticIps.move', 202, 120)
-    metrics.slackCall('chat.update', 429, 30)
+    metrics.slackCall('chat.update', 'rate-limited', 30)
     metrics.moveEnded('done', 43_000)
     metrics.tick(20)
     metrics.error('jobs')
@@ -33,7 +33,7 @@ describe('the metrics page', () => {
         'lockkeeper_request_transitions_total{kind="ip.move",state="done"} 1',
         'lockkeeper_decisions_total{kind="ip.move",decision="approve"} 1',
         'lockkeeper_account_api_call_duration_seconds_count{operation="elasticIps.move",status="202"} 1',
-        'lockkeeper_slack_call_duration_seconds_count{method="chat.update",status="429"} 1',
+        'lockkeeper_slack_call_duration_seconds_count{method="chat.update",status="rate-limited"} 1',
         'lockkeeper_move_duration_seconds_bucket{le="60",state="done"} 1',
         'lockkeeper_move_duration_seconds_bucket{le="30",state="done"} 0',
         'lockkeeper_ticks_total 1',
@@ -54,6 +54,54 @@ describe('the metrics page', () => {
     const lines = await linesOf(metrics)
     expect(lines).toContain('lockkeeper_redis_up 0')
     expect(lines).toContain('lockkeeper_errors_total{where="jobs"} 1')
+  })
+
+  test('what is not known has no value: neither its old one nor 0', async () => {
+    let answer: () => Promise<Snapshot> = async () => seen
+    const metrics = createMetrics({ snapshot: () => answer(), keepMs: 0 })
+    const shared = async () => (await linesOf(metrics)).filter((line) => /_open|in_flight|unsent|queue_jobs|tick_age/.test(line))
+    expect(await shared()).toHaveLength(5)
+
+    answer = () => Promise.reject(new Error('away'))
+    expect(await shared()).toEqual([])
+
+    answer = async () => ({ ...seen, lastTickAgeMs: undefined })
+    expect(await shared()).not.toContainEqual(expect.stringContaining('tick_age'))
+    expect(await shared()).toContain('lockkeeper_moves_in_flight 3')
+  })
+
+  test('errors are counted from 0 on, so that the first one is seen as a rise', async () => {
+    const lines = await linesOf(createMetrics({ snapshot: async () => seen }))
+    for (const place of places) expect(lines).toContain(`lockkeeper_errors_total{where="${place}"} 0`)
+  })
+
+  test('however many scrape, and however often, what all share is asked for once in a while', async () => {
+    let asked = 0
+    const metrics = createMetrics({
+      snapshot: async () => {
+        asked += 1
+        return seen
+      },
+      keepMs: 60_000,
+    })
+    await Promise.all([metrics.page(), metrics.page()])
+    await metrics.page()
+    expect(asked).toBe(1)
+  })
+
+  test('what hangs is not waited for, and not asked again meanwhile', async () => {
+    let asked = 0
+    const metrics = createMetrics({
+      snapshot: () => {
+        asked += 1
+        return new Promise(() => {})
+      },
+      keepMs: 0,
+      waitMs: 20,
+    })
+    expect(await linesOf(metrics)).toContain('lockkeeper_redis_up 0')
+    expect(await linesOf(metrics)).toContain('lockkeeper_redis_up 0')
+    expect(asked).toBe(1)
   })
 
   test('names follow the conventions: a prefix, base units, _total for counters', async () => {

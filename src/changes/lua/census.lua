@@ -1,0 +1,21 @@
+-- Counts a part of the open requests by kind and state, here, so that no connection is kept busy with thousands of answers.
+-- KEYS: the open ones, in an order.   ARGV: the prefix of records, the first and the last place of the part.
+-- Returns how many places the part has, then kind, state (both as the record has them) and count of each pair.
+local ids = redis.call('ZRANGE', KEYS[1], ARGV[2], ARGV[3])
+local counts = {}
+for _, id in ipairs(ids) do
+  local pair = redis.call('HMGET', ARGV[1] .. id, 'kind', 'state')
+  if pair[1] and pair[2] then
+    counts[pair[1]] = counts[pair[1]] or {}
+    counts[pair[1]][pair[2]] = (counts[pair[1]][pair[2]] or 0) + 1
+  end
+end
+local answer = { tostring(#ids) }
+for kind, states in pairs(counts) do
+  for state, count in pairs(states) do
+    answer[#answer + 1] = kind
+    answer[#answer + 1] = state
+    answer[#answer + 1] = tostring(count)
+  end
+end
+return answer
