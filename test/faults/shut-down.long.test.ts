@@ -9,7 +9,7 @@ import { startStandInWorld } from './stand-in-world.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 interface Phase {
-  /** Brings a request to where SIGTERM meets it. Gives how often its fault has fired. */
+  /** Brings a request to where SIGTERM meets it. Gives how often it was brought there, which is to be once. */
   arrange: (scene: Scene) => Promise<() => number>
   /** What stood in the way is gone, before the next process starts. */
   mend?: (scene: Scene) => Promise<void>
@@ -18,7 +18,25 @@ interface Phase {
 }
 
 const approveAtLast = async (scene: Scene) => void (await scene.ben.click(await scene.untilCard(0, /Waiting for approval/), 'Approve'))
-const once = () => 1
+
+/** How many requests are in this state now. */
+async function countIn(state: string, { evidence }: Scene): Promise<number> {
+  return (await evidence.records()).filter((record) => record.state === state).length
+}
+
+/** A move that outlasts the end of the bot is followed. */
+async function startLongMove(scene: Scene): Promise<number> {
+  scene.account.world.nextMove({ takesMs: 5_000 })
+  await scene.startMove(0)
+  return countIn('following', scene)
+}
+
+/** 1 once the bot itself says that it gets no answer from Redis. */
+async function feltRedis({ bots }: Scene): Promise<number> {
+  const { checks } = (await (await bots.page(0, '/readyz')).json()) as { checks: Record<string, string> }
+  return checks.redis === 'ok' ? 0 : 1
+}
+
 const isReport = (args: Record<string, unknown>) => args.thread_ts !== undefined
 
 const phases: Record<string, Phase> = {
@@ -42,12 +60,16 @@ const phases: Record<string, Phase> = {
     finish: approveAtLast,
   },
   'its approval is being written': {
-    async arrange({ admin, ask, ben, evidence }) {
+    async arrange(scene) {
+      const { proxy, ask, ben } = scene
       const card = await ask(0)
-      await admin.client('PAUSE', 800, 'WRITE')
+      const { promise: passes, resolve: letPass } = Promise.withResolvers<void>()
+      proxy.holdSent((sent) => sent.includes('"name":"approve'), passes)
       await ben.click(card, 'Approve')
-      expect((await evidence.records()).map(({ state }) => state)).toEqual(['waiting'])
-      return once
+      await expect.poll(() => proxy.fired.held, { interval: 5 }).toBe(1)
+      expect(await countIn('waiting', scene)).toBe(1)
+      setTimeout(letPass, 500)
+      return () => proxy.fired.held
     },
   },
   'the account API hangs on the look before the write': {
@@ -69,9 +91,10 @@ const phases: Record<string, Phase> = {
     },
   },
   'it is followed': {
-    async arrange({ startMove }) {
-      await startMove(0)
-      return once
+    async arrange(scene) {
+      const following = await startLongMove(scene)
+      expect(scene.elasticIp(0).status).toBe('moving')
+      return () => following
     },
   },
   'its report is being posted': {
@@ -95,27 +118,29 @@ const phases: Record<string, Phase> = {
     mend: async ({ slackProxy }) => slackProxy.heal(),
   },
   'Redis is gone': {
-    async arrange({ startMove, redis }) {
-      await startMove(0)
-      await redis.kill()
-      return once
+    async arrange(scene) {
+      const following = await startLongMove(scene)
+      await scene.redis.kill()
+      const felt = await feltRedis(scene)
+      return () => following * felt
     },
     mend: ({ redis }) => redis.restart(),
   },
   'Redis stands still': {
-    async arrange({ startMove, redis }) {
-      await startMove(0)
-      redis.freeze()
-      return once
+    async arrange(scene) {
+      const following = await startLongMove(scene)
+      scene.redis.freeze()
+      const felt = await feltRedis(scene)
+      return () => following * felt
     },
     mend: async ({ redis }) => redis.thaw(),
   },
   'packets to Redis vanish': {
-    async arrange({ startMove, proxy }) {
-      await startMove(0)
-      proxy.blackhole()
-      await expect.poll(() => proxy.fired.swallowed).toBeGreaterThan(0)
-      return once
+    async arrange(scene) {
+      const following = await startLongMove(scene)
+      scene.proxy.blackhole()
+      await expect.poll(() => scene.proxy.fired.swallowed).toBeGreaterThan(0)
+      return () => following * Math.min(1, scene.proxy.fired.swallowed)
     },
     mend: async ({ proxy }) => {
       proxy.heal()
