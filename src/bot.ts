@@ -26,7 +26,7 @@ import { createWatch } from './changes/watch.ts'
 import { rejectedKey } from './changes/words.ts'
 import type { Config } from './config.ts'
 import type { AuditNote } from './domain/audit-entry.ts'
-import { portTaken } from './domain/errors.ts'
+import { portTaken, StartError } from './domain/errors.ts'
 import type { Request } from './domain/request.ts'
 import { type Timings, usualTimings } from './domain/timings.ts'
 import { describeBot } from './features/check-setup/describe-bot.ts'
@@ -240,8 +240,21 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   }
 
   let stopping: (() => Promise<void>)[] = []
+  let isEnding = false
 
-  /** Resolves with the ports when people can use it. Throws StartError with what to do when it cannot start. */
+  /** Throws where the end was asked for meanwhile: nothing more is opened then. */
+  function goOn(): void {
+    if (isEnding) throw new StartError('The end was asked for during the start.')
+  }
+
+  /** Leaves the closing of what is open now to `stop`. Closes it itself where that was called meanwhile, and ends the start. */
+  async function closeAtEnd(close: () => Promise<void>): Promise<void> {
+    if (isEnding) await close()
+    goOn()
+    stopping.push(close)
+  }
+
+  /** Resolves with the ports when people can use it. Throws StartError with what to do when it cannot start, and when `stop` cuts it short. */
   async function start(): Promise<{ opsPort: number; slackPort: number | undefined }> {
     await checkRedis({
       redis: patient,
@@ -252,6 +265,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     await epoch.check()
     for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
     identity = await introduce(client, config.slack.apiUrl)
+    goOn()
     // A rejected key is told at once, and is no reason not to start: moves in flight wait for a valid one.
     void accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }).catch(onApiError)
 
@@ -259,11 +273,12 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     if (config.role !== 'worker') {
       const listening = await startListening(identity)
       slackPort = listening.port
-      stopping.push(listening.stop)
+      await closeAtEnd(listening.stop)
     }
     if (config.role !== 'web') {
       stopping.push(watch.stop)
       await watch.start()
+      goOn()
     }
     const health = await startHealth({
       port: config.opsPort,
@@ -278,14 +293,15 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     }).catch((error: { code?: unknown }) => {
       throw error.code === 'EADDRINUSE' ? portTaken('OPS_PORT', config.opsPort) : error
     })
-    stopping.push(health.close)
+    await closeAtEnd(health.close)
     const transport = usesSockets ? 'socket mode' : 'http'
     log.info({ role: config.role, transport, slackPort, opsPort: health.port() }, 'Lockkeeper is ready')
     return { opsPort: health.port(), slackPort }
   }
 
-  /** Takes nothing new, lets what is under way end for a few seconds, and leaves the rest to the next process. */
+  /** Takes nothing new, lets what is under way end for a few seconds, and leaves the rest to the next process. Cuts a start short. */
   async function stop(): Promise<void> {
+    isEnding = true
     const steps = stopping
     stopping = []
     await inTime(

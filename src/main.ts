@@ -4,12 +4,15 @@ import { StartError } from './domain/errors.ts'
 import { createLog } from './ops/log.ts'
 import { describeError } from './ops/safe-value.ts'
 
+let isEnding = false
+
 try {
   const config = takeConfig(process.env)
   const log = createLog({ level: config.logLevel })
   const bot = createBot(config, { log })
 
   const end = async (signal: string) => {
+    isEnding = true
     log.info({ signal }, 'stopping')
     await bot.stop()
     process.exit(0)
@@ -27,8 +30,11 @@ try {
 
   await bot.start()
 } catch (error) {
-  const lines =
-    error instanceof ConfigError ? error.lines : [error instanceof StartError ? error.message : JSON.stringify(describeError(error))]
-  for (const line of lines) process.stderr.write(`${line}\n`)
-  process.exit(1)
+  // A start that the end cuts short has not failed: the process ends once everything is closed.
+  if (!isEnding) {
+    const lines =
+      error instanceof ConfigError ? error.lines : [error instanceof StartError ? error.message : JSON.stringify(describeError(error))]
+    for (const line of lines) process.stderr.write(`${line}\n`)
+    process.exit(1)
+  }
 }

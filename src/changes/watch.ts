@@ -253,8 +253,9 @@ export function createWatch({
       }),
     )
     for (const worker of workers) worker.on('error', onError).on('failed', (_, error) => onError(error))
-    await guard()
+    // Before the first look, which can take long: whoever stops meanwhile ends it.
     watchdog = setInterval(() => void guard(), watchdogMs)
+    await guard()
   }
 
   async function stop(): Promise<void> {

@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '../sandbox/free-port.ts'
 import { startWatchdog } from '../sandbox/watchdog.ts'
 
-const program = fileURLToPath(new URL('./bot-for-faults.ts', import.meta.url))
+const botForFaults = fileURLToPath(new URL('./bot-for-faults.ts', import.meta.url))
 
 export interface BotsOptions {
+  /** The file that is run. Default: the bot with short waits. */
+  program?: string
   nodeOptions?: string[]
   /** What one of them has beyond the rest, by its index. */
   own?: (index: number) => Record<string, string>
@@ -18,7 +20,7 @@ export interface BotsOptions {
 export async function startBots(
   count: number,
   env: Record<string, string>,
-  { nodeOptions = [], own = () => ({}), atOnce = count }: BotsOptions = {},
+  { program = botForFaults, nodeOptions = [], own = () => ({}), atOnce = count }: BotsOptions = {},
 ) {
   const log: string[] = []
   /** Ends that nobody asked for. */

@@ -74,6 +74,7 @@ interface Outage {
   end: (scene: Scene) => Promise<void>
   /** How often the bot has felt it. */
   felt: (scene: Scene) => number
+  /** Within which everything has gone on, and 2 s later people can act again. */
   resumesMs: number
   /** What `/infra pending` answers. */
   listed?: RegExp
@@ -84,18 +85,19 @@ const outages: Record<string, Outage> = {
     begin: ({ redis }: Scene) => redis.kill(),
     end: ({ redis }: Scene) => redis.restart(),
     felt: ({ bots }: Scene) => bots.log.filter((line) => line.includes('Redis does not answer')).length,
-    resumesMs: 10_000,
+    resumesMs: 6_000,
   },
   'stands still': {
     begin: async ({ redis }: Scene) => redis.freeze(),
     end: async ({ redis }: Scene) => redis.thaw(),
     felt: ({ bots }: Scene) => bots.log.filter((line) => line.includes('Redis does not answer')).length,
-    resumesMs: 10_000,
+    resumesMs: 6_000,
   },
   'is behind a connection on which packets vanish': {
     begin: async ({ proxy }: Scene) => proxy.blackhole(),
     end: async ({ proxy }: Scene) => proxy.heal(),
     felt: ({ proxy }: Scene) => proxy.fired.swallowed,
+    // A connection that nobody answers is given up after 15 s of silence, which may begin shortly before the end.
     resumesMs: 20_000,
   },
   'is full': {
@@ -108,7 +110,7 @@ const outages: Record<string, Outage> = {
   },
 }
 
-describe('Redis away for 30 s, with requests in every phase', () => {
+describe('Redis away for half a minute, with requests in every phase', () => {
   test.each(Object.entries(outages))(
     'it %s: people are told within 3 s, and afterwards everything goes on by itself, once',
     async (_, { begin, end, felt, resumesMs, listed }) => {

@@ -47,6 +47,7 @@ test('a primary that is demoted under the bot is left for the new one, and what 
   await scene.untilReport(following, /Done/)
   await scene.ben.click(waiting, 'Approve')
   console.log(JSON.stringify({ resumedMs: Math.round(resumedMs) }))
+  expect(resumedMs).toBeLessThan(5_000)
   expect(brokenPromises(await scene.gather(2, 20_000, evidence))).toEqual([])
 }, 60_000)
 

@@ -1,10 +1,15 @@
-import { describe, expect, test } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { createKeys } from '../../src/changes/keys.ts'
 import { ops, people } from '../journeys/world.ts'
+import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
+import { startStandInWorld } from './stand-in-world.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 interface Phase {
-  /** Brings a request to where SIGTERM meets it. Gives how often its fault has fired. */
+  /** Brings a request to where SIGTERM meets it. Gives how often it was brought there, which is to be once. */
   arrange: (scene: Scene) => Promise<() => number>
   /** What stood in the way is gone, before the next process starts. */
   mend?: (scene: Scene) => Promise<void>
@@ -13,7 +18,25 @@ interface Phase {
 }
 
 const approveAtLast = async (scene: Scene) => void (await scene.ben.click(await scene.untilCard(0, /Waiting for approval/), 'Approve'))
-const once = () => 1
+
+/** How many requests are in this state now. */
+async function countIn(state: string, { evidence }: Scene): Promise<number> {
+  return (await evidence.records()).filter((record) => record.state === state).length
+}
+
+/** A move that outlasts the end of the bot is followed. */
+async function startLongMove(scene: Scene): Promise<number> {
+  scene.account.world.nextMove({ takesMs: 5_000 })
+  await scene.startMove(0)
+  return countIn('following', scene)
+}
+
+/** 1 once the bot itself says that it gets no answer from Redis. */
+async function feltRedis({ bots }: Scene): Promise<number> {
+  const { checks } = (await (await bots.page(0, '/readyz')).json()) as { checks: Record<string, string> }
+  return checks.redis === 'ok' ? 0 : 1
+}
+
 const isReport = (args: Record<string, unknown>) => args.thread_ts !== undefined
 
 const phases: Record<string, Phase> = {
@@ -37,12 +60,16 @@ const phases: Record<string, Phase> = {
     finish: approveAtLast,
   },
   'its approval is being written': {
-    async arrange({ admin, ask, ben, evidence }) {
+    async arrange(scene) {
+      const { proxy, ask, ben } = scene
       const card = await ask(0)
-      await admin.client('PAUSE', 800, 'WRITE')
+      const { promise: passes, resolve: letPass } = Promise.withResolvers<void>()
+      proxy.holdSent((sent) => sent.includes('"name":"approve'), passes)
       await ben.click(card, 'Approve')
-      expect((await evidence.records()).map(({ state }) => state)).toEqual(['waiting'])
-      return once
+      await expect.poll(() => proxy.fired.held, { interval: 5 }).toBe(1)
+      expect(await countIn('waiting', scene)).toBe(1)
+      setTimeout(letPass, 500)
+      return () => proxy.fired.held
     },
   },
   'the account API hangs on the look before the write': {
@@ -64,9 +91,10 @@ const phases: Record<string, Phase> = {
     },
   },
   'it is followed': {
-    async arrange({ startMove }) {
-      await startMove(0)
-      return once
+    async arrange(scene) {
+      const following = await startLongMove(scene)
+      expect(scene.elasticIp(0).status).toBe('moving')
+      return () => following
     },
   },
   'its report is being posted': {
@@ -90,27 +118,29 @@ const phases: Record<string, Phase> = {
     mend: async ({ slackProxy }) => slackProxy.heal(),
   },
   'Redis is gone': {
-    async arrange({ startMove, redis }) {
-      await startMove(0)
-      await redis.kill()
-      return once
+    async arrange(scene) {
+      const following = await startLongMove(scene)
+      await scene.redis.kill()
+      const felt = await feltRedis(scene)
+      return () => following * felt
     },
     mend: ({ redis }) => redis.restart(),
   },
   'Redis stands still': {
-    async arrange({ startMove, redis }) {
-      await startMove(0)
-      redis.freeze()
-      return once
+    async arrange(scene) {
+      const following = await startLongMove(scene)
+      scene.redis.freeze()
+      const felt = await feltRedis(scene)
+      return () => following * felt
     },
     mend: async ({ redis }) => redis.thaw(),
   },
   'packets to Redis vanish': {
-    async arrange({ startMove, proxy }) {
-      await startMove(0)
-      proxy.blackhole()
-      await expect.poll(() => proxy.fired.swallowed).toBeGreaterThan(0)
-      return once
+    async arrange(scene) {
+      const following = await startLongMove(scene)
+      scene.proxy.blackhole()
+      await expect.poll(() => scene.proxy.fired.swallowed).toBeGreaterThan(0)
+      return () => following * Math.min(1, scene.proxy.fired.swallowed)
     },
     mend: async ({ proxy }) => {
       proxy.heal()
@@ -189,4 +219,122 @@ describe('SIGTERM while a key is handed over', () => {
     expect(JSON.stringify(scene.slack.journal)).not.toContain(key?.token)
     expect(scene.bots.log.join('\n')).not.toContain(key?.token)
   }, 60_000)
+})
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** The bot as it is run, over proxies that can break, and not started yet. */
+async function arrangeStart({ socketMode = false, env = {} }: { socketMode?: boolean; env?: Record<string, string> } = {}) {
+  const url = new URL(inject('redisUrl'))
+  const proxy = await startTcpProxy({ port: Number(url.port), host: url.hostname })
+  onTestFinished(() => proxy.close())
+  url.host = `127.0.0.1:${proxy.port}`
+  const world = await startStandInWorld({ program: main, atOnce: 0, socketMode, env: { REDIS_URL: url.href, ...env } })
+  /** Whatever the bot asks of this key for the first time does not arrive. Gives how often that has happened. */
+  const holdRedis = (key: 'epoch' | 'workers') => {
+    proxy.holdSent((sent) => sent.includes(createKeys(world.prefix)[key]), new Promise(() => {}))
+    return () => proxy.fired.held
+  }
+  return { ...world, proxy, holdRedis }
+}
+type Start = Awaited<ReturnType<typeof arrangeStart>>
+
+/** Starts it, and waits until what stands in its way has been met. Outsiders see nothing of it before its handler is there. */
+async function startUntil(fired: () => number, { bots }: Pick<Start, 'bots'>): Promise<void> {
+  void bots.start(0)
+  await expect.poll(fired, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0)
+}
+
+function expectGoodEnd({ bots }: Pick<Start, 'bots'>, ended: Awaited<ReturnType<Start['bots']['end']>>): void {
+  console.log(JSON.stringify({ endedMs: Math.round(ended?.ms ?? 0) }))
+  expect(ended?.code, bots.log.join('\n')).toBe(0)
+  expect(ended?.ms).toBeLessThan(10_000)
+  // Neither a defect nor an excuse of the start.
+  expect(bots.log.filter((line) => /defect|does not answer at|asked for/.test(line))).toEqual([])
+}
+
+/** Where SIGTERM meets a start: puts something in its way, and gives how often that has been met. */
+const moments: Record<string, { socketMode?: true; arrange: (start: Start) => () => number }> = {
+  'Redis cannot be reached': {
+    arrange({ proxy }) {
+      proxy.refuse()
+      return () => proxy.fired.refused
+    },
+  },
+  'Redis takes connections and does not answer': {
+    arrange({ proxy }) {
+      proxy.blackhole()
+      return () => proxy.fired.swallowed
+    },
+  },
+  'Redis hangs on the mark': { arrange: ({ holdRedis }) => holdRedis('epoch') },
+  'the account API hangs on its first answer': {
+    arrange({ accountApi }) {
+      const hung = accountApi.faults.add({ method: 'GET', kind: 'delay', delayMs: 30_000 })
+      return () => hung.fired
+    },
+  },
+  'Slack hangs on auth.test': {
+    arrange({ slack }) {
+      const hung = slack.faults.add({ method: 'auth.test', kind: 'delay', delayMs: 30_000 })
+      return () => hung.fired
+    },
+  },
+  'the account API hangs on the look at its key': {
+    arrange({ accountApi }) {
+      const hung = accountApi.faults.add({ method: 'GET', path: /api_keys/, kind: 'delay', delayMs: 30_000 })
+      return () => hung.fired
+    },
+  },
+  'Slack hangs on opening Socket Mode': {
+    socketMode: true,
+    arrange({ slack }) {
+      const hung = slack.faults.add({ method: 'apps.connections.open', kind: 'delay', delayMs: 30_000 })
+      return () => hung.fired
+    },
+  },
+  'Redis hangs on the word that a worker is there': { arrange: ({ holdRedis }) => holdRedis('workers') },
+}
+
+describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
+  test.each(Object.entries(moments))(
+    'when %s',
+    async (_, { socketMode, arrange }) => {
+      const start = await arrangeStart(socketMode ? { socketMode } : {})
+      await startUntil(arrange(start), start)
+
+      const ended = await start.bots.end(0, 'SIGTERM')
+
+      expectGoodEnd(start, ended)
+    },
+    40_000,
+  )
+
+  const goings: Record<string, (slackProxy: TcpProxy, letPass: () => void) => void> = {
+    'fails meanwhile': (slackProxy) => slackProxy.reset(),
+    'could go on meanwhile': (_, letPass) => letPass(),
+  }
+  test.each(Object.entries(goings))(
+    'when the start %s, and Redis is slow to say good-bye',
+    async (_, goOn) => {
+      const slack = await startSlack()
+      const slackProxy = await startTcpProxy({ port: Number(new URL(slack.url).port) })
+      onTestFinished(() => Promise.all([slackProxy.close(), slack.close()]).then(() => undefined))
+      const { promise: passes, resolve: letPass } = Promise.withResolvers<void>()
+      slackProxy.holdSent((sent) => sent.includes('auth.test'), passes)
+      const env = { ROLE: 'web', SLACK_API_URL: `http://127.0.0.1:${slackProxy.port}/api/`, SLACK_BOT_TOKEN: slack.botToken }
+      const start = await arrangeStart({ env })
+      await startUntil(() => slackProxy.fired.held, start)
+      start.proxy.blackhole()
+
+      const ending = start.bots.end(0, 'SIGTERM')
+      await expect.poll(() => start.bots.log.some((line) => line.includes('stopping')), { interval: 5 }).toBe(true)
+      goOn(slackProxy, letPass)
+
+      expectGoodEnd(start, await ending)
+      expect(start.proxy.fired.swallowed).toBeGreaterThan(0)
+      expect(start.bots.log.filter((line) => line.includes('Lockkeeper is ready'))).toEqual([])
+    },
+    40_000,
+  )
 })

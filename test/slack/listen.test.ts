@@ -1,5 +1,5 @@
 import type { App } from '@slack/bolt'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Origin } from '../../src/domain/origin.ts'
 import { Refusal } from '../../src/slack/errors.ts'
 import type { Click, FormHandler, Handler, Interactions, OptionsQuery, Submission } from '../../src/slack/interaction.ts'
@@ -120,16 +120,18 @@ const ways = Object.entries(deliveries).flatMap(([method, each]) => Object.entri
 
 interface Around {
   authorize?: (origin: Origin, at: string) => Promise<void>
+  isFirstDelivery?: (key: string) => Promise<boolean>
   /** Listens to more than the bot does. */
   alsoListen?: (app: App, options: ListenOptions) => void
 }
 
-function setUp({ authorize = async () => {}, alsoListen = () => {} }: Around = {}) {
+function setUp({ authorize = async () => {}, isFirstDelivery = async () => true, alsoListen = () => {} }: Around = {}) {
   const { app, registered } = fakeApp()
   const handled: string[] = []
   const gated: { origin: Origin; at: string }[] = []
   const answers: string[] = []
   const homes: [string, string | undefined][] = []
+  const acked: unknown[] = []
   const form = (name: string): FormHandler<{ triggerId: string }> => ({
     form: () => modal({ title: name, blocks: [] }),
     allow: async () => void handled.push(`allow ${name}`),
@@ -182,7 +184,7 @@ function setUp({ authorize = async () => {}, alsoListen = () => {} }: Around = {
       await allow()
     },
     respond: (_, message) => say(message),
-    isFirstDelivery: async () => true,
+    isFirstDelivery,
     onError: () => {},
   }
   const listening = listen(app, options)
@@ -192,12 +194,18 @@ function setUp({ authorize = async () => {}, alsoListen = () => {} }: Around = {
   async function deliver(method: string, body: object) {
     const acks: unknown[] = []
     for (const { listener } of registered.filter((one) => one.method === method))
-      await listener({ body, ack: async (answer) => void acks.push(answer) })
+      await listener({
+        body,
+        ack: async (answer) => {
+          acked.push(answer)
+          acks.push(answer)
+        },
+      })
     await listening.settle()
     return acks
   }
 
-  return { registered, handled, gated, answers, homes, deliver }
+  return { registered, handled, gated, answers, homes, acked, deliver }
 }
 
 const refuse = async () => {
@@ -373,6 +381,43 @@ describe('what comes twice', () => {
       await registered.find(({ method }) => method === 'command')?.listener({ body, ack: async () => void acks.push('ack') })
 
     expect([acks, gated, done]).toEqual([['ack', 'ack'], ['asked'], ['ran']])
+  })
+})
+
+describe('the acknowledgement', () => {
+  it.each([
+    ['goes out after 100 ms, and not before or later, while the word on the delivery hangs', undefined, 100],
+    ['goes out with the word on the delivery, and not before it, where that comes sooner', 40, 40],
+  ])('%s', async (_, wordAfterMs, ackedAtMs) => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { deliver, acked } = setUp({
+      isFirstDelivery: () =>
+        new Promise((resolve) => {
+          if (wordAfterMs !== undefined) setTimeout(resolve, wordAfterMs, true)
+        }),
+    })
+
+    void deliver('command', deliveries.command?.['a command']?.body ?? {})
+    await vi.advanceTimersByTimeAsync(ackedAtMs - 1)
+    const before = acked.length
+    await vi.advanceTimersByTimeAsync(1)
+
+    expect([before, acked.length]).toEqual([0, 1])
+  })
+
+  it('waits for nothing else: what comes first is done after the word on it, however late', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { deliver, acked, handled } = setUp({ isFirstDelivery: () => new Promise((resolve) => setTimeout(resolve, 900, true)) })
+
+    const delivering = deliver('command', deliveries.command?.['a command']?.body ?? {})
+    await vi.advanceTimersByTimeAsync(899)
+    const before = [acked.length, handled.length]
+    await vi.advanceTimersByTimeAsync(1)
+    await delivering
+
+    expect([before, handled]).toEqual([[1, 0], ['command ip move eip_1 web-2']])
   })
 })
 
