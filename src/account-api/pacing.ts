@@ -6,7 +6,7 @@ export interface Pace {
 
 /**
  * Enough to confirm the ends of 10,000 moves that take a minute each, and no more than that, whatever goes wrong here. What ended since the
- * last look, 5 s ago, comes at once, over as many connections as the pool has.
+ * last look, 5 s ago, comes at once, held up only by how many are read at a time.
  */
 export const usualPace: Pace = { perSecond: 300, burst: 1_000 }
 
