@@ -14,6 +14,8 @@ export interface ChaosOptions {
   requests: number
   /** How long faults are made, in ms; after it everything is left to come to rest. */
   faultsMs: number
+  /** How often processes are killed at least, however long that takes; Redis is killed the fourth time. */
+  leastKills?: number
   seed: number
   /** How long it may take to come to rest, in ms. */
   restMs?: number
@@ -33,7 +35,7 @@ const [ada, ben, chiara] = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001'] as const
  * Two real bots over a real Redis with an append-only file, while processes are killed, Redis is killed, connections break and
  * answers are lost. Gives what happened, for the invariants to be checked.
  */
-export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, ablation, keyLoss = 0.005 }: ChaosOptions) {
+export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restMs = 60_000, ablation, keyLoss = 0.005 }: ChaosOptions) {
   // With `everysec` Redis may confirm what it has not handed to the system yet, and what was confirmed would be lost with it.
   const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
   const address = new URL(server.url)
@@ -137,7 +139,7 @@ export async function runChaos({ requests, faultsMs, seed, restMs = 60_000, abla
   }
 
   async function breakThings(): Promise<void> {
-    for (let round = 0; isFaulty(); round += 1) {
+    for (let round = 0; isFaulty() || round < leastKills; round += 1) {
       await delay(1_200)
       await bots.kill(round % 2, round % 5 === 4 ? 'SIGTERM' : 'SIGKILL')
       const again = bots.start(round % 2)
