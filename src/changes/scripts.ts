@@ -2,7 +2,20 @@ import { readFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
 import { guardStore } from './redis.ts'
 
-const scriptNames = ['create', 'discard', 'transition', 'lease', 'settle', 'due', 'postpone', 'put-off', 'note', 'append', 'now'] as const
+const scriptNames = [
+  'create',
+  'discard',
+  'transition',
+  'lease',
+  'settle',
+  'due',
+  'postpone',
+  'put-off',
+  'note',
+  'append',
+  'now',
+  'release',
+] as const
 type ScriptName = (typeof scriptNames)[number]
 
 type ScriptRunner = (numberOfKeys: number, ...keysAndArguments: string[]) => Promise<string | string[]>
