@@ -92,13 +92,14 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     },
     onSkipped: (skipped) => log.warn(skipped, 'items of a list did not fit the schema and were left out'),
   })
-  const tellOperators = createTellOperators({
+  const operators = createTellOperators({
     redis: prompt,
     keys,
     messenger,
     channelId: config.opsChannel,
     log: (text) => log.error(text),
   })
+  const tellOperators = operators.tell
   const onApiError = createApiTrouble({
     log,
     onRejectedKey: (error) => void tellOperators('api-key-rejected', notice(rejectedKey(error))),
@@ -287,6 +288,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   async function stop(): Promise<void> {
     const steps = stopping
     stopping = []
+    operators.stop()
     await inTime(
       shutdownMs,
       steps.map((step) => step()),
