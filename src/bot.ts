@@ -98,7 +98,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     },
     onSkipped: (skipped) => log.warn(skipped, 'items of a list did not fit the schema and were left out'),
   })
-  const tellOperators = createTellOperators({
+  const operators = createTellOperators({
     redis: prompt,
     keys,
     messenger,
@@ -106,6 +106,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     log: (text) => log.error(text),
     onError: trouble.each('operators'),
   })
+  const tellOperators = operators.tell
   const onApiError = createApiTrouble({
     log,
     count: () => metrics.error('account-api'),
@@ -304,6 +305,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     isEnding = true
     const steps = stopping
     stopping = []
+    operators.stop()
     await inTime(
       shutdownMs,
       steps.map((step) => step()),

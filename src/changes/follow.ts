@@ -77,14 +77,15 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     // A record of another version of ours: a later version may know it again.
     if (!opened) return store.postpone([request.id], unfitMs)
     const searches = opened.change.handover !== undefined
-    if (searches && !(await store.claimSearch(request.id))) return store.postpone([request.id], paceMs(request))
+    const search = searches ? await store.claimSearch(request.id) : undefined
+    if (searches && search === undefined) return store.postpone([request.id], paceMs(request))
     try {
       await apply(request, await observe(request, opened, now), now)
     } catch (error) {
       onApiError(error)
       await apply(request, { is: 'unclear' }, now)
     } finally {
-      if (searches) await store.endSearch(request.id)
+      if (search !== undefined) await store.endSearch(request.id, search)
     }
   }
 

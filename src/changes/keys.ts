@@ -34,6 +34,7 @@ export function createKeys(prefix: string) {
     /** Who is looking for what a request has issued. */
     search: (id: string) => `${tag}:search:${id}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,
+    /** Whether the operators know of a trouble: `told`, or the token of who is telling them. */
     notice: (key: string) => `${tag}:notice:${key}`,
   }
 }

@@ -15,6 +15,7 @@ const scriptNames = [
   'append',
   'now',
   'census',
+  'release',
 ] as const
 type ScriptName = (typeof scriptNames)[number]
 

@@ -227,15 +227,18 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
 
   /**
    * Lets one at a time look for what a request has issued and take it back: a second one would find it gone, and take it for never
-   * made. A holder that dies is waited for.
+   * made. A holder that dies is waited for. Gives the token to end it with, or undefined where another one is at it.
    */
-  async function claimSearch(id: string): Promise<boolean> {
-    const claimed = await guardStore(() => redis.set(keys.search(id), '1', 'PX', searchMs, 'NX'))
-    return claimed === 'OK'
+  async function claimSearch(id: string): Promise<string | undefined> {
+    const token = randomUUID()
+    // SET NX GET may be sent twice: the second time it finds its own token.
+    const holder = await guardStore(() => redis.set(keys.search(id), token, 'PX', searchMs, 'NX', 'GET'))
+    return holder === null || holder === token ? token : undefined
   }
 
-  async function endSearch(id: string): Promise<void> {
-    await guardStore(() => redis.del(keys.search(id)))
+  /** One that took so long that its claim ran out does not end the search of another. */
+  async function endSearch(id: string, token: string): Promise<void> {
+    await run('release', [keys.search(id)], [token])
   }
 
   async function noteTick(): Promise<void> {

@@ -4,7 +4,7 @@ import { createOutbox } from '../../src/changes/outbox.ts'
 import { createStore, type NewRequest, type Transition } from '../../src/changes/store.ts'
 import type { AuditNote } from '../../src/domain/audit-entry.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { connectTestRedis, noAudit } from './redis-for-test.ts'
+import { connectLossyRedis, connectTestRedis, noAudit } from './redis-for-test.ts'
 
 const approve: Transition = { name: 'approve', from: ['waiting'], to: 'approved', stamp: ['decidedAt'], unexpired: true, dueInMs: 0 }
 const reject: Transition = {
@@ -358,6 +358,44 @@ describe('the audit', () => {
     await kept.store.transition(kept.request, approve)
     await kept.store.discard(kept.request, 'the card could not be posted: is_archived')
     expect((await kept.noted()).map(({ act }) => act)).toEqual(['ask', 'approve'])
+  })
+})
+
+describe('the search for what a request has issued', () => {
+  test('is made by one at a time, and by the next one when it has ended', async () => {
+    const { store, request } = await withRequest()
+    const first = await store.claimSearch(request.id)
+    expect(await store.claimSearch(request.id)).toBeUndefined()
+
+    await store.endSearch(request.id, first ?? '')
+
+    expect(await store.claimSearch(request.id)).toBeDefined()
+  })
+
+  test('is not ended by one whose claim ran out', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    const slow = await store.claimSearch(request.id)
+    await redis.del(keys.search(request.id))
+    const next = await store.claimSearch(request.id)
+
+    await store.endSearch(request.id, slow ?? '')
+
+    expect(await redis.get(keys.search(request.id))).toBe(next)
+  })
+
+  test('is claimed where the answer to the claim was lost, and its end where that was', async () => {
+    const { redis, keys, request } = await withRequest()
+    const lossy = await connectLossyRedis('patient')
+    const store = createStore({ redis: lossy.redis, keys, audit: noAudit })
+
+    lossy.proxy.loseNextReply()
+    const token = await store.claimSearch(request.id)
+    expect(await redis.get(keys.search(request.id))).toBe(token)
+    lossy.proxy.loseNextReply()
+    await store.endSearch(request.id, token ?? '')
+
+    expect(await redis.exists(keys.search(request.id))).toBe(0)
+    expect(lossy.proxy.fired.lostReplies).toBe(2)
   })
 })
 
