@@ -15,6 +15,7 @@ const scriptNames = [
   'append',
   'now',
   'release',
+  'epoch',
 ] as const
 type ScriptName = (typeof scriptNames)[number]
 

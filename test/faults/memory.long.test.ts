@@ -36,6 +36,27 @@ test('a new data set is told as one, and a lost one as lost, with what is moving
   await untilWhisper(world.slack, people.ben, /I no longer know this request/)
 }, 30_000)
 
+test('operators hear that the memory was lost although Slack fails at first, and once where two bots find it', async () => {
+  const { world, admin } = await startWorldOnOwnRedis()
+  await world.startBot()
+  await untilCard(world.slack, /I start with an empty memory/)
+  const isAlarm = ({ text }: { text?: unknown }) => String(text).includes('My memory was lost')
+  const fault = world.slack.faults.add({
+    method: 'chat.postMessage',
+    kind: 'status',
+    status: 503,
+    when: (args) => args.channel === ops && isAlarm(args),
+  })
+
+  await admin.flushall()
+
+  await untilCard(world.slack, /My memory was lost/)
+  // Longer than until whoever found another one at it looks again.
+  await new Promise((resolve) => setTimeout(resolve, 8_000))
+  expect(fault.fired).toBe(1)
+  expect(world.slack.messages(ops).filter(isAlarm)).toHaveLength(1)
+}, 40_000)
+
 test('a full Redis: new requests are refused in words, what is under way goes on when there is room', async () => {
   const { world, admin, ask } = await startWorldOnOwnRedis({}, 1_500)
   const card = await ask()
