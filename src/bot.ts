@@ -20,6 +20,7 @@ import { createProgress } from './changes/progress.ts'
 import { closeRedis, connectRedis, guardStore } from './changes/redis.ts'
 import { createRenderer } from './changes/render.ts'
 import { createRequests } from './changes/requests.ts'
+import { createSeenHead } from './changes/seen-head.ts'
 import { asDraft, type Step } from './changes/store.ts'
 import { createTellOperators } from './changes/tell-operators.ts'
 import { createWatch } from './changes/watch.ts'
@@ -113,7 +114,9 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     onRejectedKey: (error) => void tellOperators('api-key-rejected', notice(rejectedKey(error))),
   })
 
-  const auditOver = (redis: typeof prompt) => createAudit({ redis, keys, print: printAudit, clean: scrub, onError: trouble.often('audit') })
+  const seenHead = createSeenHead()
+  const auditOver = (redis: typeof prompt) =>
+    createAudit({ redis, keys, print: printAudit, clean: scrub, onError: trouble.often('audit'), seenHead })
   const audits = { people: auditOver(prompt), jobs: auditOver(patient) }
   /** What was refused stays refused when it cannot be written down. */
   const noteRefusal = (note: AuditNote) => {
@@ -203,7 +206,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     onApiError,
     onError: trouble.each('people'),
   })
-  const epoch = createEpoch({ redis: patient, keys, tellOperators, movingNow })
+  const epoch = createEpoch({ redis: patient, keys, tellOperators, seenHead, movingNow })
   const watch = createWatch({ ...forJobs, keys, epoch, onError: trouble.each('jobs'), onTick: metrics.tick })
 
   async function movingNow(): Promise<string[]> {

@@ -5,6 +5,7 @@ import { AuditEntry, type AuditNote } from '../domain/audit-entry.ts'
 import type { Keys } from './keys.ts'
 import { guardStore } from './redis.ts'
 import { createScripts } from './scripts.ts'
+import { createSeenHead, type Head, type SeenHead } from './seen-head.ts'
 
 /** So many notes join the chain at once. */
 const batchSize = 200
@@ -35,13 +36,15 @@ interface AuditParts {
   /** Takes out of a text what looks like a secret. */
   clean: (text: string) => string
   onError: (error: unknown) => void
+  /** Hears of the chain's end whenever something joins it here. */
+  seenHead?: SeenHead
 }
 
 /**
  * The audit: what is noted goes to an intake, in the same step that changes a request where there is one, so that nothing is done
  * without a note; from there it joins the chain, in which every entry carries the hash of the one before.
  */
-export function createAudit({ redis, keys, print, clean, onError }: AuditParts) {
+export function createAudit({ redis, keys, print, clean, onError, seenHead = createSeenHead() }: AuditParts) {
   const run = createScripts(redis)
   let chaining: Promise<void> | undefined
   let again = false
@@ -81,7 +84,7 @@ export function createAudit({ redis, keys, print, clean, onError }: AuditParts) 
   async function chainSome(): Promise<boolean> {
     const [pending, head] = await Promise.all([guardStore(() => redis.xrange(keys.auditIntake, '-', '+', 'COUNT', batchSize)), readHead()])
     if (pending.length === 0) return false
-    let last = { seq: head.seq, hash: head.hash }
+    let last = head
     const links: (Link & { id: string })[] = []
     for (const [id, fields] of pending) {
       const link = chain(readNote(id, fields), last.seq + 1, last.hash)
@@ -91,8 +94,12 @@ export function createAudit({ redis, keys, print, clean, onError }: AuditParts) 
     const oldest = String(Number(pending[0]?.[0].split('-')[0]) - keepMs)
     const token = randomUUID()
     const values = links.flatMap(({ entry, hash, id }) => [entry, hash, id])
+    const look = seenHead.look()
     const [outcome] = await run('append', auditKeys(), [head.hash, last.hash, String(last.seq), oldest, token, ...values])
-    if (outcome === 'won') await printLinks(links, `unprinted:${token}`)
+    if (outcome !== 'won') return true
+    // Only a primary lets it join, and only where the chain ended with what was read: so that was its end.
+    look(head, last)
+    await printLinks(links, `unprinted:${token}`)
     return true
   }
 
@@ -106,7 +113,7 @@ export function createAudit({ redis, keys, print, clean, onError }: AuditParts) 
     return [keys.auditIntake, keys.audit, keys.auditHead]
   }
 
-  async function readHead(): Promise<{ seq: number; hash: string }> {
+  async function readHead(): Promise<Head> {
     const [seq, hash] = await guardStore(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
     return { seq: Number(seq ?? 0), hash: hash ?? '' }
   }

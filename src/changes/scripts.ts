@@ -16,6 +16,7 @@ const scriptNames = [
   'now',
   'census',
   'release',
+  'epoch',
 ] as const
 type ScriptName = (typeof scriptNames)[number]
 

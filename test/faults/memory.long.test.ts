@@ -36,6 +36,26 @@ test('a new data set is told as one, and a lost one as lost, with what is moving
   await untilWhisper(world.slack, people.ben, /I no longer know this request/)
 }, 30_000)
 
+test('operators hear that the memory was lost although Slack fails at first', async () => {
+  const { world, admin } = await startWorldOnOwnRedis()
+  await untilCard(world.slack, /I start with an empty memory/)
+  const isAlarm = ({ text }: { text?: unknown }) => String(text).includes('My memory was lost')
+  const fault = world.slack.faults.add({
+    method: 'chat.postMessage',
+    kind: 'status',
+    status: 503,
+    when: (args) => args.channel === ops && isAlarm(args),
+  })
+
+  await admin.flushall()
+
+  await untilCard(world.slack, /My memory was lost/)
+  // Longer than until the next try would be.
+  await new Promise((resolve) => setTimeout(resolve, 6_000))
+  expect(fault.fired).toBe(1)
+  expect(world.slack.messages(ops).filter(isAlarm)).toHaveLength(1)
+}, 40_000)
+
 test('a full Redis: new requests are refused in words, what is under way goes on when there is room', async () => {
   const { world, admin, ask } = await startWorldOnOwnRedis({}, 1_500)
   const card = await ask()

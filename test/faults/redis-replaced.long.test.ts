@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
@@ -73,6 +73,36 @@ test('a Redis that comes back without its data: the operators hear it with what 
   await scene.untilReport(next, /Done/)
   expect(performance.now() - lostAt).toBeLessThan(60_000)
   expect(scene.slack.messages(general).filter(({ text }) => text.includes('My memory was lost'))).toHaveLength(1)
+  expect(scene.writes()).toHaveLength(2)
+}, 90_000)
+
+test('a Redis that comes back with an older state: the operators hear it once, with what is moving, and work goes on', async () => {
+  const scene = await startScene({ bots: 2, moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
+  scene.slack.invite(general)
+  const card = await scene.ask(0)
+  await expect.poll(() => scene.bots.log.some((line) => line.includes('"act":"ask"'))).toBe(true)
+  const [files, older] = ['appendonlydir', 'older'].map((name) => join(scene.redis.folder, name)) as [string, string]
+  await cp(files, older, { recursive: true })
+  await scene.ben.click(card, 'Approve')
+  await scene.untilCard(0, /\*Moving\*/)
+  // Only what has joined the audit's chain is known to have been there.
+  await expect.poll(() => scene.bots.log.some((line) => line.includes('"act":"accept"'))).toBe(true)
+
+  await scene.redis.kill()
+  await rm(files, { recursive: true })
+  await cp(older, files, { recursive: true })
+  await scene.redis.restart()
+
+  const isTold = ({ text }: { text: string }) => text.includes('My memory was set back')
+  const told = await scene.slack.until(() => scene.slack.messages(general).find(isTold), { timeoutMs: 20_000 })
+  const { address, id } = scene.elasticIp(0)
+  expect(told.text).toContain(`may no longer follow: ${address} (${id}) to web-2`)
+  scene.account.world.nextMove({ takesMs: 500 })
+  const next = await scene.ask(1)
+  await scene.ben.click(next, 'Approve')
+  await scene.untilReport(next, /Done/)
+  expect(scene.slack.messages(general).filter(isTold)).toHaveLength(1)
+  expect(scene.slack.messages(general).filter(({ text }) => text.includes('My memory was lost'))).toEqual([])
   expect(scene.writes()).toHaveLength(2)
 }, 90_000)
 
