@@ -3,6 +3,8 @@ import { connect, createServer, type Socket } from 'node:net'
 interface Pair {
   client: Socket
   server: Socket
+  /** Its next answer is lost; called with it. */
+  lose?: () => void
 }
 
 /**
@@ -16,6 +18,7 @@ export async function startTcpProxy(first: { port: number; host?: string }) {
   let refusing = false
   let repliesToLose = 0
   let isLost = () => false
+  let loss: { fits: (sent: Buffer) => boolean; before: number; andThen: () => void } | undefined
   let hold: { fits: (sent: Buffer) => boolean; until: Promise<void> } | undefined
   const fired = { resets: 0, swallowed: 0, refused: 0, lostReplies: 0, held: 0 }
 
@@ -26,9 +29,13 @@ export async function startTcpProxy(first: { port: number; host?: string }) {
       return
     }
     const server = connect(target.port, target.host ?? '127.0.0.1')
-    const pair = { client, server }
+    const pair: Pair = { client, server }
     pairs.add(pair)
     client.on('data', (data) => {
+      if (loss?.fits(data)) {
+        if (loss.before === 0) pair.lose = loss.andThen
+        loss = loss.before === 0 ? undefined : { ...loss, before: loss.before - 1 }
+      }
       if (hole) fired.swallowed += 1
       else if (hold?.fits(data)) {
         fired.held += 1
@@ -46,6 +53,10 @@ export async function startTcpProxy(first: { port: number; host?: string }) {
         repliesToLose = Math.max(0, repliesToLose - 1)
         fired.lostReplies += 1
         client.resetAndDestroy()
+      } else if (pair.lose) {
+        fired.lostReplies += 1
+        client.resetAndDestroy()
+        pair.lose()
       } else client.write(data)
     })
     const end = () => {
@@ -73,6 +84,14 @@ export async function startTcpProxy(first: { port: number; host?: string }) {
     /** The next answer is lost, and its connection with it: what was asked was done. */
     loseNextReply: () => {
       repliesToLose += 1
+    },
+    /** The answer to the first thing sent that fits, after so many others that do, is lost, and its connection with it. Returns how to take this back. */
+    loseReplyTo: (fits: (sent: Buffer) => boolean, { before = 0, andThen = () => {} } = {}) => {
+      loss = { fits, before, andThen }
+      return () => {
+        loss = undefined
+        for (const pair of pairs) delete pair.lose
+      }
     },
     /** The first thing sent that fits is on its way until then, and what its connection sends after it. */
     holdSent: (fits: (sent: Buffer) => boolean, until: Promise<void>) => {

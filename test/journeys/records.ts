@@ -75,15 +75,38 @@ export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) 
     if ((await redis.zscore(keys.due, id)) !== null) await redis.zincrby(keys.due, -ms, id)
   }
 
-  /** The ids of all requests that are kept, of whatever state. */
+  /** As if whoever worked on it when its process ended had been waited for: what it held is free, and due. */
+  async function letHoldsPass(id: string): Promise<void> {
+    await redis.eval(passHolds, 3, keys.record(id), keys.due, keys.outbox, id)
+  }
+
+  /** All requests that are kept, of whatever state. */
   async function all(): Promise<Request[]> {
     const names = await redis.keys(`${keys.recordPrefix}*`)
     return store.findMany(names.map((name) => name.slice(keys.recordPrefix.length)))
   }
 
-  return { redis, keys, store, note: chained.note, find, create, post, audit, letPass, all }
+  return { redis, keys, store, note: chained.note, find, create, post, audit, letPass, letHoldsPass, all }
 }
 export type Records = ReturnType<typeof openRecords>
+
+/** KEYS: record, due, outbox. ARGV: id. In one step, because the bots go on meanwhile. */
+const passHolds = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if tonumber(redis.call('ZSCORE', KEYS[2], ARGV[1]) or 0) > now then
+  if redis.call('HGET', KEYS[1], 'state') ~= '"waiting"' then redis.call('ZADD', KEYS[2], 'XX', now, ARGV[1]) end
+end
+local flat = redis.call('HGETALL', KEYS[1])
+for i = 1, #flat, 2 do
+  local name = string.match(flat[i], '^outbox:(.+)$')
+  local item = name and cjson.decode(flat[i + 1])
+  if item and item.status == 'sending' then
+    item['until'] = now
+    redis.call('HSET', KEYS[1], flat[i], cjson.encode(item))
+    redis.call('ZADD', KEYS[3], 'XX', now, ARGV[1] .. '/' .. name)
+  end
+end`
 
 export const buttonNames = Object.keys(cardButtons) as CardButton[]
 

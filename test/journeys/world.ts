@@ -53,8 +53,9 @@ export async function startWorld({ env = {}, account = {}, replicas = 1, socketM
     ...env,
   }
 
-  async function startBot() {
-    const bot = createBot(readConfig(variables), {
+  /** `more`: variables of its own, where it is not like the others. */
+  async function startBot(more: Record<string, string> = {}) {
+    const bot = createBot(readConfig({ ...variables, ...more }), {
       timings,
       printAudit: (line) => void auditLines.push(line),
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),
@@ -63,7 +64,7 @@ export async function startWorld({ env = {}, account = {}, replicas = 1, socketM
     return { ...bot, ...ports, slackUrl: `http://127.0.0.1:${ports.slackPort}/slack/events` }
   }
 
-  const bots = await Promise.all(Array.from({ length: replicas }, startBot))
+  const bots = await Promise.all(Array.from({ length: replicas }, () => startBot()))
   if (bots[0] && !socketMode) slack.connectBot(bots[0].slackUrl)
 
   onTestFinished(async () => {

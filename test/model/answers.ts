@@ -6,7 +6,7 @@ const words: [RegExp, Answer][] = [
   [/^You have approved this already\. It waits for /, 'duplicate'],
   [/^This still waits for a decision/, 'still waiting'],
   [
-    /^This was approved( by you| by <@\w+>)? already and is (approved|starting|under way|done|no longer followed) now\. Your click changed nothing\.$/,
+    /^This was approved( by you| by <@\w+>)? already and is (approved|starting|under way|done|not started|no longer followed) now\. Your click changed nothing\.$/,
     'late:approved',
   ],
   [/^This was rejected( by you| by <@\w+>) already\. Your click changed nothing\.$/, 'late:rejected'],
@@ -22,6 +22,7 @@ const words: [RegExp, Answer][] = [
   [/^This button does not belong to the request that it names/, 'forged'],
   [/^I no longer know this request/, 'unknown'],
   [/^This button is not on the card of this request/, 'stale'],
+  [/^I cannot reach my memory \(Redis\) just now\. .* what went through all the same is not done twice\./, 'memory'],
 ]
 
 /** What the words of the bot mean. Throws for words that answer no click. */

@@ -1,50 +1,105 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Command, commands } from './commands.ts'
+import type { Command } from './commands.ts'
 import { mutants, unharmed } from './mutants.ts'
+import { someCommand } from './random-commands.ts'
 import { type Mutate, startSession } from './session.ts'
 import { members } from './staff.ts'
-import { checkAudit, checkWrites, type Model } from './story.ts'
+import { checkAudit, checkTold, checkWrites, type Model } from './story.ts'
+import { settleDown } from './waiting.ts'
 
-/** `npm run test:model` takes its time. */
+/** So many runs, or, where that is not said, as many as fit into the time. `npm run test:model` takes its time. */
+const mostRuns = Number(process.env.MODEL_RUNS ?? 0)
 const seconds = Number(process.env.MODEL_SECONDS ?? (process.env.MODE === 'model' ? 60 : 8))
+/** How many commands are drawn for a run; those for which there is nothing to do it with (no request yet) are left out. */
+const steps = Number(process.env.MODEL_STEPS ?? 50)
 const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
 /** Lets people do all of this, with new bots. Throws where anything is not as the model says. */
-async function play(some: Iterable<Command>, mutate?: Mutate): Promise<{ clicks: number; seen: Model['seen'] }> {
+async function play(
+  some: Command[],
+  mutate?: Mutate,
+): Promise<{ clicks: number; ends: Record<string, number> } & Pick<Model, 'seen' | 'steps' | 'faults'>> {
   const session = await startSession(mutate)
-  const model: Model = { requests: [], members: structuredClone(members), refusals: {}, seen: {} }
+  const model: Model = {
+    requests: [],
+    members: structuredClone(members),
+    refusals: {},
+    unsure: {},
+    seen: {},
+    steps: 0,
+    faults: { lost: 0, crashes: 0, inTheMiddle: 0 },
+  }
   try {
-    await fc.asyncModelRun(() => ({ model, real: session }), some)
+    await fc.asyncModelRun(() => ({ model, real: session }), some.map(counted))
+    for (const request of model.requests) {
+      await settleDown(session, request)
+      await checkTold(session, request)
+    }
     expect(session.leftovers()).toEqual([])
     await checkWrites(session, model)
     await checkAudit(session, model)
-    return { clicks: session.slack.deliveries.length, seen: model.seen }
+    const { seen, steps, faults } = model
+    const ends: Record<string, number> = {}
+    for (const { state } of model.requests) add(ends, { [state]: 1 })
+    return { ends, clicks: session.slack.deliveries.length, seen, steps, faults }
   } finally {
     await session.close()
   }
 }
 
+function add(total: Record<string, number>, counts: Record<string, number>): void {
+  for (const [name, count] of Object.entries(counts)) total[name] = (total[name] ?? 0) + count
+}
+
+function counted(command: Command): Command {
+  return {
+    check: (model) => command.check(model),
+    toString: () => command.toString(),
+    run: async (model, session) => {
+      await command.run(model, session)
+      model.steps += 1
+    },
+  }
+}
+
 test(
-  'ten people who click at random on two replicas find no way round the approval, and each click its answer',
+  'ten people who click at random on two replicas that lose answers and crash find no way round the approval, and each click its answer',
   async () => {
-    const until = performance.now() + seconds * 1_000
-    const total = { runs: 0, clicks: 0, answers: {} as Record<string, number> }
-    const property = fc.asyncProperty(fc.noBias(fc.commands(commands, { maxCommands: 40, size: 'max' })), async (some) => {
-      const { clicks, seen } = await play(some)
+    const start = performance.now()
+    const until = start + seconds * 1_000
+    const total = {
+      runs: 0,
+      steps: 0,
+      seconds: 0,
+      clicks: 0,
+      lost: 0,
+      crashes: 0,
+      inTheMiddle: 0,
+      ends: {} as Record<string, number>,
+      answers: {} as Record<string, number>,
+    }
+    const property = fc.asyncProperty(fc.noBias(fc.array(someCommand, { minLength: steps, maxLength: steps })), async (some) => {
+      const { clicks, seen, ends, steps, faults } = await play(some)
       total.clicks += clicks
-      for (const [answer, count] of Object.entries(seen)) total.answers[answer] = (total.answers[answer] ?? 0) + count
+      total.steps += steps
+      total.lost += faults.lost
+      total.crashes += faults.crashes
+      total.inTheMiddle += faults.inTheMiddle
+      add(total.ends, ends)
+      add(total.answers, seen)
     })
-    console.info(`MODEL_SEED=${seed} MODEL_SECONDS=${seconds}`)
+    console.info(`MODEL_SEED=${seed} MODEL_STEPS=${steps} ${mostRuns > 0 ? `MODEL_RUNS=${mostRuns}` : `MODEL_SECONDS=${seconds}`}`)
 
     // A seed of its own for every run, so that one that fails can be had again at once. Not made smaller: it is another race each time.
-    for (; performance.now() < until; total.runs += 1)
+    for (; mostRuns > 0 ? total.runs < mostRuns : performance.now() < until; total.runs += 1)
       await fc.assert(property, { seed: seed + total.runs, numRuns: 1, endOnFailure: true })
 
+    total.seconds = Math.round((performance.now() - start) / 1_000)
     console.info(total)
     expect(total.runs).toBeGreaterThan(0)
   },
-  (seconds + 30) * 1_000,
+  mostRuns > 0 ? mostRuns * 60_000 : (seconds + 60) * 1_000,
 )
 
 test.each(Object.entries(mutants))(

@@ -1,51 +1,93 @@
-import fc from 'fast-check'
-import { explain } from './explain.ts'
-import { type Answer, type Button, buttons, type Event, type Forgery, isOpen, type ModelRequest, mayAsk } from './request-model.ts'
+import type fc from 'fast-check'
+import { meaningOf } from './answers.ts'
+import { compare } from './compare.ts'
+import type { ArmedFault, Fault } from './replicas.ts'
+import { type Event, isOpen, type ModelRequest, mayAsk } from './request-model.ts'
 import type { OpenForm, Press, Session } from './session.ts'
-import { fewest, type Group, groupIds, guest, ids, movers, type Name, names, stranger } from './staff.ts'
-import { checkWrites, fits, type Model } from './story.ts'
+import { fewest, type Group, groupIds, guest, ids, type Name, stranger } from './staff.ts'
+import { checkWrites, type Model } from './story.ts'
+import { letTimePass, settleDown, timeLeftMs, untilRecord } from './waiting.ts'
 
 export type Command = fc.AsyncCommand<Model, Session>
 
 /** Somebody, or several at once, ask for the same thing. */
-export function ask(kind: ModelRequest['kind'], number: number, askers: Name[]): Command {
+export function ask(kind: ModelRequest['kind'], number: number, askers: Name[], fault?: Fault): Command {
   return {
     check: () => true,
-    toString: () => `ask(${askers.join(' + ')}: ${kind} #${number})`,
+    toString: () => `ask(${askers.join(' + ')}: ${kind} #${number}${wordsFor(fault)})`,
     async run(model, session) {
       for (const request of model.requests) if (request.resource === session.wish(kind, number).resource) await settleDown(session, request)
       const { resource, words, isPossible } = session.wish(kind, number)
       const before = new Set((await session.records.all()).map(({ id }) => id))
+      // The record, and then the card.
+      const armed = arm(model, session, fault, [resource, ':outbox'])
       const answers = await Promise.all(askers.map((asker, index) => session.ask(asker, words, index)))
+      const isHit = (index: number) => armed?.fired() === true && index % 2 === fault?.replica
+      await mend(model, fault, armed)
       const created = (await session.records.all()).filter(({ id }) => !before.has(id))
 
       const allowed = askers.filter((asker) => asker !== guest && asker !== stranger && mayAsk(kind, asker))
-      if (created.length !== (isFree(model, resource) && isPossible && allowed.length > 0 ? 1 : 0))
+      const isWanted = isFree(model, resource) && isPossible && allowed.length > 0
+      // Where nothing came of what is wanted, each of them was told that it may not have.
+      const mayBeNone = !isWanted || askers.every((asker, index) => !allowed.includes(asker) || isUnsure(index))
+      if (created.length > (isWanted ? 1 : 0) || (created.length === 0 && !mayBeNone))
         throw new Error(`${created.length} requests from ${answers.join(' / ')}`)
       const [record] = created
       const by = allowed.find((asker) => ids[asker] === record?.origin.userId)
+      if (record && !by) throw new Error(`a request of ${record.origin.userId}, who did not ask, or may not`)
       for (const [index, asker] of askers.entries()) {
         const said = answers[index]
-        if (asker !== stranger && !isFitting(asker, said ?? '')) throw new Error(`${asker} asked and was told: ${said}`)
-        if (asker !== stranger && !allowed.includes(asker)) model.refusals[asker] = (model.refusals[asker] ?? 0) + 1
+        if (asker !== stranger && !isUnsure(index) && !isFitting(asker, said ?? '')) throw new Error(`${asker} asked and was told: ${said}`)
+        if (asker === stranger || allowed.includes(asker) || isUnsure(index)) continue
+        model.refusals[asker] = (model.refusals[asker] ?? 0) + 1
+        if (isHit(index)) model.unsure[asker] = (model.unsure[asker] ?? 0) + 1
       }
-      if (record && by) keep(model, { id: record.id, kind, resource, by })
+      if (record && by) {
+        keep(model, { id: record.id, kind, resource, by })
+        await untilRecord(session, record, ({ cardTs }) => cardTs !== undefined, 'a request was recorded, and its card is not posted')
+      }
+
+      function isUnsure(index: number): boolean {
+        return isHit(index) && isMemory(answers[index] ?? '')
+      }
 
       function isFitting(asker: Name, said: string): boolean {
         if (asker === guest) return said.startsWith('Guests may not')
         if (!allowed.includes(asker)) return said.startsWith('You are not among the people who may ask')
         // A worker may be about to post the card already.
         const isYes = /^(Asked for|Recorded)\./.test(said)
-        return asker === by ? isYes : said !== '' && !isYes
+        return asker === by ? isYes : said !== '' && !isYes && !isMemory(said)
       }
     },
   }
 }
 
-/** What is pressed, before it is known on which request. */
-type PlannedPress = Omit<Press, 'person'> & { person: Name | 'requester' }
+function isMemory(said: string): boolean {
+  return said.startsWith('I cannot reach my memory') && meaningOf(said) === 'memory'
+}
 
-interface PressOptions {
+function wordsFor(fault: Fault | undefined): string {
+  return fault ? `, ${fault.is} at ${fault.replica} after ${fault.before}` : ''
+}
+
+/** The fault is to come with what is said to Redis about these. What is on its way may be lost in a crash. */
+function arm(model: Model, session: Session, fault: Fault | undefined, names: string[]): ArmedFault | undefined {
+  if (fault?.is === 'crash') for (const request of model.requests) if (request.state === 'started') request.mayBeLost = true
+  return fault && session.arm(fault, names)
+}
+
+/** Two whole replicas again, and what came of the fault is counted. */
+async function mend(model: Model, fault: Fault | undefined, armed: ArmedFault | undefined): Promise<void> {
+  await armed?.mend()
+  if (fault?.is === 'crash') model.faults.crashes += 1
+  if (fault?.is === 'crash' && armed?.fired()) model.faults.inTheMiddle += 1
+  if (fault?.is === 'lose' && armed?.fired()) model.faults.lost += 1
+}
+
+/** What is pressed, before it is known on which request. */
+export type PlannedPress = Omit<Press, 'person'> & { person: Name | 'requester' }
+
+export interface PressOptions {
   /** One in this state, where there is one. */
   prefer: ModelRequest['state'] | undefined
   /** First waits until what was approved is as far as it gets. */
@@ -56,34 +98,51 @@ interface PressOptions {
 }
 
 /** One or several clicks on one request at the same moment, with its time running out or not, and then the forms that have opened. */
-export function press(number: number, planned: PlannedPress[], how: PressOptions): Command {
+export function press(number: number, planned: PlannedPress[], how: PressOptions, fault?: Fault): Command {
   return {
     check: ({ requests }) => requests.length > 0,
     toString: () => {
       const clicks = planned.map(
         ({ person, button, forged, again }) => `${person} ${button}${forged ? ` (${forged})` : ''}${again ? ' (twice)' : ''}`,
       )
-      return `press(#${number}: ${clicks.join(' + ')}${how.timePasses ? ' + time passes' : ''})`
+      return `press(#${number}: ${clicks.join(' + ')}${how.timePasses ? ' + time passes' : ''}${wordsFor(fault)})`
     },
     async run(model, session) {
       const request = pick(model, number, how.prefer)
       if (how.settled) await settleDown(session, request)
-      const timePasses = how.timePasses && request.state === 'waiting'
+      // What is about to run out by itself is let run out here.
+      const timePasses = request.state === 'waiting' && (how.timePasses || (await timeLeftMs(session, request)) < 15_000)
       if (timePasses) await letTimePass(session, request)
 
-      const presses = planned.map((one): Press => ({ ...one, person: one.person === 'requester' ? request.by : one.person }))
+      // Who is told what twice, where the replicas cannot agree on what came first, is not for the model to know.
+      const presses = planned.map(
+        (one): Press => ({ ...one, person: one.person === 'requester' ? request.by : one.person, again: one.again === true && !fault }),
+      )
       const record = await session.records.find(request.id)
+      const armed = arm(model, session, fault, [request.id])
+      if (fault?.is === 'crash') request.mayBeLost = true
+      const isHit = (replica: number) => armed?.fired() === true && replica % 2 === fault?.replica
       const { answers, forms } = await session.press(record, presses)
-      const events = presses.map(({ person, button, forged }): Event => ({ person, does: button, forged }))
+      const events = presses.map(({ person, button, forged, replica }): Event => ({ person, does: button, forged, isHit: isHit(replica) }))
       await compare(model, session, request, events, answers, timePasses)
 
-      const submitted = forms.filter(({ answer }) => how.submits && answer !== 'form:again')
-      const again = forms.find(({ answer }) => how.submits && answer === 'form:again')
+      // A form that stays open although it is of no use leads to nothing that is not tried elsewhere.
+      const isOfUse = ({ person, answer }: OpenForm) =>
+        answer === 'form:again' ? mayAsk(request.kind, person) : events.every((event) => event.person !== person || !event.forged)
+      const useful = forms.filter((form) => how.submits && isOfUse(form))
+      const submitted = useful.filter(({ answer }) => answer !== 'form:again')
+      const again = useful.find(({ answer }) => answer === 'form:again')
       await session.closeForms(forms.filter((form) => !submitted.includes(form) && form !== again))
-      if (submitted.length > 0)
-        await compare(model, session, request, submitted.map(submission), await session.submit(submitted), timePasses)
+      if (submitted.length > 0) {
+        const submitAnswers = await session.submit(submitted)
+        const submissions = submitted.map((form, replica): Event => ({ ...submission(form), isHit: isHit(replica) }))
+        await compare(model, session, request, submissions, submitAnswers, timePasses)
+      }
+      // The fault may still come while it is carried out.
+      if (fault && !armed?.fired()) await settleDown(session, request)
+      await mend(model, fault, armed)
       if (timePasses) {
-        await expect(session, request, ({ state }) => state !== 'waiting', 'a request whose time is over still waits')
+        await untilRecord(session, request, ({ state }) => state !== 'waiting', 'a request whose time is over still waits')
         await compare(model, session, request, [], {}, true)
       }
       if (again) await askAgain(model, session, request, again)
@@ -112,97 +171,19 @@ function isFree({ requests }: Model, resource: string): boolean {
 
 function keep(model: Model, asked: Pick<ModelRequest, 'id' | 'kind' | 'resource' | 'by'>): void {
   for (const request of model.requests) if (request.resource === asked.resource) request.isTakenOver = true
-  model.requests.push({ ...asked, state: 'waiting', approvals: [], decidedBy: undefined, isOver: false, isTakenOver: false })
+  model.requests.push({
+    ...asked,
+    state: 'waiting',
+    approvals: [],
+    decidedBy: undefined,
+    isOver: false,
+    mayBeLost: false,
+    isTakenOver: false,
+  })
 }
 
 function submission({ person, answer }: OpenForm): Event {
   return { person, does: answer === 'form:reject' ? 'submit-reject' : 'submit-break-glass' }
-}
-
-/** Finds the order of events that explains what was seen, and goes on from there. Throws where there is none. */
-async function compare(
-  model: Model,
-  session: Session,
-  request: ModelRequest,
-  events: Event[],
-  answers: Record<string, Answer[]>,
-  timePasses: boolean,
-): Promise<void> {
-  const record = await session.records.find(request.id)
-  const next = explain(request, events, model.members, { answers, fits: (now) => fits(record, now) }, timePasses)
-  if (!next) {
-    const { state, approvals, decision } = record
-    const what = {
-      before: request,
-      members: model.members,
-      events,
-      answers,
-      after: { state, approvals: approvals.map(({ by }) => by), decision },
-    }
-    throw new Error(`no order of these clicks explains what came of them: ${JSON.stringify(what, null, 1)}`)
-  }
-  Object.assign(request, next)
-  for (const answer of Object.values(answers).flat()) model.seen[answer] = (model.seen[answer] ?? 0) + 1
-  for (const [person, said] of Object.entries(answers)) {
-    const refused = said.filter((answer) => answer.startsWith('denied:') || answer === 'forged' || answer === 'stale')
-    model.refusals[person] = (model.refusals[person] ?? 0) + refused.length
-  }
-}
-
-/** Its time is over within milliseconds, by Redis' clock. */
-async function letTimePass({ records }: Session, request: ModelRequest): Promise<void> {
-  const { expiresAt } = await records.find(request.id)
-  await records.letPass(request.id, expiresAt - (await records.store.now()) - 15)
-}
-
-/** A move arrives. */
-export function arrive(number: number): Command {
-  return {
-    check: ({ requests }) => requests.some(({ kind }) => kind === 'ip.move'),
-    toString: () => `arrive(#${number})`,
-    async run(model, session) {
-      const moves = model.requests.filter(({ kind }) => kind === 'ip.move')
-      const request = moves[number % moves.length]
-      const elasticIpId = request?.resource.split(':')[1] ?? ''
-      if (!request || session.accountApi.world.elasticIp(elasticIpId)?.status !== 'moving') return
-      for (const one of moves) if (one.resource === request.resource) await settleDown(session, one)
-      session.accountApi.world.endMove(elasticIpId)
-      for (const one of moves) if (one.resource === request.resource && one.state === 'following') await settleDown(session, one)
-    },
-  }
-}
-
-/** Waits until what was approved is as far as it gets by itself: not to be left alone is part of the bargain. */
-async function settleDown(session: Session, request: ModelRequest): Promise<void> {
-  if (request.state !== 'started' && request.state !== 'following') return
-  const elasticIpId = request.resource.split(':')[1] ?? ''
-  const isUnderWay = () => request.kind === 'ip.move' && session.accountApi.world.elasticIp(elasticIpId)?.status === 'moving'
-  await expect(
-    session,
-    request,
-    ({ state }) => (state === 'following' && isUnderWay()) || state === 'done',
-    'a request that was approved is left alone',
-  )
-  const { state } = await session.records.find(request.id)
-  request.state = state === 'done' ? 'done' : 'following'
-}
-
-async function expect(
-  { records }: Session,
-  { id }: ModelRequest,
-  fit: (record: Awaited<ReturnType<Session['records']['find']>>) => boolean,
-  fault: string,
-): Promise<void> {
-  const until = Date.now() + 12_000
-  for (let record = await records.find(id); !fit(record); record = await records.find(id)) {
-    const isStuck = !['waiting', 'approved', 'starting', 'following'].includes(record.state)
-    if (isStuck || Date.now() > until) throw new Error(`${fault}: ${JSON.stringify(record)}, due in ${await dueInMs(records, id)} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
-
-async function dueInMs({ redis, keys, store }: Session['records'], id: string): Promise<number> {
-  return Number(await redis.zscore(keys.due, id)) - (await store.now())
 }
 
 /** Somebody joins a group of approvers, or leaves it. */
@@ -225,51 +206,3 @@ function pick({ requests }: Model, number: number, prefer: PressOptions['prefer'
   if (!found) throw new Error('there is no request')
   return found
 }
-
-const anybody = fc.constantFrom(...names)
-/** Those who matter more often. */
-const somebody = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom<Name>('ada', 'ben', 'chiara', 'finn', 'gita') },
-  { weight: 2, arbitrary: anybody },
-)
-const someButton = fc.oneof<[fc.WeightedArbitrary<Button>, fc.WeightedArbitrary<Button>]>(
-  { weight: 2, arbitrary: fc.constant('approve') },
-  { weight: 3, arbitrary: fc.constantFrom(...buttons) },
-)
-const someForgery = fc.oneof<[fc.WeightedArbitrary<undefined>, fc.WeightedArbitrary<Forgery>]>(
-  { weight: 9, arbitrary: fc.constant(undefined) },
-  { weight: 1, arbitrary: fc.constantFrom('hash', 'id', 'copy') },
-)
-const onePress: fc.Arbitrary<PlannedPress> = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record({ person: somebody, button: someButton, forged: someForgery, replica: fc.nat(1), again: fc.boolean() }),
-  },
-  { weight: 1, arbitrary: fc.record({ person: fc.constant('requester'), button: fc.constantFrom(...buttons), replica: fc.nat(1) }) },
-)
-/** Several people at once, one who presses twice, or several who approve. */
-const somePresses = fc.oneof(
-  fc.array(onePress, { minLength: 1, maxLength: 4 }),
-  onePress.map((one): PlannedPress[] => [one, { ...one, replica: one.replica + 1 }]),
-  fc
-    .uniqueArray(somebody, { minLength: 2, maxLength: 4 })
-    .map((people) => people.map((person, replica): PlannedPress => ({ person, button: 'approve', replica }))),
-)
-const someOptions: fc.Arbitrary<PressOptions> = fc.record({
-  prefer: fc.constantFrom('waiting', 'waiting', 'following', 'unwatched', undefined),
-  settled: fc.boolean(),
-  timePasses: fc.nat(9).map((one) => one === 0),
-  submits: fc.boolean(),
-})
-const someKind = fc.constantFrom<ModelRequest['kind']>('ip.move', 'vm.rename')
-
-export const commands = [
-  fc
-    .tuple(someKind, fc.nat(3), fc.uniqueArray(anybody, { minLength: 1, maxLength: 3 }))
-    .map(([kind, number, askers]) => ask(kind, number, askers)),
-  ...Array.from({ length: 4 }, () =>
-    fc.tuple(fc.nat(20), somePresses, someOptions).map(([number, presses, how]) => press(number, presses, how)),
-  ),
-  fc.nat(20).map(arrive),
-  fc.tuple(fc.constantFrom<Group>('oncall', 'security'), fc.constantFrom(...movers)).map(([group, person]) => change(group, person)),
-]

@@ -18,13 +18,12 @@ export function explain(before: ModelRequest, events: Event[], members: Members,
       return [...left.values()].every((answers) => answers.length === 0) ? ends.find(seen.fits) : undefined
     }
     for (const [index, event] of rest.entries()) {
-      const others = rest.toSpliced(index, 1)
-      for (const { answer, next } of outcomesOf(request, event, members)) {
+      for (const { answer, also, next } of outcomesOf(request, event, members)) {
         const answers = left.get(event.person) ?? []
-        const at = answers.indexOf(answer)
-        if (answer !== 'effect' && at < 0) continue
-        if (answer !== 'effect') left.set(event.person, answers.toSpliced(at, 1))
-        const found = search(next, others, canTimePass)
+        const others = without(answers, answer === 'effect' ? [] : [answer, ...(also ? [also] : [])])
+        if (!others) continue
+        left.set(event.person, others)
+        const found = search(next, rest.toSpliced(index, 1), canTimePass)
         if (found) return found
         left.set(event.person, answers)
       }
@@ -33,6 +32,14 @@ export function explain(before: ModelRequest, events: Event[], members: Members,
   }
 
   return search(before, events, timePasses)
+}
+
+/** Undefined where one of them was not said. */
+function without(answers: Answer[], some: Answer[]): Answer[] | undefined {
+  const [first, ...others] = some
+  if (first === undefined) return answers
+  const at = answers.indexOf(first)
+  return at < 0 ? undefined : without(answers.toSpliced(at, 1), others)
 }
 
 /** What becomes of a request without anybody's doing. */

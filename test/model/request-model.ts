@@ -10,11 +10,13 @@ export interface ModelRequest {
   resource: string
   by: Name
   /** `started`: approved, and on its way to `following` or `done`, which nobody decides. */
-  state: 'waiting' | 'started' | 'following' | 'done' | 'rejected' | 'withdrawn' | 'expired' | 'unwatched'
+  state: 'waiting' | 'started' | 'following' | 'done' | 'not-started' | 'rejected' | 'withdrawn' | 'expired' | 'unwatched'
   approvals: Name[]
   decidedBy: Name | undefined
   /** Its time is over, so that whoever comes next may find it expired. */
   isOver: boolean
+  /** A replica crashed while it was on its way: what was about to be written may never be, and is told so. */
+  mayBeLost: boolean
   /** Somebody has asked for something else with the same thing since. */
   isTakenOver: boolean
 }
@@ -29,6 +31,8 @@ export interface Event {
   person: Name
   does: Button | 'submit-reject' | 'submit-break-glass'
   forged?: Forgery | undefined
+  /** At a replica that loses an answer of Redis, or crashes, meanwhile. */
+  isHit?: boolean
 }
 
 export type Answer =
@@ -43,15 +47,31 @@ export type Answer =
   | 'forged'
   | 'unknown'
   | 'stale'
+  /** The bot cannot reach Redis: whether it was done is not said. */
+  | 'memory'
   | `form:${'reject' | 'break-glass' | 'again'}`
 
 export interface Outcome {
   answer: Answer
+  /** Said beside it. */
+  also?: Answer
   next: ModelRequest
 }
 
 /** Everything that may come of it: more than one thing only where what nobody decides (time, the worker) may come first. */
-export function outcomesOf(request: ModelRequest, { person, does, forged }: Event, members: Members): Outcome[] {
+export function outcomesOf(request: ModelRequest, event: Event, members: Members): Outcome[] {
+  const usual = usualOutcomesOf(request, event, members)
+  // Whether somebody may use the bot at all is not asked of Redis.
+  if (!event.isHit || event.person === guest || event.person === stranger) return usual
+  // Then the record tells: either nothing has come of it, or all of what else would have, and nothing in between.
+  const unsaid = [request, ...usual.map(({ next }) => next)].map((next): Outcome => ({ answer: 'memory', next }))
+  // A form opens before it is known whether it is of any use, and stays open where that cannot be found out.
+  const forms = { reject: 'form:reject', again: 'form:again' } as const
+  const form = event.does === 'reject' || event.does === 'again' ? forms[event.does] : undefined
+  return [...usual, ...unsaid, ...(form ? unsaid.map(({ next }): Outcome => ({ answer: form, also: 'memory', next })) : [])]
+}
+
+function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event, members: Members): Outcome[] {
   const stays = (answer: Answer): Outcome[] => [{ answer, next: request }]
   if (person === guest) return stays('denied:guest')
   if (person === stranger) return stays('denied:stranger')

@@ -7,6 +7,7 @@ import { ops, startWorld } from '../journeys/world.ts'
 import type { Json } from '../sandbox/slack/json.ts'
 import type { Message, OpenView } from '../sandbox/slack/slack.ts'
 import { meaningOf, meaningOfView, wordsIn } from './answers.ts'
+import { startReplicas } from './replicas.ts'
 import type { Answer, Button, Forgery, ModelRequest } from './request-model.ts'
 import { guest, ids, type Name, names, policy, settle, stranger } from './staff.ts'
 
@@ -31,24 +32,29 @@ export type Session = Awaited<ReturnType<typeof startSession>>
 /** Puts something else in the place of a part of a bot, to see whether it is noticed. */
 export type Mutate = (bot: Bot, world: Awaited<ReturnType<typeof startWorld>>) => void
 
-/** Two replicas of the real bot, the staff, two Elastic IPs and two machines. Moves end when they are told to. */
+/** Two replicas of the real bot that can lose an answer of Redis or crash, the staff, two Elastic IPs and two machines. Moves end when they are told to. */
 export async function startSession(mutate: Mutate = () => {}) {
   const world = await startWorld({
-    replicas: 2,
+    replicas: 0,
+    // What was sent and cannot be seen is told as not started after a second, and not after a minute.
+    timings: { graceMs: 1_000, handoverMs: 1_500 },
     account: { moveTakes: { min: 3_600_000, max: 3_600_000 } },
     env: { POLICY_FILE: policyInFile(policy) },
   })
-  const { slack, accountApi, bots } = world
+  const { slack, accountApi } = world
   settle(slack)
   const records = openRecords(world)
-  for (const bot of bots) mutate(bot, world)
-  const handled = watchHandlers(bots)
+  const { watch, handled } = watchHandlers()
+  const replicas = await startReplicas(world, (bot) => {
+    mutate(bot, world)
+    watch(bot)
+  })
   const decoy = await records.post(ops, [])
   const pairs = [0, 4].map((skip) => accountApi.world.movable(skip))
   const machines = accountApi.world.data.virtualMachines.slice(0, 2)
 
   function talkTo(replica: number): void {
-    slack.connectBot(bots[replica % bots.length]?.slackUrl ?? '')
+    slack.connectBot(replicas.slackUrl(replica))
   }
 
   /** What can be asked for about the thing with this number: the other server, or the other name, than it has now. */
@@ -92,10 +98,11 @@ export async function startSession(mutate: Mutate = () => {}) {
     return whispers.map(({ text }) => text).filter((text) => !interim(text))
   }
 
-  /** Waits for as many refusals. What was served has been told before its handler ended. */
-  async function untilRefused(person: Name, count: number): Promise<void> {
-    const refusals = () => slack.ephemerals(ids[person]).filter(({ text }) => !interim(text) && !text.startsWith('Your approval counts'))
-    await slack.until(() => refusals().length >= count, { what: `${count} refusals to ${person}`, timeoutMs: 10_000 })
+  /** Waits for as many refusals, each in words or in the place of one of these forms. What was served has been told before its handler ended. */
+  async function untilRefused(person: Name, count: number, viewIds: string[]): Promise<void> {
+    const said = () => slack.ephemerals(ids[person]).filter(({ text }) => !interim(text) && !text.startsWith('Your approval counts'))
+    const shown = () => viewIds.filter((viewId) => lastShownIn(viewId).title === 'Not possible')
+    await slack.until(() => said().length + shown().length >= count, { what: `${count} refusals to ${person}`, timeoutMs: 10_000 })
   }
 
   /** Asks with the command; the answer in words, and none where Slack does not even deliver it. */
@@ -104,7 +111,10 @@ export async function startSession(mutate: Mutate = () => {}) {
     const { outcome } = await slack.as(ids[person]).command(`/infra ${text}`, { channel: ops })
     if (outcome === 'not-sent') return undefined
     if (outcome !== 'acknowledged') throw new Error(`the command of ${person} was not acknowledged: ${outcome}`)
-    await slack.until(() => slack.ephemerals(ids[person]).some(({ text: said }) => !interim(said)), { what: `an answer to ${person}` })
+    await slack.until(() => slack.ephemerals(ids[person]).some(({ text: said }) => !interim(said)), {
+      what: `an answer to ${person}`,
+      timeoutMs: 10_000,
+    })
     const words = takeWords(person)
     if (words.length !== 1) throw new Error(`${person} was answered ${words.length} times: ${words.join(' / ')}`)
     return words[0]
@@ -156,12 +166,8 @@ export async function startSession(mutate: Mutate = () => {}) {
     const forms: OpenForm[] = []
     for (const person of new Set(presses.map((one) => one.person))) {
       const own = outcomes.filter((one) => one.person === person)
-      await untilRefused(person, own.filter(({ outcome, viewId }) => outcome === 'refused' && !viewId).length)
-      for (const { outcome, viewId } of own) {
-        if (viewId && outcome === 'refused')
-          await slack.until(() => lastShownIn(viewId).title === 'Not possible', { what: `a refusal to ${person}` })
-      }
       const views = own.flatMap(({ viewId }) => viewId ?? [])
+      await untilRefused(person, own.filter(({ outcome }) => outcome === 'refused').length, views)
       answers[person] = [...takeWords(person).map(meaningOf), ...views.map((viewId) => meaningOfView(lastShownIn(viewId)))]
       const hands = slack.as(ids[person])
       for (const view of hands.openViews()) {
@@ -204,11 +210,8 @@ export async function startSession(mutate: Mutate = () => {}) {
     return names.flatMap((name) => takeWords(name).map((text) => `${name}: ${text}`))
   }
 
-  async function close(): Promise<void> {
-    await Promise.all(bots.map((bot) => bot.stop()))
-  }
-
-  return { ...world, records, wish, isStillPossible, ask, press, submit, submitAgain, closeForms, leftovers, close }
+  const { arm, close } = replicas
+  return { ...world, records, wish, isStillPossible, ask, press, submit, submitAgain, closeForms, leftovers, arm, close }
 }
 
 /** Said where something is slow; the answer follows. */
@@ -217,7 +220,7 @@ function interim(text: string): boolean {
 }
 
 /** Tells of a click, by its trigger, what its handler made of it. Only for clicks that reach one. */
-function watchHandlers(bots: Pick<Bot, 'interactions'>[]) {
+function watchHandlers() {
   const acts = new Map<string, { promise: Promise<'served' | 'refused'>; resolve: (outcome: 'served' | 'refused') => void }>()
   const actOf = (triggerId: string) => {
     const act = acts.get(triggerId) ?? Promise.withResolvers<'served' | 'refused'>()
@@ -234,7 +237,7 @@ function watchHandlers(bots: Pick<Bot, 'interactions'>[]) {
       throw error
     }
   }
-  for (const { interactions } of bots) {
+  const watch = ({ interactions }: Pick<Bot, 'interactions'>): void => {
     for (const name of Object.values(cardButtons)) {
       const handler = interactions.clicks[name]
       if (!handler) throw new Error(`nothing listens to ${name}`)
@@ -247,10 +250,11 @@ function watchHandlers(bots: Pick<Bot, 'interactions'>[]) {
             }
     }
   }
-  return async (triggerId: string) => {
+  const handled = async (triggerId: string) => {
     const tooLate = new Promise<never>((_, reject) =>
       setTimeout(() => reject(new Error('a click was worked on for more than 10 s')), 10_000).unref(),
     )
     return Promise.race([actOf(triggerId).promise, tooLate])
   }
+  return { watch, handled }
 }

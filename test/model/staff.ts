@@ -40,11 +40,11 @@ rules:
     request: [${moveAskers.map((name) => ids[name]).join(', ')}]
     approve: { any_of: [${groupIds.oncall}], approvals: 2 }
     self_approval: break-glass
-    expires: 90s
+    expires: 110s
   - name: names
     changes: vm.rename
     approve: { all_of: [${groupIds.oncall}, ${groupIds.security}] }
-    expires: 90s
+    expires: 110s
 `
 
 export function settle({ workspace, setUserGroup }: Slack): void {

@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../src/domain/audit-entry.ts'
 import { isGenuine } from '../../src/domain/payload.ts'
 import type { Request } from '../../src/domain/request.ts'
+import { ops } from '../journeys/world.ts'
 import type { Answer, ModelRequest } from './request-model.ts'
 import type { Session } from './session.ts'
 import { ids, type Name, nameOf, names } from './staff.ts'
@@ -11,6 +12,12 @@ export interface Model {
   members: { oncall: Name[]; security: Name[] }
   /** How often each person was refused for who they are, or for what they pressed. */
   refusals: Record<string, number>
+  /** How many of these at a replica without Redis, which may not have been able to note them. */
+  unsure: Record<string, number>
+  /** How many commands were carried out. */
+  steps: number
+  /** `crashes`: `inTheMiddle` of something about the request that was clicked on, or while the workers did as they pleased. */
+  faults: { lost: number; crashes: number; inTheMiddle: number }
   /** How often each answer was given. */
   seen: Partial<Record<Answer, number>>
 }
@@ -20,6 +27,7 @@ const recordStates: Record<ModelRequest['state'], Request['state'][]> = {
   started: ['approved', 'starting', 'following', 'done'],
   following: ['following'],
   done: ['done'],
+  'not-started': ['not-started'],
   rejected: ['rejected'],
   withdrawn: ['withdrawn'],
   expired: ['expired'],
@@ -30,18 +38,25 @@ const recordStates: Record<ModelRequest['state'], Request['state'][]> = {
 export function fits(record: Request, request: ModelRequest): boolean {
   const approvals = record.approvals.map(({ by }) => by)
   return (
-    recordStates[request.state].includes(record.state) &&
+    (recordStates[request.state].includes(record.state) || isLost(record, request)) &&
     approvals.join() === request.approvals.map((name) => ids[name]).join() &&
     (request.decidedBy === undefined ? record.decision === undefined : record.decision?.by === ids[request.decidedBy]) &&
     isGenuine(record)
   )
 }
 
+function isLost({ state }: Request, request: ModelRequest): boolean {
+  return request.state === 'started' && request.mayBeLost && state === 'not-started'
+}
+
 /** Every write that reached the account belongs to a request of its own that says just this, and was approved. Throws otherwise. */
 export async function checkWrites({ accountApi, records }: Session, { requests }: Model): Promise<void> {
   // First what was written, then who had asked for it: whatever is sent between the two looks comes up at the next.
   const writes = accountApi.journal.writes()
-  const sent = (await records.all()).filter(({ sentAt }) => sentAt !== undefined).toSorted((a, b) => (a.sentAt ?? 0) - (b.sentAt ?? 0))
+  const sent = (await records.all())
+    // What is told as not started was not sent.
+    .filter(({ sentAt, state }) => sentAt !== undefined && state !== 'not-started')
+    .toSorted((a, b) => (a.sentAt ?? 0) - (b.sentAt ?? 0))
   for (const { path, method, body, time } of writes) {
     const index = sent.findIndex(
       (record) => method === 'PATCH' && path === pathOf(record) && saysTheSame(record, body) && (record.sentAt ?? 0) <= time,
@@ -64,7 +79,7 @@ function saysTheSame({ input }: Request, body: unknown): boolean {
 }
 
 /** The audit tells what the model has seen: the chain is whole, one decision for each decided request, and every refusal. Throws otherwise. */
-export async function checkAudit({ records }: Session, { requests, refusals }: Model): Promise<void> {
+export async function checkAudit({ records }: Session, { requests, refusals, unsure }: Model): Promise<void> {
   const entries = await records.audit()
   for (const request of requests) {
     const own = entries.filter(({ requestId, act }) => requestId === request.id && act !== 'refused')
@@ -83,10 +98,9 @@ export async function checkAudit({ records }: Session, { requests, refusals }: M
   const refused = entries.filter(({ act, result }) => act === 'refused' && !result?.includes('I no longer know this request'))
   for (const name of names) {
     const found = refused.filter(({ by }) => by === ids[name])
-    if (found.length !== (refusals[name] ?? 0)) {
-      throw new Error(
-        `${name} was refused ${refusals[name] ?? 0} times, but the audit says\n${found.map(({ result }) => result).join('\n')}`,
-      )
+    const told = refusals[name] ?? 0
+    if (found.length > told || found.length < told - (unsure[name] ?? 0)) {
+      throw new Error(`${name} was refused ${told} times, but the audit says\n${found.map(({ result }) => result).join('\n')}`)
     }
   }
 }
@@ -100,4 +114,27 @@ function checkSending(own: AuditEntry[], story: string): void {
   const approval = own.find(({ act, to }) => (act === 'approve' || act === 'break-glass') && to === 'approved')
   if (!approval || approval.seq > sending.seq || approval.payload !== sending.payload)
     throw new Error(`sent what was not approved:\n${story}`)
+}
+
+const toldStates: ModelRequest['state'][] = ['done', 'not-started', 'rejected', 'expired']
+
+/** One card, and each report of it once; the end is told where there is one that is told. Throws otherwise, after a while. */
+export async function checkTold({ slack, records }: Session, { id, state }: ModelRequest): Promise<void> {
+  const { cardTs = '' } = await records.find(id)
+  const told = () => {
+    const messages = [...slack.messages(ops), ...slack.thread(ops, cardTs)].flatMap(({ ts, metadata }) => {
+      const key = (metadata?.event_payload as { key?: string } | undefined)?.key
+      return key?.startsWith(`${id}/`) ? [[ts, key.slice(id.length + 1)] as const] : []
+    })
+    return [...new Map(messages).values()]
+  }
+  const wanted = ['card', ...(toldStates.includes(state) ? ['ended'] : [])]
+  const isTold = () => wanted.every((name) => told().includes(name))
+  for (let tries = 0; !isTold() && tries < 10; tries += 1) {
+    // Whoever was about to tell it may have crashed.
+    if (tries > 0) await records.letHoldsPass(id)
+    await slack.until(isTold, { timeoutMs: 1_500 }).catch(() => {})
+  }
+  const names = told()
+  if (!isTold() || new Set(names).size < names.length) throw new Error(`of ${id}, which is ${state}, this was told: ${names.join(', ')}`)
 }
