@@ -18,7 +18,15 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
     posts.push(text)
     return posts.length <= failing ? { is: 'unknown', problem: 'HTTP status 503' } : { is: 'sent', ts: '1.1', channelId: 'C1' }
   }
-  const operators = createTellOperators({ redis, keys, messenger: { post }, channelId: 'C1', log: () => {}, waitsMs: [20, 20, 20] })
+  const operators = createTellOperators({
+    redis,
+    keys,
+    messenger: { post },
+    channelId: 'C1',
+    onError: () => {},
+    log: () => {},
+    waitsMs: [20, 20, 20],
+  })
   const seenHead = createSeenHead()
   const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, seenHead })
   const epoch = createEpoch({ redis, keys, tellOperators: operators.tell, seenHead, movingNow: async () => moving })
