@@ -18,6 +18,8 @@ import type { Wake } from './watch.ts'
 
 const preflightMs = 5_000
 
+const tookTooLong = mrkdwn`It took too long until you were shown this, so I make it worthless: do not use it. The thread tells how it ended; ask for it again.`
+
 interface HandOverParts {
   store: Store
   access: Access
@@ -28,6 +30,14 @@ interface HandOverParts {
   onApiError: (error: unknown) => void
   timings: Timings
   wake: Wake
+}
+
+interface Claim {
+  facts: unknown
+  /** Before the claim, in ms of `performance.now()`. */
+  startedAt: number
+  /** By Redis' clock, in ms since 1970: the first moment at which somebody else may take it back. */
+  takenBackFrom: number
 }
 
 /**
@@ -41,6 +51,8 @@ export function createHandOver({ store, access, audit, catalog, showSecret, show
     if (request.state !== 'approved' || !opened.change.handover) throw new Refusal(tooLate(request, click.origin.userId))
     const facts = await lookAgain(request, opened)
 
+    const startedAt = performance.now()
+    const takenBackFrom = (await store.now()) + timings.handoverMs
     const claimed = await store.transition(request, {
       name: 'send',
       from: ['approved'],
@@ -57,7 +69,7 @@ export function createHandOver({ store, access, audit, catalog, showSecret, show
     }
     // Should this process end before it has shown what it issues, somebody takes it back.
     await wake(request.id, timings.handoverMs)
-    await issueAndShow(request, opened, facts, click)
+    await issueAndShow(request, opened, { facts, startedAt, takenBackFrom }, click)
     await show(request.id)
   }
 
@@ -80,8 +92,8 @@ export function createHandOver({ store, access, audit, catalog, showSecret, show
     await show(request.id)
   }
 
-  async function issueAndShow(request: Request, { change, input }: Opened, facts: unknown, click: Click): Promise<void> {
-    const startedAt = performance.now()
+  async function issueAndShow(request: Request, { change, input }: Opened, claim: Claim, click: Click): Promise<void> {
+    const { facts, startedAt, takenBackFrom } = claim
     const heard = listenForAnswer()
     const issued = await issue(request, () => change.handover?.issue(input, facts, { onAnswer: heard.onAnswer }), click)
     if (!issued) return
@@ -97,8 +109,11 @@ export function createHandOver({ store, access, audit, catalog, showSecret, show
         to: 'done' as const,
         stamp: ['endedAt' as const],
         reports: ['ended' as const],
+        // From then on somebody else may be making it worthless, and tells how it ended.
+        notAfter: takenBackFrom,
       }
-      await store.transition(request, { ...step, audit: { result } })
+      const { outcome } = await store.transition(request, { ...step, audit: { result } })
+      if (outcome !== 'won') await click.answer.whisper(notice(tookTooLong))
       return
     }
     await takeBack(request, issued, () => change.handover?.retract(issued), click)

@@ -110,6 +110,22 @@ test('a key whose write is carried out after it was told as not made is found, d
   expect(shownTokens(world)).toEqual([])
 }, 60_000)
 
+test('a key that was shown when it was being taken back already is told as deleted, to who saw it, too', async () => {
+  const world = await startWorld({ timings: quick })
+  const card = await approvedKey(world)
+  // Slack takes the message, and says so too late.
+  const slow = world.slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 2_000 })
+  const deletion = world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'delay', delayMs: 3_000 })
+
+  await world.ada.click(card, 'Create and show')
+  await untilReport(world.slack, card.ts, /Failed/)
+
+  expect([slow.fired, deletion.fired]).toEqual([1, 1])
+  expect(liveKeys(world)).toEqual([])
+  expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
+  await untilWhisper(world.slack, people.ada, /took too long.*do not use it/)
+}, 40_000)
+
 describe('a key that was made', () => {
   test('while Slack is away altogether does not stay valid, and it is told once Slack is back', async () => {
     const world = await startWorld({ timings: quick })
