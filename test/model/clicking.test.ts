@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Command } from './commands.ts'
 import { mutants, unharmed } from './mutants.ts'
-import { someCommand } from './random-commands.ts'
+import { someRun } from './random-commands.ts'
 import { type Mutate, startSession } from './session.ts'
 import { members } from './staff.ts'
 import { checkAudit, checkTold, checkWrites, type Model } from './story.ts'
@@ -11,7 +11,7 @@ import { settleDown } from './waiting.ts'
 /** So many runs, or, where that is not said, as many as fit into the time. `npm run test:model` takes its time. */
 const mostRuns = Number(process.env.MODEL_RUNS ?? 0)
 const seconds = Number(process.env.MODEL_SECONDS ?? (process.env.MODE === 'model' ? 60 : 8))
-/** How many commands are drawn for a run; those for which there is nothing to do it with (no request yet) are left out. */
+/** How many commands are drawn for a run; those that nothing can be done with (a request that waits, where there is none) are left out. */
 const steps = Number(process.env.MODEL_STEPS ?? 50)
 const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
@@ -79,7 +79,7 @@ test(
       ends: {} as Record<string, number>,
       answers: {} as Record<string, number>,
     }
-    const property = fc.asyncProperty(fc.noBias(fc.array(someCommand, { minLength: steps, maxLength: steps })), async (some) => {
+    const property = fc.asyncProperty(someRun(steps), async (some) => {
       const { clicks, seen, ends, steps, faults } = await play(some)
       total.clicks += clicks
       total.steps += steps

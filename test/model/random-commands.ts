@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { ask, change, type PlannedPress, type PressOptions, press } from './commands.ts'
+import { ask, type Command, change, type PlannedPress, type PressOptions, press } from './commands.ts'
 import { arrive, crash, tick } from './happenings.ts'
 import type { Fault } from './replicas.ts'
 import { type Button, buttons, type Forgery, type ModelRequest } from './request-model.ts'
@@ -50,14 +50,13 @@ const someFault: fc.Arbitrary<Fault | undefined> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ is: fc.constant('crash'), replica: fc.nat(1), before: someBefore }) },
 )
 
+const someAsking = fc
+  .tuple(someKind, fc.nat(3), fc.uniqueArray(anybody, { minLength: 1, maxLength: 3 }), someFault)
+  .map(([kind, number, askers, fault]) => ask(kind, number, askers, fault))
+
 /** One thing that somebody does, or that happens. */
-export const someCommand = fc.oneof(
-  {
-    weight: 16,
-    arbitrary: fc
-      .tuple(someKind, fc.nat(3), fc.uniqueArray(anybody, { minLength: 1, maxLength: 3 }), someFault)
-      .map(([kind, number, askers, fault]) => ask(kind, number, askers, fault)),
-  },
+const someCommand = fc.oneof(
+  { weight: 16, arbitrary: someAsking },
   {
     weight: 64,
     arbitrary: fc
@@ -74,3 +73,9 @@ export const someCommand = fc.oneof(
   },
   { weight: 1, arbitrary: fc.nat(1).map(crash) },
 )
+
+/** So many of them. Without a request there is little to do, so the first one asks for something. */
+export function someRun(steps: number): fc.Arbitrary<Command[]> {
+  const others = fc.array(someCommand, { minLength: steps - 1, maxLength: steps - 1 })
+  return fc.noBias(fc.tuple(someAsking, others)).map(([first, rest]) => [first, ...rest])
+}

@@ -84,6 +84,8 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
       return mayDecide ? whileWaiting(request, (now) => approve(now, person, members)) : stays('denied:approver')
     case 'reject':
     case 'submit-reject':
+      // Who submits has a form that should not have stayed open: they are told only that it is not theirs to decide.
+      if (person === request.by && does === 'submit-reject') return stays('denied:self')
       if (person === request.by) return whileWaiting(request, (now) => [{ answer: 'denied:self', next: now }])
       if (!mayDecide) return stays('denied:approver')
       return whileWaiting(request, (now) => {
