@@ -1,6 +1,6 @@
 import type { Request } from '../domain/request.ts'
 import { unreachableChannelErrors } from '../slack/failure.ts'
-import type { Message, Messenger, Posted, Where } from '../slack/messenger.ts'
+import type { Found, Message, Messenger, Posted, Where } from '../slack/messenger.ts'
 import type { Lease, Outbox, Settlement } from './outbox.ts'
 import type { OutboxName } from './store.ts'
 
@@ -23,10 +23,14 @@ interface DeliverParts {
   render: Renderer
   /** Hears of a message that nobody will get. */
   onUndeliverable: (request: Request, error: string) => void
+  now?: () => number
 }
 
 /** After an answer that was lost, and when Slack has trouble. */
 const retryInMs = 3_000
+
+/** While Slack has trouble, what may have been sent is looked for so long before it is repeated. */
+const lookForMs = 10 * 60_000
 
 /** More transitions than this while one card is sent are left to the next round of the outbox. */
 const rounds = 5
@@ -35,7 +39,7 @@ const rounds = 5
  * Sends one message of the outbox. Safe to call at any time by any process: a lease lets one of them send, a message whose fate
  * is unknown is looked for before it is sent again, and a card is sent anew until Slack shows the record's latest revision.
  */
-export function createDeliver({ outbox, messenger, render, onUndeliverable }: DeliverParts) {
+export function createDeliver({ outbox, messenger, render, onUndeliverable, now = Date.now }: DeliverParts) {
   async function deliver(id: string, name: OutboxName): Promise<Delivered> {
     let early = false
     for (let round = 0; round < rounds; round += 1) {
@@ -60,17 +64,19 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
     const message = render.card(request)
     const key = `${request.id}/card`
     const shown = { status: 'settled', shownRevision: request.revision } as const
-    const cardTs = request.cardTs ?? (await findLost(request, key, lease))
-    if (cardTs) {
+    const place = { channelId: request.origin.channelId, key }
+    const there = request.cardTs ? { is: 'found' as const, ts: request.cardTs } : await look(place, lease, request)
+    if (there.is === 'found') {
       // What it shows may be older by now than what another process has shown.
       if (isOver(lease)) return later(unsent(tooLate, lease))
-      const updated = await messenger.update({ channelId: request.origin.channelId, ts: cardTs, key }, message)
-      if (updated.is === 'sent') return { delivered: { is: 'sent' }, settlement: { ...shown, cardTs } }
+      const updated = await messenger.update({ ...place, ts: there.ts }, message)
+      const settlement = { ...shown, cardTs: there.ts }
+      if (updated.is === 'sent') return { delivered: { is: 'sent' }, settlement }
       // A card that was deleted, or a channel that is closed, cannot be mended; the reports find another way.
-      if (updated.is === 'refused' && !isPassing(updated.error)) return { delivered: updated, settlement: { ...shown, cardTs } }
+      if (updated.is === 'refused' && !isPassing(updated.error)) return { delivered: updated, settlement }
       return later(updated.is === 'rate-limited' ? unsent(updated, lease) : unsent({ is: 'rate-limited', retryInMs }, lease))
     }
-    const posted = await postOnce({ channelId: request.origin.channelId, key }, message, lease, request)
+    const posted = await postUnlessThere(there, place, message, lease)
     if (posted.is === 'sent') return { delivered: { is: 'sent' }, settlement: { ...shown, cardTs: posted.ts } }
     if (posted.is === 'refused') return { delivered: posted, settlement: { status: 'queued', retryInMs: 60_000 } }
     return later(unsent(posted, lease))
@@ -81,7 +87,8 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
     if (!message) return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
     const where = { channelId: request.origin.channelId, key: `${request.id}/${name}` }
     const thread = request.cardTs ? { threadTs: request.cardTs, broadcast: name === 'break-glass' } : {}
-    const inThread = await postOnce({ ...where, ...thread }, message, lease, request)
+    const place = { ...where, ...thread }
+    const inThread = await postUnlessThere(await look(place, lease, request), place, message, lease)
     if (inThread.is === 'sent') return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
     if (inThread.is !== 'refused') return later(unsent(inThread, lease))
     if (isPassing(inThread.error)) return later(unsent({ is: 'rate-limited', retryInMs: passingMs }, lease))
@@ -99,11 +106,13 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
     return later(unsent(direct, lease))
   }
 
-  /** The card of a post whose answer was lost: what it shows may be old, so it is updated once it is found. */
-  async function findLost(request: Request, key: string, lease: Lease): Promise<string | undefined> {
-    if (lease.mode !== 'unsure') return undefined
-    const found = await messenger.find({ channelId: request.origin.channelId, key, oldestMs: request.createdAt - 60_000 })
-    return found.is === 'found' ? found.ts : undefined
+  /** Looks for what an earlier try of unknown fate may have left. */
+  async function look(where: Where & { key: string }, lease: Lease, request: Request): Promise<Found> {
+    if (lease.mode === 'fresh') return { is: 'absent' }
+    const found = await messenger.find({ ...where, oldestMs: request.createdAt - 60_000 })
+    const isTrouble = found.is === 'unknown' || found.is === 'rate-limited'
+    // Slack's trouble passes, and then it can be looked for; but nobody waits for ever.
+    return isTrouble && now() - (request.endedAt ?? request.createdAt) > lookForMs ? { is: 'cannot-look' } : found
   }
 
   function giveUp(request: Request, error: string): Sending {
@@ -111,12 +120,12 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
     return { delivered: { is: 'refused', error }, settlement: { status: 'settled' } }
   }
 
-  /** Posts, unless an earlier try of unknown fate turns out to be there, or another process may be at it by now. */
-  async function postOnce(where: Where & { key: string }, message: Message, lease: Lease, request: Request): Promise<Posted> {
-    const found = lease.mode === 'fresh' ? undefined : await messenger.find({ ...where, oldestMs: request.createdAt - 60_000 })
-    if (found?.is === 'found') return { is: 'sent', ts: found.ts, channelId: where.channelId }
+  /** Not where it may be another process' turn by now. */
+  async function postUnlessThere(found: Found, where: Where & { key: string }, message: Message, lease: Lease): Promise<Posted> {
+    if (found.is === 'found') return { is: 'sent', ts: found.ts, channelId: where.channelId }
+    if (found.is === 'unknown' || found.is === 'rate-limited') return found
     if (isOver(lease)) return tooLate
-    return messenger.post(where, found?.is === 'cannot-look' ? render.asRepeat(message) : message)
+    return messenger.post(where, found.is === 'cannot-look' ? render.asRepeat(message) : message)
   }
 
   return deliver

@@ -8,7 +8,7 @@ import { createScripts } from './scripts.ts'
 import { type OutboxName, type ReportName, reportNames } from './store.ts'
 
 /** How long one process alone may send a message. Looking for what may have been sent takes several requests. */
-const leaseMs = { fresh: 10_000, unsure: 40_000 }
+const leaseMs = { fresh: 10_000, unsure: 20_000 }
 
 /** The longest that one request to Slack takes (`timeout` of the Web API client). */
 const requestMs = 5_000

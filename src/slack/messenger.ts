@@ -17,7 +17,8 @@ export interface Where {
 
 export type Posted = { is: 'sent'; ts: string; channelId: string } | SlackFailure
 export type Done = { is: 'sent' } | SlackFailure
-export type Found = { is: 'found'; ts: string } | { is: 'absent' } | { is: 'cannot-look' }
+/** `cannot-look`: Slack does not let the bot look, or there is too much to look through. A failure may pass. */
+export type Found = { is: 'found'; ts: string } | { is: 'absent' } | { is: 'cannot-look' } | Exclude<SlackFailure, { is: 'refused' }>
 
 /** Escaped text stays text: no names or addresses are linked, nothing is unfurled. chat.update resets `parse`, so it is said there too. */
 const verbatim = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false } as const
@@ -104,8 +105,9 @@ export function createMessenger({
       }
       // What is on pages that were not read may be ours: better a repeat that says so.
       return { is: 'cannot-look' }
-    } catch {
-      return { is: 'cannot-look' }
+    } catch (error) {
+      const failure = classifySlackFailure(error)
+      return failure.is === 'refused' ? { is: 'cannot-look' } : failure
     }
   }
 

@@ -3,7 +3,7 @@ import { createDeliver, type Renderer } from '../../src/changes/deliver.ts'
 import type { Lease, Outbox, Settlement } from '../../src/changes/outbox.ts'
 import type { OutboxName } from '../../src/changes/store.ts'
 import type { Request } from '../../src/domain/request.ts'
-import type { Messenger } from '../../src/slack/messenger.ts'
+import type { Found, Messenger } from '../../src/slack/messenger.ts'
 import { requestFor } from './request-for-test.ts'
 
 const message = { text: 'Done.', blocks: [] }
@@ -15,6 +15,10 @@ interface Case {
   leftMs?: number
   /** How long each look for a lost message takes, in ms. */
   lookMs?: number
+  /** What a look for a lost message gives. */
+  found?: Found
+  /** How long ago it was asked for, in ms. */
+  agoMs?: number
   /** What Slack says of a post to the channel. */
   posted?: Awaited<ReturnType<Messenger['post']>>
 }
@@ -22,7 +26,15 @@ interface Case {
 /** Sends one message under a lease, and tells what went to Slack and what was settled. */
 async function deliver(
   name: OutboxName,
-  { mode = 'fresh', request = requestFor(), leftMs = 5_000, lookMs = 0, posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' } }: Case,
+  {
+    mode = 'fresh',
+    request = requestFor(),
+    leftMs = 5_000,
+    lookMs = 0,
+    found = { is: 'absent' },
+    agoMs = 0,
+    posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' },
+  }: Case,
 ) {
   const sent: string[] = []
   const settlements: Settlement[] = []
@@ -34,8 +46,8 @@ async function deliver(
     },
   } as unknown as Outbox
   const messenger = {
-    post: async ({ channelId }: { channelId: string }) => {
-      sent.push(`post to ${channelId}`)
+    post: async ({ channelId }: { channelId: string }, { text }: { text: string }) => {
+      sent.push(`post to ${channelId}${text === 'again' ? ', again' : ''}`)
       return channelId.startsWith('U') ? { is: 'sent', ts: '3.1', channelId } : posted
     },
     update: async () => {
@@ -44,12 +56,20 @@ async function deliver(
     },
     find: async () => {
       await new Promise((resolve) => setTimeout(resolve, lookMs))
-      return { is: 'absent' }
+      return found
     },
   } as unknown as Messenger
-  const render = { card: () => message, report: () => message, asRepeat: () => message, asDirect: () => message } as Renderer
+  const render = {
+    card: () => message,
+    report: () => message,
+    asRepeat: () => ({ ...message, text: 'again' }),
+    asDirect: () => message,
+  } as Renderer
   const onUndeliverable = () => {}
-  const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable })(request.id, name)
+  const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable, now: () => request.createdAt + agoMs })(
+    request.id,
+    name,
+  )
   return { delivered, sent, settlements }
 }
 
@@ -89,5 +109,25 @@ describe('a process that stood still until its lease may be another’s', () => 
     const { sent, settlements } = await deliver('ended', { mode: 'unsure', leftMs: 20, lookMs: 60 })
     expect(sent).toEqual([])
     expect(settlements).toEqual([{ status: 'unsure', retryInMs: 0 }])
+  })
+})
+
+describe('a message that may have been sent', () => {
+  test.each([
+    ['while Slack fails', { is: 'unknown', problem: 'HTTP status 503' }, 3_000],
+    ['while Slack limits the looking', { is: 'rate-limited', retryInMs: 20_000 }, 20_000],
+  ] as const)('is not sent again %s, but looked for later', async (_, found, retryInMs) => {
+    for (const name of ['card', 'ended'] as const) {
+      const request = requestFor(name === 'card' ? { cardTs: undefined } : {})
+      const { sent, settlements } = await deliver(name, { mode: 'unsure', request, found })
+      expect(sent).toEqual([])
+      expect(settlements).toEqual([{ status: 'unsure', retryInMs }])
+    }
+  })
+
+  test('is repeated, and says so, where Slack does not let the bot look, and after ten minutes of trouble', async () => {
+    const refused = await deliver('ended', { mode: 'unsure', found: { is: 'cannot-look' } })
+    const long = await deliver('ended', { mode: 'unsure', found: { is: 'unknown', problem: 'x' }, agoMs: 11 * 60_000 })
+    expect([refused.sent, long.sent]).toEqual([['post to C0OPS00001, again'], ['post to C0OPS00001, again']])
   })
 })

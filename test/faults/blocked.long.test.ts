@@ -51,7 +51,7 @@ const moments = {
   // What it learns of its turn to send comes when another bot has sent the report.
   'its turn to send the report': ({ proxy, block }: Standstill) => {
     const isLease = (sent: Buffer) => {
-      const fits = sent.includes('\r\nended\r\n') && sent.includes('\r\n40000\r\n')
+      const fits = sent.includes('\r\nended\r\n') && sent.includes('\r\n20000\r\n')
       if (fits) block()
       return fits
     }

@@ -36,7 +36,11 @@ function oneReportEach({ records, threads }: Evidence): string[] {
     const thread = threads.find(({ card }) => card.ts === cardTs)
     const reports = (thread?.replies ?? []).filter(({ text }) => ends.test(text) && !text.includes('Correction'))
     return [
-      ...(cards.length === 1 ? [] : [`I3: ${id} has ${cards.length} cards`]),
+      ...(cards.length === 1
+        ? []
+        : [
+            `I3: ${id} has ${cards.length} cards: ${cards.map(({ card }) => `${card.ts} ${JSON.stringify(card.text.slice(0, 200))}`).join(' and ')}`,
+          ]),
       ...(reports.length === 1 ? [] : [`I3: ${id} was reported ${reports.length} times`]),
     ]
   })
