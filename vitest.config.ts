@@ -1,7 +1,18 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What takes long, because processes, Redis and connections are killed over and over: `npm run test:faults`. */
 const long = 'test/faults/**/*.long.test.ts'
+
+/** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
+const longest = /faults\/chaos|start\.test|page\/|journeys\/(faults|crash)/
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return sorted.toSorted((a, b) => Number(longest.test(b.moduleId)) - Number(longest.test(a.moduleId)))
+  }
+}
 
 export default defineConfig(({ mode }) => ({
   test: {
@@ -14,5 +25,6 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: mode === 'faults' ? 3 : 4,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
   },
 }))
