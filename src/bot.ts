@@ -27,7 +27,7 @@ import { createWatch } from './changes/watch.ts'
 import { rejectedKey } from './changes/words.ts'
 import type { Config } from './config.ts'
 import type { AuditNote } from './domain/audit-entry.ts'
-import { portTaken, StartError } from './domain/errors.ts'
+import { portTaken } from './domain/errors.ts'
 import type { Request } from './domain/request.ts'
 import { type Timings, usualTimings } from './domain/timings.ts'
 import { describeBot } from './features/check-setup/describe-bot.ts'
@@ -36,6 +36,7 @@ import { createFeatures } from './features/index.ts'
 import { createApiTrouble } from './ops/api-trouble.ts'
 import { createAuditLog } from './ops/audit-log.ts'
 import { createChecks } from './ops/checks.ts'
+import { createEnding } from './ops/ending.ts'
 import { startHealth } from './ops/health.ts'
 import { inTime } from './ops/in-time.ts'
 import { type Log, slackLogger, throttled } from './ops/log.ts'
@@ -243,20 +244,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     return { port, stop }
   }
 
-  let stopping: (() => Promise<void>)[] = []
-  let isEnding = false
-
-  /** Throws where the end was asked for meanwhile: nothing more is opened then. */
-  function goOn(): void {
-    if (isEnding) throw new StartError('The end was asked for during the start.')
-  }
-
-  /** Leaves the closing of what is open now to `stop`. Closes it itself where that was called meanwhile, and ends the start. */
-  async function closeAtEnd(close: () => Promise<void>): Promise<void> {
-    if (isEnding) await close()
-    goOn()
-    stopping.push(close)
-  }
+  const ending = createEnding()
 
   /** Resolves with the ports when people can use it. Throws StartError with what to do when it cannot start, and when `stop` cuts it short. */
   async function start(): Promise<{ opsPort: number; slackPort: number | undefined }> {
@@ -269,7 +257,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     await epoch.check()
     for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
     identity = await introduce(client, config.slack.apiUrl)
-    goOn()
+    ending.goOn()
     // A rejected key is told at once, and is no reason not to start: moves in flight wait for a valid one.
     void accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }).catch(onApiError)
 
@@ -277,12 +265,12 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     if (config.role !== 'worker') {
       const listening = await startListening(identity)
       slackPort = listening.port
-      await closeAtEnd(listening.stop)
+      await ending.closes(listening.stop)
     }
     if (config.role !== 'web') {
-      stopping.push(watch.stop)
+      await ending.closes(watch.stop)
       await watch.start()
-      goOn()
+      ending.goOn()
     }
     const health = await startHealth({
       port: config.opsPort,
@@ -297,7 +285,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     }).catch((error: { code?: unknown }) => {
       throw error.code === 'EADDRINUSE' ? portTaken('OPS_PORT', config.opsPort) : error
     })
-    await closeAtEnd(health.close)
+    await ending.closes(health.close)
     const transport = usesSockets ? 'socket mode' : 'http'
     log.info({ role: config.role, transport, slackPort, opsPort: health.port() }, 'Lockkeeper is ready')
     return { opsPort: health.port(), slackPort }
@@ -305,9 +293,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
 
   /** Takes nothing new, lets what is under way end for a few seconds, and leaves the rest to the next process. Cuts a start short. */
   async function stop(): Promise<void> {
-    isEnding = true
-    const steps = stopping
-    stopping = []
+    const steps = ending.begin()
     operators.stop()
     await inTime(
       shutdownMs,

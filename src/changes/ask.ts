@@ -8,8 +8,8 @@ import { Refusal } from '../slack/errors.ts'
 import { mention, mrkdwn } from '../slack/text.ts'
 import type { Access } from './access.ts'
 import type { Deliver } from './deliver.ts'
+import type { Wake } from './queues.ts'
 import { firstReminderAt, type NewRequest, type Store } from './store.ts'
-import type { Wake } from './watch.ts'
 import { refusedCard, stateWords } from './words.ts'
 
 /** Reads for somebody who waits: a preflight that takes longer is given up and told. */

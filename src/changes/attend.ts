@@ -6,9 +6,9 @@ import type { Deliver } from './deliver.ts'
 import type { Execute } from './execute.ts'
 import type { Follow } from './follow.ts'
 import type { Outbox } from './outbox.ts'
+import type { Wake } from './queues.ts'
 import { remindersOf } from './reminders.ts'
 import type { Store } from './store.ts'
-import type { Wake } from './watch.ts'
 
 /** A request that somebody is carrying out, or that failed to be attended to, is looked at again after this; two at once do no harm. */
 const holdMs = 15_000

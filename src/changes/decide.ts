@@ -6,8 +6,8 @@ import { approvedByYou, notYoursToWithdraw, takenOver, tooLate, unknownRequest }
 import { approvalStep } from './approval-step.ts'
 import type { Attend } from './attend.ts'
 import type { Catalog } from './catalog.ts'
+import type { Wake } from './queues.ts'
 import type { Store, Transition } from './store.ts'
-import type { Wake } from './watch.ts'
 
 /** Others may decide at the same moment; each time somebody else was first, it is worked out anew. */
 const mostTries = 20

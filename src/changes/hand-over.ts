@@ -13,12 +13,12 @@ import type { Attend } from './attend.ts'
 import type { Audit } from './audit.ts'
 import type { Catalog, Opened } from './catalog.ts'
 import { answerOf, listenForAnswer } from './heard-answer.ts'
+import type { Wake } from './queues.ts'
 import { noteOf, type Store } from './store.ts'
-import type { Wake } from './watch.ts'
 
 const preflightMs = 5_000
 
-const tookTooLong = mrkdwn`It took too long until you were shown this, so I make it worthless: do not use it. The thread tells how it ended; ask for it again.`
+const tookTooLong = mrkdwn`It took too long until you were shown this, so I make it worthless: do not use it. The thread tells when that is done; ask for it again then.`
 
 interface HandOverParts {
   store: Store

@@ -1,6 +1,6 @@
 import type { Census } from './census.ts'
+import type { Queues } from './queues.ts'
 import type { Store } from './store.ts'
-import type { Queues } from './watch.ts'
 
 /** A worker says every few seconds that it is at work. */
 const workerSilenceMs = 30_000

@@ -12,9 +12,9 @@ import { createExecute } from './execute.ts'
 import { createFollow } from './follow.ts'
 import type { Keys } from './keys.ts'
 import { createOutbox } from './outbox.ts'
+import { createQueues } from './queues.ts'
 import { createStore, type Step } from './store.ts'
 import type { TellOperators } from './tell-operators.ts'
-import { createQueues } from './watch.ts'
 import { refusedCard } from './words.ts'
 
 interface RequestsParts {

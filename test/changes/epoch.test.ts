@@ -99,6 +99,15 @@ describe('a data set', () => {
 })
 
 describe('an older state of a data set', () => {
+  /** One note is kept by the copy, the next one is lost when it is put back. */
+  async function putBackUnder(shared: ReturnType<typeof connectTestRedis>, one: ReturnType<typeof startProcess>): Promise<void> {
+    await one.check()
+    await one.note(1)
+    const putBack = await rememberAudit(shared)
+    await one.note(1)
+    await putBack()
+  }
+
   test('is told once, in words of its own', async () => {
     const shared = connectTestRedis()
     const [one, other] = [startProcess(shared), startProcess(shared)]
@@ -123,12 +132,7 @@ describe('an older state of a data set', () => {
     for (const since of [0, 1, 3]) {
       const shared = connectTestRedis()
       const one = startProcess(shared)
-      await one.check()
-      await one.note(1)
-      const putBack = await rememberAudit(shared)
-      await one.note(1)
-
-      await putBack()
+      await putBackUnder(shared, one)
       await one.note(since)
       await one.check()
 
@@ -139,12 +143,7 @@ describe('an older state of a data set', () => {
   test('is known by what another process chained in its place', async () => {
     const shared = connectTestRedis()
     const [one, other] = [startProcess(shared), startProcess(shared)]
-    await one.check()
-    await one.note(1)
-    const putBack = await rememberAudit(shared)
-    await one.note(1)
-
-    await putBack()
+    await putBackUnder(shared, one)
     await other.note(1)
     await one.check()
 

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createOutbox } from '../../src/changes/outbox.ts'
+import { createQueues } from '../../src/changes/queues.ts'
 import { createStore } from '../../src/changes/store.ts'
-import { createQueues, createWatch } from '../../src/changes/watch.ts'
+import { createWatch } from '../../src/changes/watch.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
 
