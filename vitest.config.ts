@@ -4,6 +4,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** What takes long, because processes, Redis and connections are killed over and over: `npm run test:faults`. */
 const long = 'test/faults/**/*.long.test.ts'
 
+/** A mode of its own for each of the long suites, so that words after `npm run test:faults --` choose among its files. */
+const suites: Record<string, string> = { faults: 'test/faults/**/*.test.ts', model: 'test/model/**/*.test.ts' }
+
 /** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
 const longest = /faults\/chaos|start\.test|page\/|journeys\/(faults|crash)/
 
@@ -16,7 +19,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig(({ mode }) => ({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: [suites[mode] ?? 'test/**/*.test.ts'],
     exclude: mode === 'faults' ? [] : [long],
     globalSetup: ['test/sandbox/redis-for-tests.ts'],
     testTimeout: 20_000,
