@@ -24,7 +24,7 @@ import { createSeenHead } from './changes/seen-head.ts'
 import { asDraft, type Step } from './changes/store.ts'
 import { createTellOperators } from './changes/tell-operators.ts'
 import { createWatch } from './changes/watch.ts'
-import { rejectedKey } from './changes/words.ts'
+import { refusedKey } from './changes/words.ts'
 import type { Config } from './config.ts'
 import type { AuditNote } from './domain/audit-entry.ts'
 import { portTaken } from './domain/errors.ts'
@@ -112,7 +112,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const onApiError = createApiTrouble({
     log,
     count: () => metrics.error('account-api'),
-    onRejectedKey: (error) => void tellOperators('api-key-rejected', notice(rejectedKey(error))),
+    onRefusedKey: (error) => void tellOperators(`api-key-${error.status}`, notice(refusedKey(error))),
   })
 
   const seenHead = createSeenHead()

@@ -1,4 +1,4 @@
-import { ApiError, ApiUnreachableError, certainlyNotApplied, UserError } from '../domain/errors.ts'
+import { ApiError, ApiUnreachableError, certainlyNotApplied, isKeyRefused, UserError } from '../domain/errors.ts'
 import { isGenuine } from '../domain/payload.ts'
 import type { Request } from '../domain/request.ts'
 import { apiErrorSentence, toUserMessage } from '../slack/errors.ts'
@@ -108,20 +108,17 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
       }
       onApiError(error)
       if (toUserMessage(error) === undefined) throw error
-      await putOff(request)
+      await putOff(request, error)
     }
     return undefined
   }
 
-  async function putOff(request: Request): Promise<undefined> {
+  async function putOff(request: Request, error?: unknown): Promise<undefined> {
     const waited = (await store.now()) - (request.decidedAt ?? request.createdAt)
     if (waited < patienceMs) return void (await store.putOff(request, retryLookMs))
-    await end(request, {
-      name: 'give-up',
-      from: ['approved'],
-      to: 'not-started',
-      set: { why: 'The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.' },
-    })
+    const unread = 'The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.'
+    const why = error instanceof ApiError && isKeyRefused(error) ? `${unread} ${apiErrorSentence(error)}` : unread
+    await end(request, { name: 'give-up', from: ['approved'], to: 'not-started', set: { why } })
   }
 
   async function write(request: Request, { change, input }: Opened, facts: unknown): Promise<void> {

@@ -53,7 +53,9 @@ export function refusedCard(error: string): Mrkdwn {
   return mrkdwn`Slack did not take the request's card (${error}), so nothing was asked for. Tell the people who run this bot.`
 }
 
-/** What needs a person: nothing of the account can be read or changed. */
-export function rejectedKey({ status, operation }: ApiError): Mrkdwn {
-  return mrkdwn`:warning: The account API rejects my API key (${status}, ${operation}). Nothing can be carried out or followed until INFRA_API_KEY is valid again; what is under way is kept, and goes on by itself.`
+/** What needs a person: the account API does not take the key (401), or does not let it do this (403). */
+export function refusedKey({ status, operation }: ApiError): Mrkdwn {
+  if (status === 403)
+    return mrkdwn`:warning: The account API does not let my API key do this (${status}, ${operation}): it may be read-only, or limited to other addresses. Whatever needs it fails until INFRA_API_KEY may do it; the rest goes on.`
+  return mrkdwn`:warning: The account API rejects my API key (${status}, ${operation}). Nothing can be carried out or followed until INFRA_API_KEY is valid again. Moves that were accepted are kept and followed on then; what is approved and not sent within ten minutes has to be asked for again.`
 }

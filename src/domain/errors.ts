@@ -33,6 +33,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether it is about the key, whatever was asked: it is rejected, or may not do this. */
+export function isKeyRefused({ status }: ApiError): boolean {
+  return status === 401 || status === 403
+}
+
 /** The account API answered with something that does not fit our schema (HTML, cut short, too large, a redirect). Never carries the body's text. */
 export class ApiContractError extends Error {
   override name = 'ApiContractError'

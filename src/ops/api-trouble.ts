@@ -1,4 +1,4 @@
-import { ApiError, isRefusal, UserError } from '../domain/errors.ts'
+import { ApiError, isKeyRefused, isRefusal, UserError } from '../domain/errors.ts'
 import { type Log, throttled } from './log.ts'
 
 interface ApiTroubleParts {
@@ -6,19 +6,19 @@ interface ApiTroubleParts {
   /** Counts one, however often the log is told. */
   count: () => void
   /** Told where a person has to see to it. */
-  onRejectedKey: (error: ApiError) => void
+  onRefusedKey: (error: ApiError) => void
 }
 
 /** Hears of everything that goes wrong with the account API. Its refusals of what was asked are answers: they are not counted. */
-export function createApiTrouble({ log, count, onRejectedKey }: ApiTroubleParts) {
+export function createApiTrouble({ log, count, onRefusedKey }: ApiTroubleParts) {
   const warn = throttled((error: unknown) => log.warn({ error }, 'account API'))
-  // A rejected key is met with at every look at every move.
-  const tell = throttled(onRejectedKey)
+  // A refused key is met with at every look at every move.
+  const tell = throttled(onRefusedKey)
 
   return function onApiError(error: unknown): void {
     if (error instanceof UserError) return
     if (!isRefusal(error)) count()
     warn(error)
-    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) tell(error)
+    if (error instanceof ApiError && isKeyRefused(error)) tell(error)
   }
 }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createCatalog } from '../../src/changes/catalog.ts'
 import { createExecute } from '../../src/changes/execute.ts'
 import type { Store, Transition } from '../../src/changes/store.ts'
+import { ApiError } from '../../src/domain/errors.ts'
 import { payloadHash } from '../../src/domain/payload.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
@@ -9,28 +10,35 @@ import { requestFor } from './request-for-test.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-/** An approved move, whose claim takes so long to be answered. */
-function approvedMove(claimTakesMs: number) {
+/** An approved move, whose claim takes so long to be answered, and whose account may not be readable at this time. */
+function approvedMove(claimTakesMs: number, { now = 1_000_000, unread }: { now?: number; unread?: Error } = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const steps: Pick<Transition, 'name' | 'to'>[] = []
+  const told: unknown[] = []
+  const putOff: number[] = []
   const written: string[] = []
   const elasticIp = { id: 'eip_1', address: '203.0.113.10', status: 'active', server: { id: 'sv_1', hostname: 'web-1' } }
   const server = { id: 'sv_2', hostname: 'web-2' }
   const accountApi = {
     elasticIps: {
-      get: async () => ({ ...elasticIp, project: undefined, site: undefined }),
+      get: async () => {
+        if (unread) throw unread
+        return { ...elasticIp, project: undefined, site: undefined }
+      },
       move: async (id: string) => void written.push(id),
     },
     servers: { get: async () => server },
   } as unknown as Parameters<typeof createMoveChange>[0]
   const store = {
-    now: async () => 1_000_000,
-    transition: async (_: Request, { name, to }: Transition) => {
+    now: async () => now,
+    transition: async (_: Request, { name, to, set }: Transition) => {
       steps.push({ name, to })
+      if (set?.why) told.push(set.why)
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
       return { outcome: 'won', state: to }
     },
     postpone: async () => {},
+    putOff: async (_: Request, ms: number) => void putOff.push(ms),
   } as unknown as Store
   const execute = createExecute({
     store,
@@ -39,7 +47,7 @@ function approvedMove(claimTakesMs: number) {
     onApiError: () => {},
     onChanged: () => {},
   })
-  return { execute, steps, written }
+  return { execute, steps, written, told, putOff }
 }
 
 function approvedRequest(): Request {
@@ -64,5 +72,31 @@ describe('a write', () => {
       { name: 'send', to: 'starting' },
       { name: 'end', to: 'not-started' },
     ])
+  })
+})
+
+describe('an account that cannot be read before the write', () => {
+  const rejected = new ApiError({ operation: 'elasticIps.get', status: 401, codes: [] })
+  const limited = new ApiError({ operation: 'elasticIps.get', status: 429, codes: [] })
+
+  test('is asked again while ten minutes have not passed since the approval', async () => {
+    const { execute, steps, putOff } = approvedMove(0, { now: 999_000 + 599_999, unread: rejected })
+    await execute(approvedRequest())
+    expect(steps).toEqual([])
+    expect(putOff).toEqual([10_000])
+  })
+
+  test('is given up then, and where the key is why, that is told', async () => {
+    const unread = 'The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.'
+    const withKey = approvedMove(0, { now: 999_000 + 600_000, unread: rejected })
+    await withKey.execute(approvedRequest())
+    expect(withKey.steps).toEqual([{ name: 'give-up', to: 'not-started' }])
+    expect(withKey.told).toEqual([
+      `${unread} The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY.`,
+    ])
+
+    const busy = approvedMove(0, { now: 999_000 + 600_000, unread: limited })
+    await busy.execute(approvedRequest())
+    expect(busy.told).toEqual([unread])
   })
 })

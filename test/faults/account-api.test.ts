@@ -62,6 +62,21 @@ describe('a write that is refused', () => {
     expect(world.slack.messages(general).filter(({ isBot }) => isBot)).toHaveLength(1)
     expect(patchesOf(world)).toHaveLength(1)
   })
+
+  test('with 403, as by a read-only key, is told to both as that, and not as if nothing worked', async () => {
+    const world = await startWorld({ env: { OPS_CHANNEL: general } })
+    world.slack.invite(general)
+    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 403, body: { errors: [{ code: 'forbidden' }] } })
+
+    const { card } = await approveMove(world)
+    const report = await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(fault.fired).toBe(1)
+    expect(report.text).toContain("The bot's API key may not do this (403)")
+    const alert = await untilCard(world.slack, /does not let my API key do this \(403, elasticIps\.move\)/, general)
+    expect(alert.text).toContain('Whatever needs it fails until INFRA_API_KEY may do it; the rest goes on.')
+    expect(patchesOf(world)).toHaveLength(1)
+  })
 })
 
 test('answers that tell less, more or something new settle nothing, and stop nothing', async () => {

@@ -102,11 +102,10 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
   }
 
   async function ask({ words, mark }: { words: string; mark: string }, index: number): Promise<void> {
-    const isIt = new RegExp(`${mark}\\b`)
     for (let attempt = 0; attempt < 40 && !resting; attempt += 1) {
       const outcome = await standIns.call('command', bots.url(index + attempt), ada, `/infra ${words}`, channel).catch(() => 'failed')
       await delay(outcome === 'acknowledged' ? 2_500 : 500)
-      if ((await standIns.call('cards', channel)).some(({ text }) => isIt.test(text))) return
+      if ((await standIns.call('cardsThatSay', channel, `${mark}\\b`)).length > 0) return
     }
   }
 
@@ -114,8 +113,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
   async function approveAll(until: () => boolean): Promise<void> {
     const pressed = new Map<string, number>()
     while (until()) {
-      const waiting = (await standIns.call('cards', channel)).filter(({ text }) => /Waiting for approval/.test(text))
-      for (const { ts } of waiting) {
+      for (const ts of await standIns.call('cardsThatSay', channel, 'Waiting for approval')) {
         if (Date.now() - (pressed.get(ts) ?? 0) < 1_500) continue
         pressed.set(ts, Date.now())
         const others = pressed.size
@@ -129,8 +127,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
 
   /** Ada takes the keys that were approved. */
   async function takeKeys(pressed: Map<string, number>): Promise<void> {
-    const ready = (await standIns.call('cards', channel)).filter(({ text }) => /chaos-\d/.test(text) && /\*Approved\.\*/.test(text))
-    for (const { ts } of ready) {
+    for (const ts of await standIns.call('cardsThatSay', channel, '^(?=[^]*chaos-\\d)[^]*\\*Approved\\.\\*')) {
       const mark = `take ${ts}`
       if (Date.now() - (pressed.get(mark) ?? 0) < 2_500) continue
       pressed.set(mark, Date.now())

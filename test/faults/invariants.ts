@@ -31,9 +31,11 @@ function oneWriteEach({ writes }: Evidence): string[] {
 const ends = /\*(Done\.|Failed:|Not started:|Superseded:|Nothing was done:|Expired:)\*/
 
 function oneReportEach({ records, threads }: Evidence): string[] {
+  const cardsOf = Map.groupBy(threads, ({ card }) => /(\w+)\/card/.exec(JSON.stringify(card.metadata ?? {}))?.[1])
+  const threadAt = new Map(threads.map((thread) => [thread.card.ts, thread]))
   return records.flatMap(({ id, cardTs }) => {
-    const cards = threads.filter(({ card }) => JSON.stringify(card.metadata ?? {}).includes(`${id}/card`))
-    const thread = threads.find(({ card }) => card.ts === cardTs)
+    const cards = cardsOf.get(id) ?? []
+    const thread = threadAt.get(cardTs ?? '')
     const reports = (thread?.replies ?? []).filter(({ text }) => ends.test(text) && !text.includes('Correction'))
     return [
       ...(cards.length === 1
@@ -49,9 +51,10 @@ function oneReportEach({ records, threads }: Evidence): string[] {
 function toldAsItIs({ records, elasticIps, to, toldTooEarly }: Evidence): string[] {
   const early = toldTooEarly.map((text) => `I4: told before it was true: ${text}`)
   const moves = records.filter(({ kind }) => kind === 'ip.move')
+  const byId = new Map(elasticIps.map((elasticIp) => [elasticIp.id, elasticIp]))
   const wrong = moves.flatMap(({ id, state, input }) => {
     const { elasticIpId } = input as { elasticIpId: string }
-    const now = elasticIps.find((elasticIp) => elasticIp.id === elasticIpId)
+    const now = byId.get(elasticIpId)
     const isThere = now?.on === to && now.status === 'active'
     return (state === 'done') === isThere ? [] : [`I4: ${id} is told as ${state}, and ${elasticIpId} is ${now?.status} on ${now?.on}`]
   })
@@ -60,11 +63,12 @@ function toldAsItIs({ records, elasticIps, to, toldTooEarly }: Evidence): string
 
 function approvedBeforeSent({ records, audit, genuine, approvers }: Evidence): string[] {
   const lines = genuine ? [] : ['I5: a record is not what was asked for']
+  const entriesOf = Map.groupBy(audit.entries, ({ requestId }) => requestId)
   for (const { id, origin, decision, hash, sentAt } of records) {
     if (sentAt === undefined) continue
     if (!decision?.by || !approvers.includes(decision.by) || decision.by === origin.userId)
       lines.push(`I5: ${id} was sent without a right approval`)
-    const own = audit.entries.filter(({ requestId }) => requestId === id)
+    const own = entriesOf.get(id) ?? []
     const approved = own.filter(({ act, to }) => act === 'approve' && to === 'approved')
     const sent = own.filter(({ act }) => act === 'send')
     if (approved.length !== 1 || sent.length !== 1)

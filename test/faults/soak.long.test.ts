@@ -87,7 +87,7 @@ async function work({ standIns, places, bots }: Soak, until: number): Promise<nu
   const approver = (async () => {
     const pressed = new Set<string>()
     while (approving) {
-      for (const ts of await standIns.call('waitingCards', ops)) {
+      for (const ts of await standIns.call('cardsThatSay', ops, 'Waiting for approval')) {
         if (pressed.has(ts)) continue
         pressed.add(ts)
         void standIns.call('click', url, people.ben, ops, ts, 'Approve')

@@ -57,16 +57,11 @@ const calls = {
     slack.connectBot(url)
     return (await slack.as(as).click(ts, button, { channel })).outcome
   },
-  cards: (channel: string) =>
-    slack
-      .messages(channel)
-      .filter(({ isBot }) => isBot)
-      .map(brief),
-  waitingCards: (channel: string) =>
-    slack
-      .messages(channel)
-      .filter(({ isBot, text }) => isBot && /Waiting for approval/.test(text))
-      .map(({ ts }) => ts),
+  /** Where the bot's cards are that say this, a regular expression. */
+  cardsThatSay: (channel: string, pattern: string) => {
+    const saysIt = new RegExp(pattern)
+    return slack.messages(channel).flatMap(({ isBot, text, ts }) => (isBot && saysIt.test(text) ? [ts] : []))
+  },
   threads: (channel: string) =>
     slack
       .messages(channel)

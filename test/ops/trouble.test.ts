@@ -53,7 +53,7 @@ describe('trouble with the account API', () => {
       count: () => {
         count += 1
       },
-      onRejectedKey: ({ status }) => void rejected.push(status),
+      onRefusedKey: ({ status }) => void rejected.push(status),
     })
     for (const error of [new UserError('No such address.'), apiError(404), apiError(409), apiError(422)]) onApiError(error)
     expect(count).toBe(0)
