@@ -18,6 +18,8 @@ import { noteOf, type Store } from './store.ts'
 
 const preflightMs = 5_000
 
+const onTheCard = mrkdwn`Nothing was made: here, on the Home tab, the token could not be shown to you alone. Press the button on the card, in the channel.`
+
 const tookTooLong = mrkdwn`It took too long until you were shown this, so I make it worthless: do not use it. The thread tells when that is done; ask for it again then.`
 
 interface HandOverParts {
@@ -49,6 +51,7 @@ export function createHandOver({ store, access, audit, catalog, showSecret, show
     const opened = catalog.open(request)
     const rule = await access.authorize(click.origin, { to: 'own', request, otherwise: notYoursToTake(request).text })
     if (request.state !== 'approved' || !opened.change.handover) throw new Refusal(tooLate(request, click.origin.userId))
+    if (click.onHome) throw new Refusal(onTheCard)
     const facts = await lookAgain(request, opened)
 
     const startedAt = performance.now()

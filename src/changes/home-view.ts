@@ -77,12 +77,15 @@ function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
 }
 
 function shortEntry({ card, link: address }: HomeEntry, part: string, now: number): KnownBlock[] {
-  const { request, description } = card
+  const { request, description, handoverLabel } = card
   const underway = request.endedAt === undefined && request.sentAt !== undefined
   const state = stateWords(request, description.underway)
+  const toTake = request.state === 'approved' && handoverLabel
   const how = underway
     ? mrkdwn`${state} for ${timeTaken(request, now)}`
-    : mrkdwn`${state}, ${dateTime(request.endedAt ?? request.createdAt)}`
+    : toTake
+      ? mrkdwn`${state}: press *${toTake}* on the card until ${dateTime(request.expiresAt)}`
+      : mrkdwn`${state}, ${dateTime(request.endedAt ?? request.createdAt)}`
   const who = part === 'mine' ? [] : [mrkdwn`asked for by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the card')], '  ·  ')
   return [
@@ -91,10 +94,14 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, now: numbe
   ]
 }
 
-/** Whoever asked for it does not decide it, unless the rules let them break the glass. */
+/**
+ * Whoever asked for it does not decide it, unless the rules let them break the glass. Nothing is handed over here, because a message that
+ * one person alone sees needs a channel.
+ */
 function shortActions(card: CardView, part: string): Button[] {
-  const own: string[] = [...(card.rule?.breakGlass ? [] : [cardButtons.approve]), cardButtons.reject]
-  return cardActions(card).filter(({ action_id: id }) => part !== 'mine' || !own.includes(id ?? ''))
+  const own: string[] = part === 'mine' ? [...(card.rule?.breakGlass ? [] : [cardButtons.approve]), cardButtons.reject] : []
+  const elsewhere = [cardButtons.take, ...own]
+  return cardActions(card).filter(({ action_id: id }) => !elsewhere.includes(id ?? ''))
 }
 
 function titleOf({ environment, description }: CardView): string {

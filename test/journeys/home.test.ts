@@ -4,11 +4,18 @@ import { ops, people, startWorld, untilCard, untilReport, type World } from './w
 
 const team = 'T0NIMBUS01'
 
+interface Element {
+  type: string
+  text?: { text: string }
+  action_id?: string
+  value?: string
+}
+
 interface Block {
   type: string
   block_id?: string
   text?: { text: string }
-  elements?: { type: string; text?: { text: string }; action_id?: string; value?: string }[]
+  elements?: Element[]
 }
 
 /** Somebody looks at the Home tab: the event as Slack sends it (docs.slack.dev, "app_home_opened"). */
@@ -32,6 +39,10 @@ async function clickHome(world: World, user: string, button: string): Promise<vo
   const block = blocksOf(world, user).find(({ elements }) => elements?.some((element) => element.text?.text === button))
   const element = block?.elements?.find(({ text }) => text?.text === button)
   if (!block || !element) throw new Error(`there is no button ${button}`)
+  await pressOnHome(world, user, element, block.block_id)
+}
+
+async function pressOnHome(world: World, user: string, element: Element, blockId = 'any'): Promise<void> {
   const home = world.slack.home(user)
   const payload = {
     type: 'block_actions',
@@ -40,7 +51,7 @@ async function clickHome(world: World, user: string, button: string): Promise<vo
     trigger_id: `${Date.now()}.${randomUUID()}`,
     container: { type: 'view', view_id: home?.id },
     view: { id: home?.id, type: 'home', hash: home?.hash, callback_id: '', private_metadata: '', state: { values: {} } },
-    actions: [{ type: 'button', action_id: element.action_id, block_id: block.block_id, value: element.value, action_ts: `${Date.now()}` }],
+    actions: [{ type: 'button', action_id: element.action_id, block_id: blockId, value: element.value, action_ts: `${Date.now()}` }],
   }
   const { status } = await world.slack.sendRaw({ body: `payload=${encodeURIComponent(JSON.stringify(payload))}` })
   expect(status).toBe(200)
@@ -99,6 +110,29 @@ describe('the Home tab', () => {
     await world.slack.until(() => world.slack.directMessages(people.ben).some(({ text }) => /has withdrawn this/.test(text)))
     await world.slack.until(() => /Waits for you \(0\)/.test(wordsOf(world, people.ben)))
     expect(world.accountApi.journal.writes()).toEqual([])
+  })
+
+  test('makes no key there, where its token could not be shown: not by a button, and not by one from an older version', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    await world.ben.click(card, 'Approve')
+    const approved = await untilCard(world.slack, /\*Approved\.\*/)
+    await openHome(world, people.ada)
+    await world.slack.until(() => /You asked for \(1\)/.test(wordsOf(world, people.ada)))
+    expect(wordsOf(world, people.ada)).toContain('approved: press *Create and show* on the card until')
+    await expect(clickHome(world, people.ada, 'Create and show')).rejects.toThrow('there is no button')
+
+    const [take] = ((approved.blocks ?? []) as unknown as Block[]).flatMap(({ elements = [] }) =>
+      elements.filter(({ text }) => text?.text === 'Create and show'),
+    )
+    if (!take) throw new Error('the card has no button')
+    await pressOnHome(world, people.ada, take)
+
+    await world.slack.until(() => world.slack.directMessages(people.ada).some(({ text }) => /Press the button on the card/.test(text)))
+    expect(world.accountApi.journal.writes()).toEqual([])
+    await world.ada.click(approved, 'Create and show')
+    await untilReport(world.slack, card.ts, /Done/)
   })
 
   test('a guest sees why they see nothing', async () => {
