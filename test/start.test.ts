@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { startRedis } from './sandbox/redis/start-redis.ts'
@@ -60,6 +62,27 @@ describe('a start', () => {
     ]) {
       expect(errors()).toMatch(new RegExp(`^${name} `, 'm'))
     }
+  })
+
+  test.each(['start', 'audit:verify'])('by `npm run %s` reads the file .env, as the README says', async (script) => {
+    const directory = await mkdtemp(join(tmpdir(), 'lockkeeper-env-'))
+    onTestFinished(() => rm(directory, { recursive: true }))
+    await writeFile(join(directory, '.env'), `REDIS_URL=${inject('redisUrl')}\nINFRA_API_KEY=short\n`)
+    const root = join(import.meta.dirname, '..')
+    const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+    const [program = '', ...options] = (scripts[script] ?? '').split(' && node ')[1]?.split(' ').toReversed() ?? []
+
+    const child = spawn(process.execPath, [...options.toReversed(), join(root, program)], {
+      cwd: directory,
+      env: { INFRA_API_KEY: 'a'.repeat(36) },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += data))
+    await once(child, 'close')
+
+    expect(said).toMatch(script === 'start' ? /^SLACK_BOT_TOKEN /m : /^The chain is empty/)
+    expect(said).not.toMatch(/^(REDIS_URL|INFRA_API_KEY) /m)
   })
 
   test('without a Redis ends with a sentence', async () => {
