@@ -210,6 +210,27 @@ describe('a key that there is', () => {
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).toContain(key?.id)
   })
 
+  test('and is rotated after it was told as not rotated stays, and the report is corrected', async () => {
+    const world = await startWorld({ timings: quick })
+    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
+    if (!key) throw new Error('the stand-in has no other key')
+    const { card } = await approvedKey(world, `/infra keys rotate ${key.id}`)
+    const lost = world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-before', times: 1 })
+    await world.ada.click(card, 'Rotate and show')
+    await untilReport(world.slack, card.ts, /Not started/)
+
+    // Somebody has read that, and rotates it in the dashboard.
+    key.token = 'f'.repeat(36)
+
+    const correction = await untilReport(world.slack, card.ts, /Correction/)
+    expect(lost.fired).toBe(1)
+    expect(correction.text).toMatchInlineSnapshot(
+      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key terraform”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Press *Request again* on the card if it is still wanted."`,
+    )
+    expect(world.accountApi.world.data.apiKeys).toContain(key)
+    expect(writes(world, 'DELETE')).toEqual([])
+  })
+
   test('is revoked after an approval, also when the answer is lost', async () => {
     const world = await startWorld({ timings: quick })
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)

@@ -28,7 +28,10 @@ interface KeyChangeParts {
 
 /** A new token for a key (`PUT /auth/api_keys/{id}`): the old one stops working at once. Taken by its requester after the approval. */
 export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: KeyChangeParts): Change<KeyInput, KeyFacts> {
-  /** Whether it was rotated shows in the last characters of its token. A new token that nobody has seen must not stay valid. */
+  /**
+   * Whether it was rotated shows in the last characters of its token. A new token that nobody has seen must not stay valid; but once it
+   * was told as not rotated, whoever has read that may have rotated it, and uses what is there.
+   */
   async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Verdict> {
     const key = await findApiKey(apiKeys, ({ id }) => id === input.keyId)
     if (!key) return { is: 'failed', why: 'The key no longer exists on the account.' }
@@ -38,10 +41,11 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
       if (moment.early) return { is: 'unclear' }
       return { is: 'not-started', why: 'The key was not rotated, and its old token still works.' }
     }
+    if (moment.phase === 'given-up') return { is: 'failed', why: rotatedAfterAll, corrects: true }
     await ensureDeleted(apiKeys, key.id)
     const why =
       'It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key. Ask for a new key.'
-    return { is: 'failed', why, corrects: true }
+    return { is: 'failed', why }
   }
 
   return {
@@ -71,6 +75,9 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
       `API key ${nameOf(facts)} was rotated, and its new token shown to the person who asked, once. The old token has stopped working.`,
   }
 }
+
+const rotatedAfterAll =
+  'The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked.'
 
 const seenOnce = 'Only you see the new one, and only now: store it where secrets belong before you go on. Nobody can show it again.'
 
