@@ -1,5 +1,5 @@
 import type { Issued } from '../domain/change.ts'
-import { certainlyNotApplied, UserError } from '../domain/errors.ts'
+import { certainlyNotApplied, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import type { Request } from '../domain/request.ts'
 import type { Timings } from '../domain/timings.ts'
 import { Refusal, toUserMessage, toUserWords } from '../slack/errors.ts'
@@ -13,12 +13,15 @@ import type { Attend } from './attend.ts'
 import type { Audit } from './audit.ts'
 import type { Catalog, Opened } from './catalog.ts'
 import { answerOf, listenForAnswer } from './heard-answer.ts'
+import { noteShown, type TakenBackFrom } from './note-shown.ts'
 import type { Wake } from './queues.ts'
 import { noteOf, type Store } from './store.ts'
 
 const preflightMs = 5_000
 
 const tookTooLong = mrkdwn`It took too long until you were shown this, so I make it worthless: do not use it. The thread tells when that is done; ask for it again then.`
+
+const notNoted = mrkdwn`I cannot reach my memory (Redis), and do not know whether I noted that you were shown this. If I did not, it is made worthless: do not use it unless the thread says that it is done.`
 
 interface HandOverParts {
   store: Store
@@ -28,6 +31,7 @@ interface HandOverParts {
   showSecret: ShowSecret
   show: Attend['showEverything']
   onApiError: (error: unknown) => void
+  onError: (error: unknown) => void
   timings: Timings
   wake: Wake
 }
@@ -36,15 +40,14 @@ interface Claim {
   facts: unknown
   /** Before the claim, in ms of `performance.now()`. */
   startedAt: number
-  /** By Redis' clock, in ms since 1970: the first moment at which somebody else may take it back. */
-  takenBackFrom: number
+  takenBackFrom: TakenBackFrom
 }
 
 /**
  * Makes what was approved and shows it to the person who asked, in answer to their click. Whatever goes wrong after the write ends
  * with the secret worthless: a secret that nobody has seen must not stay valid, and is never kept to be shown later.
  */
-export function createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, timings, wake }: HandOverParts) {
+export function createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, onError, timings, wake }: HandOverParts) {
   return async function handOver(request: Request, click: Click): Promise<void> {
     const opened = catalog.open(request)
     const rule = await access.authorize(click.origin, { to: 'own', request, otherwise: notYoursToTake(request).text })
@@ -52,7 +55,7 @@ export function createHandOver({ store, access, audit, catalog, showSecret, show
     const facts = await lookAgain(request, opened)
 
     const startedAt = performance.now()
-    const takenBackFrom = (await store.now()) + timings.handoverMs
+    const takenBackFrom = { byRedis: (await store.now()) + timings.handoverMs, here: startedAt + timings.handoverMs }
     const claimed = await store.transition(request, {
       name: 'send',
       from: ['approved'],
@@ -103,20 +106,21 @@ export function createHandOver({ store, access, audit, catalog, showSecret, show
     const shown = inTime ? await showSecret(place, words, issued.secret) : 'undelivered'
     if (shown === 'shown') {
       const result = `${heard.words()} (${issued.id}), shown to the person who asked`
-      const step = {
-        name: 'end',
-        from: ['starting' as const],
-        to: 'done' as const,
-        stamp: ['endedAt' as const],
-        reports: ['ended' as const],
-        // From then on somebody else may be making it worthless, and tells how it ended.
-        notAfter: takenBackFrom,
-      }
-      const { outcome } = await store.transition(request, { ...step, audit: { result } })
-      if (outcome !== 'won') await click.answer.whisper(notice(tookTooLong))
-      return
+      return endShown(request, result, takenBackFrom, click)
     }
     await takeBack(request, issued, () => change.handover?.retract(issued), click)
+  }
+
+  /** Whoever was shown it is told where it does not stay, or may not. */
+  async function endShown(request: Request, result: string, takenBackFrom: TakenBackFrom, click: Click): Promise<void> {
+    try {
+      const noted = await noteShown(store, request, result, takenBackFrom)
+      if (noted === 'too-late') await click.answer.whisper(notice(tookTooLong))
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      onError(error)
+      await click.answer.whisper(notice(notNoted))
+    }
   }
 
   /** The write. Undefined when there is nothing to show; then the record and the person are told. */

@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
 
 const quick = { graceMs: 600, handoverMs: 800 }
@@ -96,6 +98,30 @@ describe('a new key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
     await untilWhisper(world.slack, people.ada, /I deleted it at once/)
+  })
+
+  test('that is shown while Redis does not answer stays, once Redis answers again', async () => {
+    const redis = await startRedis({ appendonly: true })
+    onTestFinished(() => redis.stop())
+    const world = await startWorld({ env: { REDIS_URL: redis.url } })
+    const { card } = await approvedKey(world)
+    const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
+    const frozen = world.slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 1, when: (args) => isSecret(args) && freeze() })
+    function freeze(): boolean {
+      redis.freeze()
+      return true
+    }
+
+    await world.ada.click(card, 'Create and show')
+    await untilWhisper(world.slack, people.ada, /Your new API key/)
+    // Longer than any one command waits.
+    await delay(2_500)
+    redis.thaw()
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(frozen.fired).toBe(1)
+    expect(keysMade(world)).toHaveLength(1)
+    expect(world.slack.ephemerals(people.ada).filter(({ text }) => /cannot reach my memory/.test(text))).toEqual([])
   })
 
   test.each(['drop-after', 'html', 'truncate'] as const)(
