@@ -15,15 +15,18 @@ afterEach(() => void vi.useRealTimers())
 interface World {
   /** What becomes of the steps of this name, one after the other; those after the last, and all others, are won. */
   steps?: Record<string, (TransitionResult['outcome'] | 'no answer')[]>
+  /** How long the account takes to make it. */
+  creationMs?: number
   /** How long an attempt at a step takes whose answer never comes. */
   unansweredMs?: number
 }
 
 /** A key that Ada may take, and an account that makes it. */
-function approvedKey({ steps = {}, unansweredMs = 1_000 }: World = {}) {
+function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000 }: World = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const made: { name: string; to: string; token: string | undefined }[] = []
   const live: ApiKey[] = []
+  const shown: string[] = []
   const whispers: string[] = []
   const errors: unknown[] = []
   const apiKeys = {
@@ -31,6 +34,7 @@ function approvedKey({ steps = {}, unansweredMs = 1_000 }: World = {}) {
     create: async ({ name }: { name: string }) => {
       const key = { id: 'ak_1', name } as ApiKey
       live.push(key)
+      vi.advanceTimersByTime(creationMs)
       return { key, token: new Secret('f'.repeat(36)) }
     },
     delete: async () => void live.splice(0),
@@ -53,7 +57,10 @@ function approvedKey({ steps = {}, unansweredMs = 1_000 }: World = {}) {
     access: { authorize: async () => 'a rule' } as unknown as Parameters<typeof createHandOver>[0]['access'],
     audit: { note: async () => {} },
     catalog: createCatalog(() => [createNewKeyChange({ apiKeys })]),
-    showSecret: async () => 'shown',
+    showSecret: async (_, { heading }) => {
+      shown.push(heading.text)
+      return 'shown'
+    },
     show: async () => {},
     onApiError: (error) => void errors.push(error),
     onError: (error) => void errors.push(error),
@@ -68,7 +75,7 @@ function approvedKey({ steps = {}, unansweredMs = 1_000 }: World = {}) {
     responseUrl: 'https://example.com',
     answer: { whisper: async ({ text }: { text: string }) => void whispers.push(text) },
   } as unknown as Click
-  return { take: () => handOver(request, click), made, live, whispers, errors }
+  return { take: () => handOver(request, click), made, live, shown, whispers, errors }
 }
 
 describe('a key that was shown', () => {
@@ -100,4 +107,16 @@ describe('a key that was shown', () => {
     `)
     expect(errors).toMatchObject([{ name: 'StoreUnavailableError' }])
   })
+})
+
+test('a key whose making took so long that it cannot be shown any more is deleted, and that reason told', async () => {
+  const { take, live, shown, whispers } = approvedKey({ creationMs: 30_000 })
+  await take()
+  expect(shown).toEqual([])
+  expect(live).toEqual([])
+  expect(whispers).toMatchInlineSnapshot(`
+    [
+      "The key was made (ak_1), but that took so long that its token could not be shown any more, so I deleted it at once. Ask for it again.",
+    ]
+  `)
 })

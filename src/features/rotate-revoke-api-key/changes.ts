@@ -34,7 +34,7 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
    */
   async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Verdict> {
     const key = await findApiKey(apiKeys, ({ id }) => id === input.keyId)
-    if (!key) return { is: 'failed', why: 'The key no longer exists on the account.' }
+    if (!key) return { is: 'failed', why: gone, next: askForNew }
     if (facts.lastSlice === undefined || key.tokenLastSlice === undefined)
       return { is: 'unclear', why: 'the account API does not tell the last characters of the key' }
     if (key.tokenLastSlice === facts.lastSlice) {
@@ -43,9 +43,8 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
     }
     if (moment.phase === 'given-up') return { is: 'failed', why: rotatedAfterAll, corrects: true }
     await ensureDeleted(apiKeys, key.id)
-    const why =
-      'It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key. Ask for a new key.'
-    return { is: 'failed', why }
+    const why = 'It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key.'
+    return { is: 'failed', why, next: askForNew }
   }
 
   return {
@@ -69,12 +68,20 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
         }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
+      retracted: (_, because) => ({
+        why: `It was rotated, so its old token no longer works; but ${because}, so I deleted the key at once.`,
+        next: askForNew,
+      }),
     },
     observe,
     doneSentence: (facts) =>
       `API key ${nameOf(facts)} was rotated, and its new token shown to the person who asked, once. The old token has stopped working.`,
   }
 }
+
+const gone = 'The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did.'
+
+const askForNew = 'Ask for a new key.'
 
 const rotatedAfterAll =
   'The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked.'
