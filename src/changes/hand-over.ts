@@ -3,11 +3,12 @@ import type { Request } from '../domain/request.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { Click } from '../slack/interaction.ts'
 import type { Access } from './access.ts'
-import { notYoursToTake, tooLate } from './answers.ts'
+import { notYoursToTake, tooLate, unknownRequest } from './answers.ts'
 import type { Attend } from './attend.ts'
 import type { Catalog, Opened } from './catalog.ts'
 import { createIssueAndShow, type IssueAndShowParts } from './issue-and-show.ts'
 import type { Wake } from './queues.ts'
+import { notTaken } from './words.ts'
 
 const preflightMs = 5_000
 
@@ -45,14 +46,23 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
       dueInMs: timings.handoverMs,
       audit: { by: click.origin.userId, rule },
     })
+    if (claimed.outcome === 'expired') return expire(request, click)
     if (claimed.outcome !== 'won') {
       const now = await store.find(request.id)
-      throw new Refusal(tooLate(now ?? { ...request, state: 'expired' }, click.origin.userId))
+      throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest)
     }
     // Should this process end before it has shown what it issues, somebody takes it back.
     await wake(request.id, timings.handoverMs)
     await issueAndShow({ request, handover, input: opened.input, facts, startedAt, takenBackFrom }, click)
     await show(request.id)
+  }
+
+  /** The time is over, and nobody has looked yet. */
+  async function expire(request: Request, click: Click): Promise<never> {
+    const set = { why: notTaken }
+    await store.transition(request, { name: 'expire', from: ['approved'], to: 'expired', set, stamp: ['endedAt'], reports: ['ended'] })
+    await show(request.id)
+    throw new Refusal(tooLate({ ...request, ...set, state: 'expired' }, click.origin.userId))
   }
 
   /** The preflight once more. Throws, in words for who clicked; where the account has changed the request is void. */

@@ -120,3 +120,15 @@ test('a key whose making took so long that it cannot be shown any more is delete
     ]
   `)
 })
+
+test('a click that comes after the time is over, before anybody has looked, is told that it expired, and ends it', async () => {
+  const { take, made, shown, whispers } = approvedKey({ steps: { send: ['expired'] } })
+  await expect(take()).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[Refusal: This has expired. It was approved, but not taken in time. Nothing was done; it can be asked for again with *Request again*.]`,
+  )
+  expect(made.map(({ name, to }) => ({ name, to }))).toEqual([
+    { name: 'send', to: 'starting' },
+    { name: 'expire', to: 'expired' },
+  ])
+  expect([shown, whispers]).toEqual([[], []])
+})

@@ -188,7 +188,7 @@ describe('a new key', () => {
     await untilReport(world.slack, card.ts, /Expired.*not taken in time/)
     await world.ada.click(card, 'Create and show')
 
-    await untilWhisper(world.slack, people.ada, /expired/)
+    await untilWhisper(world.slack, people.ada, /has expired.*not taken in time/)
     expect(writes(world, 'POST')).toEqual([])
   })
 
