@@ -14,7 +14,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'withdrawn':
       return mrkdwn`${mention(request.origin.userId)} has withdrawn this. ${changedNothing}`
     case 'expired':
-      return mrkdwn`This expired before it was decided. Nothing was done; it can be asked for again with *Request again*.`
+      return mrkdwn`${request.why ? `This has expired. ${request.why}` : 'This expired before it was decided.'} Nothing was done; it can be asked for again with *Request again*.`
     case 'void':
       return mrkdwn`This is void, because the account changed after it was asked for. Nothing was done; it can be asked for again with *Request again*.`
     case 'waiting':

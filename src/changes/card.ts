@@ -72,7 +72,7 @@ function statusLine({ request, description, rule, handoverLabel }: CardView): Mr
     case 'done':
       return tookNoTime(request) ? mrkdwn`:large_green_circle: *Done.*` : mrkdwn`:large_green_circle: *Done*, in ${timeTaken(request)}.`
     case 'failed':
-      return mrkdwn`:red_circle: *Failed.*${why}`
+      return mrkdwn`:red_circle: *Failed.*${why}${request.next ? mrkdwn` ${request.next}` : mrkdwn``}`
     case 'not-started':
       return mrkdwn`:red_circle: *Not started.*${why}`
     case 'superseded':
@@ -182,6 +182,7 @@ export function cardActions({
     case 'done':
       return reverseLabel ? [make('reverse', reverseLabel)] : []
     case 'failed':
+      return request.next === undefined ? [make('again', 'Request again')] : []
     case 'not-started':
     case 'superseded':
     case 'void':

@@ -6,6 +6,7 @@ import type { Audit } from './audit.ts'
 import type { Catalog, Opened } from './catalog.ts'
 import { answerOf, listenForAnswer } from './heard-answer.ts'
 import { noteOf, type Store, type Transition } from './store.ts'
+import { notTaken } from './words.ts'
 
 /** The look before the write. */
 const preflightMs = 15_000
@@ -90,7 +91,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
   async function expire(request: Request): Promise<void> {
     const left = request.expiresAt - (await store.now())
     if (left > 0) return store.putOff(request, left + 50)
-    await end(request, { name: 'expire', from: ['approved'], to: 'expired', set: { why: 'It was approved, but not taken in time.' } })
+    await end(request, { name: 'expire', from: ['approved'], to: 'expired', set: { why: notTaken } })
   }
 
   /** The preflight at execution. Settles the request, or puts it off, where the write must not be made. */

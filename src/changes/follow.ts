@@ -73,6 +73,8 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
   }
 
   async function lookAt(request: Request, now: number): Promise<void> {
+    // A look may take back what it finds, and that may be in use.
+    if (!isOpen(request.state) && !(await isWatched(request))) return store.forget(request.id)
     const opened = catalog.openIfFit(request)
     // A record of another version of ours: a later version may know it again.
     if (!opened) return store.postpone([request.id], unfitMs)
@@ -103,9 +105,14 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     else await store.postpone([request.id], paceMs(request))
   }
 
-  /** For a while after it was told as ended, and not once somebody has asked for something else with the same thing. */
+  /** Told as ended, and may start late; not once somebody has asked for something else with the same thing. */
+  async function isWatched(request: Request): Promise<boolean> {
+    return request.watchedUntil !== undefined && (await store.isLatest(request))
+  }
+
+  /** Not any more when its time is over: what its last look has found is not told. */
   async function isWorthWatching(request: Request, now: number): Promise<boolean> {
-    return request.watchedUntil !== undefined && now <= request.watchedUntil && (await store.isLatest(request))
+    return now <= (request.watchedUntil ?? 0) && (await isWatched(request))
   }
 
   async function postponeAll(requests: Underway[]): Promise<void> {

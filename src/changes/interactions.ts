@@ -47,7 +47,7 @@ export function createInteractions({ features, requests, catalog, access, ask, h
   // What was decided is decided, also when it cannot be shown at once: the outbox shows it later.
   const show = (id: string) => attend.showEverything(id).catch(onError)
   const decide = createDecide({ store, access, catalog, show, wake: queues.wake })
-  const handOver = createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, timings, wake: queues.wake })
+  const handOver = createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, onError, timings, wake: queues.wake })
   const conversation = createConversation({
     decide,
     handOver,

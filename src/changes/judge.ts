@@ -18,11 +18,11 @@ export function judgeRequest(request: Underway, verdict: Verdict, now: number, l
     case 'done':
       return end(request, 'done', again)
     case 'superseded':
-      return end(request, 'superseded', again, verdict.why)
+      return end(request, 'superseded', again, verdict)
     case 'failed':
-      return end(request, 'failed', again, verdict.why, verdict.mayStillHappen ? now : undefined)
+      return end(request, 'failed', again, verdict, verdict.mayStillHappen ? now : undefined)
     case 'not-started':
-      return end(request, 'not-started', again, verdict.why, now)
+      return end(request, 'not-started', again, verdict, now)
     case 'underway':
       if (request.state === 'starting') {
         return { name: 'accept', from: ['starting'], to: 'following', stamp: ['acceptedAt'], dueInMs: 0 }
@@ -46,7 +46,7 @@ function judgeTold(request: Underway, verdict: Verdict): Transition | undefined 
   if (verdict.is === 'done') {
     return { name: 'end-again', from: [request.state], to: 'done', stamp: ['endedAt'], reports: ['ended-again'] }
   }
-  if (verdict.is === 'failed' && verdict.corrects) return end(request, 'failed', true, verdict.why)
+  if (verdict.is === 'failed' && verdict.corrects) return end(request, 'failed', true, verdict)
   return undefined
 }
 
@@ -54,7 +54,7 @@ function end(
   request: Underway,
   to: 'done' | 'failed' | 'not-started' | 'superseded',
   again: boolean,
-  why?: string,
+  { why, next }: { why?: string; next?: string } = {},
   watchFrom?: number,
 ): Transition {
   const watch = watchFrom !== undefined && !again
@@ -62,7 +62,11 @@ function end(
     name: again ? 'end-again' : 'end',
     from: [request.state],
     to,
-    set: { ...(why === undefined ? {} : { why }), ...(watch ? { watchedUntil: watchFrom + watchMs } : {}) },
+    set: {
+      ...(why === undefined ? {} : { why }),
+      ...(next === undefined ? {} : { next }),
+      ...(watch ? { watchedUntil: watchFrom + watchMs } : {}),
+    },
     stamp: ['endedAt'],
     reports: [again ? 'ended-again' : 'ended'],
     ...(watch ? { dueInMs: 0 } : {}),

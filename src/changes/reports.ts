@@ -101,8 +101,7 @@ function endSentence({ request, description, done }: ReportView): Mrkdwn {
         ? mrkdwn`:large_green_circle: *Done.* ${done}`
         : mrkdwn`:large_green_circle: *Done.* ${done} It took ${timeTaken(request)}${late}.`
     case 'failed':
-      // What was never accepted has left nothing behind to look at.
-      return mrkdwn`:red_circle: *Failed:* “${description.sentence}”. ${why} ${request.acceptedAt === undefined ? stillWanted : 'Look at it in the account before you ask again.'}`
+      return mrkdwn`:red_circle: *Failed:* “${description.sentence}”. ${why} ${afterFailure(request)}`
     case 'not-started':
       return mrkdwn`:red_circle: *Not started:* “${description.sentence}”. ${why} ${stillWanted}`
     case 'superseded':
@@ -117,6 +116,12 @@ function endSentence({ request, description, done }: ReportView): Mrkdwn {
     default:
       return mrkdwn`“${description.sentence}” is ${request.state}.`
   }
+}
+
+function afterFailure({ next, acceptedAt }: Request): string | Mrkdwn {
+  if (next !== undefined) return next
+  // What was never accepted has left nothing behind to look at.
+  return acceptedAt === undefined ? stillWanted : 'Look at it in the account before you ask again.'
 }
 
 /** The same message, with a word that it may have been sent before. */

@@ -49,7 +49,7 @@ export interface Transition {
   audit?: Pick<AuditNote, 'by' | 'rule' | 'reason' | 'result'>
   from: RequestState[]
   to: RequestState
-  set?: Partial<Pick<Request, 'decision' | 'approvals' | 'missing' | 'reminded' | 'why' | 'seen' | 'watchedUntil' | 'stoppedBy'>>
+  set?: Partial<Pick<Request, 'decision' | 'approvals' | 'missing' | 'reminded' | 'why' | 'next' | 'seen' | 'watchedUntil' | 'stoppedBy'>>
   /** Fields that get the present time of Redis' clock. */
   stamp?: Stamp[]
   /** Only while the request can still be decided. */

@@ -30,6 +30,9 @@ export function timeTaken(request: Request, now: number = request.endedAt ?? Dat
   return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }
 
+/** Why something expired that was approved and waited for its requester. */
+export const notTaken = 'It was approved, but not taken in time.'
+
 /** Too short to be worth telling. */
 export function tookNoTime(request: Request): boolean {
   return (request.endedAt ?? Number.POSITIVE_INFINITY) - (request.sentAt ?? request.createdAt) < 1_000

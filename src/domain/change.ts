@@ -93,6 +93,8 @@ export interface Handover<Input, Facts> {
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes what was issued worthless, because nobody has seen it. Safe to repeat. */
   retract(issued: Issued): Promise<void>
+  /** What to tell then. `because` is a clause: `Slack did not confirm the message that shows its token`. Pure. */
+  retracted(issued: Issued, because: string): { why: string; next?: string }
 }
 
 export interface Issued {

@@ -91,6 +91,8 @@ export const Request = z.object({
   stoppedBy: z.string().optional(),
   /** Why it ended as it did, a sentence. */
   why: z.string().optional(),
+  /** What to do next, a sentence, where asking for the same again is of no use. */
+  next: z.string().optional(),
   /** Told as not started or failed, and still looked at until then, because it may start late. */
   watchedUntil: z.number().optional(),
   /** Where the card stands, and up to which revision Slack shows it. */

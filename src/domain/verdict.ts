@@ -3,7 +3,7 @@ export type Verdict =
   | { is: 'underway' }
   | { is: 'unclear'; why?: string }
   | { is: 'done' }
-  /** `mayStillHappen`: look at it for a while longer. `corrects`: true also of what was told as not started, which has to be put right. */
-  | { is: 'failed'; why: string; mayStillHappen?: boolean; corrects?: boolean }
+  /** `next`: what to do, a sentence, where asking for the same again is of no use. `mayStillHappen`: look at it for a while longer. `corrects`: true also of what was told as not started, which has to be put right. */
+  | { is: 'failed'; why: string; next?: string; mayStillHappen?: boolean; corrects?: boolean }
   | { is: 'not-started'; why: string }
   | { is: 'superseded'; why: string }

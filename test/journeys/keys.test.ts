@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
 
 const quick = { graceMs: 600, handoverMs: 800 }
@@ -20,6 +22,14 @@ function keysMade(world: World) {
 
 function writes(world: World, method: string) {
   return world.accountApi.journal.writes().filter((entry) => entry.method === method)
+}
+
+/** Slack takes neither of the next two messages that would show a secret. */
+function hideSecrets({ slack }: World) {
+  return [
+    slack.faults.add({ method: 'response_url', kind: 'status', status: 404, times: 1 }),
+    slack.faults.add({ method: 'chat.postEphemeral', kind: 'error', error: 'user_not_in_channel', times: 1 }),
+  ]
 }
 
 describe('a new key', () => {
@@ -85,17 +95,44 @@ describe('a new key', () => {
   test('that Slack does not show is deleted, and everybody concerned is told', async () => {
     const world = await startWorld()
     const { card } = await approvedKey(world)
-    const hidden = [
-      world.slack.faults.add({ method: 'response_url', kind: 'status', status: 404, times: 1 }),
-      world.slack.faults.add({ method: 'chat.postEphemeral', kind: 'error', error: 'user_not_in_channel', times: 1 }),
-    ]
+    const hidden = hideSecrets(world)
 
     await world.ada.click(card, 'Create and show')
-    await untilReport(world.slack, card.ts, /Failed/)
+    const report = await untilReport(world.slack, card.ts, /Failed/)
 
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
-    await untilWhisper(world.slack, people.ada, /I deleted it at once/)
+    expect(report.text.replaceAll(/key_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key ci-deploy … (read-only, everywhere)”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Press *Request again* on the card if it is still wanted."`,
+    )
+    const whisper = await untilWhisper(world.slack, people.ada, /I deleted it at once/)
+    expect(whisper.text.replace(/key_\w+/, '…')).toMatchInlineSnapshot(
+      `"The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Ask for it again."`,
+    )
+  })
+
+  test('that is shown while Redis does not answer stays, once Redis answers again', async () => {
+    const redis = await startRedis({ appendonly: true })
+    onTestFinished(() => redis.stop())
+    const world = await startWorld({ env: { REDIS_URL: redis.url } })
+    const { card } = await approvedKey(world)
+    const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
+    const frozen = world.slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 1, when: (args) => isSecret(args) && freeze() })
+    function freeze(): boolean {
+      redis.freeze()
+      return true
+    }
+
+    await world.ada.click(card, 'Create and show')
+    await untilWhisper(world.slack, people.ada, /Your new API key/)
+    // Longer than any one command waits.
+    await delay(2_500)
+    redis.thaw()
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(frozen.fired).toBe(1)
+    expect(keysMade(world)).toHaveLength(1)
+    expect(world.slack.ephemerals(people.ada).filter(({ text }) => /cannot reach my memory/.test(text))).toEqual([])
   })
 
   test.each(['drop-after', 'html', 'truncate'] as const)(
@@ -151,7 +188,7 @@ describe('a new key', () => {
     await untilReport(world.slack, card.ts, /Expired.*not taken in time/)
     await world.ada.click(card, 'Create and show')
 
-    await untilWhisper(world.slack, people.ada, /expired/)
+    await untilWhisper(world.slack, people.ada, /has expired.*not taken in time/)
     expect(writes(world, 'POST')).toEqual([])
   })
 
@@ -198,6 +235,45 @@ describe('a key that there is', () => {
     expect(writes(world, 'PUT')).toHaveLength(1)
   })
 
+  test('and is rotated, which Slack does not show, is deleted; everybody concerned is told that the old token is dead, too', async () => {
+    const world = await startWorld()
+    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
+    const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
+    const hidden = hideSecrets(world)
+
+    await world.ada.click(card, 'Rotate and show')
+    const report = await untilReport(world.slack, card.ts, /Failed/)
+    const failed = await untilCard(world.slack, /Failed/)
+
+    expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
+    expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
+    expect(report.text).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key terraform”. It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
+    )
+    expect((await untilWhisper(world.slack, people.ada, /deleted/)).text).toMatchInlineSnapshot(
+      `"It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
+    )
+    expect(failed.text).toContain('Ask for a new key.')
+    // It would be for a key that is gone.
+    expect(JSON.stringify(failed.blocks)).not.toContain('Request again')
+  })
+
+  test('and is rotated and deleted again, of which no answer comes, is told as gone', async () => {
+    const world = await startWorld({ timings: quick })
+    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
+    const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
+    hideSecrets(world)
+    const lost = world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
+
+    await world.ada.click(card, 'Rotate and show')
+    const report = await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(lost.fired).toBe(1)
+    expect(report.text).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key terraform”. The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. Ask for a new key."`,
+    )
+  })
+
   test('whose rotation did not happen keeps its token', async () => {
     const world = await startWorld({ timings: quick })
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
@@ -208,6 +284,27 @@ describe('a key that there is', () => {
 
     expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('its old token still works')
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).toContain(key?.id)
+  })
+
+  test('and is rotated after it was told as not rotated stays, and the report is corrected', async () => {
+    const world = await startWorld({ timings: quick })
+    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
+    if (!key) throw new Error('the stand-in has no other key')
+    const { card } = await approvedKey(world, `/infra keys rotate ${key.id}`)
+    const lost = world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-before', times: 1 })
+    await world.ada.click(card, 'Rotate and show')
+    await untilReport(world.slack, card.ts, /Not started/)
+
+    // Somebody has read that, and rotates it in the dashboard.
+    key.token = 'f'.repeat(36)
+
+    const correction = await untilReport(world.slack, card.ts, /Correction/)
+    expect(lost.fired).toBe(1)
+    expect(correction.text).toMatchInlineSnapshot(
+      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key terraform”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Press *Request again* on the card if it is still wanted."`,
+    )
+    expect(world.accountApi.world.data.apiKeys).toContain(key)
+    expect(writes(world, 'DELETE')).toEqual([])
   })
 
   test('is revoked after an approval, also when the answer is lost', async () => {

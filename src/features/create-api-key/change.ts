@@ -65,6 +65,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
         return { id: key.id, secret: token, heading: `Your new API key ${name}`, note: seenOnce }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
+      retracted: ({ id }, because) => ({ why: `The key was made (${id}), but ${because}, so I deleted it at once.` }),
     },
     observe,
     doneSentence: (facts) => `API key ${facts.name} was made, and its token shown to the person who asked, once.`,

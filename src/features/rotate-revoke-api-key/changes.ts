@@ -28,20 +28,23 @@ interface KeyChangeParts {
 
 /** A new token for a key (`PUT /auth/api_keys/{id}`): the old one stops working at once. Taken by its requester after the approval. */
 export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: KeyChangeParts): Change<KeyInput, KeyFacts> {
-  /** Whether it was rotated shows in the last characters of its token. A new token that nobody has seen must not stay valid. */
+  /**
+   * Whether it was rotated shows in the last characters of its token. A new token that nobody has seen must not stay valid; but once it
+   * was told as not rotated, whoever has read that may have rotated it, and uses what is there.
+   */
   async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Verdict> {
     const key = await findApiKey(apiKeys, ({ id }) => id === input.keyId)
-    if (!key) return { is: 'failed', why: 'The key no longer exists on the account.' }
+    if (!key) return { is: 'failed', why: gone, next: askForNew }
     if (facts.lastSlice === undefined || key.tokenLastSlice === undefined)
       return { is: 'unclear', why: 'the account API does not tell the last characters of the key' }
     if (key.tokenLastSlice === facts.lastSlice) {
       if (moment.early) return { is: 'unclear' }
       return { is: 'not-started', why: 'The key was not rotated, and its old token still works.' }
     }
+    if (moment.phase === 'given-up') return { is: 'failed', why: rotatedAfterAll, corrects: true }
     await ensureDeleted(apiKeys, key.id)
-    const why =
-      'It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key. Ask for a new key.'
-    return { is: 'failed', why, corrects: true }
+    const why = 'It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key.'
+    return { is: 'failed', why, next: askForNew }
   }
 
   return {
@@ -65,12 +68,23 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
         }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
+      retracted: (_, because) => ({
+        why: `It was rotated, so its old token no longer works; but ${because}, so I deleted the key at once.`,
+        next: askForNew,
+      }),
     },
     observe,
     doneSentence: (facts) =>
       `API key ${nameOf(facts)} was rotated, and its new token shown to the person who asked, once. The old token has stopped working.`,
   }
 }
+
+const gone = 'The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did.'
+
+const askForNew = 'Ask for a new key.'
+
+const rotatedAfterAll =
+  'The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked.'
 
 const seenOnce = 'Only you see the new one, and only now: store it where secrets belong before you go on. Nobody can show it again.'
 

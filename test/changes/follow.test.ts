@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { createCatalog } from '../../src/changes/catalog.ts'
+import { createFollow } from '../../src/changes/follow.ts'
+import { createStore, type Transition } from '../../src/changes/store.ts'
+import type { ApiKey } from '../../src/domain/api-key.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
+import { connectTestRedis, noAudit } from './redis-for-test.ts'
+
+const timings = { graceMs: 60_000, handoverMs: 45_000 }
+const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
+
+/** Requests for a key that is on the account, and that each look at them would take for one that nobody has seen. */
+function startFollow() {
+  const { redis, keys } = connectTestRedis()
+  const store = createStore({ redis, keys, audit: noAudit })
+  const live = [{ id: 'ak_1', name: input.name }] as ApiKey[]
+  const apiKeys = {
+    list: async () => [...live],
+    delete: async () => void live.splice(0),
+  } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
+  const { follow } = createFollow({
+    store,
+    catalog: createCatalog(() => [createNewKeyChange({ apiKeys })]),
+    pollIntervalMs: 1_000,
+    lateAfterMs: 900_000,
+    timings,
+    onApiError: (error) => {
+      throw error
+    },
+  })
+
+  async function find(id: string): Promise<Request> {
+    const request = await store.find(id)
+    if (!request) throw new Error(`there is no request ${id}`)
+    return request
+  }
+
+  /** One that has gone this way, and is due. */
+  async function ask(id: string, ...steps: Pick<Transition, 'to' | 'set'>[]): Promise<Request> {
+    await store.create({
+      id,
+      kind: 'key.create',
+      input,
+      facts: input,
+      resource: 'api_key_name:ci-deploy',
+      sentence: '',
+      hash: '',
+      rule: '',
+      unchecked: [],
+      origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
+      needsApproval: true,
+      ttlMs: 3_600_000,
+    })
+    for (const [index, step] of steps.entries()) {
+      const { state } = await find(id)
+      await store.transition(await find(id), { name: `step-${index}`, from: [state], dueInMs: 0, ...step })
+    }
+    return find(id)
+  }
+
+  const isDue = async (id: string) => (await redis.zscore(keys.due, id)) !== null
+  return { follow, ask, find, isDue, live, now: store.now }
+}
+
+describe('what was told as not started', () => {
+  test('and happens late is taken back, and the report corrected', async () => {
+    const { follow, ask, find, live, now } = startFollow()
+    const told = await ask('a', { to: 'not-started', set: { watchedUntil: (await now()) + 60_000 } })
+
+    await follow([told])
+
+    expect(live).toEqual([])
+    expect(await find('a')).toMatchObject({ state: 'failed' })
+  })
+
+  test('is looked at once more when its time is over: what nobody has seen must not stay', async () => {
+    const { follow, ask, isDue, live, now } = startFollow()
+    const told = await ask('a', { to: 'not-started', set: { watchedUntil: (await now()) - 1 } })
+
+    await follow([told])
+
+    expect(live).toEqual([])
+    expect(await isDue('a')).toBe(false)
+  })
+
+  test('is not looked at any more once something else is asked for with the same thing: what is there may be the result of that', async () => {
+    const { follow, ask, find, isDue, live, now } = startFollow()
+    const told = await ask('a', { to: 'not-started', set: { watchedUntil: (await now()) + 60_000 } })
+    await ask('b')
+
+    await follow([told])
+
+    expect(live).toHaveLength(1)
+    expect(await find('a')).toMatchObject({ state: 'not-started' })
+    expect(await isDue('a')).toBe(false)
+  })
+})
+
+test('what has ended since it was found due is not looked at: what it made is in use', async () => {
+  const { follow, ask, isDue, live } = startFollow()
+  const starting = await ask('a', { to: 'starting' }, { to: 'done' })
+
+  await follow([{ ...starting, state: 'starting' }])
+
+  expect(live).toHaveLength(1)
+  expect(await isDue('a')).toBe(false)
+})
