@@ -28,6 +28,9 @@ export interface Asked<Input, Facts> {
 export interface AskOutcome {
   is: 'posted' | 'card-delayed'
   requestId: string
+  needsApproval: boolean
+  /** The button that the requester presses then, where the result is for their eyes alone. */
+  handoverLabel: string | undefined
 }
 
 interface AskParts {
@@ -81,7 +84,12 @@ export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: A
       throw new Refusal(refusedCard(shown.error))
     }
     await wake(request.id, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
-    return { is: shown.is === 'sent' ? 'posted' : 'card-delayed', requestId: request.id }
+    return {
+      is: shown.is === 'sent' ? 'posted' : 'card-delayed',
+      requestId: request.id,
+      needsApproval: request.needsApproval,
+      handoverLabel: change.handover?.label,
+    }
   }
 
   /** Where a rule calls others than those who may approve, these are shown by name, which calls nobody. */

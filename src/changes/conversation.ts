@@ -185,9 +185,8 @@ export function createConversation({
     if (!back) throw new Refusal(mrkdwn`This cannot be undone from here. Ask for what you want with the command.`)
     const origin = originOf(click, request)
     const reason = `Undoes request ${shortId(request)}.`
-    const { is } = await ask({ change, input: back.input, origin, reason, deliveryKey: click.deliveryKey })
-    if (is === 'card-delayed')
-      await click.answer.whisper(notice(mrkdwn`Recorded. Slack has not confirmed the card yet; it appears here as soon as it does.`))
+    const outcome = await ask({ change, input: back.input, origin, reason, deliveryKey: click.deliveryKey })
+    if (outcome.is === 'card-delayed') await click.answer.whisper(notice(askedWords(outcome)))
   }
 
   return {

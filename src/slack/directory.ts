@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ChannelStanding, Membership, Person } from '../domain/approval.ts'
 import { isUserGroup } from '../domain/policy.ts'
 import { classifySlackFailure } from './failure.ts'
+import { createLookup } from './lookup.ts'
 
 /** `is_app_user` is no sign of a bot: it tells of people who authorized this app. */
 const UserResponse = z.object({
@@ -33,6 +34,7 @@ const personCacheMs = 60_000
 /** Before anything is asked for or decided. */
 const freshMs = 10_000
 const channelCacheMs = 60_000
+const handlesCacheMs = 600_000
 /** usergroups.users.list allows 20 calls a minute. A decision asks anew; a person taken out of a group may ask and see this long. */
 const groupCacheMs = 15_000
 
@@ -41,31 +43,43 @@ const groupCacheMs = 15_000
  * fails gives `unknown`, and whoever decides by it denies.
  */
 export function createDirectory({ client, now = Date.now }: { client: WebClient; now?: () => number }) {
-  const people = new Map<string, { at: number; person: Person; name: string | undefined }>()
-  const channels = new Map<string, { at: number; standing: ChannelStanding }>()
-  let handles: { at: number; names: Map<string, string> } | undefined
-  const groups = new Map<string, { at: number; members: Set<string> }>()
+  const people = createLookup(async (userId): Promise<{ person: Person; name: string | undefined }> => {
+    const { user } = UserResponse.parse(await client.users.info({ user: userId }))
+    const person: Person = {
+      userId,
+      standing: user.deleted
+        ? 'deleted'
+        : user.is_bot
+          ? 'bot'
+          : user.is_stranger
+            ? 'stranger'
+            : user.is_restricted || user.is_ultra_restricted
+              ? 'guest'
+              : 'member',
+      teamId: user.team_id,
+    }
+    return { person, name: user.profile?.display_name || user.real_name || user.name }
+  }, now)
+
+  const groups = createLookup(async (groupId) => {
+    const { users = [] } = await client.usergroups.users.list({ usergroup: groupId })
+    return new Set(users)
+  }, now)
+
+  const channels = createLookup(async (channelId): Promise<ChannelStanding> => {
+    const { channel: info } = ChannelResponse.parse(await client.conversations.info({ channel: channelId }))
+    const shared = info.is_ext_shared || info.is_pending_ext_shared
+    return shared ? 'shared' : info.is_im ? 'direct' : info.is_mpim ? 'group-direct' : 'usual'
+  }, now)
+
+  const handles = createLookup(async () => {
+    const { usergroups = [] } = await client.usergroups.list()
+    return new Map(usergroups.flatMap(({ id, handle }) => (id && handle ? [[id, handle] as const] : [])))
+  }, now)
 
   async function person(userId: string, { fresh = false } = {}): Promise<Person> {
-    const known = people.get(userId)
-    if (known && now() - known.at < (fresh ? freshMs : personCacheMs)) return known.person
     try {
-      const { user } = UserResponse.parse(await client.users.info({ user: userId }))
-      const found: Person = {
-        userId,
-        standing: user.deleted
-          ? 'deleted'
-          : user.is_bot
-            ? 'bot'
-            : user.is_stranger
-              ? 'stranger'
-              : user.is_restricted || user.is_ultra_restricted
-                ? 'guest'
-                : 'member',
-        teamId: user.team_id,
-      }
-      remember(people, userId, { at: now(), person: found, name: user.profile?.display_name || user.real_name || user.name })
-      return found
+      return (await people.find(userId, fresh ? freshMs : personCacheMs)).person
     } catch {
       return { userId, standing: 'unknown', teamId: undefined }
     }
@@ -78,30 +92,19 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   }
 
   async function membersOf(groupId: string, fresh: boolean): Promise<Set<string> | 'unknown'> {
-    const known = groups.get(groupId)
-    const usable = known && now() - known.at < groupCacheMs ? known.members : undefined
-    if (usable && !fresh) return usable
     try {
-      const answer = await client.usergroups.users.list({ usergroup: groupId })
-      const set = new Set(answer.users ?? [])
-      remember(groups, groupId, { at: now(), members: set })
-      return set
+      return await groups.find(groupId, fresh ? 0 : groupCacheMs)
     } catch (error) {
-      // Many decisions within a minute: what was known seconds ago stands for a while.
-      return classifySlackFailure(error).is === 'rate-limited' ? (usable ?? 'unknown') : 'unknown'
+      // Many decisions within a minute: what was known seconds ago, or what another of them was told meanwhile, stands for a while.
+      const stands = classifySlackFailure(error).is === 'rate-limited' ? groups.known(groupId, groupCacheMs) : undefined
+      return stands ?? 'unknown'
     }
   }
 
   async function channel(channelId: string): Promise<ChannelStanding> {
     if (channelId.startsWith('D')) return 'direct'
-    const known = channels.get(channelId)
-    if (known && now() - known.at < channelCacheMs) return known.standing
     try {
-      const { channel: info } = ChannelResponse.parse(await client.conversations.info({ channel: channelId }))
-      const shared = info.is_ext_shared || info.is_pending_ext_shared
-      const standing = shared ? 'shared' : info.is_im ? 'direct' : info.is_mpim ? 'group-direct' : 'usual'
-      remember(channels, channelId, { at: now(), standing })
-      return standing
+      return await channels.find(channelId, channelCacheMs)
     } catch (error) {
       const failure = classifySlackFailure(error)
       // Refused, because a scope is missing or a private channel is one that the bot is not in: asking again would not help.
@@ -121,15 +124,12 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
 
   async function nameOf(userId: string): Promise<string | undefined> {
     await person(userId)
-    return people.get(userId)?.name
+    return people.known(userId, Number.POSITIVE_INFINITY)?.name
   }
 
   async function handlesOfGroups(): Promise<Map<string, string>> {
-    if (handles && now() - handles.at < 10 * personCacheMs) return handles.names
     try {
-      const { usergroups = [] } = await client.usergroups.list()
-      handles = { at: now(), names: new Map(usergroups.flatMap(({ id, handle }) => (id && handle ? [[id, handle] as const] : []))) }
-      return handles.names
+      return await handles.find('all', handlesCacheMs)
     } catch {
       return new Map()
     }
@@ -138,8 +138,3 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
   return { person, members, channel, names }
 }
 export type Directory = ReturnType<typeof createDirectory>
-
-function remember<V>(cache: Map<string, V>, key: string, value: V): void {
-  if (cache.size >= 10_000) cache.clear()
-  cache.set(key, value)
-}

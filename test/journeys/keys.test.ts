@@ -274,6 +274,21 @@ describe('a key that there is', () => {
     )
   })
 
+  test('whose rotation needs no approval waits for the click of who asked, also where its card comes late', async () => {
+    const world = await startWorld({ env: { NO_APPROVAL: 'key.rotate' } })
+    const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
+    world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', times: 1 })
+
+    await world.ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })
+    const told = await untilWhisper(world.slack, people.ada, /Recorded/)
+    const card = await untilCard(world.slack, /\*Approved\.\*/)
+
+    expect(told.text).toMatch(/nothing is made before you press \*Rotate and show\* on it/)
+    expect(writes(world, 'PUT')).toEqual([])
+    await world.ada.click(card, 'Rotate and show')
+    await untilReport(world.slack, card.ts, /Done/)
+  })
+
   test('whose rotation did not happen keeps its token', async () => {
     const world = await startWorld({ timings: quick })
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)

@@ -215,6 +215,20 @@ describe('a decision', () => {
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)
   })
+
+  test('without need of an approval, and with a card that Slack does not confirm, the requester is told that it starts without one', async () => {
+    const world = await startWorld({ env: { NO_APPROVAL: 'ip.move' } })
+    const { elasticIp, target } = world.accountApi.world.movable()
+    world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', times: 1 })
+
+    await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+
+    const told = await untilWhisper(world.slack, people.ada, /Recorded/)
+    expect(told.text).toMatch(/this starts then: it needs no approval/)
+    const card = await untilCard(world.slack, /Needed no approval/)
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patches(world)).toHaveLength(1)
+  })
 })
 
 describe('a request that cannot be made', () => {

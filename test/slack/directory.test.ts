@@ -5,7 +5,7 @@ import { createDirectory } from '../../src/slack/directory.ts'
 /** Slack as far as the directory asks it, and a clock that stands until it is moved. `undefined` is a look-up that fails, an error one that is refused. */
 function workspace() {
   const users = new Map<string, object | undefined>()
-  const groups = new Map<string, string[] | Error | undefined>()
+  const groups = new Map<string, string[] | Error | Promise<string[]> | undefined>()
   const channels = new Map<string, object | Error | undefined>()
   const handles: { list: object[] | undefined } = { list: [] }
   const asked: string[] = []
@@ -27,7 +27,7 @@ function workspace() {
       users: {
         list: async ({ usergroup }: { usergroup: string }) => {
           asked.push(usergroup)
-          return { ok: true, users: answer(groups.get(usergroup)) }
+          return { ok: true, users: answer(await groups.get(usergroup)) }
         },
       },
       list: async () => {
@@ -344,10 +344,101 @@ describe('the members of user groups', () => {
     expect(await directory.members(['S0ONCALL01'])).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
   })
 
+  it('are those that somebody else was told meanwhile, where Slack wants to be asked later', async () => {
+    const { directory, groups } = workspace()
+    const refusal = Promise.withResolvers<string[]>()
+    groups.set('S0ONCALL01', refusal.promise)
+    const refused = directory.members(['S0ONCALL01'], { fresh: true })
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    await directory.members(['S0ONCALL01'], { fresh: true })
+
+    refusal.reject(rateLimited)
+
+    expect(await refused).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
+  })
+
   it('are not asked for where no group is named', async () => {
     const { directory, asked } = workspace()
 
     expect(await directory.members([])).toEqual(new Map())
     expect(asked).toEqual([])
+  })
+})
+
+describe('those who ask at once', () => {
+  it('share one look at the person, the group and the channel', async () => {
+    const { directory, users, groups, channels, asked } = workspace()
+    users.set('U0BEN00001', ben)
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    channels.set('C0OPS00001', { is_channel: true })
+    const ask = () =>
+      Promise.all([directory.person('U0BEN00001'), directory.members(['S0ONCALL01']), directory.channel('C0OPS00001')] as const)
+
+    const answers = await Promise.all(Array.from({ length: 24 }, ask))
+
+    for (const [person, members, channel] of answers) {
+      expect(person.standing).toBe('member')
+      expect(members).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
+      expect(channel).toBe('usual')
+    }
+    expect(asked).toEqual(['U0BEN00001', 'S0ONCALL01', 'C0OPS00001'])
+  })
+
+  it('share its failure, and whoever asks after them asks Slack', async () => {
+    const { directory, groups, asked } = workspace()
+
+    const failed = await Promise.all([directory.members(['S0ONCALL01']), directory.members(['S0ONCALL01'])])
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    const after = await directory.members(['S0ONCALL01'])
+
+    expect(failed).toEqual([new Map([['S0ONCALL01', 'unknown']]), new Map([['S0ONCALL01', 'unknown']])])
+    expect(after).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
+    expect(asked).toHaveLength(2)
+  })
+
+  it('do not decide by a look at a group that began before the decision', async () => {
+    const { directory, groups, asked } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    const looking = directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', [])
+
+    const decided = await directory.members(['S0ONCALL01'], { fresh: true })
+
+    expect([await looking, decided]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', new Set()]])])
+    expect(asked).toHaveLength(2)
+  })
+})
+
+describe('what is remembered', () => {
+  it('is as old as the question, not as its answer', async () => {
+    const { directory, groups, asked, pass } = workspace()
+    const slow = Promise.withResolvers<string[]>()
+    groups.set('S0ONCALL01', slow.promise)
+    const looking = directory.members(['S0ONCALL01'])
+    pass(5_000)
+    slow.resolve(['U0BEN00001'])
+    await looking
+    groups.set('S0ONCALL01', [])
+
+    pass(10_000)
+
+    expect(await directory.members(['S0ONCALL01'])).toEqual(new Map([['S0ONCALL01', new Set()]]))
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is the answer to the later question, also where the earlier one is answered after it', async () => {
+    const { directory, groups, asked, pass } = workspace()
+    const slow = Promise.withResolvers<string[]>()
+    groups.set('S0ONCALL01', slow.promise)
+    const looking = directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', [])
+    pass(1)
+    await directory.members(['S0ONCALL01'], { fresh: true })
+
+    slow.resolve(['U0BEN00001'])
+    await looking
+
+    expect(await directory.members(['S0ONCALL01'])).toEqual(new Map([['S0ONCALL01', new Set()]]))
+    expect(asked).toHaveLength(2)
   })
 })

@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
-import { type Ask, type AskOutcome, requestIdFor } from '../../changes/ask.ts'
+import { type Ask, requestIdFor } from '../../changes/ask.ts'
+import { askedWords } from '../../changes/asked-words.ts'
 import { parseAllowedAddresses } from '../../domain/allowed-addresses.ts'
 import { isKeyLabel, labelOf, uniqueKeyName } from '../../domain/api-key-name.ts'
 import { UserError } from '../../domain/errors.ts'
@@ -82,10 +83,4 @@ export function createApiKey({ accountApi, ask }: CreateApiKeyParts): Feature {
     forms: { 'key.create': formAgain },
     submissions: { [keyForm.callbackId]: submit },
   }
-}
-
-function askedWords(outcome: AskOutcome): Mrkdwn {
-  return outcome.is === 'posted'
-    ? mrkdwn`Asked for. Once it is approved, press *Create and show* on its card: the key is made on that click, and its token shown to you alone.`
-    : mrkdwn`Recorded. Slack has not confirmed the card yet; it appears in the channel as soon as it does, and nothing is made before it is approved.`
 }

@@ -1,11 +1,11 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Ask } from '../../changes/ask.ts'
+import { askedWords } from '../../changes/asked-words.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
 import { findKeys } from '../../domain/api-key-name.ts'
 import type { Change } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
 import type { Command, CommandCall } from '../../slack/commands.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
 import type { Feature } from '../feature.ts'
 import { createRevokeChange, createRotateChange, type KeyFacts, type KeyInput } from './changes.ts'
 
@@ -20,7 +20,7 @@ export function rotateRevokeApiKey({ accountApi, ask, ownLastSlice }: RotateRevo
   const rotate = createRotateChange({ accountApi, ownLastSlice })
   const revoke = createRevokeChange({ accountApi, ownLastSlice })
 
-  function command(verb: 'rotate' | 'revoke', summary: string, change: Change<KeyInput, KeyFacts>, asked: Mrkdwn): Command {
+  function command(verb: 'rotate' | 'revoke', summary: string, change: Change<KeyInput, KeyFacts>): Command {
     async function run({ args, asked: { origin, deliveryKey }, say }: CommandCall): Promise<void> {
       if (args.length === 0)
         throw new UserError(
@@ -28,10 +28,7 @@ export function rotateRevokeApiKey({ accountApi, ask, ownLastSlice }: RotateRevo
         )
       const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
       const keyId = chooseKey(keys, args.join(' '))
-      const { is } = await ask({ change, input: { keyId }, origin, reason: undefined, deliveryKey })
-      await say(
-        is === 'posted' ? asked : mrkdwn`Recorded. Slack has not confirmed the card yet; nothing happens before it is there and approved.`,
-      )
+      await say(askedWords(await ask({ change, input: { keyId }, origin, reason: undefined, deliveryKey })))
     }
     return { words: `keys ${verb}`, usage: '<key>', summary, example: 'ci-deploy', need: change.kind, run }
   }
@@ -42,14 +39,8 @@ export function rotateRevokeApiKey({ accountApi, ask, ownLastSlice }: RotateRevo
         'rotate',
         'Asks for a new token of an API key, by name or id. The old token stops working; the new one is shown to you alone, once.',
         rotate,
-        mrkdwn`Asked for. Once it is approved, press *Rotate and show* on its card: the new token is made on that click, and shown to you alone.`,
       ),
-      command(
-        'revoke',
-        'Asks for the end of an API key, by name or id.',
-        revoke,
-        mrkdwn`Asked for. The card is in the channel, and its thread tells how it ends.`,
-      ),
+      command('revoke', 'Asks for the end of an API key, by name or id.', revoke),
     ],
     changes: [rotate, revoke],
   }
