@@ -23,7 +23,6 @@ interface DeliverParts {
   render: Renderer
   /** Hears of a message that nobody will get. */
   onUndeliverable: (request: Request, error: string) => void
-  now?: () => number
 }
 
 /** After an answer that was lost, and when Slack has trouble. */
@@ -39,7 +38,7 @@ const rounds = 5
  * Sends one message of the outbox. Safe to call at any time by any process: a lease lets one of them send, a message whose fate
  * is unknown is looked for before it is sent again, and a card is sent anew until Slack shows the record's latest revision.
  */
-export function createDeliver({ outbox, messenger, render, onUndeliverable, now = Date.now }: DeliverParts) {
+export function createDeliver({ outbox, messenger, render, onUndeliverable }: DeliverParts) {
   async function deliver(id: string, name: OutboxName): Promise<Delivered> {
     let early = false
     for (let round = 0; round < rounds; round += 1) {
@@ -112,7 +111,7 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable, now 
     const found = await messenger.find({ ...where, oldestMs: request.createdAt - 60_000 })
     const isTrouble = found.is === 'unknown' || found.is === 'rate-limited'
     // Slack's trouble passes, and then it can be looked for; but nobody waits for ever.
-    return isTrouble && now() - (request.endedAt ?? request.createdAt) > lookForMs ? { is: 'cannot-look' } : found
+    return isTrouble && lease.lookedForMs > lookForMs ? { is: 'cannot-look' } : found
   }
 
   function giveUp(request: Request, error: string): Sending {

@@ -17,6 +17,8 @@ export interface Lease {
   token: string
   /** `fresh`: send it. `unsure`: it may have been sent before, so look first. */
   mode: 'fresh' | 'unsure'
+  /** For how long what may have been sent has been looked for, by Redis' clock. */
+  lookedForMs: number
   /** Whatever is sent later than this, in ms of `performance.now()`, may arrive when somebody else holds the lease. */
   sendBefore: number
 }
@@ -50,9 +52,10 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
     const token = randomUUID()
     const askedAt = performance.now()
     const values = [id, name, token, String(leaseMs.fresh), String(leaseMs.unsure), early ? '1' : '0']
-    const [mode, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
+    const [mode, lookedForMs, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
     if (mode !== 'fresh' && mode !== 'unsure') return mode as NotTaken
-    return { lease: { token, mode, sendBefore: askedAt + leaseMs[mode] - requestMs }, request: decodeRecord(pairsOf(flat)) }
+    const sendBefore = askedAt + leaseMs[mode] - requestMs
+    return { lease: { token, mode, lookedForMs: Number(lookedForMs), sendBefore }, request: decodeRecord(pairsOf(flat)) }
   }
 
   async function settle(

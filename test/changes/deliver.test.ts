@@ -17,8 +17,8 @@ interface Case {
   lookMs?: number
   /** What a look for a lost message gives. */
   found?: Found
-  /** How long ago it was asked for, in ms. */
-  agoMs?: number
+  /** How long it has been looked for, in ms. */
+  lookedForMs?: number
   /** What Slack says of a post to the channel. */
   posted?: Awaited<ReturnType<Messenger['post']>>
 }
@@ -32,14 +32,14 @@ async function deliver(
     leftMs = 5_000,
     lookMs = 0,
     found = { is: 'absent' },
-    agoMs = 0,
+    lookedForMs = 0,
     posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' },
   }: Case,
 ) {
   const sent: string[] = []
   const settlements: Settlement[] = []
   const outbox = {
-    lease: async () => ({ lease: { token: 't', mode, sendBefore: performance.now() + leftMs }, request }),
+    lease: async () => ({ lease: { token: 't', mode, lookedForMs, sendBefore: performance.now() + leftMs }, request }),
     settle: async (_id: string, _name: OutboxName, _held: unknown, settlement: Settlement) => {
       settlements.push(settlement)
       return settlement.status === 'settled' ? 'settled' : 'later'
@@ -66,10 +66,7 @@ async function deliver(
     asDirect: () => message,
   } as Renderer
   const onUndeliverable = () => {}
-  const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable, now: () => request.createdAt + agoMs })(
-    request.id,
-    name,
-  )
+  const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable })(request.id, name)
   return { delivered, sent, settlements }
 }
 
@@ -127,7 +124,7 @@ describe('a message that may have been sent', () => {
 
   test('is repeated, and says so, where Slack does not let the bot look, and after ten minutes of trouble', async () => {
     const refused = await deliver('ended', { mode: 'unsure', found: { is: 'cannot-look' } })
-    const long = await deliver('ended', { mode: 'unsure', found: { is: 'unknown', problem: 'x' }, agoMs: 11 * 60_000 })
+    const long = await deliver('ended', { mode: 'unsure', found: { is: 'unknown', problem: 'x' }, lookedForMs: 11 * 60_000 })
     expect([refused.sent, long.sent]).toEqual([['post to C0OPS00001, again'], ['post to C0OPS00001, again']])
   })
 })

@@ -420,6 +420,31 @@ describe('the outbox', () => {
     expect((await leased(outbox, request.id)).mode).toBe('unsure')
   })
 
+  test('tells how long it has been looked for, by Redis’ clock, whoever looks and however often', async () => {
+    const { redis, keys, outbox, request } = await withRequest()
+    const record = keys.record(request.id)
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'unsure', retryInMs: 0 })
+    const first = await leased(outbox, request.id)
+    const since = JSON.parse((await redis.hget(record, 'outbox:card')) ?? '').since - 60_000
+    await redis.hset(record, 'outbox:card', JSON.stringify({ status: 'sending', token: first.token, mode: 'unsure', until: 0, since }))
+
+    const afterDeath = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', afterDeath, { status: 'unsure', retryInMs: 0 })
+    const afterLook = await leased(outbox, request.id)
+
+    expect(first).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+    for (const { lookedForMs } of [afterDeath, afterLook]) expect(lookedForMs).toBeGreaterThanOrEqual(60_000)
+  })
+
+  test.each([
+    ['may have been sent', { status: 'unsure', token: 'x' }],
+    ['was being sent', { status: 'sending', token: 'x', mode: 'unsure', until: 0 }],
+  ])('begins to look anew for what %s when the version before this one left it', async (_, item) => {
+    const { redis, keys, outbox, request } = await withRequest()
+    await redis.hset(keys.record(request.id), 'outbox:card', JSON.stringify(item))
+    expect(await leased(outbox, request.id)).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+  })
+
   test('lets it be sent anew, when it certainly was not', async () => {
     const { outbox, request } = await withRequest()
     await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'queued', retryInMs: 0 })

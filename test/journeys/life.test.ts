@@ -256,6 +256,22 @@ describe('reminders and expiry', () => {
     `)
   })
 
+  test('a reminder whose answer was lost is looked for while Slack has trouble, and comes once', async () => {
+    const world = await startWorldUnder('rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h }')
+    const { card } = await askForMove(world)
+    const { id } = await onlyRequest(world.records)
+    const isReminder = ({ text }: Record<string, unknown>) => /still waits/.test(String(text))
+    const lost = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: isReminder })
+    const trouble = world.slack.faults.add({ method: 'conversations.replies', kind: 'status', status: 503 })
+
+    await restart(world, () => world.records.letPass(id, 5.5 * 3_600_000))
+    await world.slack.until(() => world.slack.calls('conversations.replies')[1], { timeoutMs: 15_000, what: 'the second look for it' })
+    await expect.poll(() => world.records.redis.zcard(world.records.keys.outbox), { timeout: 5_000 }).toBe(0)
+
+    expect([lost.fired, trouble.fired]).toEqual([1, 1])
+    expect(repliesTo(world, card).map(({ text }) => text.includes('repeat'))).toEqual([false])
+  })
+
   test('an approval while the reminder is on its way to Slack holds up nothing', async () => {
     const world = await startWorldUnder('rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h }')
     const { card } = await askForMove(world)

@@ -4,9 +4,10 @@
 local id, name, token, status, retry, cardTs, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local member, field = id .. '/' .. name, 'outbox:' .. name
 local known = redis.call('HMGET', KEYS[1], field, 'revision')
-if not known[1] or cjson.decode(known[1]).token ~= token then return 'lost' end
+local item = known[1] and cjson.decode(known[1]) or {}
+if item.token ~= token then return 'lost' end
 
-local values = { field, cjson.encode({ status = status, token = token }) }
+local values = { field, cjson.encode({ status = status, token = token, since = item.since }) }
 if status ~= 'settled' then
   local time = redis.call('TIME')
   redis.call('HSET', KEYS[1], unpack(values))
