@@ -35,9 +35,9 @@ export type NotTaken = 'held' | 'settled' | 'missing' | 'cardless'
 export type Settlement =
   /** `shownRevision`: for the card, the revision of the record that Slack shows now. */
   | { status: 'settled'; cardTs?: string; shownRevision?: number }
-  /** Certainly not sent. */
+  /** Certainly not sent by this try. What an earlier one may have sent is looked for again. */
   | { status: 'queued'; retryInMs: number }
-  /** Perhaps sent. */
+  /** Perhaps sent by this try. */
   | { status: 'unsure'; retryInMs: number }
 
 /**

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createDeliver, type Renderer } from '../../src/changes/deliver.ts'
-import type { Lease, Outbox, Settlement } from '../../src/changes/outbox.ts'
+import { createOutbox, type Lease, type Outbox, type Settlement } from '../../src/changes/outbox.ts'
+import { encodeFields } from '../../src/changes/record.ts'
 import type { OutboxName } from '../../src/changes/store.ts'
 import type { Request } from '../../src/domain/request.ts'
 import type { Found, Messenger } from '../../src/slack/messenger.ts'
+import { connectTestRedis } from './redis-for-test.ts'
 import { requestFor } from './request-for-test.ts'
 
 const message = { text: 'Done.', blocks: [] }
@@ -102,10 +104,10 @@ describe('a process that stood still until its lease may be another’s', () => 
     expect(settlements).toEqual([{ status: 'queued', retryInMs: 0 }])
   })
 
-  test('and looked long for what was lost leaves it to be looked for again', async () => {
+  test('and looked long for what was lost sends nothing, either', async () => {
     const { sent, settlements } = await deliver('ended', { mode: 'unsure', leftMs: 20, lookMs: 60 })
     expect(sent).toEqual([])
-    expect(settlements).toEqual([{ status: 'unsure', retryInMs: 0 }])
+    expect(settlements).toEqual([{ status: 'queued', retryInMs: 0 }])
   })
 })
 
@@ -118,7 +120,7 @@ describe('a message that may have been sent', () => {
       const request = requestFor(name === 'card' ? { cardTs: undefined } : {})
       const { sent, settlements } = await deliver(name, { mode: 'unsure', request, found })
       expect(sent).toEqual([])
-      expect(settlements).toEqual([{ status: 'unsure', retryInMs }])
+      expect(settlements).toEqual([{ status: 'queued', retryInMs }])
     }
   })
 
@@ -127,4 +129,34 @@ describe('a message that may have been sent', () => {
     const long = await deliver('ended', { mode: 'unsure', found: { is: 'unknown', problem: 'x' }, lookedForMs: 11 * 60_000 })
     expect([refused.sent, long.sent]).toEqual([['post to C0OPS00001, again'], ['post to C0OPS00001, again']])
   })
+})
+
+test('a card that may have been posted is looked for also after Slack has refused the next try', async () => {
+  const { redis, keys } = connectTestRedis()
+  const request = requestFor({ cardTs: undefined })
+  await redis.hset(keys.record(request.id), encodeFields(request))
+  const sent: string[] = []
+  const posts: Awaited<ReturnType<Messenger['post']>>[] = [
+    { is: 'unknown', problem: 'no answer' },
+    { is: 'refused', error: 'invalid_auth' },
+  ]
+  const looks: Found[] = [{ is: 'cannot-look' }, { is: 'found', ts: '2.1' }]
+  const messenger = {
+    post: async () => {
+      sent.push('post')
+      return posts.shift() ?? { is: 'sent', ts: '3.1', channelId: 'C0OPS00001' }
+    },
+    find: async () => looks.shift(),
+    update: async () => {
+      sent.push('update')
+      return { is: 'sent' }
+    },
+  } as unknown as Messenger
+  const render = { card: () => message, asRepeat: () => message } as unknown as Renderer
+  const deliverCard = createDeliver({ outbox: createOutbox({ redis, keys }), messenger, render, onUndeliverable: () => {} })
+
+  const delivered = [await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card')]
+
+  expect(sent).toEqual(['post', 'post', 'update'])
+  expect(delivered).toEqual([{ is: 'later' }, { is: 'refused', error: 'invalid_auth' }, { is: 'sent' }])
 })

@@ -429,11 +429,35 @@ describe('the outbox', () => {
     await redis.hset(record, 'outbox:card', JSON.stringify({ status: 'sending', token: first.token, mode: 'unsure', until: 0, since }))
 
     const afterDeath = await leased(outbox, request.id)
-    await outbox.settle(request.id, 'card', afterDeath, { status: 'unsure', retryInMs: 0 })
+    await outbox.settle(request.id, 'card', afterDeath, { status: 'queued', retryInMs: 0 })
     const afterLook = await leased(outbox, request.id)
 
     expect(first).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
     for (const { lookedForMs } of [afterDeath, afterLook]) expect(lookedForMs).toBeGreaterThanOrEqual(60_000)
+  })
+
+  test('begins to look anew for a repeat that may have been sent, too', async () => {
+    const { redis, keys, outbox, request } = await withRequest()
+    const since = (await redis.time()).map(Number)[0] ?? 0
+    await redis.hset(
+      keys.record(request.id),
+      'outbox:card',
+      JSON.stringify({ status: 'unsure', token: 'x', since: since * 1000 - 660_000 }),
+    )
+    const long = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', long, { status: 'unsure', retryInMs: 0 })
+
+    expect(long.lookedForMs).toBeGreaterThanOrEqual(660_000)
+    expect(await leased(outbox, request.id)).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+  })
+
+  test('goes on looking for what may have been sent, when a later try certainly sent nothing, also if that is told twice', async () => {
+    const { outbox, request } = await withRequest()
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'unsure', retryInMs: 0 })
+    const refused = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', refused, { status: 'queued', retryInMs: 0 })
+    await outbox.settle(request.id, 'card', refused, { status: 'queued', retryInMs: 0 })
+    expect((await leased(outbox, request.id)).mode).toBe('unsure')
   })
 
   test.each([

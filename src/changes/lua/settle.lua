@@ -7,7 +7,10 @@ local known = redis.call('HMGET', KEYS[1], field, 'revision')
 local item = known[1] and cjson.decode(known[1]) or {}
 if item.token ~= token then return 'lost' end
 
-local values = { field, cjson.encode({ status = status, token = token, since = item.since }) }
+-- A try that sent nothing leaves what one before it may have sent to be looked for.
+local since = status == 'queued' and item.since or nil
+if since then status = 'unsure' end
+local values = { field, cjson.encode({ status = status, token = token, since = since }) }
 if status ~= 'settled' then
   local time = redis.call('TIME')
   redis.call('HSET', KEYS[1], unpack(values))
