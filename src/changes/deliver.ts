@@ -85,7 +85,8 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
   async function sendReport(request: Request, name: Exclude<OutboxName, 'card'>, lease: Lease): Promise<Sending> {
     const message = render.report(request, name)
     if (!message) return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
-    const where = { channelId: request.origin.channelId, key: `${request.id}/${name}` }
+    const key = lease.owedBy === undefined ? `${request.id}/${name}` : `${request.id}/${name}/${lease.owedBy}`
+    const where = { channelId: request.origin.channelId, key }
     const thread = request.cardTs ? { threadTs: request.cardTs, broadcast: name === 'break-glass' } : {}
     const place = { ...where, ...thread }
     const inThread = await postUnlessThere(await look(place, lease, request), place, message, lease)

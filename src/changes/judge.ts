@@ -35,7 +35,8 @@ export function judgeRequest(request: Underway, verdict: Verdict, now: number, l
 
 function judgeLate(request: Underway, now: number, lateAfterMs: number): Transition | undefined {
   if (request.lateAt !== undefined || now - (request.sentAt ?? request.createdAt) < lateAfterMs) return undefined
-  return { name: 'late', from: [request.state], to: request.state, stamp: ['lateAt'], reports: ['late'], dueInMs: 0 }
+  // Two may look at the same moment, and it is told once.
+  return { name: 'late', from: [request.state], to: request.state, stamp: ['lateAt'], reports: ['late'], unmoved: true, dueInMs: 0 }
 }
 
 /** Something that was told as not started or failed shows signs of life. */

@@ -32,7 +32,7 @@ describe('what a verdict changes about a request', () => {
 
   test.each(['starting', 'following'] as const)('late is told once, and ends nothing: %s', (state) => {
     const step = judgeRequest(request(state), { is: 'unclear' }, sentAt + lateAfterMs, lateAfterMs)
-    expect(step).toMatchObject({ name: 'late', to: state, reports: ['late'] })
+    expect(step).toMatchObject({ name: 'late', to: state, reports: ['late'], unmoved: true })
     expect(
       judgeRequest(request(state, { lateAt: sentAt + lateAfterMs }), { is: 'unclear' }, sentAt + lateAfterMs * 2, lateAfterMs),
     ).toBeUndefined()

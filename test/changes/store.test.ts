@@ -501,6 +501,66 @@ describe('the outbox', () => {
     expect(await outbox.lease(request.id, 'ended', { early: true })).toMatchObject({ lease: { mode: 'fresh' } })
   })
 
+  describe('owes a report anew', () => {
+    const stop: Transition = { name: 'stop', from: ['waiting'], to: 'unwatched', reports: ['stopped'] }
+    const watch: Transition = { name: 'watch', from: ['unwatched'], to: 'waiting' }
+
+    async function told(outbox: ReturnType<typeof createOutbox>, id: string) {
+      const taken = await outbox.lease(id, 'stopped', { early: true })
+      if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+      await outbox.settle(id, 'stopped', taken.lease, { status: 'settled' })
+      return taken.lease
+    }
+
+    test('with a second step that calls for it, as another message', async () => {
+      const { store, outbox, request } = await withRequest()
+      await store.transition(request, stop)
+      const first = await told(outbox, request.id)
+      await store.transition(request, watch)
+      await store.transition(request, stop)
+
+      const second = await told(outbox, request.id)
+
+      expect(second).toMatchObject({ mode: 'fresh' })
+      expect([first.owedBy, second.owedBy]).toEqual([2, 4])
+    })
+
+    test('not with a step that is sent twice, because its answer was lost', async () => {
+      const { store, outbox, request } = await withRequest()
+      await store.transition(request, stop, 'mine')
+      await told(outbox, request.id)
+
+      await store.transition(request, stop, 'mine')
+
+      expect(await outbox.lease(request.id, 'stopped', { early: true })).toBe('settled')
+      expect(await outbox.owed(request.id)).toEqual([])
+    })
+
+    test('also while the first one is being sent, which then has no place any more', async () => {
+      const { store, outbox, request } = await withRequest()
+      await store.transition(request, stop)
+      const taken = await outbox.lease(request.id, 'stopped', { early: true })
+      if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+      await store.transition(request, watch)
+      await store.transition(request, stop)
+
+      expect(await outbox.settle(request.id, 'stopped', taken.lease, { status: 'settled' })).toBe('lost')
+
+      expect(await told(outbox, request.id)).toMatchObject({ mode: 'fresh', owedBy: 4 })
+    })
+
+    test('and remembers which one it is, until Slack has it', async () => {
+      const { store, outbox, request } = await withRequest()
+      await store.transition(request, stop)
+      for (const status of ['unsure', 'queued'] as const) {
+        const taken = await outbox.lease(request.id, 'stopped', { early: true })
+        if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+        await outbox.settle(request.id, 'stopped', taken.lease, { status, retryInMs: 0 })
+      }
+      expect(await told(outbox, request.id)).toMatchObject({ mode: 'unsure', owedBy: 2 })
+    })
+  })
+
   test('knows nothing of a request that is gone', async () => {
     const { outbox } = await withRequest()
     expect(await outbox.lease('f'.repeat(32), 'card')).toBe('missing')

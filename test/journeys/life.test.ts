@@ -335,6 +335,26 @@ describe('stop watching', () => {
     expect(acts).toEqual(['ask', 'approve', 'send', 'accept', 'refused', 'stop-watching', 'watch-again', 'end'])
   })
 
+  test('is told again when somebody else does it again, also where the answer to that is lost', async () => {
+    const { world, moving } = await startedMove()
+    const isByAda = ({ text }: Record<string, unknown>) => String(text).includes(`<@${people.ada}> stopped it`)
+    await world.chiara.click(moving, 'Stop watching')
+    await untilReport(world.slack, moving.ts, /No longer followed/)
+    await world.ada.click(await untilCard(world.slack, /No longer followed/), 'Watch again')
+    const again = await untilCard(world.slack, /\*Moving\*/)
+    const lost = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-before', when: isByAda })
+
+    await world.ada.click(again, 'Stop watching')
+    await world.slack.until(() => repliesTo(world, moving)[1], { timeoutMs: 10_000, what: 'the second stop' })
+    await expect.poll(() => world.records.redis.zcard(world.records.keys.outbox), { timeout: 5_000 }).toBe(0)
+
+    expect(lost.fired).toBe(1)
+    expect(repliesTo(world, moving).map(({ text }) => text.match(/<@\w+> stopped it/)?.[0])).toEqual([
+      `<@${people.chiara}> stopped it`,
+      `<@${people.ada}> stopped it`,
+    ])
+  })
+
   test('watch again, pressed twice at the same moment, takes it up once and says so', async () => {
     const { world, moving } = await startedMove({ replicas: 2 })
     await world.ada.click(moving, 'Stop watching')

@@ -10,7 +10,7 @@ if item.token ~= token then return 'lost' end
 -- A try that sent nothing leaves what one before it may have sent to be looked for.
 local since = status == 'queued' and item.since or nil
 if since then status = 'unsure' end
-local values = { field, cjson.encode({ status = status, token = token, since = since }) }
+local values = { field, cjson.encode({ status = status, token = token, since = since, owedBy = item.owedBy }) }
 if status ~= 'settled' then
   local time = redis.call('TIME')
   redis.call('HSET', KEYS[1], unpack(values))
