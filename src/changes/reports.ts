@@ -101,7 +101,7 @@ function endSentence({ request, description, done }: ReportView): Mrkdwn {
         ? mrkdwn`:large_green_circle: *Done.* ${done}`
         : mrkdwn`:large_green_circle: *Done.* ${done} It took ${timeTaken(request)}${late}.`
     case 'failed':
-      // What was never accepted has left nothing behind to look at.
+      // What was never accepted or seen has left nothing behind to look at.
       return mrkdwn`:red_circle: *Failed:* “${description.sentence}”. ${why} ${request.acceptedAt === undefined ? stillWanted : 'Look at it in the account before you ask again.'}`
     case 'not-started':
       return mrkdwn`:red_circle: *Not started:* “${description.sentence}”. ${why} ${stillWanted}`
