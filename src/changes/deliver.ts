@@ -23,7 +23,6 @@ interface DeliverParts {
   render: Renderer
   /** Hears of a message that nobody will get. */
   onUndeliverable: (request: Request, error: string) => void
-  now?: () => number
 }
 
 /** After an answer that was lost, and when Slack has trouble. */
@@ -39,7 +38,7 @@ const rounds = 5
  * Sends one message of the outbox. Safe to call at any time by any process: a lease lets one of them send, a message whose fate
  * is unknown is looked for before it is sent again, and a card is sent anew until Slack shows the record's latest revision.
  */
-export function createDeliver({ outbox, messenger, render, onUndeliverable, now = Date.now }: DeliverParts) {
+export function createDeliver({ outbox, messenger, render, onUndeliverable }: DeliverParts) {
   async function deliver(id: string, name: OutboxName): Promise<Delivered> {
     let early = false
     for (let round = 0; round < rounds; round += 1) {
@@ -68,33 +67,35 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable, now 
     const there = request.cardTs ? { is: 'found' as const, ts: request.cardTs } : await look(place, lease, request)
     if (there.is === 'found') {
       // What it shows may be older by now than what another process has shown.
-      if (isOver(lease)) return later(unsent(tooLate, lease))
+      if (isOver(lease)) return later(unsent(tooLate))
       const updated = await messenger.update({ ...place, ts: there.ts }, message)
       const settlement = { ...shown, cardTs: there.ts }
       if (updated.is === 'sent') return { delivered: { is: 'sent' }, settlement }
       // A card that was deleted, or a channel that is closed, cannot be mended; the reports find another way.
       if (updated.is === 'refused' && !isPassing(updated.error)) return { delivered: updated, settlement }
-      return later(updated.is === 'rate-limited' ? unsent(updated, lease) : unsent({ is: 'rate-limited', retryInMs }, lease))
+      // What may have been done can be done again.
+      return later({ status: 'queued', retryInMs: updated.is === 'rate-limited' ? updated.retryInMs : retryInMs })
     }
     const posted = await postUnlessThere(there, place, message, lease)
     if (posted.is === 'sent') return { delivered: { is: 'sent' }, settlement: { ...shown, cardTs: posted.ts } }
     if (posted.is === 'refused') return { delivered: posted, settlement: { status: 'queued', retryInMs: 60_000 } }
-    return later(unsent(posted, lease))
+    return later(unsent(posted))
   }
 
   async function sendReport(request: Request, name: Exclude<OutboxName, 'card'>, lease: Lease): Promise<Sending> {
     const message = render.report(request, name)
     if (!message) return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
-    const where = { channelId: request.origin.channelId, key: `${request.id}/${name}` }
+    const key = lease.owedBy === undefined ? `${request.id}/${name}` : `${request.id}/${name}/${lease.owedBy}`
+    const where = { channelId: request.origin.channelId, key }
     const thread = request.cardTs ? { threadTs: request.cardTs, broadcast: name === 'break-glass' } : {}
     const place = { ...where, ...thread }
     const inThread = await postUnlessThere(await look(place, lease, request), place, message, lease)
     if (inThread.is === 'sent') return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
-    if (inThread.is !== 'refused') return later(unsent(inThread, lease))
-    if (isPassing(inThread.error)) return later(unsent({ is: 'rate-limited', retryInMs: passingMs }, lease))
+    if (inThread.is !== 'refused') return later(unsent(inThread))
+    if (isPassing(inThread.error)) return later({ status: 'queued', retryInMs: passingMs })
     if (!unreachableChannelErrors.has(inThread.error) && inThread.error !== 'thread_not_found') return giveUp(request, inThread.error)
 
-    if (isOver(lease)) return later(unsent(tooLate, lease))
+    if (isOver(lease)) return later(unsent(tooLate))
     const direct = await messenger.post(
       { channelId: request.origin.userId, key: where.key },
       // Direct messages cannot be searched with the scopes that the bot has.
@@ -102,8 +103,8 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable, now 
     )
     if (direct.is === 'sent') return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
     if (direct.is === 'refused' && !isPassing(direct.error)) return giveUp(request, direct.error)
-    if (direct.is === 'refused') return later(unsent({ is: 'rate-limited', retryInMs: passingMs }, lease))
-    return later(unsent(direct, lease))
+    if (direct.is === 'refused') return later({ status: 'queued', retryInMs: passingMs })
+    return later(unsent(direct))
   }
 
   /** Looks for what an earlier try of unknown fate may have left. */
@@ -112,7 +113,7 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable, now 
     const found = await messenger.find({ ...where, oldestMs: request.createdAt - 60_000 })
     const isTrouble = found.is === 'unknown' || found.is === 'rate-limited'
     // Slack's trouble passes, and then it can be looked for; but nobody waits for ever.
-    return isTrouble && now() - (request.endedAt ?? request.createdAt) > lookForMs ? { is: 'cannot-look' } : found
+    return isTrouble && lease.lookedForMs > lookForMs ? { is: 'cannot-look' } : found
   }
 
   function giveUp(request: Request, error: string): Sending {
@@ -123,7 +124,9 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable, now 
   /** Not where it may be another process' turn by now. */
   async function postUnlessThere(found: Found, where: Where & { key: string }, message: Message, lease: Lease): Promise<Posted> {
     if (found.is === 'found') return { is: 'sent', ts: found.ts, channelId: where.channelId }
-    if (found.is === 'unknown' || found.is === 'rate-limited') return found
+    // Only the look is in doubt: nothing was sent.
+    if (found.is === 'unknown') return { is: 'rate-limited', retryInMs }
+    if (found.is === 'rate-limited') return found
     if (isOver(lease)) return tooLate
     return messenger.post(where, found.is === 'cannot-look' ? render.asRepeat(message) : message)
   }
@@ -168,8 +171,6 @@ function later(settlement: Settlement): Sending {
   return { delivered: { is: 'later' }, settlement }
 }
 
-/** A try of unknown fate stays unknown, also when the next one is told to wait. */
-function unsent(failure: { is: 'rate-limited'; retryInMs: number } | { is: 'unknown' }, lease: Lease): Settlement {
-  if (failure.is === 'unknown') return { status: 'unsure', retryInMs }
-  return { status: lease.mode === 'unsure' ? 'unsure' : 'queued', retryInMs: failure.retryInMs }
+function unsent(failure: { is: 'rate-limited'; retryInMs: number } | { is: 'unknown' }): Settlement {
+  return failure.is === 'unknown' ? { status: 'unsure', retryInMs } : { status: 'queued', retryInMs: failure.retryInMs }
 }

@@ -20,7 +20,7 @@ export function judgeRequest(request: Underway, verdict: Verdict, now: number, l
     case 'superseded':
       return end(request, 'superseded', again, verdict)
     case 'failed':
-      return end(request, 'failed', again, verdict, verdict.mayStillHappen ? now : undefined)
+      return judgeFailed(request, verdict, now)
     case 'not-started':
       return end(request, 'not-started', again, verdict, now)
     case 'underway':
@@ -33,15 +33,22 @@ export function judgeRequest(request: Underway, verdict: Verdict, now: number, l
   }
 }
 
+/** What failed before it was seen to begin has begun all the same, and left something to look at, unless that was put right. */
+function judgeFailed(request: Underway, verdict: Extract<Verdict, { is: 'failed' }>, now: number): Transition {
+  const step = end(request, 'failed', request.watchedUntil !== undefined, verdict, verdict.mayStillHappen ? now : undefined)
+  return request.state === 'starting' && !verdict.corrects ? { ...step, stamp: ['acceptedAt', 'endedAt'] } : step
+}
+
 function judgeLate(request: Underway, now: number, lateAfterMs: number): Transition | undefined {
   if (request.lateAt !== undefined || now - (request.sentAt ?? request.createdAt) < lateAfterMs) return undefined
-  return { name: 'late', from: [request.state], to: request.state, stamp: ['lateAt'], reports: ['late'], dueInMs: 0 }
+  // Two may look at the same moment, and it is told once.
+  return { name: 'late', from: [request.state], to: request.state, stamp: ['lateAt'], reports: ['late'], unmoved: true, dueInMs: 0 }
 }
 
 /** Something that was told as not started or failed shows signs of life. */
 function judgeTold(request: Underway, verdict: Verdict): Transition | undefined {
   if (verdict.is === 'underway') {
-    return { name: 'restart', from: [request.state], to: 'following', reports: ['restarted'], dueInMs: 0 }
+    return { name: 'restart', from: [request.state], to: 'following', stamp: ['acceptedAt'], reports: ['restarted'], dueInMs: 0 }
   }
   if (verdict.is === 'done') {
     return { name: 'end-again', from: [request.state], to: 'done', stamp: ['endedAt'], reports: ['ended-again'] }

@@ -17,6 +17,10 @@ export interface Lease {
   token: string
   /** `fresh`: send it. `unsure`: it may have been sent before, so look first. */
   mode: 'fresh' | 'unsure'
+  /** For how long what may have been sent has been looked for, by Redis' clock. */
+  lookedForMs: number
+  /** The revision of the record that owes this report: a later one may owe it anew. The card has none. */
+  owedBy?: number
   /** Whatever is sent later than this, in ms of `performance.now()`, may arrive when somebody else holds the lease. */
   sendBefore: number
 }
@@ -33,9 +37,9 @@ export type NotTaken = 'held' | 'settled' | 'missing' | 'cardless'
 export type Settlement =
   /** `shownRevision`: for the card, the revision of the record that Slack shows now. */
   | { status: 'settled'; cardTs?: string; shownRevision?: number }
-  /** Certainly not sent. */
+  /** Certainly not sent by this try. What an earlier one may have sent is looked for again. */
   | { status: 'queued'; retryInMs: number }
-  /** Perhaps sent. */
+  /** Perhaps sent by this try. */
   | { status: 'unsure'; retryInMs: number }
 
 /**
@@ -50,9 +54,11 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
     const token = randomUUID()
     const askedAt = performance.now()
     const values = [id, name, token, String(leaseMs.fresh), String(leaseMs.unsure), early ? '1' : '0']
-    const [mode, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
+    const [mode, lookedForMs, owedBy, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
     if (mode !== 'fresh' && mode !== 'unsure') return mode as NotTaken
-    return { lease: { token, mode, sendBefore: askedAt + leaseMs[mode] - requestMs }, request: decodeRecord(pairsOf(flat)) }
+    const sendBefore = askedAt + leaseMs[mode] - requestMs
+    const owed = owedBy ? { owedBy: Number(owedBy) } : {}
+    return { lease: { token, mode, lookedForMs: Number(lookedForMs), sendBefore, ...owed }, request: decodeRecord(pairsOf(flat)) }
   }
 
   async function settle(

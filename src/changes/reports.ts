@@ -120,7 +120,7 @@ function endSentence({ request, description, done }: ReportView): Mrkdwn {
 
 function afterFailure({ next, acceptedAt }: Request): string | Mrkdwn {
   if (next !== undefined) return next
-  // What was never accepted has left nothing behind to look at.
+  // What was never accepted or seen has left nothing behind to look at.
   return acceptedAt === undefined ? stillWanted : 'Look at it in the account before you ask again.'
 }
 

@@ -84,6 +84,7 @@ export const Request = z.object({
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
   sentAt: z.number().optional(),
+  /** When the account API confirmed it, or something of it was first seen on the account. */
   acceptedAt: z.number().optional(),
   lateAt: z.number().optional(),
   endedAt: z.number().optional(),

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createDeliver, type Renderer } from '../../src/changes/deliver.ts'
-import type { Lease, Outbox, Settlement } from '../../src/changes/outbox.ts'
+import { createOutbox, type Lease, type Outbox, type Settlement } from '../../src/changes/outbox.ts'
+import { encodeFields } from '../../src/changes/record.ts'
 import type { OutboxName } from '../../src/changes/store.ts'
 import type { Request } from '../../src/domain/request.ts'
 import type { Found, Messenger } from '../../src/slack/messenger.ts'
+import { connectTestRedis } from './redis-for-test.ts'
 import { requestFor } from './request-for-test.ts'
 
 const message = { text: 'Done.', blocks: [] }
@@ -17,8 +19,8 @@ interface Case {
   lookMs?: number
   /** What a look for a lost message gives. */
   found?: Found
-  /** How long ago it was asked for, in ms. */
-  agoMs?: number
+  /** How long it has been looked for, in ms. */
+  lookedForMs?: number
   /** What Slack says of a post to the channel. */
   posted?: Awaited<ReturnType<Messenger['post']>>
 }
@@ -32,14 +34,14 @@ async function deliver(
     leftMs = 5_000,
     lookMs = 0,
     found = { is: 'absent' },
-    agoMs = 0,
+    lookedForMs = 0,
     posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' },
   }: Case,
 ) {
   const sent: string[] = []
   const settlements: Settlement[] = []
   const outbox = {
-    lease: async () => ({ lease: { token: 't', mode, sendBefore: performance.now() + leftMs }, request }),
+    lease: async () => ({ lease: { token: 't', mode, lookedForMs, sendBefore: performance.now() + leftMs }, request }),
     settle: async (_id: string, _name: OutboxName, _held: unknown, settlement: Settlement) => {
       settlements.push(settlement)
       return settlement.status === 'settled' ? 'settled' : 'later'
@@ -66,10 +68,7 @@ async function deliver(
     asDirect: () => message,
   } as Renderer
   const onUndeliverable = () => {}
-  const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable, now: () => request.createdAt + agoMs })(
-    request.id,
-    name,
-  )
+  const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable })(request.id, name)
   return { delivered, sent, settlements }
 }
 
@@ -105,10 +104,10 @@ describe('a process that stood still until its lease may be another’s', () => 
     expect(settlements).toEqual([{ status: 'queued', retryInMs: 0 }])
   })
 
-  test('and looked long for what was lost leaves it to be looked for again', async () => {
+  test('and looked long for what was lost sends nothing, either', async () => {
     const { sent, settlements } = await deliver('ended', { mode: 'unsure', leftMs: 20, lookMs: 60 })
     expect(sent).toEqual([])
-    expect(settlements).toEqual([{ status: 'unsure', retryInMs: 0 }])
+    expect(settlements).toEqual([{ status: 'queued', retryInMs: 0 }])
   })
 })
 
@@ -121,13 +120,43 @@ describe('a message that may have been sent', () => {
       const request = requestFor(name === 'card' ? { cardTs: undefined } : {})
       const { sent, settlements } = await deliver(name, { mode: 'unsure', request, found })
       expect(sent).toEqual([])
-      expect(settlements).toEqual([{ status: 'unsure', retryInMs }])
+      expect(settlements).toEqual([{ status: 'queued', retryInMs }])
     }
   })
 
   test('is repeated, and says so, where Slack does not let the bot look, and after ten minutes of trouble', async () => {
     const refused = await deliver('ended', { mode: 'unsure', found: { is: 'cannot-look' } })
-    const long = await deliver('ended', { mode: 'unsure', found: { is: 'unknown', problem: 'x' }, agoMs: 11 * 60_000 })
+    const long = await deliver('ended', { mode: 'unsure', found: { is: 'unknown', problem: 'x' }, lookedForMs: 11 * 60_000 })
     expect([refused.sent, long.sent]).toEqual([['post to C0OPS00001, again'], ['post to C0OPS00001, again']])
   })
+})
+
+test('a card that may have been posted is looked for also after Slack has refused the next try', async () => {
+  const { redis, keys } = connectTestRedis()
+  const request = requestFor({ cardTs: undefined })
+  await redis.hset(keys.record(request.id), encodeFields(request))
+  const sent: string[] = []
+  const posts: Awaited<ReturnType<Messenger['post']>>[] = [
+    { is: 'unknown', problem: 'no answer' },
+    { is: 'refused', error: 'invalid_auth' },
+  ]
+  const looks: Found[] = [{ is: 'cannot-look' }, { is: 'found', ts: '2.1' }]
+  const messenger = {
+    post: async () => {
+      sent.push('post')
+      return posts.shift() ?? { is: 'sent', ts: '3.1', channelId: 'C0OPS00001' }
+    },
+    find: async () => looks.shift(),
+    update: async () => {
+      sent.push('update')
+      return { is: 'sent' }
+    },
+  } as unknown as Messenger
+  const render = { card: () => message, asRepeat: () => message } as unknown as Renderer
+  const deliverCard = createDeliver({ outbox: createOutbox({ redis, keys }), messenger, render, onUndeliverable: () => {} })
+
+  const delivered = [await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card')]
+
+  expect(sent).toEqual(['post', 'post', 'update'])
+  expect(delivered).toEqual([{ is: 'later' }, { is: 'refused', error: 'invalid_auth' }, { is: 'sent' }])
 })

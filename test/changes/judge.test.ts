@@ -32,7 +32,7 @@ describe('what a verdict changes about a request', () => {
 
   test.each(['starting', 'following'] as const)('late is told once, and ends nothing: %s', (state) => {
     const step = judgeRequest(request(state), { is: 'unclear' }, sentAt + lateAfterMs, lateAfterMs)
-    expect(step).toMatchObject({ name: 'late', to: state, reports: ['late'] })
+    expect(step).toMatchObject({ name: 'late', to: state, reports: ['late'], unmoved: true })
     expect(
       judgeRequest(request(state, { lateAt: sentAt + lateAfterMs }), { is: 'unclear' }, sentAt + lateAfterMs * 2, lateAfterMs),
     ).toBeUndefined()
@@ -55,11 +55,29 @@ describe('what a verdict changes about a request', () => {
     expect(step?.dueInMs).toBeUndefined()
   })
 
+  test('a failure that is seen before anything was confirmed has left something to look at', () => {
+    const step = judgeRequest(request('starting'), { is: 'failed', why: 'In status error.' }, sentAt + 5_000, lateAfterMs)
+    expect(step).toMatchObject({ to: 'failed', stamp: ['acceptedAt', 'endedAt'], reports: ['ended'] })
+  })
+
+  test('a failure that was put right has not', () => {
+    const verdict = { is: 'failed', why: 'I deleted it.', corrects: true } as const
+    const told = request('not-started', { watchedUntil: sentAt + watchMs })
+    expect(judgeRequest(request('starting'), verdict, sentAt + 5_000, lateAfterMs)).toMatchObject({ to: 'failed', stamp: ['endedAt'] })
+    expect(judgeRequest(told, verdict, sentAt + 90_000, lateAfterMs)).toMatchObject({ name: 'end-again', stamp: ['endedAt'] })
+  })
+
+  test('a failure keeps the time at which it was accepted', () => {
+    const step = judgeRequest(request('following'), { is: 'failed', why: 'In status error.' }, sentAt + 5_000, lateAfterMs)
+    expect(step).toMatchObject({ to: 'failed', stamp: ['endedAt'] })
+  })
+
   test('what was told as not started and starts late is corrected', () => {
     const told = request('not-started', { watchedUntil: sentAt + watchMs })
     expect(judgeRequest(told, { is: 'underway' }, sentAt + 90_000, lateAfterMs)).toMatchObject({
       name: 'restart',
       to: 'following',
+      stamp: ['acceptedAt'],
       reports: ['restarted'],
     })
     expect(judgeRequest(told, { is: 'done' }, sentAt + 90_000, lateAfterMs)).toMatchObject({

@@ -420,6 +420,55 @@ describe('the outbox', () => {
     expect((await leased(outbox, request.id)).mode).toBe('unsure')
   })
 
+  test('tells how long it has been looked for, by Redis’ clock, whoever looks and however often', async () => {
+    const { redis, keys, outbox, request } = await withRequest()
+    const record = keys.record(request.id)
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'unsure', retryInMs: 0 })
+    const first = await leased(outbox, request.id)
+    const since = JSON.parse((await redis.hget(record, 'outbox:card')) ?? '').since - 60_000
+    await redis.hset(record, 'outbox:card', JSON.stringify({ status: 'sending', token: first.token, mode: 'unsure', until: 0, since }))
+
+    const afterDeath = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', afterDeath, { status: 'queued', retryInMs: 0 })
+    const afterLook = await leased(outbox, request.id)
+
+    expect(first).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+    for (const { lookedForMs } of [afterDeath, afterLook]) expect(lookedForMs).toBeGreaterThanOrEqual(60_000)
+  })
+
+  test('begins to look anew for a repeat that may have been sent, too', async () => {
+    const { redis, keys, outbox, request } = await withRequest()
+    const since = (await redis.time()).map(Number)[0] ?? 0
+    await redis.hset(
+      keys.record(request.id),
+      'outbox:card',
+      JSON.stringify({ status: 'unsure', token: 'x', since: since * 1000 - 660_000 }),
+    )
+    const long = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', long, { status: 'unsure', retryInMs: 0 })
+
+    expect(long.lookedForMs).toBeGreaterThanOrEqual(660_000)
+    expect(await leased(outbox, request.id)).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+  })
+
+  test('goes on looking for what may have been sent, when a later try certainly sent nothing, also if that is told twice', async () => {
+    const { outbox, request } = await withRequest()
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'unsure', retryInMs: 0 })
+    const refused = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', refused, { status: 'queued', retryInMs: 0 })
+    await outbox.settle(request.id, 'card', refused, { status: 'queued', retryInMs: 0 })
+    expect((await leased(outbox, request.id)).mode).toBe('unsure')
+  })
+
+  test.each([
+    ['may have been sent', { status: 'unsure', token: 'x' }],
+    ['was being sent', { status: 'sending', token: 'x', mode: 'unsure', until: 0 }],
+  ])('begins to look anew for what %s when the version before this one left it', async (_, item) => {
+    const { redis, keys, outbox, request } = await withRequest()
+    await redis.hset(keys.record(request.id), 'outbox:card', JSON.stringify(item))
+    expect(await leased(outbox, request.id)).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+  })
+
   test('lets it be sent anew, when it certainly was not', async () => {
     const { outbox, request } = await withRequest()
     await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'queued', retryInMs: 0 })
@@ -450,6 +499,66 @@ describe('the outbox', () => {
     const { outbox, request } = await withRequest()
     expect(await outbox.lease(request.id, 'ended')).toBe('cardless')
     expect(await outbox.lease(request.id, 'ended', { early: true })).toMatchObject({ lease: { mode: 'fresh' } })
+  })
+
+  describe('owes a report anew', () => {
+    const stop: Transition = { name: 'stop', from: ['waiting'], to: 'unwatched', reports: ['stopped'] }
+    const watch: Transition = { name: 'watch', from: ['unwatched'], to: 'waiting' }
+
+    async function told(outbox: ReturnType<typeof createOutbox>, id: string) {
+      const taken = await outbox.lease(id, 'stopped', { early: true })
+      if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+      await outbox.settle(id, 'stopped', taken.lease, { status: 'settled' })
+      return taken.lease
+    }
+
+    test('with a second step that calls for it, as another message', async () => {
+      const { store, outbox, request } = await withRequest()
+      await store.transition(request, stop)
+      const first = await told(outbox, request.id)
+      await store.transition(request, watch)
+      await store.transition(request, stop)
+
+      const second = await told(outbox, request.id)
+
+      expect(second).toMatchObject({ mode: 'fresh' })
+      expect([first.owedBy, second.owedBy]).toEqual([2, 4])
+    })
+
+    test('not with a step that is sent twice, because its answer was lost', async () => {
+      const { store, outbox, request } = await withRequest()
+      await store.transition(request, stop, 'mine')
+      await told(outbox, request.id)
+
+      await store.transition(request, stop, 'mine')
+
+      expect(await outbox.lease(request.id, 'stopped', { early: true })).toBe('settled')
+      expect(await outbox.owed(request.id)).toEqual([])
+    })
+
+    test('also while the first one is being sent, which then has no place any more', async () => {
+      const { store, outbox, request } = await withRequest()
+      await store.transition(request, stop)
+      const taken = await outbox.lease(request.id, 'stopped', { early: true })
+      if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+      await store.transition(request, watch)
+      await store.transition(request, stop)
+
+      expect(await outbox.settle(request.id, 'stopped', taken.lease, { status: 'settled' })).toBe('lost')
+
+      expect(await told(outbox, request.id)).toMatchObject({ mode: 'fresh', owedBy: 4 })
+    })
+
+    test('and remembers which one it is, until Slack has it', async () => {
+      const { store, outbox, request } = await withRequest()
+      await store.transition(request, stop)
+      for (const status of ['unsure', 'queued'] as const) {
+        const taken = await outbox.lease(request.id, 'stopped', { early: true })
+        if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+        await outbox.settle(request.id, 'stopped', taken.lease, { status, retryInMs: 0 })
+      }
+      expect(await told(outbox, request.id)).toMatchObject({ mode: 'unsure', owedBy: 2 })
+    })
   })
 
   test('knows nothing of a request that is gone', async () => {

@@ -69,6 +69,18 @@ describe('an end that is not the one hoped for', () => {
     expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('in status error')
   })
 
+  test('a move whose answer is lost and that ends in an error, which is to be looked at', async () => {
+    const world = await startWorld()
+    world.accountApi.world.nextMove({ takesMs: 200, endsIn: 'error' })
+    const lost = world.accountApi.faults.add({ method: 'PATCH', kind: 'drop-after' })
+    const { card } = await approvedMove(world)
+
+    const { text } = await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(lost.fired).toBe(1)
+    expect(text).toContain('in status error. Look at it in the account before you ask again.')
+  })
+
   test('an Elastic IP that is released while it moves', async () => {
     const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } } })
     const { elasticIp, card } = await approvedMove(world)

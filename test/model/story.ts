@@ -118,13 +118,15 @@ function checkSending(own: AuditEntry[], story: string): void {
 
 const toldStates: ModelRequest['state'][] = ['done', 'not-started', 'rejected', 'expired']
 
-/** One card, and each report of it once; the end is told where there is one that is told. Throws otherwise, after a while. */
+/** One card, and each report of it once, a stop once for each time that it was stopped; the end is told where there is one that is told. Throws otherwise, after a while. */
 export async function checkTold({ slack, records }: Session, { id, state }: ModelRequest): Promise<void> {
   const { cardTs = '' } = await records.find(id)
   const told = () => {
     const messages = [...slack.messages(ops), ...slack.thread(ops, cardTs)].flatMap(({ ts, metadata }) => {
       const key = (metadata?.event_payload as { key?: string } | undefined)?.key
-      return key?.startsWith(`${id}/`) ? [[ts, key.slice(id.length + 1)] as const] : []
+      if (!key?.startsWith(`${id}/`)) return []
+      const [name = '', revision] = key.slice(id.length + 1).split('/')
+      return [[ts, name === 'stopped' ? `${name}/${revision}` : name] as const]
     })
     return [...new Map(messages).values()]
   }

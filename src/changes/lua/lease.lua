@@ -1,6 +1,7 @@
 -- Takes one message of the outbox, so that one process at a time sends it.
 -- KEYS: record, outbox.   ARGV: id, message name, token, lease in ms when fresh, when unsure, '1' where a report may go before its card.
--- Returns { mode, then the record's fields and values }: 'fresh' send it; 'unsure' it may have been sent before: look first.
+-- Returns { mode, for how many ms it has been looked for, revision that owes it or '', then the record's fields and values }: 'fresh' send
+-- it; 'unsure' it may have been sent before: look first.
 -- Without a record: 'held' somebody else is at it; 'settled' nothing to do any more; 'missing' the request is gone; 'cardless' its card
 -- is to be sent first.
 local id, name, token, early = ARGV[1], ARGV[2], ARGV[3], ARGV[6] == '1'
@@ -32,7 +33,11 @@ end
 local mode = 'fresh'
 if item.status == 'unsure' or (item.status == 'sending' and item.token ~= token) then mode = 'unsure' end
 if item.status == 'sending' and item.token == token then mode = item.mode end
+-- Looking begins with the first lease that calls for it, also where a version before this one left no such field.
+local since = mode == 'unsure' and (item.since or now) or nil
 local lasts = now + leases[mode]
-redis.call('HSET', KEYS[1], field, cjson.encode({ status = 'sending', token = token, mode = mode, ['until'] = lasts }))
+local sending = { status = 'sending', token = token, mode = mode, ['until'] = lasts, since = since, owedBy = item.owedBy }
+redis.call('HSET', KEYS[1], field, cjson.encode(sending))
 redis.call('ZADD', KEYS[2], lasts, member)
-return { mode, unpack(flat) }
+local owedBy = item.owedBy and string.format('%.0f', item.owedBy) or ''
+return { mode, string.format('%.0f', now - (since or now)), owedBy, unpack(flat) }

@@ -4,9 +4,13 @@
 local id, name, token, status, retry, cardTs, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local member, field = id .. '/' .. name, 'outbox:' .. name
 local known = redis.call('HMGET', KEYS[1], field, 'revision')
-if not known[1] or cjson.decode(known[1]).token ~= token then return 'lost' end
+local item = known[1] and cjson.decode(known[1]) or {}
+if item.token ~= token then return 'lost' end
 
-local values = { field, cjson.encode({ status = status, token = token }) }
+-- A try that sent nothing leaves what one before it may have sent to be looked for.
+local since = status == 'queued' and item.since or nil
+if since then status = 'unsure' end
+local values = { field, cjson.encode({ status = status, token = token, since = since, owedBy = item.owedBy }) }
 if status ~= 'settled' then
   local time = redis.call('TIME')
   redis.call('HSET', KEYS[1], unpack(values))

@@ -24,13 +24,16 @@ if arg.revision and tonumber(known[3]) ~= arg.revision then return { 'moved', st
 if arg.unexpired and now >= tonumber(known[4]) then return { 'expired', state, stamp } end
 if arg.notAfter and now > arg.notAfter then return { 'late', state, stamp } end
 
-local values = { 'state', cjson.encode(arg.to), ownToken, arg.token, 'revision', string.format('%.0f', tonumber(known[3]) + 1) }
+local revision = tonumber(known[3]) + 1
+local values = { 'state', cjson.encode(arg.to), ownToken, arg.token, 'revision', string.format('%.0f', revision) }
 local function set(field, value)
   values[#values + 1] = field
   values[#values + 1] = value
 end
 for field, value in pairs(arg.set) do set(field, value) end
 for _, field in ipairs(arg.stamp) do set(field, stamp) end
+-- Each step owes a message of its own, also where one before it owed the same report.
+for _, report in ipairs(arg.reports) do set('outbox:' .. report, cjson.encode({ status = 'queued', owedBy = revision })) end
 if arg.extendMs then set('expiresAt', string.format('%.0f', now + arg.extendMs)) end
 redis.call('HSET', KEYS[1], unpack(values))
 
