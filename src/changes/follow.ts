@@ -105,7 +105,7 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
   }
 
   async function apply(request: Request, verdict: Verdict, now: number): Promise<void> {
-    if (!isOpen(request.state) && !(await isWorthWatching(request, now))) return store.forget(request.id)
+    if (!isOpen(request.state) && !(await isWorthWatching(request, now))) return store.forget(request.id, request.revision)
     const step = judgeRequest(request, verdict, now, lateAfterMs)
     if (step) await store.transition(request, { ...step, ...(step.dueInMs === undefined ? {} : { dueInMs: paceMs(request) }) })
     else await store.postpone([request.id], paceMs(request))

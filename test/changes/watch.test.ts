@@ -44,7 +44,7 @@ async function startWatch({
       attend: async (id) => {
         attended.push(id)
         if (failWith) throw failWith
-        await store.forget(id)
+        await redis.zrem(keys.due, id)
       },
       showEverything: async () => {},
     },
