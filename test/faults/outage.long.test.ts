@@ -86,7 +86,7 @@ async function askOperatorPages({ bots: [bot] }: World): Promise<{ ready: boolea
 }
 
 test('while the account API hangs, ticks end, what is owed to Slack is sent, the bot tells what is wrong, and afterwards everything goes on', async () => {
-  const many = 300
+  const many = 200
   const world = await startWorld({
     env: { POLICY_FILE: policyInFile(policy) },
     account: { data: { elasticIps: manyElasticIps(many) }, moveTakes: { min: 600_000, max: 600_000 } },
@@ -106,7 +106,7 @@ test('while the account API hangs, ticks end, what is owed to Slack is sent, the
   await untilCard(slack, /Withdrawn/)
   expect(limited.fired).toBe(1)
 
-  // Two ticks take 25 s each. With 15 s for each 64 reads, one would take a minute and a half.
+  // Two ticks take 25 s each. With 15 s for each 64 reads, one would take 75 s.
   const told = []
   do {
     await delay(1_000)
