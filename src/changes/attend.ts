@@ -38,7 +38,7 @@ interface AttendParts {
 export function createAttend({ store, catalog, outbox, deliver, execute, follow, wake, onCardRefused }: AttendParts) {
   async function attend(id: string): Promise<void> {
     const request = await store.find(id)
-    if (!request) return store.forget(id)
+    if (!request) return store.forget(id, undefined)
     await store.putOff(request, holdMs)
     if (request.state === 'waiting') return attendWaiting(request)
     if (request.state === 'approved') {
@@ -49,7 +49,7 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
       await follow.follow([request])
       return showEverything(id)
     }
-    return store.forget(id)
+    return store.forget(id, request.revision)
   }
 
   async function attendWaiting(request: Request): Promise<void> {

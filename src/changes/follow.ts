@@ -12,6 +12,10 @@ const surveyFrom = 20
 
 const parallelReads = 64
 
+/** So long a look at the list may take, and so long what is read one by one after it: a tick ends, also while the account API hangs. */
+const surveyMs = 15_000
+const readsMs = 10_000
+
 const unfitMs = 10 * 60_000
 
 export interface FollowParts {
@@ -46,9 +50,13 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     const settled = new Set(quiet)
     const rest = requests.filter((request) => !settled.has(request))
     const fresh = await store.findMany(rest.map(({ id }) => id))
-    await Promise.all(
-      fresh.map((request) => limit(() => (seenUnderway.has(request.id) ? apply(request, { is: 'underway' }, now) : lookAt(request, now)))),
-    )
+    const signal = AbortSignal.timeout(readsMs)
+    const look = (request: Request) => {
+      if (seenUnderway.has(request.id)) return apply(request, { is: 'underway' }, now)
+      // It stays due, and is among the first ones at the next tick.
+      return signal.aborted ? undefined : lookAt(request, now, signal)
+    }
+    await Promise.all(fresh.map((request) => limit(look, request)))
     return quiet
   }
 
@@ -60,7 +68,7 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
       const surveyed = request.state === 'following' ? catalog.surveyed(request) : undefined
       if (!surveyed) continue
       const { survey, input } = surveyed
-      const look = surveys.get(survey) ?? survey({ signal: AbortSignal.timeout(15_000) }).catch(ignoreFailedSurvey)
+      const look = surveys.get(survey) ?? survey({ signal: AbortSignal.timeout(surveyMs) }).catch(ignoreFailedSurvey)
       surveys.set(survey, look)
       if ((await look)?.sees(input)) seen.add(request.id)
     }
@@ -72,9 +80,9 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     return undefined
   }
 
-  async function lookAt(request: Request, now: number): Promise<void> {
+  async function lookAt(request: Request, now: number, signal: AbortSignal): Promise<void> {
     // A look may take back what it finds, and that may be in use.
-    if (!isOpen(request.state) && !(await isWatched(request))) return store.forget(request.id)
+    if (!isOpen(request.state) && !(await isWatched(request))) return store.forget(request.id, request.revision)
     const opened = catalog.openIfFit(request)
     // A record of another version of ours: a later version may know it again.
     if (!opened) return store.postpone([request.id], unfitMs)
@@ -82,7 +90,7 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     const search = searches ? await store.claimSearch(request.id) : undefined
     if (searches && search === undefined) return store.postpone([request.id], paceMs(request))
     try {
-      await apply(request, await observe(request, opened, now), now)
+      await apply(request, await observe(request, opened, now, signal), now)
     } catch (error) {
       onApiError(error)
       await apply(request, { is: 'unclear' }, now)
@@ -91,15 +99,15 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     }
   }
 
-  async function observe(request: Request, { change, input, latest }: Opened, now: number): Promise<Verdict> {
+  async function observe(request: Request, { change, input, latest }: Opened, now: number, signal: AbortSignal): Promise<Verdict> {
     const moment = momentOf(request, now, timings)
     // Whoever issued a secret may still be showing it.
     if (change.handover && moment.phase === 'sent' && moment.sinceSentMs < timings.handoverMs) return { is: 'unclear' }
-    return change.observe(input, latest, moment)
+    return change.observe(input, latest, moment, { signal })
   }
 
   async function apply(request: Request, verdict: Verdict, now: number): Promise<void> {
-    if (!isOpen(request.state) && !(await isWorthWatching(request, now))) return store.forget(request.id)
+    if (!isOpen(request.state) && !(await isWorthWatching(request, now))) return store.forget(request.id, request.revision)
     const step = judgeRequest(request, verdict, now, lateAfterMs)
     if (step) await store.transition(request, { ...step, ...(step.dueInMs === undefined ? {} : { dueInMs: paceMs(request) }) })
     else await store.postpone([request.id], paceMs(request))

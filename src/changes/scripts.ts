@@ -11,6 +11,7 @@ const scriptNames = [
   'due',
   'postpone',
   'put-off',
+  'forget',
   'note',
   'append',
   'now',

@@ -208,8 +208,9 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     await run('put-off', [keys.due, keys.record(request.id)], [request.id, String(Math.round(inMs)), String(request.revision)])
   }
 
-  async function forget(id: string): Promise<void> {
-    await guardStore(() => redis.zrem(keys.due, id))
+  /** Never needs attention again, unless the record has moved on since it was read in this revision (undefined: there was none). */
+  async function forget(id: string, revision: number | undefined): Promise<void> {
+    await run('forget', [keys.due, keys.record(id)], [id, String(revision ?? '')])
   }
 
   async function due(limit: number): Promise<string[]> {

@@ -65,10 +65,13 @@ export function createWatch({
 }: WatchParts) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const sending = pLimit(16)
+  // Apart from the messages: those may all wait for a Slack that hangs.
+  const looking = pLimit(16)
   const attending = new Map<string, Promise<void>>()
   /** Requests that were under way at their last look: nothing but the list is read for them until that tells something new. */
   const quiet = new Map<string, Underway>()
   let watchdog: NodeJS.Timeout | undefined
+  let meanwhile: NodeJS.Timeout | undefined
   let wasBusy = false
   let sendingOutbox: Promise<void> | undefined
   let isGuarding = false
@@ -76,14 +79,11 @@ export function createWatch({
 
   async function tick(): Promise<void> {
     const startedAt = performance.now()
-    await sweepRequests()
+    // The account API may hang, and Slack is owed what it is owed all the same.
+    meanwhile = setInterval(sendAside, queues.pollIntervalMs)
+    await sweepRequests().finally(() => clearInterval(meanwhile))
     onTick(performance.now() - startedAt)
-    // Not waited for: a slow Slack must not hold up the following.
-    sendingOutbox ??= sweepOutbox()
-      .catch(onError)
-      .finally(() => {
-        sendingOutbox = undefined
-      })
+    sendAside()
     await store.noteTick()
     if (await store.isBusy(horizonMs)) return
     await queues.stopTicking()
@@ -97,17 +97,17 @@ export function createWatch({
     for await (const request of store.findEach(ids.filter((id) => !quiet.has(id))))
       if (request.state === 'following') underway.push(asUnderway(request))
     const followed = new Set(underway.map(({ id }) => id))
+    for (const id of ids) if (!followed.has(id)) attendAside(id)
     const stillQuiet = await follow.follow(underway)
     for (const { id } of underway) quiet.delete(id)
     if (quiet.size + stillQuiet.length > tickSize) quiet.clear()
     for (const request of stillQuiet) quiet.set(request.id, request)
-    for (const id of ids) if (!followed.has(id)) attendAside(id)
   }
 
   /** Not waited for, because it may have to talk to Slack, and a slow Slack must not hold up the following. */
   function attendAside(id: string): void {
     if (attending.has(id)) return
-    const work = sending(() => attendSafely(id))
+    const work = looking(() => attendSafely(id))
       .catch(onError)
       .finally(() => attending.delete(id))
     attending.set(id, work)
@@ -124,6 +124,15 @@ export function createWatch({
       onError(error)
       if (!(error instanceof StoreUnavailableError)) await store.postpone([id], unfitMs)
     }
+  }
+
+  /** Not waited for: a slow Slack must not hold up the following. */
+  function sendAside(): void {
+    sendingOutbox ??= sweepOutbox()
+      .catch(onError)
+      .finally(() => {
+        sendingOutbox = undefined
+      })
   }
 
   async function sweepOutbox(): Promise<void> {
@@ -154,7 +163,8 @@ export function createWatch({
       }
       await queues.startTicking()
       const silentMs = await store.sinceLastTickMs()
-      if (wasBusy && silentMs > Math.max(watchdogMs * 2, queues.pollIntervalMs * 4)) await queues.restartTicking()
+      // A tick that waits for an account API that hangs takes 25 s, and is at work.
+      if (wasBusy && silentMs > Math.max(watchdogMs * 6, queues.pollIntervalMs * 4)) await queues.restartTicking()
       wasBusy = true
     } catch (error) {
       onError(error)
@@ -183,6 +193,7 @@ export function createWatch({
 
   async function stop(): Promise<void> {
     clearInterval(watchdog)
+    clearInterval(meanwhile)
     await Promise.allSettled(workers.map((worker) => worker.close()))
     // The last tick may have begun something.
     await Promise.allSettled([sendingOutbox, ...attending.values()])

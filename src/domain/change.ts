@@ -69,8 +69,11 @@ export interface Change<Input = unknown, Facts = unknown> {
    */
   run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'following' | 'done'>
   handover?: Handover<Input, Facts>
-  /** Reads what became of the write. Needed after a lost answer, and again and again while it takes effect. */
-  observe(input: Input, facts: Facts, moment: Moment): Promise<Verdict>
+  /**
+   * Reads what became of the write. Needed after a lost answer, and again and again while it takes effect. Where `signal` gives the read
+   * up it throws: many are observed together, and the account API may hang.
+   */
+  observe(input: Input, facts: Facts, moment: Moment, options: { signal: AbortSignal }): Promise<Verdict>
   /**
    * One look at everything under way, for when many are followed. The answer tells whether that look *saw* this one still under
    * way; not having seen it means nothing, and it is then observed by itself.

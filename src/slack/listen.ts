@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { App } from '@slack/bolt'
+import type { AckFn, App, ViewResponseAction, ViewSubmitAction } from '@slack/bolt'
 import type { z } from 'zod'
 import type { Origin } from '../domain/origin.ts'
 import { createAnswering, type TrackedAnswer } from './answering.ts'
@@ -180,7 +180,9 @@ export function listen(
     throw new Refusal(otherVersion)
   }
 
-  app.view({ type: 'view_submission', callback_id: /^/ }, async ({ body, ack }) => {
+  app.view<ViewSubmitAction>({ type: 'view_submission', callback_id: /^/ }, ({ body, ack }) => track(takeForm(body, ack)))
+
+  async function takeForm(body: unknown, ack: AckFn<ViewResponseAction>): Promise<void> {
     const payload = SubmissionPayload.parse(body)
     const { view } = payload
     const metadata = readMetadata(view.private_metadata)
@@ -223,7 +225,7 @@ export function listen(
       await ack({ response_action: 'update', view: outcome.again(outcome.problem) })
     else if (outcome.is === 'refused') await ack({ response_action: 'errors', errors: { [outcome.blockId]: toPlainText(outcome.problem) } })
     else await ack({ response_action: 'update', view: noticeView(outcome.problem) })
-  })
+  }
 
   app.options(/^/, async ({ body, ack }) => {
     onHeard('options')
@@ -266,7 +268,7 @@ export function listen(
     }
   }
 
-  /** Waits for everything that was acknowledged and is still being worked on. */
+  /** Waits for everything that somebody asked for and is still being worked on. */
   async function settle(): Promise<void> {
     await Promise.allSettled(underway)
   }

@@ -251,10 +251,40 @@ describe('a request that is put off', () => {
 
   test('does not come back where it needs no attention any more', async () => {
     const { redis, keys, store, request } = await withRequest()
-    await store.forget(request.id)
+    await store.forget(request.id, request.revision)
     await store.putOff(request, 0)
     await store.postpone([request.id], 0)
     expect(await redis.zscore(keys.due, request.id)).toBeNull()
+  })
+})
+
+describe('a request that needs no attention any more', () => {
+  test('is forgotten where it is as it was read', async () => {
+    const { store, request } = await withRequest({ needsApproval: false })
+    await store.forget(request.id, request.revision)
+    expect(await store.due(10)).toEqual([])
+  })
+
+  test('stays due where it has moved on since it was read: what was stopped is followed again', async () => {
+    const { store, request } = await withRequest()
+    await store.transition(request, { name: 'stop', from: ['waiting'], to: 'unwatched' })
+    const stopped = (await store.find(request.id)) as Request
+    await store.transition(stopped, { name: 'watch-again', from: ['unwatched'], to: 'following', dueInMs: 0 })
+
+    await store.forget(stopped.id, stopped.revision)
+
+    expect(await store.due(10)).toEqual([request.id])
+  })
+
+  test('is forgotten where its record is gone, and stays due where it was not there yet', async () => {
+    const { redis, keys, store, request } = await withRequest({ needsApproval: false })
+    await store.forget(request.id, undefined)
+    expect(await store.due(10)).toEqual([request.id])
+
+    await redis.del(keys.record(request.id))
+    await store.forget(request.id, undefined)
+
+    expect(await store.due(10)).toEqual([])
   })
 })
 

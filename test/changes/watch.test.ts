@@ -1,9 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Follow } from '../../src/changes/follow.ts'
 import { createOutbox } from '../../src/changes/outbox.ts'
 import { createQueues } from '../../src/changes/queues.ts'
 import { createStore } from '../../src/changes/store.ts'
 import { createWatch } from '../../src/changes/watch.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
+import type { Request } from '../../src/domain/request.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
 
 /** The workers over a real Redis, with an attendant that only notes who needs attention. */
@@ -12,16 +14,21 @@ async function startWatch({
   failWith,
   refusesCards = false,
   checkEpoch = async () => {},
+  follow = async () => [],
+  untilSlackAnswers,
 }: {
   watchdogMs?: number
   failWith?: Error
   refusesCards?: boolean
   checkEpoch?: () => Promise<void>
+  follow?: Follow['follow']
+  untilSlackAnswers?: Promise<void>
 } = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })
   const outbox = createOutbox({ redis, keys })
   const attended: string[] = []
+  const sent: string[] = []
   const errors: unknown[] = []
   const tidied: string[] = []
   const queues = createQueues({ redis, keys, pollIntervalMs: 50, onError: (error) => errors.push(error) })
@@ -37,12 +44,14 @@ async function startWatch({
       attend: async (id) => {
         attended.push(id)
         if (failWith) throw failWith
-        await store.forget(id)
+        await redis.zrem(keys.due, id)
       },
       showEverything: async () => {},
     },
-    follow: { follow: async () => [] },
+    follow: { follow },
     deliver: async (id, name) => {
+      sent.push(`${id}/${name}`)
+      await untilSlackAnswers
       const taken = await outbox.lease(id, name)
       if (refusesCards && typeof taken !== 'string') {
         await outbox.settle(id, name, taken.lease, { status: 'queued', retryInMs: 60_000 })
@@ -59,7 +68,7 @@ async function startWatch({
     await watch.stop()
     await queues.close()
   })
-  return { redis, keys, store, queues, attended, errors, tidied }
+  return { redis, keys, store, queues, attended, sent, errors, tidied }
 }
 
 function ask(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
@@ -118,6 +127,42 @@ describe('the workers', () => {
     await job?.remove().catch(() => undefined)
     await ask(store, 'silent')
     await expect.poll(() => attended, { timeout: 5_000 }).toContain('silent')
+  })
+})
+
+describe('what is due', () => {
+  test('does not wait for an account API that hangs while moves are followed', async () => {
+    const { promise: answer, resolve: letAnswer } = Promise.withResolvers<never[]>()
+    const { redis, keys, store, queues, attended, sent, tidied } = await startWatch({ follow: () => answer })
+    onTestFinished(() => letAnswer([]))
+    // The watchdog has had its look: nothing ticks before it is told to.
+    await expect.poll(() => tidied.length).toBe(1)
+    await ask(store, 'moving', true)
+    const moving = (await store.find('moving')) as Request
+    await store.transition(moving, { name: 'accept', from: ['waiting'], to: 'following', dueInMs: 0 })
+    await ask(store, 'other')
+    await queues.startTicking()
+    await expect.poll(() => attended).toEqual(['other'])
+
+    await redis.zadd(keys.outbox, Date.now(), 'owed-meanwhile/card')
+
+    await expect.poll(() => sent).toContain('owed-meanwhile/card')
+    expect(await store.sinceLastTickMs()).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('does not wait for a Slack that hangs while many messages are unsent', async () => {
+    const { promise: answer, resolve: letAnswer } = Promise.withResolvers<void>()
+    const { redis, keys, store, queues, attended, sent } = await startWatch({ untilSlackAnswers: answer })
+    onTestFinished(() => letAnswer())
+    const unsent = Array.from({ length: 40 }, (_, index) => [Date.now(), `unsent-${index}/card`])
+    await redis.zadd(keys.outbox, ...unsent.flat())
+    await queues.startTicking()
+    await expect.poll(() => sent.length).toBe(16)
+
+    await ask(store, 'due')
+
+    await expect.poll(() => attended).toContain('due')
+    expect(sent).toHaveLength(16)
   })
 })
 

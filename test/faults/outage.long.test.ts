@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { usualPace } from '../../src/account-api/pacing.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { manyElasticIps } from './many-elastic-ips.ts'
 import { moveAll, patchesOf, reportsOf } from './moves.ts'
@@ -76,3 +76,49 @@ test.each<[string, FaultOrder]>([
   },
   90_000,
 )
+
+/** What the bot tells those who run it. */
+async function askOperatorPages({ bots: [bot] }: World): Promise<{ ready: boolean; checks: Record<string, string>; ticks: number }> {
+  const page = (path: string) => fetch(`http://127.0.0.1:${bot?.opsPort}${path}`)
+  const [readiness, metrics] = await Promise.all([page('/readyz'), page('/metrics')])
+  const { ready, checks } = (await readiness.json()) as { ready: boolean; checks: Record<string, string> }
+  return { ready, checks, ticks: Number(/^lockkeeper_ticks_total (\d+)/m.exec(await metrics.text())?.[1]) }
+}
+
+test('while the account API hangs, ticks end, what is owed to Slack is sent, the bot tells what is wrong, and afterwards everything goes on', async () => {
+  const many = 200
+  const world = await startWorld({
+    env: { POLICY_FILE: policyInFile(policy) },
+    account: { data: { elasticIps: manyElasticIps(many) }, moveTakes: { min: 600_000, max: 600_000 } },
+  })
+  const { accountApi, slack } = world
+  const [machine] = accountApi.world.data.virtualMachines
+  await moveAll(world)
+  await world.ada.command(`/infra vm rename ${machine?.id} after-the-storm`, { channel: ops })
+  const waiting = await untilCard(slack, /Waiting for approval/)
+
+  const hung = accountApi.faults.add({ kind: 'hang', times: Number.POSITIVE_INFINITY })
+  for (const { id } of accountApi.world.elasticIps()) accountApi.world.endMove(id)
+  await expect.poll(() => hung.fired).toBeGreaterThan(0)
+  const { ticks } = await askOperatorPages(world)
+  const limited = slack.faults.add({ method: 'chat.update', kind: '429', when: ({ ts }) => ts === waiting.ts })
+  await world.ada.click(waiting, 'Withdraw')
+  await untilCard(slack, /Withdrawn/)
+  expect(limited.fired).toBe(1)
+
+  // Two ticks take 25 s each. With 15 s for each 64 reads, one would take 75 s.
+  const told = []
+  do {
+    await delay(1_000)
+    told.push(await askOperatorPages(world))
+  } while ((told.at(-1)?.ticks ?? 0) < ticks + 2 && told.length < 80)
+  expect(told.at(-1)?.ticks).toBeGreaterThanOrEqual(ticks + 2)
+  expect(new Set(told.map(({ checks }) => checks.ticks))).toEqual(new Set(['ok']))
+  expect(told.at(-1)).toMatchObject({ ready: false, checks: { accountApi: 'The account API does not answer, or rejects the key' } })
+  expect(reportsOf(world).filter((text) => /Done/.test(text))).toEqual([])
+
+  accountApi.faults.clear()
+  const done = () => reportsOf(world).filter((text) => /Done/.test(text)).length
+  await expect.poll(done, { timeout: 60_000, interval: 1_000 }).toBe(many)
+  expect(patchesOf(world)).toHaveLength(many)
+}, 200_000)

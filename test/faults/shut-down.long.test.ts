@@ -50,6 +50,22 @@ const phases: Record<string, Phase> = {
     },
     finish: approveAtLast,
   },
+  'it is being recorded, and its form says that it takes longer': {
+    async arrange({ account, slack, ada, elasticIp, to }) {
+      await ada.command('/infra ip move', { channel: ops })
+      const form = await slack.until(() => ada.topView())
+      await ada.fill(form, { 'Elastic IP': elasticIp(0).id, Server: to })
+      const slow = account.faults.add({ method: 'GET', kind: 'delay', delayMs: 5_000 })
+      await ada.submit()
+      expect(JSON.stringify(ada.topView()?.view.blocks)).toContain('Still at it')
+      expect(slack.messages(ops)).toEqual([])
+      return () => slow.fired
+    },
+    async finish(scene) {
+      expect(JSON.stringify(scene.ada.topView()?.view.blocks)).toContain('Asked for')
+      await approveAtLast(scene)
+    },
+  },
   'its card is being posted': {
     async arrange({ slack, ada, elasticIp, to }) {
       const slow = slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 4_000 })

@@ -205,7 +205,7 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
     return acks
   }
 
-  return { registered, handled, gated, answers, homes, acked, deliver }
+  return { registered, handled, gated, answers, homes, acked, deliver, settle: listening.settle }
 }
 
 const refuse = async () => {
@@ -326,6 +326,23 @@ describe.each(ways)('$name', ({ method, body, at, origin: expected }) => {
     expect(before).toEqual([])
     expect(handled.filter((what) => !what.startsWith('opened'))).toEqual([])
     if (method !== 'event') expect(acks).toHaveLength(1)
+  })
+})
+
+describe.each(ways.filter(({ method }) => method !== 'options'))('$name', ({ method, body }) => {
+  it('is waited for at the end', async () => {
+    const { promise: authorized, resolve: authorize } = Promise.withResolvers<void>()
+    const { deliver, gated, handled, homes, answers, settle } = setUp({ authorize: () => authorized })
+    void deliver(method, body)
+    await expect.poll(() => gated.length).toBe(1)
+
+    const settled = settle().then(() => 'settled')
+    const first = await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, 20, 'still at it'))])
+    authorize()
+    await settled
+
+    expect(first).toBe('still at it')
+    expect(handled.length + homes.length + answers.length).toBeGreaterThan(0)
   })
 })
 

@@ -65,8 +65,8 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     differences: differencesOf,
     describe: describeMove,
     run,
-    observe: async (input, facts, moment) => {
-      const seen = await accountApi.elasticIps.get(input.elasticIpId).catch((error: unknown) => {
+    observe: async (input, facts, moment, { signal }) => {
+      const seen = await accountApi.elasticIps.get(input.elasticIpId, { signal }).catch((error: unknown) => {
         if (!(error instanceof ApiError && error.status === 404)) throw error
         return goneUnlessListed(input.elasticIpId)
       })

@@ -45,8 +45,8 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
       const renamed = await accountApi.virtualMachines.rename(virtualMachineId, name, { onAnswer })
       return renamed.name === name ? 'done' : 'following'
     },
-    observe: async ({ virtualMachineId, name }, { oldName }, moment) => {
-      const seen = (await accountApi.virtualMachines.get(virtualMachineId).catch(nothingIfAbsent)) ?? 'gone'
+    observe: async ({ virtualMachineId, name }, { oldName }, moment, { signal }) => {
+      const seen = (await accountApi.virtualMachines.get(virtualMachineId, { signal }).catch(nothingIfAbsent)) ?? 'gone'
       return judgeRename({ id: virtualMachineId, from: oldName, to: name }, seen, moment)
     },
     doneSentence: (facts) => `${subjectOf(facts)} is called ${facts.newName} now.`,
