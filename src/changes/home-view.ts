@@ -14,6 +14,8 @@ export interface HomeContent {
   waitsForMe: HomeEntry[]
   mine: HomeEntry[]
   moving: HomeEntry[]
+  /** How many there are beyond these, because they are so many. Of those that wait it is not known for whom. */
+  unread: { waiting: number; mine: number; moving: number }
   now: number
 }
 
@@ -21,28 +23,28 @@ export interface HomeContent {
 const mostBlocks = 100
 
 /** What a person sees who opens the bot's Home tab. What is to be decided is shown whole, as on its card. Pure. */
-export function homeBlocks({ waitsForMe, mine, moving, now }: HomeContent): KnownBlock[] {
+export function homeBlocks({ waitsForMe, mine, moving, unread, now }: HomeContent): KnownBlock[] {
   const blocks: KnownBlock[] = []
-  add(
+  addWaiting(
     blocks,
-    `Waits for you (${waitsForMe.length})`,
     waitsForMe.map((entry) => wholeEntry(entry)),
-    'Nothing waits for your decision.',
-    60,
+    unread.waiting,
   )
   add(
     blocks,
-    `You asked for (${mine.length})`,
+    `You asked for (${mine.length + unread.mine})`,
     mine.map((entry) => shortEntry(entry, 'mine', now)),
     'You have not asked for anything lately.',
     80,
+    unread.mine,
   )
   add(
     blocks,
-    `Moving now (${moving.length})`,
+    `Moving now (${moving.length + unread.moving})`,
     moving.map((entry) => shortEntry(entry, 'moving', now)),
     'Nothing else is under way.',
     mostBlocks - 2,
+    unread.moving,
   )
   const refreshed = mrkdwn`As of ${dateTime(now)}. It is shown anew whenever you open this tab or press one of its buttons.`
   return [...blocks, ...context([refreshed])]
@@ -53,8 +55,18 @@ export function refusedHome(words: Mrkdwn): KnownBlock[] {
   return [header('Lockkeeper'), ...wholeSection(words)]
 }
 
-/** One part of the page, with as many entries as fit below `upTo` blocks; what does not is counted. */
-function add(blocks: KnownBlock[], title: string, entries: KnownBlock[][], empty: string, upTo: number): void {
+function addWaiting(blocks: KnownBlock[], entries: KnownBlock[][], unread: number): void {
+  if (unread === 0) {
+    add(blocks, `Waits for you (${entries.length})`, entries, 'Nothing waits for your decision.', 60)
+    return
+  }
+  const empty = 'Of the requests that have waited longest, none waits for your decision.'
+  add(blocks, `Waits for you (at least ${entries.length})`, entries, empty, 59)
+  blocks.push(...context([mrkdwn`${unread} more wait for somebody. Whether for you is looked at once fewer wait.`]))
+}
+
+/** One part of the page, with as many entries as fit below `upTo` blocks; what does not is counted, with the `unread`. */
+function add(blocks: KnownBlock[], title: string, entries: KnownBlock[][], empty: string, upTo: number, unread = 0): void {
   blocks.push(header(title))
   if (entries.length === 0) blocks.push(...context([mrkdwn`${empty}`]))
   let shown = 0
@@ -63,8 +75,8 @@ function add(blocks: KnownBlock[], title: string, entries: KnownBlock[][], empty
     blocks.push(...entry)
     shown += 1
   }
-  if (shown < entries.length)
-    blocks.push(...context([mrkdwn`${entries.length - shown} more do not fit in here: see *pending* and *moves*.`]))
+  const left = entries.length - shown + unread
+  if (left > 0) blocks.push(...context([mrkdwn`${left} more do not fit in here: see *pending* and *moves*.`]))
 }
 
 function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
