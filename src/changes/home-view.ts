@@ -1,9 +1,10 @@
 import type { Button, KnownBlock } from '@slack/web-api'
+import type { Request } from '../domain/request.ts'
 import { actions, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import { cardButtons } from './buttons.ts'
 import { type CardView, cardActions, cardBody } from './card.ts'
-import { stateWords, timeTaken } from './words.ts'
+import { stateWords, timeApproved, timeTaken } from './words.ts'
 
 export interface HomeEntry {
   card: CardView
@@ -90,17 +91,21 @@ function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
 
 function shortEntry({ card, link: address }: HomeEntry, part: string, now: number): KnownBlock[] {
   const { request, description } = card
-  const underway = request.endedAt === undefined && request.sentAt !== undefined
-  const state = stateWords(request, description.underway)
-  const how = underway
-    ? mrkdwn`${state} for ${timeTaken(request, now)}`
-    : mrkdwn`${state}, ${dateTime(request.endedAt ?? request.createdAt)}`
+  const how = standing(request, description.underway, now)
   const who = part === 'mine' ? [] : [mrkdwn`asked for by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the card')], '  ·  ')
   return [
     ...wholeSection(mrkdwn`*${titleOf(card)}*\n${line}`),
     ...actions(shortActions(card, part), `home-${part}-${request.id}-${request.revision}`),
   ]
+}
+
+/** One that was told as ended may be under way again: its state tells, and not when it ended. */
+function standing(request: Request, underway: string, now: number): Mrkdwn {
+  const state = stateWords(request, underway)
+  if (request.state === 'approved') return mrkdwn`${state} ${timeApproved(request, now)} ago`
+  if (request.state === 'starting' || request.state === 'following') return mrkdwn`${state} for ${timeTaken(request, now)}`
+  return mrkdwn`${state}, ${dateTime(request.endedAt ?? request.createdAt)}`
 }
 
 /** Whoever asked for it does not decide it, unless the rules let them break the glass. */

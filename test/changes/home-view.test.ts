@@ -88,6 +88,27 @@ describe('the Home tab', () => {
     `)
   })
 
+  test('tells of what is under way how long it has been, also where it was told as ended before', () => {
+    const sentAt = now - 25 * minutes
+    const words = readableBlocks(
+      homeBlocks(
+        content({
+          mine: [
+            entry({ state: 'following', sentAt, endedAt: now - 10 * minutes, stoppedBy: 'U0BEN00001' }),
+            entry({ state: 'approved', decidedAt: now - minutes }),
+            entry({ state: 'unwatched', sentAt, endedAt: now - 10 * minutes }),
+          ],
+        }),
+      ),
+    )
+
+    expect(words.match(/^.*(?= {2}· {2}in )/gm)).toEqual([
+      'moving for 25 min',
+      'approved 1 min ago',
+      'no longer followed, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
+    ])
+  })
+
   test('shows a request without a link where its card is not there yet', () => {
     const blocks = readableBlocks(homeBlocks(content({ mine: [{ ...entry(), link: undefined }] })))
 

@@ -61,6 +61,24 @@ describe('/infra moves', () => {
     ])
   })
 
+  test('tells of each how it stands, and for how long', async () => {
+    const { rows } = await ask([
+      move('following', { state: 'following', decidedAt: now - 3 * minutes, sentAt: now - 2 * minutes, lateAt: now - minutes }),
+      move('starting', { state: 'starting', decidedAt: now - minutes, sentAt: now - 3_000 }),
+      move('approved', { state: 'approved', decidedAt: now - minutes }),
+      move('waiting'),
+    ])
+
+    expect(rows.map((row) => row.split('\n')[1])).toMatchInlineSnapshot(`
+      [
+        "moving for 2 min, *late*  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
+        "starting for 3 s  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
+        "approved 1 min ago, not sent yet  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
+        "waiting for approval until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
+      ]
+    `)
+  })
+
   test('shows the ten moves that ended last, whatever else has ended since', async () => {
     const renames = many(300, { kind: 'vm.rename', state: 'done', sentAt: askedAt, endedAt: askedAt })
     const moves = many(12, { state: 'failed', sentAt: askedAt, endedAt: askedAt })

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../changes/catalog.ts'
 import type { Store } from '../../changes/store.ts'
-import { stateWords, timeTaken } from '../../changes/words.ts'
+import { stateWords, timeApproved, timeTaken } from '../../changes/words.ts'
 import { isOpen, type Outline, type Request } from '../../domain/request.ts'
 import type { Listing } from '../../slack/listing.ts'
 import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
@@ -87,13 +87,12 @@ export function moveListing(moves: Move[], unlisted: Unlisted, now: number): Lis
 }
 
 function flightRow({ request, sentence, underway }: Move, now: number): Mrkdwn {
-  const late = request.lateAt === undefined ? '' : ', *late*'
-  return row(
-    ':arrows_counterclockwise:',
-    sentence,
-    mrkdwn`${stateWords(request, underway)} for ${timeTaken(request, now)}${mrkdwnOf(late)}`,
-    request,
-  )
+  const late = request.lateAt === undefined ? mrkdwn`` : mrkdwn`, *late*`
+  const state =
+    request.state === 'approved'
+      ? mrkdwn`approved ${timeApproved(request, now)} ago, not sent yet`
+      : mrkdwn`${stateWords(request, underway)} for ${timeTaken(request, now)}${late}`
+  return row(':arrows_counterclockwise:', sentence, state, request)
 }
 
 function waitingRow({ request, sentence }: Move): Mrkdwn {
@@ -116,8 +115,4 @@ function row(mark: string, sentence: string, state: Mrkdwn, { origin }: Request)
     [mrkdwn`${mark} *${sentence}*`, mrkdwn`${state}  ·  asked for by ${mention(origin.userId)} in <#${origin.channelId}>`],
     '\n',
   )
-}
-
-function mrkdwnOf(text: ', *late*' | ''): Mrkdwn {
-  return text === '' ? mrkdwn`` : mrkdwn`, *late*`
 }
