@@ -1,5 +1,5 @@
 import type { Origin } from '../domain/origin.ts'
-import type { Outline, Request } from '../domain/request.ts'
+import { isOpen, type Outline, type Request } from '../domain/request.ts'
 import type { Messenger } from '../slack/messenger.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 import type { Access } from './access.ts'
@@ -34,31 +34,29 @@ export function createHome({ store, access, messenger, view, linkTo, onError }: 
   async function gather(viewer: Origin): Promise<HomeContent> {
     const isMine = ({ origin }: Outline) => origin.userId === viewer.userId
     const [open, ended, now] = await Promise.all([store.open(), store.ended(most.ended, isMine), store.now()])
-    const waiting = await read(
-      open.filter(({ state }) => state === 'waiting'),
-      most.waiting,
-    )
-    const mine = await read(open.filter(isMine), most.shown)
-    const moving = await read(
-      open.filter((outline) => !isMine(outline) && outline.state !== 'waiting'),
-      most.shown,
-    )
+    const waiting = await read(open, ({ state }) => state === 'waiting', most.waiting)
+    const mine = await read(open, isMine, most.shown)
+    const moving = await read(open, (each) => !isMine(each) && isOpen(each.state) && each.state !== 'waiting', most.shown)
+    // One of mine that ended meanwhile may be in both: Slack takes no page that has something twice.
+    const endedBefore = ended.filter(({ id }) => !open.some((each) => each.id === id))
     const rulings = await Promise.all(waiting.requests.map((request) => access.judge(viewer, { to: 'decide', request })))
     const waitsForMe = waiting.requests.filter(
       (request, index) => rulings[index]?.allowed && !request.approvals.some(({ by }) => by === viewer.userId),
     )
     return {
       waitsForMe: entries(waitsForMe),
-      mine: entries([...mine.requests, ...ended]),
+      mine: entries([...mine.requests, ...endedBefore]),
       moving: entries(moving.requests),
       unread: { waiting: waiting.unread, mine: mine.unread, moving: moving.unread },
       now,
     }
   }
 
-  async function read(outlines: Outline[], limit: number) {
-    const requests = await store.findMany(outlines.slice(0, limit).map(({ id }) => id))
-    return { requests, unread: Math.max(0, outlines.length - limit) }
+  /** The first of those that fit, and still do when they are read. */
+  async function read(open: Outline[], fits: (outline: Outline) => boolean, limit: number) {
+    const fitting = open.filter(fits)
+    const requests = await store.findMany(fitting.slice(0, limit).map(({ id }) => id))
+    return { requests: requests.filter(fits), unread: Math.max(0, fitting.length - limit) }
   }
 
   /** One that does not fit this version (any more) must not hide the others. */

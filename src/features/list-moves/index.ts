@@ -43,7 +43,9 @@ export function listMoves({ store, catalog }: ListMovesParts): Feature {
           const waiting = moves.filter(({ state }) => state === 'waiting')
           const inFlight = moves.filter(({ state }) => state !== 'waiting')
           const listed = [...inFlight.slice(0, mostOpen), ...waiting.slice(0, mostOpen)]
-          const requests = [...(await store.findMany(listed.map(({ id }) => id))), ...ended]
+          const read = await store.findMany(listed.map(({ id }) => id))
+          // One that ended meanwhile may be in both.
+          const requests = [...read, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
           const unlisted = { inFlight: Math.max(0, inFlight.length - mostOpen), waiting: Math.max(0, waiting.length - mostOpen) }
           await call.list(
             moveListing(

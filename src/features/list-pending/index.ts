@@ -1,5 +1,6 @@
 import type { Access } from '../../changes/access.ts'
 import type { Store } from '../../changes/store.ts'
+import type { Outline } from '../../domain/request.ts'
 import type { Feature } from '../feature.ts'
 import { type Pending, pendingListing } from './messages.ts'
 
@@ -23,10 +24,11 @@ export function listPending({ store, access, linkTo }: ListPendingParts): Featur
         example: '',
         need: 'read',
         run: async ({ asked: { origin }, list }) => {
-          const waiting = (await store.open()).filter(({ state, needsApproval }) => state === 'waiting' && needsApproval)
-          const shown = await store.findMany(waiting.slice(0, mostShown).map(({ id }) => id))
+          const waiting = (await store.open()).filter(waits)
+          const read = await store.findMany(waiting.slice(0, mostShown).map(({ id }) => id))
           const rows = await Promise.all(
-            shown.map(async (request): Promise<Pending> => {
+            // One may have been decided since.
+            read.filter(waits).map(async (request): Promise<Pending> => {
               const by = request.approvals.map((approval) => approval.by)
               const [ruling, { missing, needed }] = await Promise.all([
                 access.judge(origin, { to: 'decide', request }),
@@ -47,4 +49,8 @@ export function listPending({ store, access, linkTo }: ListPendingParts): Featur
       },
     ],
   }
+}
+
+function waits({ state, needsApproval }: Outline): boolean {
+  return state === 'waiting' && needsApproval
 }
