@@ -169,7 +169,7 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     for (let at = 0; at < ids.length; at += readAtOnce) {
       const pipeline = redis.pipeline()
       for (const id of ids.slice(at, at + readAtOnce)) ask(pipeline, keys.record(id))
-      for (const [, answer] of (await guardStore(() => pipeline.exec())) ?? []) yield answer
+      yield* await guardStore(async () => ((await pipeline.exec()) ?? []).map(answerOf))
     }
   }
 
@@ -332,6 +332,12 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
   }
 }
 export type Store = ReturnType<typeof createStore>
+
+/** Something else in a record's place is that record's fault alone. Any other error says nothing of what is there. */
+function answerOf([error, answer]: [Error | null, unknown]): unknown {
+  if (error && !error.message.startsWith('WRONGTYPE')) throw error
+  return answer
+}
 
 type Noted = Pick<Request, 'id' | 'kind' | 'resource' | 'sentence' | 'origin' | 'hash'>
 

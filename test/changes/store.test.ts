@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createOutbox } from '../../src/changes/outbox.ts'
-import { createStore, type NewRequest, type Transition } from '../../src/changes/store.ts'
+import { createStore, type NewRequest, type Store, type Transition } from '../../src/changes/store.ts'
 import type { AuditNote } from '../../src/domain/audit-entry.ts'
+import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from './redis-for-test.ts'
 
@@ -170,10 +171,12 @@ describe('of many requests', () => {
   test('every one that is open is told in short, but not one that does not fit', async () => {
     const { redis, keys, store, ids } = await withMany(1_001)
     await redis.hset(keys.record('r7'), 'state', '"of another age"')
+    await redis.set(keys.record('r8'), 'not a record')
 
     const open = await store.open()
 
-    expect(open.map(({ id }) => id).toSorted()).toEqual(ids.filter((id) => id !== 'r7').toSorted())
+    expect(open.map(({ id }) => id).toSorted()).toEqual(ids.filter((id) => !['r7', 'r8'].includes(id)).toSorted())
+    expect(await store.findMany(['r7', 'r8', 'r9'])).toMatchObject([{ id: 'r9' }])
     expect(open[0]).toEqual({
       id: expect.any(String),
       kind: 'ip.move',
@@ -181,6 +184,21 @@ describe('of many requests', () => {
       needsApproval: true,
       origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
     })
+  })
+
+  test.each([
+    ['in short', 'hmget', (store: Store) => store.open()],
+    ['whole', 'hgetall', (store: Store) => store.findMany(['r0'])],
+  ])('none is taken for gone because Redis does not answer: %s', async (_, command, read) => {
+    const { keys } = await withMany(1)
+    const { redis, proxy } = await connectLossyRedis('prompt')
+    const store = createStore({ redis, keys, audit: noAudit })
+    const { promise: end, resolve } = Promise.withResolvers<void>()
+    proxy.holdSent((sent) => sent.includes(command), end)
+
+    await expect(read(store)).rejects.toThrow(StoreUnavailableError)
+
+    resolve()
   })
 
   test('the latest that ended and fit are found behind all the others', async () => {
