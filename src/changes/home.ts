@@ -1,17 +1,17 @@
 import type { Origin } from '../domain/origin.ts'
-import { isOpen, type Request } from '../domain/request.ts'
+import { isOpen, type Outline, type Request } from '../domain/request.ts'
 import type { Messenger } from '../slack/messenger.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 import type { Access } from './access.ts'
 import type { CardView } from './card.ts'
-import { homeBlocks, refusedHome } from './home-view.ts'
+import { type HomeContent, homeBlocks, refusedHome } from './home-view.ts'
 import type { Store } from './store.ts'
 
-/** As many are looked at; what is shown is limited by what a Home tab holds. */
-const looked = { open: 500, ended: 50 }
+/** Of so many that wait is asked who may decide them; of the others so many are read, which is more than a Home tab holds. */
+const most = { waiting: 500, shown: 100, ended: 20 }
 
 interface HomeParts {
-  store: Pick<Store, 'open' | 'ended' | 'now'>
+  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'now'>
   access: Pick<Access, 'judge'>
   messenger: Pick<Messenger, 'publishHome'>
   view: (request: Request) => CardView
@@ -31,17 +31,32 @@ export function createHome({ store, access, messenger, view, linkTo, onError }: 
     return published.is === 'refused' ? { refused: published.error } : { unanswered: 'Slack did not answer' }
   }
 
-  async function gather(viewer: Origin) {
-    const [open, ended, now] = await Promise.all([store.open(looked.open), store.ended(looked.ended), store.now()])
-    const waiting = open.filter(({ state }) => state === 'waiting')
-    const rulings = await Promise.all(waiting.map((request) => access.judge(viewer, { to: 'decide', request })))
-    const waitsForMe = waiting.filter(
+  async function gather(viewer: Origin): Promise<HomeContent> {
+    const isMine = ({ origin }: Outline) => origin.userId === viewer.userId
+    const [open, ended, now] = await Promise.all([store.open(), store.ended(most.ended, isMine), store.now()])
+    const waiting = await read(open, ({ state }) => state === 'waiting', most.waiting)
+    const mine = await read(open, isMine, most.shown)
+    const moving = await read(open, (each) => !isMine(each) && isOpen(each.state) && each.state !== 'waiting', most.shown)
+    // One of mine that ended meanwhile may be in both: Slack takes no page that has something twice.
+    const endedBefore = ended.filter(({ id }) => !open.some((each) => each.id === id))
+    const rulings = await Promise.all(waiting.requests.map((request) => access.judge(viewer, { to: 'decide', request })))
+    const waitsForMe = waiting.requests.filter(
       (request, index) => rulings[index]?.allowed && !request.approvals.some(({ by }) => by === viewer.userId),
     )
-    const mine = [...open, ...ended.slice(0, 20)].filter(({ origin }) => origin.userId === viewer.userId)
-    const shown = new Set([...waitsForMe, ...mine].map(({ id }) => id))
-    const moving = open.filter(({ id, state }) => !shown.has(id) && isOpen(state) && state !== 'waiting')
-    return { waitsForMe: entries(waitsForMe), mine: entries(mine), moving: entries(moving), now }
+    return {
+      waitsForMe: entries(waitsForMe),
+      mine: entries([...mine.requests, ...endedBefore]),
+      moving: entries(moving.requests),
+      unread: { waiting: waiting.unread, mine: mine.unread, moving: moving.unread },
+      now,
+    }
+  }
+
+  /** The first of those that fit, and still do when they are read. */
+  async function read(open: Outline[], fits: (outline: Outline) => boolean, limit: number) {
+    const fitting = open.filter(fits)
+    const requests = await store.findMany(fitting.slice(0, limit).map(({ id }) => id))
+    return { requests: requests.filter(fits), unread: Math.max(0, fitting.length - limit) }
   }
 
   /** One that does not fit this version (any more) must not hide the others. */

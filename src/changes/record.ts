@@ -1,4 +1,4 @@
-import { Request } from '../domain/request.ts'
+import { Outline, Request } from '../domain/request.ts'
 
 /** A hash of Redis that holds a request: JSON by field. Fields with a colon are marks of scripts (`token:approve`, `outbox:card`). */
 export type RecordHash = Record<string, string>
@@ -18,6 +18,17 @@ export function decodeRecord(hash: RecordHash): Request {
 export function decodeIfFit(hash: RecordHash): Request | undefined {
   try {
     return decodeRecord(hash)
+  } catch {
+    return undefined
+  }
+}
+
+export const outlineFields = Object.keys(Outline.shape)
+
+/** `values`: the fields of an outline, in order. */
+export function decodeOutlineIfFit(values: (string | null)[]): Outline | undefined {
+  try {
+    return Outline.parse(Object.fromEntries(outlineFields.map((name, index) => [name, JSON.parse(values[index] ?? '')])))
   } catch {
     return undefined
   }

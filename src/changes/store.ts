@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Redis } from 'ioredis'
+import type { ChainableCommander, Redis } from 'ioredis'
 import type { AuditNote } from '../domain/audit-entry.ts'
 import type { ChangeKind } from '../domain/change.ts'
 import type { Origin } from '../domain/origin.ts'
-import { isOpen, openStates, Request, type RequestState } from '../domain/request.ts'
+import { isOpen, type Outline, openStates, Request, type RequestState } from '../domain/request.ts'
 import type { Audit } from './audit.ts'
 import type { Keys } from './keys.ts'
-import { decodeIfFit, decodeRecord, encodeFields, type RecordHash } from './record.ts'
+import { decodeIfFit, decodeOutlineIfFit, decodeRecord, encodeFields, outlineFields, type RecordHash } from './record.ts'
 import { guardStore } from './redis.ts'
 import { createScripts } from './scripts.ts'
 
@@ -149,13 +149,27 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
 
   /** Those that are there and can be read, a part at a time: one record that does not fit (any more) must not hide the others. `find` tells of it. */
   async function* findEach(ids: string[]): AsyncGenerator<Request> {
+    const hashes = readEach(ids, (pipeline, record) => pipeline.hgetall(record))
+    for await (const hash of hashes) {
+      const request = decodeIfFit((hash ?? {}) as RecordHash)
+      if (request) yield request
+    }
+  }
+
+  /** The same, in short. */
+  async function* outlineEach(ids: string[]): AsyncGenerator<Outline> {
+    const answers = readEach(ids, (pipeline, record) => pipeline.hmget(record, ...outlineFields))
+    for await (const values of answers) {
+      const outline = decodeOutlineIfFit((values ?? []) as (string | null)[])
+      if (outline) yield outline
+    }
+  }
+
+  async function* readEach(ids: string[], ask: (pipeline: ChainableCommander, record: string) => void): AsyncGenerator<unknown> {
     for (let at = 0; at < ids.length; at += readAtOnce) {
       const pipeline = redis.pipeline()
-      for (const id of ids.slice(at, at + readAtOnce)) pipeline.hgetall(keys.record(id))
-      for (const [, hash] of (await guardStore(() => pipeline.exec())) ?? []) {
-        const request = decodeIfFit((hash ?? {}) as RecordHash)
-        if (request) yield request
-      }
+      for (const id of ids.slice(at, at + readAtOnce)) ask(pipeline, keys.record(id))
+      yield* await guardStore(async () => ((await pipeline.exec()) ?? []).map(answerOf))
     }
   }
 
@@ -253,13 +267,21 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     return at === null ? Number.POSITIVE_INFINITY : (await now()) - Number(at)
   }
 
-  async function open(limit = 100): Promise<Request[]> {
-    return findMany(await guardStore(() => redis.zrange(keys.open, '0', String(limit - 1))))
+  /** All that are open, in short, so that none is overlooked where they are many: those first whose last step is longest ago. */
+  async function open(): Promise<Outline[]> {
+    const found: Outline[] = []
+    for await (const outline of outlineEach(await guardStore(() => redis.zrange(keys.open, '0', '-1')))) found.push(outline)
+    return found
   }
 
-  /** The latest that ended, newest first. */
-  async function ended(limit = 20): Promise<Request[]> {
-    return findMany(await guardStore(() => redis.zrevrange(keys.ended, 0, limit - 1)))
+  /** The latest that ended and fit, newest first, of all that are kept. */
+  async function ended(limit: number, fits: (outline: Outline) => boolean): Promise<Request[]> {
+    const found: string[] = []
+    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, -1)))) {
+      if (fits(outline)) found.push(outline.id)
+      if (found.length === limit) break
+    }
+    return findMany(found)
   }
 
   /** Which request holds a resource, if one does. */
@@ -311,6 +333,12 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
   }
 }
 export type Store = ReturnType<typeof createStore>
+
+/** Something else in a record's place is that record's fault alone. Any other error says nothing of what is there. */
+function answerOf([error, answer]: [Error | null, unknown]): unknown {
+  if (error && !error.message.startsWith('WRONGTYPE')) throw error
+  return answer
+}
 
 type Noted = Pick<Request, 'id' | 'kind' | 'resource' | 'sentence' | 'origin' | 'hash'>
 

@@ -26,7 +26,15 @@ export function stateWords(request: Pick<Request, 'state'>, underway?: string): 
 
 /** From the write to the end (or to now, while it takes effect): `43 s`, `less than a second`. */
 export function timeTaken(request: Request, now: number = request.endedAt ?? Date.now()): string {
-  const ms = now - (request.sentAt ?? request.createdAt)
+  return span(now - (request.sentAt ?? request.createdAt))
+}
+
+/** From the approval to now, while it is not sent. */
+export function timeApproved(request: Request, now: number): string {
+  return span(now - (request.decidedAt ?? request.createdAt))
+}
+
+function span(ms: number): string {
   return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }
 

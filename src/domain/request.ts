@@ -102,6 +102,10 @@ export const Request = z.object({
 })
 export type Request = z.infer<typeof Request>
 
+/** As much of a request as tells which of thousands to show. */
+export const Outline = Request.pick({ id: true, kind: true, state: true, needsApproval: true, origin: true })
+export type Outline = z.infer<typeof Outline>
+
 /** What is kept in memory of a request between looks that tell nothing new: enough to see whether it is still under way, or late. */
 export type Underway = Pick<Request, 'id' | 'kind' | 'input' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'watchedUntil'>
 

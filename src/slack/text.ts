@@ -49,8 +49,8 @@ export function escapeMrkdwn(text: string): Mrkdwn {
 }
 
 /**
- * Template tag for everything the bot says: what is interpolated is escaped, unless it is Mrkdwn already. A list is not: join it
- * with `joinMrkdwn` first.
+ * Template tag for everything the bot says: what is interpolated is escaped and put on one line, unless it is Mrkdwn already. A
+ * list is not: join it with `joinMrkdwn` first.
  */
 export function mrkdwn(strings: TemplateStringsArray, ...values: (Mrkdwn | string | number)[]): Mrkdwn {
   const parts = strings.map((part, index) => {
@@ -120,8 +120,9 @@ export function toPlainText(words: Mrkdwn): string {
     .replaceAll('&amp;', '&')
 }
 
+/** On one line, so that it cannot pass for another line of the bot's. Our own spaces around it stay. */
 function escaped(text: string): string {
-  return cleanText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return cleanText(text).replaceAll(/\n\s*/g, ' ').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 function reference(mark: string, id: string): Mrkdwn {

@@ -22,7 +22,7 @@ function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardVi
 }
 
 function content(more: Partial<HomeContent> = {}): HomeContent {
-  return { waitsForMe: [], mine: [], moving: [], now, ...more }
+  return { waitsForMe: [], mine: [], moving: [], unread: { waiting: 0, mine: 0, moving: 0 }, now, ...more }
 }
 
 /** So many requests, each of another id. */
@@ -88,6 +88,27 @@ describe('the Home tab', () => {
     `)
   })
 
+  test('tells of what is under way how long it has been, also where it was told as ended before', () => {
+    const sentAt = now - 25 * minutes
+    const words = readableBlocks(
+      homeBlocks(
+        content({
+          mine: [
+            entry({ state: 'following', sentAt, endedAt: now - 10 * minutes, stoppedBy: 'U0BEN00001' }),
+            entry({ state: 'approved', decidedAt: now - minutes }),
+            entry({ state: 'unwatched', sentAt, endedAt: now - 10 * minutes }),
+          ],
+        }),
+      ),
+    )
+
+    expect(words.match(/^.*(?= {2}· {2}in )/gm)).toEqual([
+      'moving for 25 min',
+      'approved 1 min ago',
+      'no longer followed, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
+    ])
+  })
+
   test('shows a request without a link where its card is not there yet', () => {
     const blocks = readableBlocks(homeBlocks(content({ mine: [{ ...entry(), link: undefined }] })))
 
@@ -116,6 +137,15 @@ describe('however much there is on the Home tab', () => {
       'there is much of everything',
       content({ waitsForMe: many(40), mine: many(40, { state: 'rejected' }), moving: many(40, { state: 'starting' }) }),
     ],
+    [
+      'there is more than is read',
+      content({
+        waitsForMe: many(40),
+        mine: many(40),
+        moving: many(40, { state: 'starting' }),
+        unread: { waiting: 0, mine: 300, moving: 9_000 },
+      }),
+    ],
     ['what waits is long', content({ waitsForMe: many(10, { reason: 'y'.repeat(500) }, { description: longFacts }), mine: many(3) })],
     [
       'one that waits is as long as a card can be',
@@ -139,14 +169,28 @@ describe('however much there is on the Home tab', () => {
     const leftOut = (part: string) => Number(/\((\d+) more do not fit/.exec(part)?.[1] ?? 0)
 
     for (const [title, all] of [
-      ['Waits for you', each.waitsForMe],
-      ['You asked for', each.mine],
-      ['Moving now', each.moving],
+      ['Waits for you', each.waitsForMe.length],
+      ['You asked for', each.mine.length + each.unread.mine],
+      ['Moving now', each.moving.length + each.unread.moving],
     ] as const) {
       const part = shown(title)
-      expect(part).toContain(`${title} (${all.length})`)
-      expect((part.match(/Open the card/g) ?? []).length + leftOut(part)).toBe(all.length)
+      expect(part).toContain(`${title} (${all})`)
+      expect((part.match(/Open the card/g) ?? []).length + leftOut(part)).toBe(all)
     }
+  })
+
+  test.each([
+    ['one waits', 1, 'Waits for you (at least 1)'],
+    ['none waits', 0, 'Waits for you (at least 0)'],
+    ['many wait', 100, 'Waits for you (at least 100)'],
+  ])('what was not looked at is not told as nothing: %s for sure', (_, count, title) => {
+    const blocks = homeBlocks(content({ waitsForMe: many(count), unread: { waiting: 112, mine: 0, moving: 0 } }))
+    const words = readableBlocks(blocks)
+
+    expect(words).toContain(title)
+    expect(words).toContain('112 more wait for somebody.')
+    expect(words).not.toContain('Nothing waits')
+    expect(blocks.length).toBeLessThanOrEqual(100)
   })
 
   test('no part takes the whole page: something of each is shown', () => {

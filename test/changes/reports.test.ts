@@ -165,3 +165,14 @@ describe('what is told of an end', () => {
     expect(report(view({ request: requestFor({ state: 'following', sentAt, stoppedBy: 'U0CHI00001' }) }), 'stopped')).toBeUndefined()
   })
 })
+
+test.each([
+  ['reminder-half', requestFor()],
+  ['ended', requestFor({ state: 'done', sentAt: askedAt, endedAt: askedAt + minutes })],
+] as const)('a name from outside is no line of the bot (%s)', (name, request) => {
+  const sentence = 'Revoke API key x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
+  const told = report(view({ request, description: { ...description, sentence }, done: sentence }), name)
+
+  expect(told?.text).toContain('Revoke API key x :large_green_circle:')
+  expect(told?.text).not.toContain('\n')
+})

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createOutbox } from '../../src/changes/outbox.ts'
-import { createStore, type NewRequest, type Transition } from '../../src/changes/store.ts'
+import { createStore, type NewRequest, type Store, type Transition } from '../../src/changes/store.ts'
 import type { AuditNote } from '../../src/domain/audit-entry.ts'
+import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from './redis-for-test.ts'
 
@@ -142,7 +143,7 @@ describe('a step', () => {
     await store.transition(request, reject)
     expect(await redis.get(keys.resource(request.resource))).toBeNull()
     expect(await store.open()).toEqual([])
-    expect((await store.ended()).map(({ id }) => id)).toEqual([request.id])
+    expect((await store.ended(10, () => true)).map(({ id }) => id)).toEqual([request.id])
     expect(await outbox.owed(request.id)).toEqual(['ended'])
     expect(await redis.pttl(keys.record(request.id))).toBeGreaterThan(29 * 86_400_000)
     expect(await store.due(10)).toEqual([])
@@ -155,6 +156,58 @@ describe('a step', () => {
     expect(await redis.pttl(keys.record(request.id))).toBe(-1)
     expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
     expect((await store.open()).map(({ id }) => id)).toEqual([request.id])
+  })
+})
+
+describe('of many requests', () => {
+  async function withMany(count: number) {
+    const { redis, keys } = connectTestRedis()
+    const store = createStore({ redis, keys, audit: noAudit })
+    const ids = Array.from({ length: count }, (_, index) => `r${index}`)
+    await Promise.all(ids.map((id) => store.create(newRequest({ id, resource: `elastic_ip:${id}` }))))
+    return { redis, keys, store, ids }
+  }
+
+  test('every one that is open is told in short, but not one that does not fit', async () => {
+    const { redis, keys, store, ids } = await withMany(1_001)
+    await redis.hset(keys.record('r7'), 'state', '"of another age"')
+    await redis.set(keys.record('r8'), 'not a record')
+
+    const open = await store.open()
+
+    expect(open.map(({ id }) => id).toSorted()).toEqual(ids.filter((id) => !['r7', 'r8'].includes(id)).toSorted())
+    expect(await store.findMany(['r7', 'r8', 'r9'])).toMatchObject([{ id: 'r9' }])
+    expect(open[0]).toEqual({
+      id: expect.any(String),
+      kind: 'ip.move',
+      state: 'waiting',
+      needsApproval: true,
+      origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
+    })
+  })
+
+  test.each([
+    ['in short', 'hmget', (store: Store) => store.open()],
+    ['whole', 'hgetall', (store: Store) => store.findMany(['r0'])],
+  ])('none is taken for gone because Redis does not answer: %s', async (_, command, read) => {
+    const { keys } = await withMany(1)
+    const { redis, proxy } = await connectLossyRedis('prompt')
+    const store = createStore({ redis, keys, audit: noAudit })
+    const { promise: end, resolve } = Promise.withResolvers<void>()
+    proxy.holdSent((sent) => sent.includes(command), end)
+
+    await expect(read(store)).rejects.toThrow(StoreUnavailableError)
+
+    resolve()
+  })
+
+  test('the latest that ended and fit are found behind all the others', async () => {
+    const { store } = await withMany(3)
+    await store.create(newRequest({ id: 'rename', kind: 'vm.rename', resource: 'vm:1' }))
+    for (const id of ['rename', 'r0', 'r2', 'r1']) await store.transition((await store.find(id)) as Request, reject)
+    // All within a few milliseconds: which was last is told apart by the clock alone.
+    expect((await store.ended(1, ({ kind }) => kind === 'vm.rename')).map(({ id }) => id)).toEqual(['rename'])
+    expect(await store.ended(2, ({ kind }) => kind === 'ip.move')).toHaveLength(2)
   })
 })
 

@@ -78,6 +78,12 @@ test('words filter by everything that is shown', () => {
   expect([names(['raid', '1']), names(['6a:0f']), names(['by_label']), names(['nothing'])]).toEqual([1, 1, 1, 0])
 })
 
+test('words filter as they are written: with signs that are escaped where they are shown, and as the example has it', () => {
+  const named = { ...bare, name: 'R&D nodes' }
+  const names = (words: string[]) => baselineListing([full, bare, named], words).rows.length
+  expect([names(['R&D']), names(['<2027>']), names(['amp;']), names(['raid-1'])]).toEqual([1, 1, 0, 1])
+})
+
 test('that it is a preview is said', () => {
   expect(String(baselineListing([], []).notes)).toContain('preview')
   expect(String(baselineListing([], []).empty)).toBe('The team has no baselines.')

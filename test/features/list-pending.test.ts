@@ -66,7 +66,7 @@ describe('/infra pending', () => {
     const listings: Listing[] = []
     const asked: unknown[] = []
     const { commands } = listPending({
-      store: { open: async () => open },
+      store: { open: async () => open, findMany: async (ids) => open.filter(({ id }) => ids.includes(id)) },
       access: {
         judge: async ({ userId }, act) => {
           asked.push([userId, act.to])
@@ -96,10 +96,10 @@ describe('/infra pending', () => {
 
   test('shows what waits for an approval, and nothing that needs none or is decided', async () => {
     const { rows } = await ask([
-      requestFor({ sentence: 'waits' }),
-      requestFor({ sentence: 'needs none', needsApproval: false }),
-      requestFor({ sentence: 'is approved', state: 'approved' }),
-      requestFor({ sentence: 'moves', state: 'following' }),
+      requestFor({ id: 'a', sentence: 'waits' }),
+      requestFor({ id: 'b', sentence: 'needs none', needsApproval: false }),
+      requestFor({ id: 'c', sentence: 'is approved', state: 'approved' }),
+      requestFor({ id: 'd', sentence: 'moves', state: 'following' }),
     ])
 
     expect(rows).toHaveLength(1)
@@ -118,6 +118,16 @@ describe('/infra pending', () => {
 
     expect(listing.title.text).toBe('1 waiting for approval, 0 of them for you')
     expect(rows[0]).toContain('1 of 3 approvals')
+  })
+
+  test('says how many wait that are not shown, where they are very many', async () => {
+    const { rows, listing } = await ask(Array.from({ length: 612 }, (_, index) => requestFor({ id: `waiting-${index}` })))
+
+    expect(rows).toHaveLength(500)
+    expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
+      '612 waiting for approval, at least 500 of them for you',
+      'These are the 500 that have waited longest; 112 more come up as these are decided.',
+    ])
   })
 
   test('says so where nothing waits', async () => {

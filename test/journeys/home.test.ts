@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, type World } from './world.ts'
+import { encodeFields } from '../../src/changes/record.ts'
+import { askedAt, requestFor } from '../changes/request-for-test.ts'
+import { openRecords } from './records.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
 
 const team = 'T0NIMBUS01'
+const moveFacts = { elasticIpId: 'eip_1', address: '203.0.113.10', to: { id: 'sv_2', name: 'web-2' } }
 
 interface Element {
   type: string
@@ -82,6 +86,31 @@ describe('the Home tab', () => {
     await untilCard(world.slack, /\*Moving\*/)
     await openHome(world, people.chiara)
     await world.slack.until(() => /Moving now \(1\)/.test(wordsOf(world, people.chiara)))
+  })
+
+  test('shows what waits, and counts what moves, however much moves', async () => {
+    const world = await startWorld()
+    const { redis, keys } = openRecords(world)
+    const pipeline = redis.pipeline()
+    for (let index = 0; index < 600; index += 1) {
+      const id = `moving-${index}`
+      pipeline.hset(keys.record(id), encodeFields(requestFor({ id, facts: moveFacts, state: 'following', sentAt: askedAt })))
+      pipeline.zadd(keys.open, askedAt, id)
+    }
+    await pipeline.exec()
+    await askForMove(world)
+
+    await openHome(world, people.ben)
+    await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
+    expect(wordsOf(world, people.ben)).toContain('Moving now (600)')
+    await openHome(world, people.ada)
+    await world.slack.until(() => /You asked for \(601\)/.test(wordsOf(world, people.ada)))
+    await world.ben.command('/infra pending', { channel: ops })
+    await untilWhisper(world.slack, people.ben, /1 waiting for approval, 1 of them for you/)
+    await world.ben.command('/infra moves', { channel: ops })
+    expect((await untilWhisper(world.slack, people.ben, /in flight/)).text).toContain(
+      '600 in flight, 1 waiting for approval, 0 that ended lately',
+    )
   })
 
   test('a button there goes through the same engine, and the tab shows what became of it', async () => {

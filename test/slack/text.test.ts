@@ -25,9 +25,19 @@ describe('text from outside', () => {
 
         expect(text).not.toMatch(/[<>]/)
         expect(text.replace(/&(amp|lt|gt);/g, '')).not.toContain('&')
-        expect(asTyped(text)).toBe(cleanText(typed))
+        expect(asTyped(text).replaceAll(/\s+/g, '')).toBe(cleanText(typed).replaceAll(/\s+/g, ''))
       }),
     )
+  })
+
+  it('never becomes a line of the bot', () => {
+    fc.assert(
+      fc.property(hostileText, (typed) => {
+        expect(mrkdwn`${typed}`.text).not.toMatch(/[\n\r\v\f\u0085\u2028\u2029]/)
+      }),
+    )
+    expect(mrkdwn`*${'prod \r\n\n :large_green_circle: *Done.*'}*\nNew`.text).toBe('*prod  :large_green_circle: *Done.**\nNew')
+    expect(mrkdwn`1${',  2'} ${' 3 '}`.text).toBe('1,  2  3 ')
   })
 
   it.each([

@@ -79,6 +79,9 @@ function setTo(value: string): Mrkdwn {
   return value.length > 40 || /[{[]/.test(value) ? code(value) : mrkdwn`${value}`
 }
 
-function searchText(baseline: Baseline): string {
-  return row(baseline).text.toLowerCase()
+/** What the account API tells, and not how it is shown here. */
+function searchText({ id, name, description, targetType, operatingSystem, userData: data, createdAt, ...lists }: Baseline): string {
+  const { platforms, sshKeys, diskLayout, bios } = lists
+  const listed = [data ?? {}, ...platforms, ...sshKeys, ...diskLayout, ...bios].flatMap((part) => Object.values(part))
+  return [id, name, description, targetType, operatingSystem, createdAt, ...listed].join(' ').toLowerCase()
 }

@@ -1,10 +1,14 @@
 import type { Catalog } from '../../changes/catalog.ts'
 import type { Store } from '../../changes/store.ts'
-import { stateWords, timeTaken } from '../../changes/words.ts'
-import type { Request } from '../../domain/request.ts'
+import { stateWords, timeApproved, timeTaken } from '../../changes/words.ts'
+import { isOpen, type Outline, type Request } from '../../domain/request.ts'
 import type { Listing } from '../../slack/listing.ts'
 import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
 import type { Feature } from '../feature.ts'
+
+/** So many of those in flight, and of those that wait, are listed: more than anybody turns pages through. */
+const mostOpen = 500
+const mostEnded = 10
 
 interface Move {
   request: Request
@@ -12,8 +16,19 @@ interface Move {
   underway: string
 }
 
+/** How many more there are than are listed. */
+interface Unlisted {
+  inFlight: number
+  waiting: number
+}
+
+interface ListMovesParts {
+  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'now'>
+  catalog: Catalog
+}
+
 /** `/infra moves`: the moves in flight, and the latest that ended. */
-export function listMoves({ store, catalog }: { store: Pick<Store, 'open' | 'ended' | 'now'>; catalog: Catalog }): Feature {
+export function listMoves({ store, catalog }: ListMovesParts): Feature {
   return {
     commands: [
       {
@@ -23,15 +38,30 @@ export function listMoves({ store, catalog }: { store: Pick<Store, 'open' | 'end
         example: '',
         need: 'read',
         run: async (call) => {
-          const [open, ended, now] = await Promise.all([store.open(500), store.ended(100), store.now()])
-          const moves = [...open, ...ended]
-            .filter((request) => request.kind === 'ip.move')
-            .flatMap((request) => describe(request, catalog) ?? [])
-          await call.list(moveListing(moves, now))
+          const [open, ended, now] = await Promise.all([store.open(), store.ended(mostEnded, isMove), store.now()])
+          const moves = open.filter(isMove)
+          const waiting = moves.filter(({ state }) => state === 'waiting')
+          const inFlight = moves.filter(({ state }) => state !== 'waiting')
+          const listed = [...inFlight.slice(0, mostOpen), ...waiting.slice(0, mostOpen)]
+          const read = await store.findMany(listed.map(({ id }) => id))
+          // One that ended meanwhile may be in both.
+          const requests = [...read, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
+          const unlisted = { inFlight: Math.max(0, inFlight.length - mostOpen), waiting: Math.max(0, waiting.length - mostOpen) }
+          await call.list(
+            moveListing(
+              requests.flatMap((request) => describe(request, catalog) ?? []),
+              unlisted,
+              now,
+            ),
+          )
         },
       },
     ],
   }
+}
+
+function isMove({ kind }: Outline): boolean {
+  return kind === 'ip.move'
 }
 
 function describe(request: Request, catalog: Catalog): Move | undefined {
@@ -42,27 +72,29 @@ function describe(request: Request, catalog: Catalog): Move | undefined {
 }
 
 /** Moves in flight first, the longest first; then those that wait; then the latest that ended. Pure. */
-export function moveListing(moves: Move[], now: number): Listing {
-  const inFlight = moves.filter(({ request }) => ['approved', 'starting', 'following'].includes(request.state))
+export function moveListing(moves: Move[], unlisted: Unlisted, now: number): Listing {
+  const inFlight = moves.filter(({ request: { state } }) => isOpen(state) && state !== 'waiting')
   const waiting = moves.filter(({ request }) => request.state === 'waiting')
-  const ended = moves
-    .filter(({ request }) => request.endedAt !== undefined && !['approved', 'starting', 'following'].includes(request.state))
-    .slice(0, 10)
+  const ended = moves.filter(({ request }) => !isOpen(request.state))
+  const counts = { inFlight: inFlight.length + unlisted.inFlight, waiting: waiting.length + unlisted.waiting }
   return {
-    title: mrkdwn`${inFlight.length} in flight, ${waiting.length} waiting for approval, ${ended.length} that ended lately`,
+    title: mrkdwn`${counts.inFlight} in flight, ${counts.waiting} waiting for approval, ${ended.length} that ended lately`,
     rows: [...inFlight.map((move) => flightRow(move, now)), ...waiting.map(waitingRow), ...ended.map(endedRow)],
     empty: mrkdwn`No moves: none in flight, and none in the last 30 days.`,
+    notes: [
+      ...(unlisted.inFlight > 0 ? [mrkdwn`Of those in flight, the ${inFlight.length} longest under way are listed.`] : []),
+      ...(unlisted.waiting > 0 ? [mrkdwn`Of those that wait, the ${waiting.length} that have waited longest are listed.`] : []),
+    ],
   }
 }
 
 function flightRow({ request, sentence, underway }: Move, now: number): Mrkdwn {
-  const late = request.lateAt === undefined ? '' : ', *late*'
-  return row(
-    ':arrows_counterclockwise:',
-    sentence,
-    mrkdwn`${stateWords(request, underway)} for ${timeTaken(request, now)}${mrkdwnOf(late)}`,
-    request,
-  )
+  const late = request.lateAt === undefined ? mrkdwn`` : mrkdwn`, *late*`
+  const state =
+    request.state === 'approved'
+      ? mrkdwn`approved ${timeApproved(request, now)} ago, not sent yet`
+      : mrkdwn`${stateWords(request, underway)} for ${timeTaken(request, now)}${late}`
+  return row(':arrows_counterclockwise:', sentence, state, request)
 }
 
 function waitingRow({ request, sentence }: Move): Mrkdwn {
@@ -85,8 +117,4 @@ function row(mark: string, sentence: string, state: Mrkdwn, { origin }: Request)
     [mrkdwn`${mark} *${sentence}*`, mrkdwn`${state}  ·  asked for by ${mention(origin.userId)} in <#${origin.channelId}>`],
     '\n',
   )
-}
-
-function mrkdwnOf(text: ', *late*' | ''): Mrkdwn {
-  return text === '' ? mrkdwn`` : mrkdwn`, *late*`
 }

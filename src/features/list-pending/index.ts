@@ -1,10 +1,14 @@
 import type { Access } from '../../changes/access.ts'
 import type { Store } from '../../changes/store.ts'
+import type { Outline } from '../../domain/request.ts'
 import type { Feature } from '../feature.ts'
 import { type Pending, pendingListing } from './messages.ts'
 
+/** So many are looked at closely, which takes Slack's word about people: more than anybody turns pages through. */
+const mostShown = 500
+
 interface ListPendingParts {
-  store: Pick<Store, 'open'>
+  store: Pick<Store, 'open' | 'findMany'>
   access: Pick<Access, 'judge' | 'tally'>
   linkTo: (request: Pending['request']) => string | undefined
 }
@@ -20,9 +24,11 @@ export function listPending({ store, access, linkTo }: ListPendingParts): Featur
         example: '',
         need: 'read',
         run: async ({ asked: { origin }, list }) => {
-          const waiting = (await store.open(500)).filter(({ state, needsApproval }) => state === 'waiting' && needsApproval)
+          const waiting = (await store.open()).filter(waits)
+          const read = await store.findMany(waiting.slice(0, mostShown).map(({ id }) => id))
           const rows = await Promise.all(
-            waiting.map(async (request): Promise<Pending> => {
+            // One may have been decided since.
+            read.filter(waits).map(async (request): Promise<Pending> => {
               const by = request.approvals.map((approval) => approval.by)
               const [ruling, { missing, needed }] = await Promise.all([
                 access.judge(origin, { to: 'decide', request }),
@@ -38,9 +44,13 @@ export function listPending({ store, access, linkTo }: ListPendingParts): Featur
               }
             }),
           )
-          await list(pendingListing(rows))
+          await list(pendingListing(rows, Math.max(0, waiting.length - mostShown)))
         },
       },
     ],
   }
+}
+
+function waits({ state, needsApproval }: Outline): boolean {
+  return state === 'waiting' && needsApproval
 }

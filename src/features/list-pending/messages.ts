@@ -14,14 +14,15 @@ export interface Pending {
   link: string | undefined
 }
 
-/** What waits, those first that the asker can decide, then by when they expire. Pure. */
-export function pendingListing(pending: Pending[]): Listing {
+/** What waits, those first that the asker can decide, then by when they expire. `more`: how many wait beyond these. Pure. */
+export function pendingListing(pending: Pending[], more = 0): Listing {
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   return {
-    title: mrkdwn`${pending.length} waiting for approval, ${forYou} of them for you`,
+    title: mrkdwn`${pending.length + more} waiting for approval, ${more > 0 ? 'at least ' : ''}${forYou} of them for you`,
     rows: sorted.map(row),
     empty: mrkdwn`Nothing waits for an approval.`,
+    notes: more > 0 ? [mrkdwn`These are the ${pending.length} that have waited longest; ${more} more come up as these are decided.`] : [],
   }
 }
 

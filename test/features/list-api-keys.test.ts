@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { apiKeyListing } from '../../src/features/list-api-keys/messages.ts'
+
+test('a name in the list of API keys is no line of the list', () => {
+  const name = 'x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
+  const untold = { tokenLastSlice: undefined, apiVersion: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }
+  const user = { id: 'user_1', email: 'eve@example.com\u2028:key: *prod*' }
+  const key = { ...untold, id: 'key_9', name, allowedIps: [], lastUsedAt: undefined, user }
+
+  const { rows } = apiKeyListing([key], [], 0)
+
+  expect(rows[0]?.text.split('\n').map((line) => line.slice(0, 40))).toMatchInlineSnapshot(`
+    [
+      ":warning: *x :large_green_circle: *Done.",
+      "access not told, from anywhere  ·  not u",
+      "_Worth a look: never used._",
+    ]
+  `)
+})

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { type Catalog, createCatalog } from '../../src/changes/catalog.ts'
+import type { Change } from '../../src/domain/change.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { listMoves } from '../../src/features/list-moves/index.ts'
+import type { Listing } from '../../src/slack/listing.ts'
+import { askedAt, description, minutes, requestFor } from '../changes/request-for-test.ts'
+
+const now = askedAt + 240 * minutes
+
+function move(id: string, more: Partial<Request> = {}): Request {
+  return requestFor({ id, ...more })
+}
+
+function many(count: number, more: Partial<Request>): Request[] {
+  return Array.from({ length: count }, (_, index) => move(`${more.state}-${index}`, more))
+}
+
+/** Opens whatever it is given. */
+const catalog = createCatalog(() => [
+  { kind: 'ip.move', facts: anything(), input: anything(), describe: () => description } as unknown as Change,
+]) satisfies Catalog
+
+function anything() {
+  return { parse: (value: unknown) => value }
+}
+
+async function ask(open: Request[], ended: Request[] = []) {
+  const listings: Listing[] = []
+  const { commands } = listMoves({
+    store: {
+      open: async () => open,
+      ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
+      findMany: async (ids) => open.filter(({ id }) => ids.includes(id)),
+      now: async () => now,
+    },
+    catalog,
+  })
+  const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
+  const answer = { whisper: async () => {}, replace: async () => {} }
+  await commands[0]?.run({
+    asked: { deliveryKey: 'd1', origin, answer, text: '', responseUrl: undefined, triggerId: '' },
+    args: [],
+    list: async (listing) => void listings.push(listing),
+    say: async () => {},
+  })
+  const [listing] = listings
+  if (!listing) throw new Error('nothing was listed')
+  return { title: listing.title.text, rows: listing.rows.map(({ text }) => text), notes: listing.notes?.map(({ text }) => text) }
+}
+
+describe('/infra moves', () => {
+  test('counts every move, and says which are listed where they are very many', async () => {
+    const { title, rows, notes } = await ask([...many(612, { state: 'following', sentAt: askedAt }), ...many(501, { state: 'waiting' })])
+
+    expect(title).toBe('612 in flight, 501 waiting for approval, 0 that ended lately')
+    expect(rows).toHaveLength(1_000)
+    expect(notes).toEqual([
+      'Of those in flight, the 500 longest under way are listed.',
+      'Of those that wait, the 500 that have waited longest are listed.',
+    ])
+  })
+
+  test('tells of each how it stands, and for how long', async () => {
+    const { rows } = await ask([
+      move('following', { state: 'following', decidedAt: now - 3 * minutes, sentAt: now - 2 * minutes, lateAt: now - minutes }),
+      move('starting', { state: 'starting', decidedAt: now - minutes, sentAt: now - 3_000 }),
+      move('approved', { state: 'approved', decidedAt: now - minutes }),
+      move('waiting'),
+    ])
+
+    expect(rows.map((row) => row.split('\n')[1])).toMatchInlineSnapshot(`
+      [
+        "moving for 2 min, *late*  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
+        "starting for 3 s  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
+        "approved 1 min ago, not sent yet  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
+        "waiting for approval until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
+      ]
+    `)
+  })
+
+  test('shows the ten moves that ended last, whatever else has ended since', async () => {
+    const renames = many(300, { kind: 'vm.rename', state: 'done', sentAt: askedAt, endedAt: askedAt })
+    const moves = many(12, { state: 'failed', sentAt: askedAt, endedAt: askedAt })
+
+    expect((await ask([], [...renames, ...moves])).title).toBe('0 in flight, 0 waiting for approval, 10 that ended lately')
+  })
+})
