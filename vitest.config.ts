@@ -21,11 +21,11 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: [suites[mode] ?? 'test/**/*.test.ts'],
     exclude: mode === 'faults' ? [] : [long],
-    globalSetup: ['test/sandbox/redis-for-tests.ts'],
+    globalSetup: ['test/sandbox/redis-for-tests.ts', 'test/sandbox/compile-cache-for-tests.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // Most tests wait for a clock, or for something to go wrong long enough, most of the time.
-    maxWorkers: mode === 'faults' ? 3 : 4,
+    maxWorkers: mode === 'faults' ? 3 : 5,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
     isolate: false,
     sequence: { sequencer: LongestFirst },

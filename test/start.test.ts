@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { startRedis } from './sandbox/redis/start-redis.ts'
 import { startSlack } from './sandbox/slack/start-slack.ts'
+import { systemEnvironment } from './sandbox/system-environment.ts'
 
 const main = join(import.meta.dirname, '..', 'src', 'main.ts')
 
-/** The real entry point as a process of its own, with this environment and nothing else. */
+/** The real entry point as a process of its own, with this configuration and nothing else. */
 async function startProcess(env: Record<string, string>) {
-  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   let errors = ''

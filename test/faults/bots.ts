@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../sandbox/free-port.ts'
+import { systemEnvironment } from '../sandbox/system-environment.ts'
 import { startWatchdog } from '../sandbox/watchdog.ts'
 
 const botForFaults = fileURLToPath(new URL('./bot-for-faults.ts', import.meta.url))
@@ -42,7 +43,7 @@ export async function startBots(
     const bot = botOf(index)
     const started = Promise.withResolvers<void>()
     const child = spawn(process.execPath, [...nodeOptions, program], {
-      env: { ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0', PATH: process.env.PATH ?? '' },
+      env: { ...systemEnvironment(), ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     bot.child = child

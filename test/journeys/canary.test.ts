@@ -8,6 +8,7 @@ import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-a
 import { type Redis as OwnRedis, startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Message, Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { systemEnvironment } from '../sandbox/system-environment.ts'
 import { ops, people, untilReport, untilWhisper } from './world.ts'
 
 const main = join(import.meta.dirname, 'quick-main.ts')
@@ -54,7 +55,7 @@ async function startBot(): Promise<() => Promise<void>> {
     PORT: '0',
     OPS_PORT: '0',
   }
-  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const from = written.length
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => written.push(String(data)))
   const own = () => written.slice(from).join('')

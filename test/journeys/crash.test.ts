@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
+import { systemEnvironment } from '../sandbox/system-environment.ts'
 import { ops, people, untilCard, untilReport } from './world.ts'
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
@@ -31,7 +32,7 @@ async function startWorldWithProcess(moveTakesMs: number) {
 
   /** Starts the bot and points Slack at it; the answer kills it without a word. */
   async function startBot(): Promise<() => Promise<void>> {
-    const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     let output = ''
     child.stdout.on('data', (data) => (output += data))

@@ -10,7 +10,7 @@ import { settleDown } from './waiting.ts'
 
 /** So many runs, or, where that is not said, as many as fit into the time. `npm run test:model` takes its time. */
 const mostRuns = Number(process.env.MODEL_RUNS ?? 0)
-const seconds = Number(process.env.MODEL_SECONDS ?? (process.env.MODE === 'model' ? 60 : 8))
+const seconds = Number(process.env.MODEL_SECONDS ?? (process.env.MODE === 'model' ? 60 : 4))
 /** How many commands are drawn for a run; those that nothing can be done with (a request that waits, where there is none) are left out. */
 const steps = Number(process.env.MODEL_STEPS ?? 50)
 const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31))

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { systemEnvironment } from './system-environment.ts'
 import type { Watchdog } from './watchdog.ts'
 
 export interface BotProcessOptions {
@@ -89,10 +90,4 @@ export type BotProcess = ReturnType<typeof createBotProcess>
 
 function isRunning(child: ChildProcess | undefined): boolean {
   return child !== undefined && child.pid !== undefined && child.exitCode === null && child.signalCode === null
-}
-
-/** Without these some systems cannot start a program at all; nothing of it configures the bot. */
-function systemEnvironment(): NodeJS.ProcessEnv {
-  const names = ['PATH', 'SystemRoot', 'TZ']
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])))
 }

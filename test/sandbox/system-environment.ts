@@ -1,0 +1,6 @@
+/** Without these some systems cannot start a program at all, or not as fast; nothing of it configures the bot. */
+export function systemEnvironment(): Record<string, string> {
+  const { PATH, SystemRoot, TZ, BOT_COMPILE_CACHE: NODE_COMPILE_CACHE } = process.env
+  const all = { PATH, SystemRoot, TZ, NODE_COMPILE_CACHE }
+  return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
