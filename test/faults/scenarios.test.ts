@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { ablations } from './ablations.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const page = readFileSync(resolve(root, 'docs/faults.md'), 'utf8')
@@ -18,4 +19,9 @@ test('the tests that docs/faults.md names are there', () => {
   )
   expect(named.size).toBeGreaterThan(30)
   expect(missing).toEqual([])
+})
+
+test('what ablations take away is there', () => {
+  const gone = Object.entries(ablations).filter(([, { file, instead }]) => !readFileSync(resolve(root, file), 'utf8').includes(instead[0]))
+  expect(gone).toEqual([])
 })

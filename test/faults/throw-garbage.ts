@@ -42,7 +42,9 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
     const found: string[] = []
     for (; looked < slack.journal.length; looked += 1) {
       const { method, args } = slack.journal[looked] ?? {}
-      const whispered = method === 'chat.postEphemeral' || method === 'response_url'
+      // A person's id as a channel is their direct messages.
+      const direct = /^[DUW]/.test(String((args as { channel?: unknown } | undefined)?.channel))
+      const whispered = direct || method === 'chat.postEphemeral' || method === 'response_url'
       found.push(...markupIn(args, whispered ? evilWhisper : evilMarkup, String(method)))
     }
     return found
