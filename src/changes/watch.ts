@@ -19,6 +19,9 @@ import type { OutboxName, Store } from './store.ts'
 /** One tick takes this many; the next one takes the rest. */
 const tickSize = 20_000
 
+/** With an account API that hangs a tick takes 25 s. One that takes longer than this has no end. */
+const longestTickMs = 40_000
+
 /** Whatever became of jobs and schedulers: each worker looks this often whether ticks are needed and running. */
 const usualWatchdogMs = 5_000
 
@@ -79,8 +82,11 @@ export function createWatch({
 
   async function tick(): Promise<void> {
     const startedAt = performance.now()
-    // The account API may hang, and Slack is owed what it is owed all the same.
-    meanwhile = setInterval(sendAside, queues.pollIntervalMs)
+    // The account API may hang: Slack is owed what it is owed all the same, and a tick that waits is at work.
+    meanwhile = setInterval(() => {
+      sendAside()
+      if (performance.now() - startedAt < longestTickMs) store.noteTick().catch(onError)
+    }, queues.pollIntervalMs)
     await sweepRequests().finally(() => clearInterval(meanwhile))
     onTick(performance.now() - startedAt)
     sendAside()
@@ -163,8 +169,7 @@ export function createWatch({
       }
       await queues.startTicking()
       const silentMs = await store.sinceLastTickMs()
-      // A tick that waits for an account API that hangs takes 25 s, and is at work.
-      if (wasBusy && silentMs > Math.max(watchdogMs * 6, queues.pollIntervalMs * 4)) await queues.restartTicking()
+      if (wasBusy && silentMs > Math.max(watchdogMs * 2, queues.pollIntervalMs * 4)) await queues.restartTicking()
       wasBusy = true
     } catch (error) {
       onError(error)

@@ -63,10 +63,14 @@ export async function startBots(
       started.resolve()
     }
     child.stdout.on('data', read)
-    child.stderr.on('data', (chunk: Buffer) => log.push(String(chunk)))
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      log.push(String(chunk))
+      said += chunk
+    })
     child.once('exit', (code, signal) => {
       started.resolve()
-      if (bot.child === child && signal !== 'SIGKILL' && code !== 0) crashes.push(`bot ${index} ended with ${code ?? signal}`)
+      if (bot.child === child && signal !== 'SIGKILL' && code !== 0) crashes.push(`bot ${index} ended with ${code ?? signal}: ${said}`)
     })
     return started.promise
   }

@@ -26,6 +26,7 @@ export function watchForEarlyWords(slack: Slack, account: AccountApi): () => str
       const { method, args } = slack.journal[looked] ?? {}
       const text = String(args?.text ?? '')
       const [, address] = method?.startsWith('chat.') && /\*Done/.test(text) ? (/(198\.51\.\d+\.\d+)/.exec(text) ?? []) : []
+      if (!address) continue
       const now = account.world.elasticIps().find((elasticIp) => elasticIp.address === address)
       if (now && !(now.status === 'active' && now.serverId === places.to)) early.add(text.slice(0, 120))
     }

@@ -60,7 +60,7 @@ const calls = {
   /** Where the bot's cards are that say this, a regular expression. */
   cardsThatSay: (channel: string, pattern: string) => {
     const saysIt = new RegExp(pattern)
-    return slack.messages(channel).flatMap(({ isBot, text, ts }) => (isBot && saysIt.test(text) ? [ts] : []))
+    return slack.texts(channel).flatMap(({ isBot, text, ts }) => (isBot && saysIt.test(text) ? [ts] : []))
   },
   threads: (channel: string) =>
     slack

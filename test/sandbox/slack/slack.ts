@@ -271,6 +271,8 @@ export interface Slack {
 
   /** Channel level messages that are there now, oldest first, broadcast replies among them, without ephemerals. */
   messages(channel: string): Message[]
+  /** The same in short, for those who look often. */
+  texts(channel: string): Pick<Message, 'ts' | 'text' | 'isBot'>[]
   /** The parent and its replies, without ephemerals. */
   thread(channel: string, ts: string): Message[]
   /** Everything only this person has seen, oldest first. */

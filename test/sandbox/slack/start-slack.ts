@@ -133,6 +133,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   const shown = (stored: Parameters<typeof messages.toMessage>[0][]) => stored.map((message) => messages.toMessage(message))
+  const level = (channel: string) => messages.levelOf(directory.channel(channel).id).filter((message) => !message.deleted)
   const noticesOf = (userId: string) => notices.filter((notice) => notice.userId === userId).map((notice) => notice.text)
   const describe = () => {
     const calls = journal.slice(-10).map((entry) => `  ${entry.method} → ${entry.status} ${JSON.stringify(entry.result).slice(0, 160)}`)
@@ -155,7 +156,8 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     },
     as: (userId) => createHands(userId, { directory, messages, views, interactions, acts, composer, events, noticesOf }),
 
-    messages: (channel) => shown(messages.levelOf(directory.channel(channel).id).filter((message) => !message.deleted)),
+    messages: (channel) => shown(level(channel)),
+    texts: (channel) => level(channel).map(({ ts, text, user }) => ({ ts, text, isBot: directory.person(user).isBot === true })),
     thread(channel, ts) {
       const parent = messages.find(directory.channel(channel).id, ts)
       return parent ? shown([parent, ...messages.repliesTo(parent)]) : []
