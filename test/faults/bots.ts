@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../sandbox/free-port.ts'
 import { systemEnvironment } from '../sandbox/system-environment.ts'
 import { startWatchdog } from '../sandbox/watchdog.ts'
 
@@ -26,9 +25,8 @@ export async function startBots(
   const log: string[] = []
   /** Ends that nobody asked for. */
   const crashes: string[] = []
-  const bots = await Promise.all(
-    Array.from({ length: count }, async () => ({ port: await freePort(), opsPort: 0, child: undefined as ChildProcess | undefined })),
-  )
+  // Ports are the system's choice at each start: one that was free a moment ago may be somebody else's by then.
+  const bots = Array.from({ length: count }, () => ({ port: 0, opsPort: 0, child: undefined as ChildProcess | undefined }))
   // They end with this process, whatever becomes of it.
   const watchdog = startWatchdog()
   let kills = 0
@@ -43,7 +41,7 @@ export async function startBots(
     const bot = botOf(index)
     const started = Promise.withResolvers<void>()
     const child = spawn(process.execPath, [...nodeOptions, program], {
-      env: { ...systemEnvironment(), ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0' },
+      env: { ...systemEnvironment(), ...env, ...own(index), PORT: '0', OPS_PORT: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     bot.child = child
@@ -59,6 +57,7 @@ export async function startBots(
       log.push(...lines)
       const ready = lines.find((line) => line.includes('Lockkeeper is ready'))
       if (!ready) return
+      bot.port = Number(/"slackPort":(\d+)/.exec(ready)?.[1])
       bot.opsPort = Number(/"opsPort":(\d+)/.exec(ready)?.[1])
       started.resolve()
     }
@@ -100,6 +99,7 @@ export async function startBots(
   }
 
   await Promise.all(bots.slice(0, atOnce).map((_, index) => start(index)))
+  if (crashes.length > 0) throw new Error(crashes.join('\n'))
 
   return {
     url: (index: number) => `http://127.0.0.1:${botOf(index).port}/slack/events`,

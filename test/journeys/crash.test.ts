@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, inject, type TestContext, test } from 'vitest'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { systemEnvironment } from '../sandbox/system-environment.ts'
@@ -11,7 +11,7 @@ import { ops, people, untilCard, untilReport } from './world.ts'
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
 /** The stand-ins in this process, and the real bot in one that can be killed. */
-async function startWorldWithProcess(moveTakesMs: number) {
+async function startWorldWithProcess(moveTakesMs: number, { onTestFinished }: TestContext) {
   const slack = await startSlack()
   const accountApi = await startAccountApi({ moveTakes: { min: moveTakesMs, max: moveTakesMs } })
   onTestFinished(async () => void (await Promise.all([slack.close(), accountApi.close()])))
@@ -52,8 +52,8 @@ function patchesOf(accountApi: Awaited<ReturnType<typeof startAccountApi>>) {
   return accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
 }
 
-test('a bot that is killed during a move and started again ends the move and reports it once', async () => {
-  const { slack, accountApi, startBot, ada, ben } = await startWorldWithProcess(1_500)
+test.concurrent('a bot that is killed during a move and started again ends the move and reports it once', async (context) => {
+  const { slack, accountApi, startBot, ada, ben } = await startWorldWithProcess(1_500, context)
   const kill = await startBot()
   const { elasticIp, target } = accountApi.world.movable()
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
@@ -70,8 +70,8 @@ test('a bot that is killed during a move and started again ends the move and rep
   expect(slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
 }, 40_000)
 
-test('a bot that is killed while the write is under way never sends it again', async () => {
-  const { slack, accountApi, startBot, ada, ben } = await startWorldWithProcess(500)
+test.concurrent('a bot that is killed while the write is under way never sends it again', async (context) => {
+  const { slack, accountApi, startBot, ada, ben } = await startWorldWithProcess(500, context)
   const kill = await startBot()
   const { elasticIp, target } = accountApi.world.movable()
   const fault = accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind: 'delay', delayMs: 1_000 })
