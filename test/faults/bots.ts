@@ -25,7 +25,7 @@ export async function startBots(
   const log: string[] = []
   /** Ends that nobody asked for. */
   const crashes: string[] = []
-  // Ports are the system's choice at each start: one that was free a moment ago may be somebody else's by then.
+  // Its port is the system's choice at its first start, because one that was free a moment ago may be somebody else's, and is kept.
   const bots = Array.from({ length: count }, () => ({ port: 0, opsPort: 0, child: undefined as ChildProcess | undefined }))
   // They end with this process, whatever becomes of it.
   const watchdog = startWatchdog()
@@ -41,7 +41,7 @@ export async function startBots(
     const bot = botOf(index)
     const started = Promise.withResolvers<void>()
     const child = spawn(process.execPath, [...nodeOptions, program], {
-      env: { ...systemEnvironment(), ...env, ...own(index), PORT: '0', OPS_PORT: '0' },
+      env: { ...systemEnvironment(), ...env, ...own(index), PORT: String(bot.port), OPS_PORT: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     bot.child = child
