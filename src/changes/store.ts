@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import type { ChainableCommander, Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import type { AuditNote } from '../domain/audit-entry.ts'
 import type { ChangeKind } from '../domain/change.ts'
 import type { Origin } from '../domain/origin.ts'
-import { isOpen, type Outline, openStates, Request, type RequestState } from '../domain/request.ts'
+import { isOpen, openStates, Request, type RequestState } from '../domain/request.ts'
 import type { Audit } from './audit.ts'
 import type { Keys } from './keys.ts'
-import { decodeIfFit, decodeOutlineIfFit, decodeRecord, encodeFields, outlineFields, type RecordHash } from './record.ts'
+import { encodeFields } from './record.ts'
+import { createRecords } from './records.ts'
 import { guardStore } from './redis.ts'
 import { createScripts } from './scripts.ts'
 
 /** Longer than looking for something and deleting it can take. */
 const searchMs = 60_000
-
-/** So many records are read in one exchange: enough to be quick, few enough not to fill the memory with answers. */
-const readAtOnce = 500
 
 /** The share of the time to decide after which approvers are reminded first. */
 export const firstReminderAt = 0.5
@@ -142,43 +140,6 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     return Number(ms)
   }
 
-  async function find(id: string): Promise<Request | undefined> {
-    const hash = await guardStore(() => redis.hgetall(keys.record(id)))
-    return hash.state ? decodeRecord(hash) : undefined
-  }
-
-  /** Those that are there and can be read, a part at a time: one record that does not fit (any more) must not hide the others. `find` tells of it. */
-  async function* findEach(ids: string[]): AsyncGenerator<Request> {
-    const hashes = readEach(ids, (pipeline, record) => pipeline.hgetall(record))
-    for await (const hash of hashes) {
-      const request = decodeIfFit((hash ?? {}) as RecordHash)
-      if (request) yield request
-    }
-  }
-
-  /** The same, in short. */
-  async function* outlineEach(ids: string[]): AsyncGenerator<Outline> {
-    const answers = readEach(ids, (pipeline, record) => pipeline.hmget(record, ...outlineFields))
-    for await (const values of answers) {
-      const outline = decodeOutlineIfFit((values ?? []) as (string | null)[])
-      if (outline) yield outline
-    }
-  }
-
-  async function* readEach(ids: string[], ask: (pipeline: ChainableCommander, record: string) => void): AsyncGenerator<unknown> {
-    for (let at = 0; at < ids.length; at += readAtOnce) {
-      const pipeline = redis.pipeline()
-      for (const id of ids.slice(at, at + readAtOnce)) ask(pipeline, keys.record(id))
-      yield* await guardStore(async () => ((await pipeline.exec()) ?? []).map(answerOf))
-    }
-  }
-
-  async function findMany(ids: string[]): Promise<Request[]> {
-    const found: Request[] = []
-    for await (const request of findEach(ids)) found.push(request)
-    return found
-  }
-
   /** `token` makes a repeat recognisable; the default is right wherever one call is one intent. */
   async function transition(request: Request, step: Transition, token: string = randomUUID()): Promise<TransitionResult> {
     const argument = {
@@ -267,23 +228,6 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     return at === null ? Number.POSITIVE_INFINITY : (await now()) - Number(at)
   }
 
-  /** All that are open, in short, so that none is overlooked where they are many: those first whose last step is longest ago. */
-  async function open(): Promise<Outline[]> {
-    const found: Outline[] = []
-    for await (const outline of outlineEach(await guardStore(() => redis.zrange(keys.open, '0', '-1')))) found.push(outline)
-    return found
-  }
-
-  /** The latest that ended and fit, newest first, of all that are kept. */
-  async function ended(limit: number, fits: (outline: Outline) => boolean): Promise<Request[]> {
-    const found: string[] = []
-    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, -1)))) {
-      if (fits(outline)) found.push(outline.id)
-      if (found.length === limit) break
-    }
-    return findMany(found)
-  }
-
   /** Which request holds a resource, if one does. */
   async function holderOf(resource: string): Promise<string | undefined> {
     return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
@@ -308,12 +252,10 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
   }
 
   return {
+    ...createRecords({ redis, keys }),
     now,
     create,
     discard,
-    find,
-    findEach,
-    findMany,
     transition,
     postpone,
     putOff,
@@ -324,8 +266,6 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     endSearch,
     noteTick,
     sinceLastTickMs,
-    open,
-    ended,
     isLatest,
     holderOf,
     noteWorker,
@@ -333,12 +273,6 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
   }
 }
 export type Store = ReturnType<typeof createStore>
-
-/** Something else in a record's place is that record's fault alone. Any other error says nothing of what is there. */
-function answerOf([error, answer]: [Error | null, unknown]): unknown {
-  if (error && !error.message.startsWith('WRONGTYPE')) throw error
-  return answer
-}
 
 type Noted = Pick<Request, 'id' | 'kind' | 'resource' | 'sentence' | 'origin' | 'hash'>
 

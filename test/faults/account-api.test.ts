@@ -46,35 +46,23 @@ describe('a write that is refused', () => {
     expect(patchesOf(world)).toHaveLength(1)
   })
 
-  test('with 401 is told to the requester, and once to the channel of operators', async () => {
+  test.each([
+    [401, "The account API rejects the bot's API key (401).", /rejects my API key \(401, elasticIps\.move\).*has to be asked for again/],
+    // A read-only key: the rest goes on, and nobody is told as if nothing worked.
+    [403, "The bot's API key may not do this (403)", /does not let my API key do this \(403, elasticIps\.move\).*the rest goes on/],
+  ])('with %i is told to the requester, and once to the channel of operators', async (status, told, alert) => {
     const world = await startWorld({ env: { OPS_CHANNEL: general } })
     world.slack.invite(general)
-    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 401, body: { errors: [{ code: 'unauthorized' }] } })
+    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status, body: { errors: [{ code: 'of_the_key' }] } })
 
     const { card } = await approveMove(world)
     const report = await untilReport(world.slack, card.ts, /Failed/)
 
     expect(fault.fired).toBe(1)
-    expect(report.text).toContain("The account API rejects the bot's API key (401).")
+    expect(report.text).toContain(told)
     expect(report.text).toContain('Nothing was changed.')
-    const alert = await untilCard(world.slack, /rejects my API key/, general)
-    expect(alert.text).toContain('(401, elasticIps.move)')
+    await untilCard(world.slack, alert, general)
     expect(world.slack.messages(general).filter(({ isBot }) => isBot)).toHaveLength(1)
-    expect(patchesOf(world)).toHaveLength(1)
-  })
-
-  test('with 403, as by a read-only key, is told to both as that, and not as if nothing worked', async () => {
-    const world = await startWorld({ env: { OPS_CHANNEL: general } })
-    world.slack.invite(general)
-    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 403, body: { errors: [{ code: 'forbidden' }] } })
-
-    const { card } = await approveMove(world)
-    const report = await untilReport(world.slack, card.ts, /Failed/)
-
-    expect(fault.fired).toBe(1)
-    expect(report.text).toContain("The bot's API key may not do this (403)")
-    const alert = await untilCard(world.slack, /does not let my API key do this \(403, elasticIps\.move\)/, general)
-    expect(alert.text).toContain('Whatever needs it fails until INFRA_API_KEY may do it; the rest goes on.')
     expect(patchesOf(world)).toHaveLength(1)
   })
 })

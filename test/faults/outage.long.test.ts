@@ -25,6 +25,19 @@ rules:
     approve: [S0ONCALL01]
 `
 
+/** So many moves that none ends by itself, and a rename that waits for its approval. */
+async function startBusyWorld(moves: number) {
+  const world = await startWorld({
+    env: { POLICY_FILE: policyInFile(policy) },
+    account: { data: { elasticIps: manyElasticIps(moves) }, moveTakes: { min: 600_000, max: 600_000 } },
+  })
+  const { accountApi, slack } = world
+  const [machine] = accountApi.world.data.virtualMachines
+  await moveAll(world)
+  await world.ada.command(`/infra vm rename ${machine?.id} after-the-storm`, { channel: ops })
+  return { world, accountApi, slack, waiting: await untilCard(slack, /Waiting for approval/) }
+}
+
 test.each<[string, FaultOrder]>([
   ['answers 503', { kind: 'status', status: 503 }],
   ['breaks every connection', { kind: 'reset' }],
@@ -33,15 +46,7 @@ test.each<[string, FaultOrder]>([
 ])(
   'while the account API %s nothing is settled, its load and the log stay bounded, and afterwards everything goes on',
   async (_, order) => {
-    const world = await startWorld({
-      env: { POLICY_FILE: policyInFile(policy) },
-      account: { data: { elasticIps: manyElasticIps(count) }, moveTakes: { min: 120_000, max: 120_000 } },
-    })
-    const { accountApi, slack } = world
-    const [machine] = accountApi.world.data.virtualMachines
-    await moveAll(world)
-    await world.ada.command(`/infra vm rename ${machine?.id} after-the-storm`, { channel: ops })
-    const waiting = await untilCard(slack, /Waiting for approval/)
+    const { world, accountApi, slack, waiting } = await startBusyWorld(count)
 
     const away = accountApi.faults.add({ ...order, times: Number.POSITIVE_INFINITY })
     const linesBefore = world.log.length
@@ -87,15 +92,7 @@ async function askOperatorPages({ bots: [bot] }: World): Promise<{ ready: boolea
 
 test('while the account API hangs, ticks end, what is owed to Slack is sent, the bot tells what is wrong, and afterwards everything goes on', async () => {
   const many = 200
-  const world = await startWorld({
-    env: { POLICY_FILE: policyInFile(policy) },
-    account: { data: { elasticIps: manyElasticIps(many) }, moveTakes: { min: 600_000, max: 600_000 } },
-  })
-  const { accountApi, slack } = world
-  const [machine] = accountApi.world.data.virtualMachines
-  await moveAll(world)
-  await world.ada.command(`/infra vm rename ${machine?.id} after-the-storm`, { channel: ops })
-  const waiting = await untilCard(slack, /Waiting for approval/)
+  const { world, accountApi, slack, waiting } = await startBusyWorld(many)
 
   const hung = accountApi.faults.add({ kind: 'hang', times: Number.POSITIVE_INFINITY })
   for (const { id } of accountApi.world.elasticIps()) accountApi.world.endMove(id)
