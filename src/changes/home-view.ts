@@ -83,7 +83,7 @@ function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
   return [
     ...wholeSection(joinMrkdwn([mrkdwn`*${titleOf(card)}*`, link(address, 'Open the card')], '  ·  ')),
     ...cardBody(card),
-    ...actions(cardActions(card), `home-waiting-${card.request.id}-${card.request.revision}`),
+    ...actions(without(card, [cardButtons.withdraw]), `home-waiting-${card.request.id}-${card.request.revision}`),
     divider(),
   ]
 }
@@ -112,13 +112,16 @@ function standing({ request, description, handoverLabel }: CardView, now: number
 }
 
 /**
- * Whoever asked for it does not decide it, unless the rules let them break the glass. Nothing is handed over here, because a message that
- * one person alone sees needs a channel.
+ * Whoever asked for it does not decide it, unless the rules let them break the glass, and nobody else can withdraw it. Nothing is handed over
+ * here, because a message that one person alone sees needs a channel.
  */
 function shortActions(card: CardView, part: string): Button[] {
-  const own: string[] = part === 'mine' ? [...(card.rule?.breakGlass ? [] : [cardButtons.approve]), cardButtons.reject] : []
-  const elsewhere = [cardButtons.take, ...own]
-  return cardActions(card).filter(({ action_id: id }) => !elsewhere.includes(id ?? ''))
+  if (part !== 'mine') return without(card, [cardButtons.take, cardButtons.withdraw])
+  return without(card, [cardButtons.take, cardButtons.reject, ...(card.rule?.breakGlass ? [] : [cardButtons.approve])])
+}
+
+function without(card: CardView, buttons: string[]): Button[] {
+  return cardActions(card).filter(({ action_id: id }) => !buttons.includes(id ?? ''))
 }
 
 function titleOf({ environment, description }: CardView): string {

@@ -71,7 +71,7 @@ describe('the Home tab', () => {
       “web-1 is being replaced”
       :warning: *Not checked:* whether web-2 is in the same site.
       (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
-      [Approve, primary] [Reject, danger] [Withdraw]
+      [Approve, primary] [Reject, danger]
       ---
       # You asked for (2)
       *Move 203.0.113.10 from web-1 to web-2*
@@ -107,6 +107,13 @@ describe('the Home tab', () => {
       'approved 1 min ago',
       'no longer followed, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
     ])
+  })
+
+  test('offers nobody what only whoever asked can do: to take a key, or to withdraw it', () => {
+    const key = () => entry({ state: 'approved', decidedAt: now }, { handoverLabel: 'Create and show' })
+
+    expect(readableBlocks(homeBlocks(content({ moving: [key()] })))).not.toContain('[')
+    expect(readableBlocks(homeBlocks(content({ mine: [key()] })))).toMatch(/^\[Withdraw\]$/m)
   })
 
   test('shows a request without a link where its card is not there yet', () => {
