@@ -20,7 +20,7 @@ import type { OutboxName, Store } from './store.ts'
 const tickSize = 20_000
 
 /** With an account API that hangs a tick takes 25 s. One that takes longer than this has no end. */
-const longestTickMs = 40_000
+const usualLongestTickMs = 40_000
 
 /** Whatever became of jobs and schedulers: each worker looks this often whether ticks are needed and running. */
 const usualWatchdogMs = 5_000
@@ -45,6 +45,7 @@ interface WatchParts {
   /** Hears of every tick, and how long it took. */
   onTick?: (ms: number) => void
   watchdogMs?: number
+  longestTickMs?: number
 }
 
 /**
@@ -65,6 +66,7 @@ export function createWatch({
   onError,
   onTick = () => {},
   watchdogMs = usualWatchdogMs,
+  longestTickMs = usualLongestTickMs,
 }: WatchParts) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const sending = pLimit(16)

@@ -16,8 +16,10 @@ async function startWatch({
   checkEpoch = async () => {},
   follow = async () => [],
   untilSlackAnswers,
+  longestTickMs,
 }: {
   watchdogMs?: number
+  longestTickMs?: number
   failWith?: Error
   refusesCards?: boolean
   checkEpoch?: () => Promise<void>
@@ -62,6 +64,7 @@ async function startWatch({
     },
     onError: (error) => errors.push(error),
     watchdogMs,
+    ...(longestTickMs === undefined ? {} : { longestTickMs }),
   })
   void watch.start()
   onTestFinished(async () => {
@@ -131,10 +134,12 @@ describe('the workers', () => {
 })
 
 describe('what is due', () => {
-  test('does not wait for an account API that hangs while moves are followed, and says that it is at work', async () => {
+  /** One move is followed and another request is due, over an account API that answers when the test is over. */
+  async function startHanging(options: { longestTickMs?: number } = {}) {
     const { promise: answer, resolve: letAnswer } = Promise.withResolvers<never[]>()
-    const { redis, keys, store, queues, attended, sent, tidied } = await startWatch({ follow: () => answer })
+    const parts = await startWatch({ follow: () => answer, ...options })
     onTestFinished(() => letAnswer([]))
+    const { store, queues, tidied } = parts
     // The watchdog has had its look: nothing ticks before it is told to.
     await expect.poll(() => tidied.length).toBe(1)
     await ask(store, 'moving', true)
@@ -142,6 +147,11 @@ describe('what is due', () => {
     await store.transition(moving, { name: 'accept', from: ['waiting'], to: 'following', dueInMs: 0 })
     await ask(store, 'other')
     await queues.startTicking()
+    return parts
+  }
+
+  test('does not wait for an account API that hangs while moves are followed, and says that it is at work', async () => {
+    const { redis, keys, store, attended, sent } = await startHanging()
     await expect.poll(() => attended).toEqual(['other'])
 
     await redis.zadd(keys.outbox, Date.now(), 'owed-meanwhile/card')
@@ -149,6 +159,14 @@ describe('what is due', () => {
     await expect.poll(() => sent).toContain('owed-meanwhile/card')
     // A tick that waits is at work, and none is missing.
     await expect.poll(async () => Number.isFinite(await store.sinceLastTickMs())).toBe(true)
+  })
+
+  test('counts as not looked at where a tick has no end', async () => {
+    const { store } = await startHanging({ longestTickMs: 200 })
+    await expect.poll(async () => Number.isFinite(await store.sinceLastTickMs())).toBe(true)
+
+    // Twelve times as long as such a tick takes to say again that it is at work.
+    await expect.poll(() => store.sinceLastTickMs(), { timeout: 10_000 }).toBeGreaterThan(600)
   })
 
   test('does not wait for a Slack that hangs while many messages are unsent', async () => {
