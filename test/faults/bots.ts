@@ -57,7 +57,8 @@ export async function startBots(
       log.push(...lines)
       const ready = lines.find((line) => line.includes('Lockkeeper is ready'))
       if (!ready) return
-      bot.port = Number(/"slackPort":(\d+)/.exec(ready)?.[1])
+      // A worker has none.
+      bot.port = Number(/"slackPort":(\d+)/.exec(ready)?.[1] ?? 0)
       bot.opsPort = Number(/"opsPort":(\d+)/.exec(ready)?.[1])
       started.resolve()
     }
