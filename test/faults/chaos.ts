@@ -163,6 +163,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
   await Promise.all([approving, ...asks])
   await delay(500)
 
+  const secrets = [places.botToken, places.signingSecret, places.key, server.password]
   const result = {
     rested,
     seed,
@@ -175,10 +176,10 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
     writes: await standIns.call('writes'),
     crashes: bots.crashes,
     log: bots.log,
-    said: await standIns.call('everySaid'),
+    said: await standIns.call('saidWith', secrets),
     keys: await standIns.call('keys', 'chaos-', ada),
     toldTooEarly: await standIns.call('toldTooEarly'),
-    secrets: [places.botToken, places.signingSecret, places.key, server.password],
+    secrets,
     to: places.to,
     seconds: (Date.now() - startedAt) / 1_000,
     approvers: [ben, chiara] as string[],

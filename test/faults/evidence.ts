@@ -25,6 +25,7 @@ export interface Evidence {
   writes: { method: string; path: string }[]
   crashes: string[]
   log: string[]
+  /** To Slack; where that is much, only what holds a secret. */
   said: string
   /** Of keys that were made: which live, which tokens there were, what was shown to the one person, and what was said to all others. */
   keys?: { live: { name: string; token: string }[]; issued: string[]; shown: string; made: string[]; saidOpenly: string }

@@ -86,10 +86,22 @@ const calls = {
     issued: account.world.issuedTokens,
     shown: JSON.stringify(slack.ephemerals(userId).map(({ blocks }) => blocks)),
     made: account.journal.writes().flatMap(({ method, body }) => (method === 'POST' ? [nameIn(body)] : [])),
-    saidOpenly: JSON.stringify(slack.journal.filter(({ method }) => !['chat.postEphemeral', 'response_url'].includes(method))),
+    saidOpenly: saidWith(account.world.issuedTokens, (method) => !['chat.postEphemeral', 'response_url'].includes(method)),
   }),
-  everySaid: () => JSON.stringify(slack.journal.map(({ method, args }) => ({ method, args }))),
+  saidWith: (words: string[]) => saidWith(words),
 }
+
+/** What the bot said to Slack that holds one of these words. After a long run all of it is more than a string can hold. */
+function saidWith(words: string[], fits = (_method: string) => true): string {
+  return slack.journal
+    .filter(({ method }) => fits(method))
+    .flatMap(({ method, args }) => {
+      const said = JSON.stringify({ method, args })
+      return words.some((word) => said.includes(word)) ? [said] : []
+    })
+    .join('\n')
+}
+
 function nameIn(body: unknown): string {
   return (body as { data: { attributes: { name: string } } }).data.attributes.name
 }
