@@ -32,7 +32,9 @@ const effort = values.quick ? quick : full
 const chosen = Object.entries(benchmarks).filter(([name]) => positionals.length === 0 || positionals.includes(name))
 const print = (text: string) => void process.stdout.write(`${text}\n\n`)
 
-print(`${await describeMachine()}. ${effort.rounds} rounds${effort.quick ? ', quick: for trying, the figures mean little' : ''}.`)
+print(
+  `${await describeMachine()}. ${effort.rounds} rounds, ${effort.followRounds} of following${effort.quick ? ', quick: for trying, the figures mean little' : ''}.`,
+)
 for (const [, { title, run }] of chosen) {
   print(`## ${title}`)
   await run(effort, print)
