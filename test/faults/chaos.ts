@@ -89,6 +89,8 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
 
   let resting = false
   const asks: Promise<void>[] = []
+  /** What has a card: looked at for all who ask at once, because a look takes the longer the more cards there are. */
+  let named = new Set<string>()
 
   /** Asks for everything, again where nobody took the command, until there is a card for it. */
   async function askForAll(): Promise<void> {
@@ -105,7 +107,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
     for (let attempt = 0; attempt < 40 && !resting; attempt += 1) {
       const outcome = await standIns.call('command', bots.url(index + attempt), ada, `/infra ${words}`, channel).catch(() => 'failed')
       await delay(outcome === 'acknowledged' ? 2_500 : 500)
-      if ((await standIns.call('cardsThatSay', channel, `${mark}\\b`)).length > 0) return
+      if (named.has(mark)) return
     }
   }
 
@@ -113,6 +115,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
   async function approveAll(until: () => boolean): Promise<void> {
     const pressed = new Map<string, number>()
     while (until()) {
+      named = new Set(await standIns.call('named', channel))
       for (const ts of await standIns.call('cardsThatSay', channel, 'Waiting for approval')) {
         if (Date.now() - (pressed.get(ts) ?? 0) < 1_500) continue
         pressed.set(ts, Date.now())

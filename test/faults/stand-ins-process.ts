@@ -62,6 +62,10 @@ const calls = {
     const saysIt = new RegExp(pattern)
     return slack.texts(channel).flatMap(({ isBot, text, ts }) => (isBot && saysIt.test(text) ? [ts] : []))
   },
+  /** Which Elastic IPs and which keys of the chaos are on cards. */
+  named: (channel: string) => [
+    ...new Set(slack.texts(channel).flatMap(({ isBot, text }) => (isBot ? (text.match(/\beip_\w+|\bchaos-\d+/g) ?? []) : []))),
+  ],
   threads: (channel: string) =>
     slack
       .messages(channel)
