@@ -27,7 +27,9 @@ export function watchForEarlyWords(slack: Slack, account: AccountApi): () => str
       const text = String(args?.text ?? '')
       const [, address] = method?.startsWith('chat.') && /\*Done/.test(text) ? (/(198\.51\.\d+\.\d+)/.exec(text) ?? []) : []
       if (!address) continue
-      const now = account.world.elasticIps().find((elasticIp) => elasticIp.address === address)
+      // A copy of one and not of all: there may be thousands.
+      const { id = '' } = account.world.data.elasticIps.find((elasticIp) => elasticIp.address === address) ?? {}
+      const now = account.world.elasticIp(id)
       if (now && !(now.status === 'active' && now.serverId === places.to)) early.add(text.slice(0, 120))
     }
   })
