@@ -38,14 +38,15 @@ function oneReportEach({ records, threads }: Evidence): string[] {
     const thread = threadAt.get(cardTs ?? '')
     const reports = (thread?.replies ?? []).filter(({ text }) => ends.test(text) && !text.includes('Correction'))
     return [
-      ...(cards.length === 1
-        ? []
-        : [
-            `I3: ${id} has ${cards.length} cards: ${cards.map(({ card }) => `${card.ts} ${JSON.stringify(card.text.slice(0, 200))}`).join(' and ')}`,
-          ]),
-      ...(reports.length === 1 ? [] : [`I3: ${id} was reported ${reports.length} times`]),
+      ...(cards.length === 1 ? [] : [`I3: ${id} has ${cards.length} cards${asList(cards.map(({ card }) => card))}`]),
+      ...(reports.length === 1 ? [] : [`I3: ${id} was reported ${reports.length} times${asList(reports)}`]),
     ]
   })
+}
+
+/** When and how each begins: whether one says that it may be a repeat is the first thing to know. */
+function asList(posted: { ts: string; text: string }[]): string {
+  return posted.map(({ ts, text }, index) => `${index === 0 ? ': ' : ' and '}${ts} ${JSON.stringify(text.slice(0, 300))}`).join('')
 }
 
 function toldAsItIs({ records, elasticIps, to, toldTooEarly }: Evidence): string[] {

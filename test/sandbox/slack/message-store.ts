@@ -40,13 +40,33 @@ export function withIds(blocks: Json[], state: State): Json[] {
 
 export function createMessageStore(directory: Directory, state: State) {
   let messages: StoredMessage[] = []
+  // Beside the list, because a long run has thousands, and each that is told of asks for both.
+  const byPlace = new Map<string, StoredMessage>()
+  const threads = new Map<string, StoredMessage[]>()
 
   function find(channel: string, ts: string): StoredMessage | undefined {
-    return messages.find((message) => message.channel === channel && message.ts === ts)
+    return byPlace.get(`${channel} ${ts}`)
   }
 
+  /** What everybody sees below a message, oldest first. */
   function repliesTo(parent: StoredMessage): StoredMessage[] {
-    return messages.filter((one) => one.channel === parent.channel && one.threadTs === parent.ts && one.visibleTo === undefined)
+    return [...(threads.get(`${parent.channel} ${parent.ts}`) ?? [])]
+  }
+
+  function keep(message: StoredMessage): void {
+    messages.push(message)
+    byPlace.set(`${message.channel} ${message.ts}`, message)
+    if (message.threadTs === undefined || message.visibleTo !== undefined) return
+    const thread = `${message.channel} ${message.threadTs}`
+    threads.set(thread, [...(threads.get(thread) ?? []), message])
+  }
+
+  function drop(message: StoredMessage): void {
+    const others = (one: StoredMessage) => one !== message
+    messages = messages.filter(others)
+    byPlace.delete(`${message.channel} ${message.ts}`)
+    const thread = `${message.channel} ${message.threadTs}`
+    threads.set(thread, (threads.get(thread) ?? []).filter(others))
   }
 
   function inChannel(channel: string): StoredMessage[] {
@@ -114,7 +134,7 @@ export function createMessageStore(directory: Directory, state: State) {
     post(draft: Draft): StoredMessage {
       const { blocks, ...rest } = draft
       const message: StoredMessage = { ...copyOf(rest), ...(blocks?.length ? { blocks: withIds(blocks, state) } : {}), ts: state.stamp() }
-      messages.push(message)
+      keep(message)
       state.changed({ visible: true })
       return message
     },
@@ -138,7 +158,7 @@ export function createMessageStore(directory: Directory, state: State) {
         message.text = 'This message was deleted.'
         delete message.blocks
       } else {
-        messages = messages.filter((one) => one !== message)
+        drop(message)
       }
       state.changed({ visible: true })
     },
