@@ -66,7 +66,8 @@ export function createMessageStore(directory: Directory, state: State) {
     messages = messages.filter(others)
     byPlace.delete(`${message.channel} ${message.ts}`)
     const thread = `${message.channel} ${message.threadTs}`
-    threads.set(thread, (threads.get(thread) ?? []).filter(others))
+    const replies = threads.get(thread)
+    if (replies) threads.set(thread, replies.filter(others))
   }
 
   function inChannel(channel: string): StoredMessage[] {
