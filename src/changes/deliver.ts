@@ -31,6 +31,9 @@ const retryInMs = 3_000
 /** While Slack has trouble, what may have been sent is looked for so long before it is repeated. */
 const lookForMs = 10 * 60_000
 
+/** How far Redis' clock, which tells when something may have been sent, and Slack's, which stamps it, are taken to differ at most. */
+const clocksDifferMs = 60_000
+
 /** More transitions than this while one card is sent are left to the next round of the outbox. */
 const rounds = 5
 
@@ -110,7 +113,12 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
   /** Looks for what an earlier try of unknown fate may have left. */
   async function look(where: Where & { key: string }, lease: Lease, request: Request): Promise<Found> {
     if (lease.mode === 'fresh') return { is: 'absent' }
-    const found = await messenger.find({ ...where, oldestMs: request.createdAt - 60_000 })
+    const { firstMs = request.createdAt, lastMs } = lease.sentBetween
+    const found = await messenger.find({
+      ...where,
+      oldestMs: firstMs - clocksDifferMs,
+      ...(lastMs === undefined ? {} : { latestMs: lastMs + clocksDifferMs }),
+    })
     const isTrouble = found.is === 'unknown' || found.is === 'rate-limited'
     // Slack's trouble passes, and then it can be looked for; but nobody waits for ever.
     return isTrouble && lease.lookedForMs > lookForMs ? { is: 'cannot-look' } : found

@@ -21,6 +21,7 @@ interface Case {
   found?: Found
   /** How long it has been looked for, in ms. */
   lookedForMs?: number
+  sentBetween?: Lease['sentBetween']
   /** What Slack says of a post to the channel. */
   posted?: Awaited<ReturnType<Messenger['post']>>
 }
@@ -35,13 +36,15 @@ async function deliver(
     lookMs = 0,
     found = { is: 'absent' },
     lookedForMs = 0,
+    sentBetween = {},
     posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' },
   }: Case,
 ) {
   const sent: string[] = []
   const settlements: Settlement[] = []
+  const looks: object[] = []
   const outbox = {
-    lease: async () => ({ lease: { token: 't', mode, lookedForMs, sendBefore: performance.now() + leftMs }, request }),
+    lease: async () => ({ lease: { token: 't', mode, lookedForMs, sentBetween, sendBefore: performance.now() + leftMs }, request }),
     settle: async (_id: string, _name: OutboxName, _held: unknown, settlement: Settlement) => {
       settlements.push(settlement)
       return settlement.status === 'settled' ? 'settled' : 'later'
@@ -56,7 +59,8 @@ async function deliver(
       sent.push('update')
       return { is: 'sent' }
     },
-    find: async () => {
+    find: async (where: object) => {
+      looks.push(where)
       await new Promise((resolve) => setTimeout(resolve, lookMs))
       return found
     },
@@ -69,7 +73,7 @@ async function deliver(
   } as Renderer
   const onUndeliverable = () => {}
   const delivered = await createDeliver({ outbox, messenger, render, onUndeliverable })(request.id, name)
-  return { delivered, sent, settlements }
+  return { delivered, sent, settlements, looks }
 }
 
 describe('under a lease that holds', () => {
@@ -112,6 +116,15 @@ describe('a process that stood still until its lease may be another’s', () => 
 })
 
 describe('a message that may have been sent', () => {
+  test('is looked for where it can be, whatever was said in the channel since: a minute around the time in which it was tried', async () => {
+    const request = requestFor({ cardTs: undefined, createdAt: 1_000_000 })
+    const known = await deliver('card', { mode: 'unsure', request, sentBetween: { firstMs: 5_000_000, lastMs: 5_020_000 } })
+    const unknown = await deliver('card', { mode: 'unsure', request })
+    const place = { channelId: 'C0OPS00001', key: `${request.id}/card` }
+    expect(known.looks).toEqual([{ ...place, oldestMs: 4_940_000, latestMs: 5_080_000 }])
+    expect(unknown.looks).toEqual([{ ...place, oldestMs: 940_000 }])
+  })
+
   test.each([
     ['while Slack fails', { is: 'unknown', problem: 'HTTP status 503' }, 3_000],
     ['while Slack limits the looking', { is: 'rate-limited', retryInMs: 20_000 }, 20_000],

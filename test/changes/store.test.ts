@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createOutbox } from '../../src/changes/outbox.ts'
 import { createStore, type NewRequest, type Store, type Transition } from '../../src/changes/store.ts'
@@ -534,6 +535,36 @@ describe('the outbox', () => {
     expect(await leased(outbox, request.id)).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
   })
 
+  test('tells when it may have been sent: from its first try until it was given up or its last lease ran out', async () => {
+    const { redis, keys, outbox, request } = await withRequest()
+    const record = keys.record(request.id)
+    const item = async () => JSON.parse((await redis.hget(record, 'outbox:card')) ?? '')
+    const fresh = await leased(outbox, request.id)
+    const { first } = await item()
+    await outbox.settle(request.id, 'card', fresh, { status: 'unsure', retryInMs: 0 })
+    const { last } = await item()
+    const looking = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', looking, { status: 'queued', retryInMs: 0 })
+    const afterLook = await leased(outbox, request.id)
+    const ranOut = { ...(await item()), until: last + 5 }
+    await redis.hset(record, 'outbox:card', JSON.stringify(ranOut))
+    await setTimeout(10)
+    const afterDeath = await leased(outbox, request.id)
+
+    expect(fresh.sentBetween).toEqual({ firstMs: first })
+    expect(last).toBeGreaterThanOrEqual(first)
+    for (const { sentBetween } of [looking, afterLook]) expect(sentBetween).toEqual({ firstMs: first, lastMs: last })
+    expect(afterDeath.sentBetween).toEqual({ firstMs: first, lastMs: last + 5 })
+  })
+
+  test('knows of one that was certainly not sent only from its next try on', async () => {
+    const { outbox, request } = await withRequest()
+    const before = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', before, { status: 'queued', retryInMs: 0 })
+    await setTimeout(5)
+    expect((await leased(outbox, request.id)).sentBetween.firstMs).toBeGreaterThan(before.sentBetween.firstMs ?? 0)
+  })
+
   test('goes on looking for what may have been sent, when a later try certainly sent nothing, also if that is told twice', async () => {
     const { outbox, request } = await withRequest()
     await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'unsure', retryInMs: 0 })
@@ -549,7 +580,9 @@ describe('the outbox', () => {
   ])('begins to look anew for what %s when the version before this one left it', async (_, item) => {
     const { redis, keys, outbox, request } = await withRequest()
     await redis.hset(keys.record(request.id), 'outbox:card', JSON.stringify(item))
-    expect(await leased(outbox, request.id)).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+    const lease = await leased(outbox, request.id)
+    expect(lease).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+    expect(lease.sentBetween).not.toHaveProperty('firstMs')
   })
 
   test('lets it be sent anew, when it certainly was not', async () => {

@@ -43,3 +43,42 @@ describe.each([
     expect(calls).toEqual([`${method} C0OPS`, `${method} C0DEV`, `${method} C0OPS`])
   })
 })
+
+describe('a lost message is looked for', () => {
+  const own = { ts: '7.1', user: 'U1', metadata: { event_payload: { key: 'r1/card' } } }
+  const where = { channelId: 'C0OPS', key: 'r1/card', oldestMs: 60_900 }
+
+  /** A channel whose history has these pages. */
+  function channelWith(pages: object[][]) {
+    const asked: { cursor?: string }[] = []
+    const history = async (args: { cursor?: string }) => {
+      asked.push(args)
+      const page = Number(args.cursor ?? 0)
+      const has_more = page + 1 < pages.length
+      return { ok: true, messages: pages[page], has_more, response_metadata: { next_cursor: has_more ? String(page + 1) : '' } }
+    }
+    const client = { conversations: { history } } as unknown as WebClient
+    return { messenger: createMessenger({ client, botUserId: () => 'U1' }), asked }
+  }
+
+  test('from and until it may have been posted, in whole seconds around that', async () => {
+    const { messenger, asked } = channelWith([[own]])
+    expect(await messenger.find({ ...where, latestMs: 120_100 })).toEqual({ is: 'found', ts: '7.1' })
+    expect(await messenger.find(where)).toEqual({ is: 'found', ts: '7.1' })
+    expect(asked).toMatchObject([{ oldest: '60', latest: '121' }, { oldest: '60' }])
+    expect(asked[1]).not.toHaveProperty('latest')
+  })
+
+  test('on five pages, and where there are more nobody can say that it is absent', async () => {
+    const [four, five] = [Array.from({ length: 4 }, () => [{ ts: '1.1', user: 'U2' }]), Array.from({ length: 5 }, () => [])]
+    expect(await channelWith([...four, [own]]).messenger.find(where)).toEqual({ is: 'found', ts: '7.1' })
+    expect(await channelWith(four).messenger.find(where)).toEqual({ is: 'absent' })
+    const tooMany = channelWith([...five, [own]])
+    expect(await tooMany.messenger.find(where)).toEqual({ is: 'cannot-look' })
+    expect(tooMany.asked).toHaveLength(5)
+  })
+
+  test('among what the bot itself has said', async () => {
+    expect(await channelWith([[{ ...own, user: 'U2' }]]).messenger.find(where)).toEqual({ is: 'absent' })
+  })
+})

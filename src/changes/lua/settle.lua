@@ -7,14 +7,19 @@ local known = redis.call('HMGET', KEYS[1], field, 'revision')
 local item = known[1] and cjson.decode(known[1]) or {}
 if item.token ~= token then return 'lost' end
 
--- A try that sent nothing leaves what one before it may have sent to be looked for.
-local since = status == 'queued' and item.since or nil
-if since then status = 'unsure' end
-local values = { field, cjson.encode({ status = status, token = token, since = since, owedBy = item.owedBy }) }
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local left = { status = status, token = token, owedBy = item.owedBy }
+if status == 'unsure' then
+  left.first, left.last = item.first, now
+elseif status == 'queued' and item.since then
+  -- A try that sent nothing leaves what one before it may have sent to be looked for.
+  left.status, left.since, left.first, left.last = 'unsure', item.since, item.first, item.last
+end
+local values = { field, cjson.encode(left) }
 if status ~= 'settled' then
-  local time = redis.call('TIME')
   redis.call('HSET', KEYS[1], unpack(values))
-  redis.call('ZADD', KEYS[2], time[1] * 1000 + math.floor(time[2] / 1000) + retry, member)
+  redis.call('ZADD', KEYS[2], now + retry, member)
   return 'later'
 end
 if cardTs ~= '' then
@@ -27,8 +32,7 @@ if shown > 0 then
 end
 redis.call('HSET', KEYS[1], unpack(values))
 if shown > 0 and tonumber(known[2]) > shown then
-  local time = redis.call('TIME')
-  redis.call('ZADD', KEYS[2], time[1] * 1000 + math.floor(time[2] / 1000), member)
+  redis.call('ZADD', KEYS[2], now, member)
   return 'again'
 end
 redis.call('ZREM', KEYS[2], member)
