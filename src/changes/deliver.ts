@@ -31,8 +31,11 @@ const retryInMs = 3_000
 /** While Slack has trouble, what may have been sent is looked for so long before it is repeated. */
 const lookForMs = 10 * 60_000
 
-/** How far Redis' clock, which tells when something may have been sent, and Slack's, which stamps it, are taken to differ at most. */
-const clocksDifferMs = 60_000
+/**
+ * Around the time in which something may have been sent: how much later Slack may have stamped it (Redis' clock is slow, a process stood
+ * still before it sent, Redis lost what it knew of the last try), and how much earlier (its clock is fast).
+ */
+const margins = { afterMs: 10 * 60_000, beforeMs: 60_000 }
 
 /** More transitions than this while one card is sent are left to the next round of the outbox. */
 const rounds = 5
@@ -92,7 +95,9 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
     const where = { channelId: request.origin.channelId, key }
     const thread = request.cardTs ? { threadTs: request.cardTs, broadcast: name === 'break-glass' } : {}
     const place = { ...where, ...thread }
-    const inThread = await postUnlessThere(await look(place, lease, request), place, message, lease)
+    const below = await look(place, lease, request)
+    const found = below.is === 'absent' && lease.triedCardless && request.cardTs ? await look(where, lease, request) : below
+    const inThread = await postUnlessThere(found, place, message, lease)
     if (inThread.is === 'sent') return { delivered: { is: 'sent' }, settlement: { status: 'settled' } }
     if (inThread.is !== 'refused') return later(unsent(inThread))
     if (isPassing(inThread.error)) return later({ status: 'queued', retryInMs: passingMs })
@@ -113,12 +118,8 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
   /** Looks for what an earlier try of unknown fate may have left. */
   async function look(where: Where & { key: string }, lease: Lease, request: Request): Promise<Found> {
     if (lease.mode === 'fresh') return { is: 'absent' }
-    const { firstMs = request.createdAt, lastMs } = lease.sentBetween
-    const found = await messenger.find({
-      ...where,
-      oldestMs: firstMs - clocksDifferMs,
-      ...(lastMs === undefined ? {} : { latestMs: lastMs + clocksDifferMs }),
-    })
+    const latest = lease.triedUntilMs === undefined ? {} : { latestMs: lease.triedUntilMs + margins.afterMs }
+    const found = await messenger.find({ ...where, oldestMs: request.createdAt - margins.beforeMs, ...latest })
     const isTrouble = found.is === 'unknown' || found.is === 'rate-limited'
     // Slack's trouble passes, and then it can be looked for; but nobody waits for ever.
     return isTrouble && lease.lookedForMs > lookForMs ? { is: 'cannot-look' } : found

@@ -19,8 +19,10 @@ export interface Lease {
   mode: 'fresh' | 'unsure'
   /** For how long what may have been sent has been looked for, by Redis' clock. */
   lookedForMs: number
-  /** When it may have been sent, if so: from its first try until the end of the last, in ms since 1970 by Redis' clock. As far as it is known. */
-  sentBetween: { firstMs?: number; lastMs?: number }
+  /** Until when an earlier try may have sent it, in ms since 1970 by Redis' clock. What a version before this one tried has none. */
+  triedUntilMs?: number
+  /** An earlier try may have sent this report before its card was there, so not below it. */
+  triedCardless: boolean
   /** The revision of the record that owes this report: a later one may owe it anew. The card has none. */
   owedBy?: number
   /** Whatever is sent later than this, in ms of `performance.now()`, may arrive when somebody else holds the lease. */
@@ -56,15 +58,18 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
     const token = randomUUID()
     const askedAt = performance.now()
     const values = [id, name, token, String(leaseMs.fresh), String(leaseMs.unsure), early ? '1' : '0']
-    const [mode, lookedForMs, firstMs, lastMs, owedBy, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
+    const [mode, lookedForMs, triedUntilMs, triedCardless, owedBy, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
     if (mode !== 'fresh' && mode !== 'unsure') return mode as NotTaken
-    const sendBefore = askedAt + leaseMs[mode] - requestMs
-    const sentBetween = { ...(firstMs ? { firstMs: Number(firstMs) } : {}), ...(lastMs ? { lastMs: Number(lastMs) } : {}) }
-    const owed = owedBy ? { owedBy: Number(owedBy) } : {}
-    return {
-      lease: { token, mode, lookedForMs: Number(lookedForMs), sentBetween, sendBefore, ...owed },
-      request: decodeRecord(pairsOf(flat)),
+    const held: Lease = {
+      token,
+      mode,
+      lookedForMs: Number(lookedForMs),
+      triedCardless: triedCardless === '1',
+      sendBefore: askedAt + leaseMs[mode] - requestMs,
+      ...(triedUntilMs ? { triedUntilMs: Number(triedUntilMs) } : {}),
+      ...(owedBy ? { owedBy: Number(owedBy) } : {}),
     }
+    return { lease: held, request: decodeRecord(pairsOf(flat)) }
   }
 
   async function settle(

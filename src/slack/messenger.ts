@@ -23,7 +23,7 @@ export type Found = { is: 'found'; ts: string } | { is: 'absent' } | { is: 'cann
 /** Escaped text stays text: no names or addresses are linked, nothing is unfurled. chat.update resets `parse`, so it is said there too. */
 const verbatim = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false } as const
 
-/** How much is looked through for a lost message: five pages of what was said while it may have been sent. */
+/** How much is looked through for a lost message: five pages of what was said when it may have been sent. */
 const pageSize = 200
 const mostPages = 5
 
@@ -82,7 +82,7 @@ export function createMessenger({
     })
   }
 
-  /** Looks whether a message whose answer was lost is there, from `oldestMs` to `latestMs` (now). Needs the optional history scopes. */
+  /** Looks whether a message whose answer was lost is there, from `oldestMs` to `latestMs` (by default now). Needs the optional history scopes. */
   async function find(where: { channelId: string; threadTs?: string; key: string; oldestMs: number; latestMs?: number }): Promise<Found> {
     const range = {
       channel: where.channelId,

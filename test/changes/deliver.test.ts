@@ -21,7 +21,8 @@ interface Case {
   found?: Found
   /** How long it has been looked for, in ms. */
   lookedForMs?: number
-  sentBetween?: Lease['sentBetween']
+  triedUntilMs?: number
+  triedCardless?: boolean
   /** What Slack says of a post to the channel. */
   posted?: Awaited<ReturnType<Messenger['post']>>
 }
@@ -36,7 +37,8 @@ async function deliver(
     lookMs = 0,
     found = { is: 'absent' },
     lookedForMs = 0,
-    sentBetween = {},
+    triedUntilMs,
+    triedCardless = false,
     posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' },
   }: Case,
 ) {
@@ -44,7 +46,10 @@ async function deliver(
   const settlements: Settlement[] = []
   const looks: object[] = []
   const outbox = {
-    lease: async () => ({ lease: { token: 't', mode, lookedForMs, sentBetween, sendBefore: performance.now() + leftMs }, request }),
+    lease: async () => ({
+      lease: { token: 't', mode, lookedForMs, triedUntilMs, triedCardless, sendBefore: performance.now() + leftMs },
+      request,
+    }),
     settle: async (_id: string, _name: OutboxName, _held: unknown, settlement: Settlement) => {
       settlements.push(settlement)
       return settlement.status === 'settled' ? 'settled' : 'later'
@@ -116,13 +121,22 @@ describe('a process that stood still until its lease may be another’s', () => 
 })
 
 describe('a message that may have been sent', () => {
-  test('is looked for where it can be, whatever was said in the channel since: a minute around the time in which it was tried', async () => {
+  test('is looked for until ten minutes after it was tried last, whatever was said since', async () => {
     const request = requestFor({ cardTs: undefined, createdAt: 1_000_000 })
-    const known = await deliver('card', { mode: 'unsure', request, sentBetween: { firstMs: 5_000_000, lastMs: 5_020_000 } })
+    const known = await deliver('card', { mode: 'unsure', request, triedUntilMs: 5_000_000 })
     const unknown = await deliver('card', { mode: 'unsure', request })
-    const place = { channelId: 'C0OPS00001', key: `${request.id}/card` }
-    expect(known.looks).toEqual([{ ...place, oldestMs: 4_940_000, latestMs: 5_080_000 }])
-    expect(unknown.looks).toEqual([{ ...place, oldestMs: 940_000 }])
+    const place = { channelId: 'C0OPS00001', key: `${request.id}/card`, oldestMs: 940_000 }
+    expect(known.looks).toEqual([{ ...place, latestMs: 5_600_000 }])
+    expect(unknown.looks).toEqual([place])
+  })
+
+  test('before its card was there is looked for in the channel, too', async () => {
+    const below = await deliver('ended', { mode: 'unsure' })
+    const early = await deliver('ended', { mode: 'unsure', triedCardless: true })
+    const isBelow = { threadTs: requestFor().cardTs }
+    expect(below.looks).toMatchObject([isBelow])
+    expect(early.looks).toMatchObject([isBelow, { channelId: 'C0OPS00001' }])
+    expect(early.looks[1]).not.toHaveProperty('threadTs')
   })
 
   test.each([

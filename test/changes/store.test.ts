@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { createOutbox } from '../../src/changes/outbox.ts'
+import { createOutbox, type Lease } from '../../src/changes/outbox.ts'
 import { createStore, type NewRequest, type Store, type Transition } from '../../src/changes/store.ts'
 import type { AuditNote } from '../../src/domain/audit-entry.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
@@ -535,34 +535,65 @@ describe('the outbox', () => {
     expect(await leased(outbox, request.id)).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
   })
 
-  test('tells when it may have been sent: from its first try until it was given up or its last lease ran out', async () => {
+  test('tells until when it may have been sent: as long as the last try that may have done it, or its lease, went on', async () => {
     const { redis, keys, outbox, request } = await withRequest()
-    const record = keys.record(request.id)
-    const item = async () => JSON.parse((await redis.hget(record, 'outbox:card')) ?? '')
+    const now = async () => (await redis.time()).map(Number).reduce((s, us) => s * 1_000 + us / 1_000)
+    const give = async (lease: Lease, status: 'unsure' | 'queued') => {
+      await setTimeout(5)
+      const before = Math.floor(await now())
+      await outbox.settle(request.id, 'card', lease, { status, retryInMs: 0 })
+      return { before, after: await now() }
+    }
     const fresh = await leased(outbox, request.id)
-    const { first } = await item()
-    await outbox.settle(request.id, 'card', fresh, { status: 'unsure', retryInMs: 0 })
-    const { last } = await item()
-    const looking = await leased(outbox, request.id)
-    await outbox.settle(request.id, 'card', looking, { status: 'queued', retryInMs: 0 })
-    const afterLook = await leased(outbox, request.id)
-    const ranOut = { ...(await item()), until: last + 5 }
-    await redis.hset(record, 'outbox:card', JSON.stringify(ranOut))
-    await setTimeout(10)
-    const afterDeath = await leased(outbox, request.id)
+    const lost = await give(fresh, 'unsure')
+    const first = await leased(outbox, request.id)
+    const lostAgain = await give(first, 'unsure')
+    const second = await leased(outbox, request.id)
+    await give(second, 'queued')
+    const third = await leased(outbox, request.id)
 
-    expect(fresh.sentBetween).toEqual({ firstMs: first })
-    expect(last).toBeGreaterThanOrEqual(first)
-    for (const { sentBetween } of [looking, afterLook]) expect(sentBetween).toEqual({ firstMs: first, lastMs: last })
-    expect(afterDeath.sentBetween).toEqual({ firstMs: first, lastMs: last + 5 })
+    expect(fresh).not.toHaveProperty('triedUntilMs')
+    for (const [{ triedUntilMs }, { before, after }] of [
+      [first, lost],
+      [second, lostAgain],
+      [third, lostAgain],
+    ] as const) {
+      expect(triedUntilMs).toBeGreaterThanOrEqual(before)
+      expect(triedUntilMs).toBeLessThanOrEqual(after)
+    }
+    expect(third.triedUntilMs).toBe(second.triedUntilMs)
+
+    const record = keys.record(request.id)
+    const dead = JSON.parse((await redis.hget(record, 'outbox:card')) ?? '')
+    await redis.hset(record, 'outbox:card', JSON.stringify({ ...dead, until: dead.tried + 3 }))
+    await setTimeout(10)
+    expect((await leased(outbox, request.id)).triedUntilMs).toBe(dead.tried + 3)
   })
 
-  test('knows of one that was certainly not sent only from its next try on', async () => {
+  test('forgets when it was tried, once it was certainly not sent', async () => {
     const { outbox, request } = await withRequest()
-    const before = await leased(outbox, request.id)
-    await outbox.settle(request.id, 'card', before, { status: 'queued', retryInMs: 0 })
-    await setTimeout(5)
-    expect((await leased(outbox, request.id)).sentBetween.firstMs).toBeGreaterThan(before.sentBetween.firstMs ?? 0)
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'queued', retryInMs: 0 })
+    expect(await leased(outbox, request.id)).not.toHaveProperty('triedUntilMs')
+  })
+
+  test('tells of a report that may have been sent before its card, also after later tries', async () => {
+    const { outbox, store, request } = await withRequest()
+    await store.transition(request, reject)
+    const report = async () => {
+      const taken = await outbox.lease(request.id, 'ended', { early: true })
+      if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+      return taken.lease
+    }
+    const early = await report()
+    await outbox.settle(request.id, 'ended', early, { status: 'unsure', retryInMs: 0 })
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'settled', cardTs: '1.1', shownRevision: 2 })
+    const below = await report()
+    await outbox.settle(request.id, 'ended', below, { status: 'queued', retryInMs: 0 })
+    const refused = await report()
+    await outbox.settle(request.id, 'ended', refused, { status: 'unsure', retryInMs: 0 })
+    const belowAgain = await report()
+
+    expect([early, below, refused, belowAgain].map(({ triedCardless }) => triedCardless)).toEqual([false, true, true, true])
   })
 
   test('goes on looking for what may have been sent, when a later try certainly sent nothing, also if that is told twice', async () => {
@@ -582,7 +613,7 @@ describe('the outbox', () => {
     await redis.hset(keys.record(request.id), 'outbox:card', JSON.stringify(item))
     const lease = await leased(outbox, request.id)
     expect(lease).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
-    expect(lease.sentBetween).not.toHaveProperty('firstMs')
+    expect(lease.triedCardless).toBe(false)
   })
 
   test('lets it be sent anew, when it certainly was not', async () => {

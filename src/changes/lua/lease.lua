@@ -1,7 +1,8 @@
 -- Takes one message of the outbox, so that one process at a time sends it.
 -- KEYS: record, outbox.   ARGV: id, message name, token, lease in ms when fresh, when unsure, '1' where a report may go before its card.
--- Returns { mode, for how many ms it has been looked for, when it may have been sent first, when last (in ms since 1970, or ''), revision
--- that owes it or '', then the record's fields and values }: 'fresh' send it; 'unsure' it may have been sent before: look first.
+-- Returns { mode, for how many ms it has been looked for, until when it may have been sent before (ms since 1970, or ''), '1' where that may
+-- have been before its card, revision that owes it or '', then the record's fields and values }: 'fresh' send it; 'unsure' it may have been
+-- sent before: look first.
 -- Without a record: 'held' somebody else is at it; 'settled' nothing to do any more; 'missing' the request is gone; 'cardless' its card
 -- is to be sent first.
 local id, name, token, early = ARGV[1], ARGV[2], ARGV[3], ARGV[6] == '1'
@@ -35,16 +36,17 @@ if item.status == 'unsure' or (item.status == 'sending' and item.token ~= token)
 if item.status == 'sending' and item.token == token then mode = item.mode end
 -- Looking begins with the first lease that calls for it, also where a version before this one left no such field.
 local since = mode == 'unsure' and (item.since or now) or nil
--- It may have been sent from its first try on, which such a version did not note, until the lease ran out under which it was tried last.
-local first, last = now, nil
+local tried, cardless = nil, name ~= 'card' and not record.cardTs
 if mode == 'unsure' then
-  first, last = item.first, item.last
-  if item.status == 'sending' and item.token ~= token then last = item['until'] end
+  tried, cardless = item.tried, cardless or item.cardless
+  -- Whoever had the lease before may have sent until it ran out.
+  if item.status == 'sending' and item.token ~= token then tried = item['until'] end
 end
 local lasts = now + leases[mode]
-local sending =
-  { status = 'sending', token = token, mode = mode, ['until'] = lasts, since = since, first = first, last = last, owedBy = item.owedBy }
+local sending = { status = 'sending', token = token, mode = mode, ['until'] = lasts, since = since, owedBy = item.owedBy }
+sending.tried, sending.cardless = tried, cardless or nil
 redis.call('HSET', KEYS[1], field, cjson.encode(sending))
 redis.call('ZADD', KEYS[2], lasts, member)
 local function whole(number) return number and string.format('%.0f', number) or '' end
-return { mode, whole(now - (since or now)), whole(first), whole(last), whole(item.owedBy), unpack(flat) }
+local wasCardless = mode == 'unsure' and item.cardless and '1' or ''
+return { mode, whole(now - (since or now)), whole(tried), wasCardless, whole(item.owedBy), unpack(flat) }

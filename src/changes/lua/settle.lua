@@ -11,10 +11,10 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local left = { status = status, token = token, owedBy = item.owedBy }
 if status == 'unsure' then
-  left.first, left.last = item.first, now
+  left.tried, left.cardless = now, item.cardless
 elseif status == 'queued' and item.since then
   -- A try that sent nothing leaves what one before it may have sent to be looked for.
-  left.status, left.since, left.first, left.last = 'unsure', item.since, item.first, item.last
+  left.status, left.since, left.tried, left.cardless = 'unsure', item.since, item.tried, item.cardless
 end
 local values = { field, cjson.encode(left) }
 if status ~= 'settled' then
