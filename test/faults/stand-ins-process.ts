@@ -12,7 +12,7 @@ const { elasticIps, moveTakes, seed } = JSON.parse(process.argv[2] ?? '{}') as {
   seed: number
 }
 
-const slack = await startSlack()
+const slack = await startSlack({ keepAnswers: false })
 const account = await startAccountApi({ moveTakes, data: { elasticIps: manyElasticIps(elasticIps) } })
 const random = createRandom(seed)
 

@@ -40,6 +40,8 @@ export interface SlackOptions {
   limits?: boolean
   /** Wall clock in ms since 1970: stamps, signatures, the life of triggers and response addresses. Default: `Date.now`. */
   now?: () => number
+  /** Whether the journal keeps the answers. Default: true. Those of a long run are gigabytes, most of them pages that were looked through. */
+  keepAnswers?: boolean
   /** How long the bot has for its acknowledgement, in ms. Default: 3000, as in Slack. */
   ackDeadlineMs?: number
   /** Asked first about every request that is neither Slack's nor the desk's; answers whether it has taken the request. */

@@ -53,7 +53,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
 
   const journal: JournalEntry[] = []
   const record = (entry: JournalEntry) => {
-    journal.push(entry)
+    journal.push(options.keepAnswers === false ? { ...entry, result: {} } : entry)
     state.changed({ visible: false })
   }
   const deliveries: Delivery[] = []
