@@ -55,7 +55,13 @@ describe('Dockerfile', () => {
     expect(last('FROM')).toBe(`node:${wanted}-slim`)
     expect(last('USER')).toBe('node')
     expect(last('STOPSIGNAL')).toBe('SIGTERM')
-    expect(commandOf(last('CMD'))).toEqual(['node', '--report-exclude-env', '--max-semi-space-size=4', 'src/main.ts'])
+    expect(commandOf(last('CMD'))).toEqual([
+      'node',
+      '--report-exclude-env',
+      '--max-semi-space-size=4',
+      '--max-old-space-size=1536',
+      'src/main.ts',
+    ])
   })
 
   it('asks the bot itself whether it is healthy', async () => {

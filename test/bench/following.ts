@@ -17,7 +17,10 @@ import { recordMoves } from './record-moves.ts'
 const place = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 /** How the image starts Node. */
-const asInTheImage = { nodeOptions: ['--max-semi-space-size=4'], env: { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' } }
+const asInTheImage = {
+  nodeOptions: ['--max-semi-space-size=4', '--max-old-space-size=1536'],
+  env: { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' },
+}
 
 export interface Followed {
   lists: number

@@ -47,7 +47,9 @@ async function startSoak() {
     // Short, because each request has a job that waits for its reminder.
     APPROVAL_TTL: '20s',
   }
-  const bots = await startBots(1, env, { nodeOptions: ['--max-semi-space-size=4', '--expose-gc', '--import', collectGarbage] })
+  const bots = await startBots(1, env, {
+    nodeOptions: ['--max-semi-space-size=4', '--max-old-space-size=1536', '--expose-gc', '--import', collectGarbage],
+  })
   const admin = new Redis(redis.url)
   onTestFinished(async () => {
     admin.disconnect()
