@@ -12,6 +12,9 @@ const surveyFrom = 20
 
 const parallelReads = 64
 
+/** So many at a time are held against the list and put off. In between others have their turn, here and in Redis: people wait for their click. */
+const partSize = 500
+
 /** So long a look at the list may take, and so long what is read one by one after it: a tick ends, also while the account API hangs. */
 const surveyMs = 15_000
 const readsMs = 10_000
@@ -42,11 +45,18 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
   async function follow(requests: Underway[]): Promise<Underway[]> {
     if (requests.length === 0) return []
     const now = await store.now()
-    const seenUnderway = requests.length >= surveyFrom ? await survey(requests) : new Set<string>()
-    const quiet = requests.filter(
-      (request) => seenUnderway.has(request.id) && judgeRequest(request, { is: 'underway' }, now, lateAfterMs) === undefined,
-    )
-    await postponeAll(quiet)
+    const sees = requests.length >= surveyFrom ? createSurveyor() : undefined
+    const seenUnderway = new Set<string>()
+    const quiet: Underway[] = []
+    for (let at = 0; at < requests.length; at += partSize) {
+      const part = requests.slice(at, at + partSize)
+      for (const request of part) if (await sees?.(request)) seenUnderway.add(request.id)
+      const unchanged = part.filter(
+        (request) => seenUnderway.has(request.id) && judgeRequest(request, { is: 'underway' }, now, lateAfterMs) === undefined,
+      )
+      await postponeAll(unchanged)
+      quiet.push(...unchanged)
+    }
     const settled = new Set(quiet)
     const rest = requests.filter((request) => !settled.has(request))
     const fresh = await store.findMany(rest.map(({ id }) => id))
@@ -60,19 +70,17 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     return quiet
   }
 
-  /** Which of these one look at the account shows under way. A list that cannot be read says nothing about anything. */
-  async function survey(requests: Underway[]): Promise<Set<string>> {
-    const seen = new Set<string>()
+  /** Tells whether one look at the account, made once for all, shows a request under way. A list that cannot be read says nothing about anything. */
+  function createSurveyor() {
     const surveys = new Map<unknown, Promise<Survey<unknown> | undefined>>()
-    for (const request of requests) {
+    return async function sees(request: Underway): Promise<boolean> {
       const surveyed = request.state === 'following' ? catalog.surveyed(request) : undefined
-      if (!surveyed) continue
+      if (!surveyed) return false
       const { survey, input } = surveyed
       const look = surveys.get(survey) ?? survey({ signal: AbortSignal.timeout(surveyMs) }).catch(ignoreFailedSurvey)
       surveys.set(survey, look)
-      if ((await look)?.sees(input)) seen.add(request.id)
+      return (await look)?.sees(input) ?? false
     }
-    return seen
   }
 
   function ignoreFailedSurvey(error: unknown): undefined {
