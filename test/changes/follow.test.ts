@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { createCatalog } from '../../src/changes/catalog.ts'
+import { type Catalog, createCatalog } from '../../src/changes/catalog.ts'
 import { createFollow } from '../../src/changes/follow.ts'
-import { createStore, type Transition } from '../../src/changes/store.ts'
+import { createStore, type Store, type Transition } from '../../src/changes/store.ts'
 import type { ApiKey } from '../../src/domain/api-key.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
+import { requestFor } from './request-for-test.ts'
 
 const timings = { graceMs: 60_000, handoverMs: 45_000 }
 const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
@@ -105,4 +106,39 @@ test('what has ended since it was found due is not looked at: what it made is in
 
   expect(live).toHaveLength(1)
   expect(await isDue('a')).toBe(false)
+})
+
+test('thousands are held against one look and put off in parts, between which others have their turn; what it does not show is read', async () => {
+  const putOff: string[][] = []
+  const read: string[] = []
+  let looks = 0
+  const survey = async () => {
+    looks += 1
+    return { sees: ({ elasticIpId }: { elasticIpId: string }) => elasticIpId !== 'eip_1200' }
+  }
+  const { follow } = createFollow({
+    store: {
+      now: async () => 1_000_000,
+      postpone: async (ids: string[]) => void putOff.push(ids),
+      findMany: async (ids: string[]) => {
+        read.push(...ids)
+        return []
+      },
+    } as unknown as Store,
+    catalog: { surveyed: ({ input }: { input: unknown }) => ({ survey, input }) } as unknown as Catalog,
+    pollIntervalMs: 1_000,
+    lateAfterMs: 900_000,
+    timings,
+    onApiError: () => {},
+  })
+  const moves = Array.from({ length: 1_201 }, (_, index) =>
+    requestFor({ id: String(index), state: 'following', createdAt: 999_000, sentAt: 999_000, input: { elasticIpId: `eip_${index}` } }),
+  )
+
+  const quiet = await follow(moves)
+
+  expect(looks).toBe(1)
+  expect(putOff.map((part) => part.length)).toEqual([500, 500, 200])
+  expect(quiet.map(({ id }) => id)).toEqual(putOff.flat())
+  expect(read).toEqual(['1200'])
 })
