@@ -29,7 +29,7 @@ describe('a right policy file', () => {
 rules:
   - name: production addresses
     changes: [ip.move]
-    projects: [proj_1, "Web shop"]
+    projects: [proj_1oNqx62cx6bn0, "Web shop"]
     channels: [C0OPS00001]
     request: [U0ADA00001, S0PLATFORM1]
     approve:
@@ -46,7 +46,7 @@ rules:
         {
           name: 'production addresses',
           changes: ['ip.move'],
-          projects: ['proj_1', 'Web shop'],
+          projects: ['proj_1oNqx62cx6bn0', 'Web shop'],
           channels: ['C0OPS00001'],
           request: { users: ['U0ADA00001'], userGroups: ['S0PLATFORM1'] },
           approve: {
@@ -110,8 +110,8 @@ rules:
     const text = `
 rules:
   - { name: a, changes: ip.move, channels: [C0OPS00001], approve: none }
-  - { name: b, changes: ip.move, projects: [proj_1], approve: none }
-  - { name: c, changes: ip.move, projects: [proj_1, proj_2], channels: [C0OPS00001, C0OTHER001], approve: none }
+  - { name: b, changes: ip.move, projects: [proj_1oNqx62cx6bn0], approve: none }
+  - { name: c, changes: ip.move, projects: [proj_1oNqx62cx6bn0, proj_2RBis9AK23gEc], channels: [C0OPS00001, C0OTHER001], approve: none }
   - { name: d, changes: [ip.move, vm.rename], approve: none }
   - { name: e, approve: none }
 `
@@ -299,10 +299,10 @@ rules:
     const text = `rules:
   - { name: addresses, changes: ip.move, approve: none }
   - { name: names in ops, changes: vm.rename, channels: [C0OPS00001], approve: none }
-  - { name: names of shop, changes: vm.rename, projects: [proj_1], approve: none }
+  - { name: names of shop, changes: vm.rename, projects: [proj_1oNqx62cx6bn0], approve: none }
   - { name: both in ops, changes: [ip.move, vm.rename], channels: [C0OPS00001], approve: none }
-  - { name: shop in ops, changes: vm.rename, channels: [C0OPS00001], projects: [proj_1, proj_2], approve: none }
-  - { name: shop, changes: vm.rename, projects: [proj_1], approve: nonsense }
+  - { name: shop in ops, changes: vm.rename, channels: [C0OPS00001], projects: [proj_1oNqx62cx6bn0, proj_2RBis9AK23gEc], approve: none }
+  - { name: shop, changes: vm.rename, projects: [proj_1oNqx62cx6bn0], approve: nonsense }
   - { name: everything, approve: none }
   - { name: keys, changes: [key.create, key.rotate], approve: [S0ONCALL01] }
 `
@@ -713,7 +713,7 @@ function toFile(rule: PolicyRule) {
 
 describe('docs/policy.example.yml', () => {
   const policy = policyOf(readFileSync(join(import.meta.dirname, '..', 'docs', 'policy.example.yml'), 'utf8'))
-  const production = { id: 'proj_1', name: 'production' }
+  const production = { id: 'proj_1oNqx62cx6bn0', name: 'production' }
   const nameFor = (change: Parameters<typeof ruleFor>[1]) => {
     const found = ruleFor(policy, change)
     return found.is === 'none' ? undefined : found.rule.name

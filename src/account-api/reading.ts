@@ -1,14 +1,15 @@
 import { ApiError, isUnanswered, UserError } from '../domain/errors.ts'
 
-export type Read<T> = { is: 'read'; value: T } | { is: 'unread' }
-
-/** A read that gets no answer leaves its question open; that something does not exist is an answer, and refused with this sentence. */
-export async function readOrNothing<T>(read: () => Promise<T>, absent: string): Promise<Read<T>> {
+/**
+ * For a read that a preflight check depends on. Undefined where the account API does not answer: the check stays open. That something
+ * does not exist is an answer, and throws UserError with this sentence.
+ */
+export async function readOrRefuse<T>(read: () => Promise<T>, absent: string): Promise<T | undefined> {
   try {
-    return { is: 'read', value: await read() }
+    return await read()
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) throw new UserError(absent)
-    if (isUnanswered(error)) return { is: 'unread' }
+    if (isUnanswered(error)) return undefined
     throw error
   }
 }

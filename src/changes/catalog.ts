@@ -12,10 +12,10 @@ export interface Opened {
   latest: unknown
 }
 
-/** The one look at all that is under way, and what it is asked about. */
+/** The survey of a kind, and how it shows one request of that kind while it is under way. */
 export interface Surveyed {
   survey: NonNullable<Change['survey']>
-  input: unknown
+  sightings: string[]
 }
 
 /**
@@ -55,11 +55,11 @@ export function createCatalog(changes: () => Change[]) {
     return opened ? opened.change.project(opened.facts) : 'unknown'
   }
 
-  /** No more than one look at many needs. Undefined where there is none for this kind, or its input does not fit. */
-  function surveyed({ kind, input }: Pick<Request, 'kind' | 'input'>): Surveyed | undefined {
-    const change = changeOf(kind)
-    const parsed = change.survey ? change.input.safeParse(input) : undefined
-    return change.survey && parsed?.success ? { survey: change.survey, input: parsed.data } : undefined
+  /** Undefined where there is no survey for this kind, or the record does not fit it. */
+  function surveyed(request: Request): Surveyed | undefined {
+    const opened = openIfFit(request)
+    const { survey, sightings } = opened?.change ?? {}
+    return opened && survey && sightings ? { survey, sightings: sightings(opened.input, opened.latest) } : undefined
   }
 
   return { open, openIfFit, surveyed, projectOf }

@@ -56,6 +56,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
       to: 'starting',
       set: { seen: seen.facts },
       stamp: ['sentAt'],
+      reports: opened.change.remark?.(seen.facts) === undefined ? [] : ['remark'],
       dueInMs: firstLookMs,
       notAfter: now + lookHoldsMs,
     })
@@ -100,7 +101,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
       const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
       if (now.incomplete) return await putOff(request)
       const differences = change.differences(facts, now.facts)
-      if (differences.length === 0) return { facts: now.facts }
+      if (differences.length === 0) return { facts: change.complete?.(facts, now.facts) ?? now.facts }
       await end(request, { name: 'void', from: ['approved'], to: 'void', set: { why: differences.join(' ') } })
     } catch (error) {
       if (error instanceof UserError) {

@@ -1,9 +1,9 @@
 import pLimit from 'p-limit'
-import type { Moment, Survey } from '../domain/change.ts'
+import type { Moment } from '../domain/change.ts'
 import { isOpen, type Request, type Underway } from '../domain/request.ts'
 import type { Timings } from '../domain/timings.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import type { Catalog, Opened } from './catalog.ts'
+import type { Catalog, Opened, Surveyed } from './catalog.ts'
 import { judgeRequest } from './judge.ts'
 import type { Store } from './store.ts'
 
@@ -20,6 +20,11 @@ const surveyMs = 15_000
 const readsMs = 10_000
 
 const unfitMs = 10 * 60_000
+
+/** A request that is followed, and how a survey of its kind shows it: worked out once, because it is compared at every tick. */
+export interface Followed extends Underway {
+  surveyed?: Surveyed | undefined
+}
 
 export interface FollowParts {
   store: Store
@@ -42,12 +47,12 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
    * Looks at all of these, reading a list first when they are many. Answers those of which nothing is new: what is known of them need
    * not be of just now, because all that is done with them is to look again later.
    */
-  async function follow(requests: Underway[]): Promise<Underway[]> {
+  async function follow(requests: Followed[]): Promise<Followed[]> {
     if (requests.length === 0) return []
     const now = await store.now()
     const sees = requests.length >= surveyFrom ? createSurveyor() : undefined
     const seenUnderway = new Set<string>()
-    const quiet: Underway[] = []
+    const quiet: Followed[] = []
     for (let at = 0; at < requests.length; at += partSize) {
       const part = requests.slice(at, at + partSize)
       for (const request of part) if (await sees?.(request)) seenUnderway.add(request.id)
@@ -61,25 +66,22 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     const rest = requests.filter((request) => !settled.has(request))
     const fresh = await store.findMany(rest.map(({ id }) => id))
     const signal = AbortSignal.timeout(readsMs)
-    const look = (request: Request) => {
-      if (seenUnderway.has(request.id)) return apply(request, { is: 'underway' }, now)
-      // It stays due, and is among the first ones at the next tick.
-      return signal.aborted ? undefined : lookAt(request, now, signal)
-    }
+    // Where the time is over it stays due, and is among the first ones at the next tick.
+    const look = (request: Request) => (signal.aborted ? undefined : lookAt(request, now, signal))
     await Promise.all(fresh.map((request) => limit(look, request)))
     return quiet
   }
 
-  /** Tells whether one look at the account, made once for all, shows a request under way. A list that cannot be read says nothing about anything. */
+  /** Tells whether one survey, made once for all, shows a request under way. A list that cannot be read says nothing about anything. */
   function createSurveyor() {
-    const surveys = new Map<unknown, Promise<Survey<unknown> | undefined>>()
-    return async function sees(request: Underway): Promise<boolean> {
-      const surveyed = request.state === 'following' ? catalog.surveyed(request) : undefined
-      if (!surveyed) return false
-      const { survey, input } = surveyed
+    const surveys = new Map<unknown, Promise<Set<string> | undefined>>()
+    return async function sees({ state, surveyed }: Followed): Promise<boolean> {
+      if (state !== 'following' || !surveyed) return false
+      const { survey, sightings } = surveyed
       const look = surveys.get(survey) ?? survey({ signal: AbortSignal.timeout(surveyMs) }).catch(ignoreFailedSurvey)
       surveys.set(survey, look)
-      return (await look)?.sees(input) ?? false
+      const seen = await look
+      return seen !== undefined && sightings.some((sighting) => seen.has(sighting))
     }
   }
 
@@ -154,7 +156,12 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     return request.lateAt === undefined ? Math.floor(pollIntervalMs / 2) : pollIntervalMs * 6
   }
 
-  return { follow }
+  function followed(request: Request): Followed {
+    const { id, kind, state, createdAt, sentAt, lateAt, watchedUntil } = request
+    return { id, kind, state, createdAt, sentAt, lateAt, watchedUntil, surveyed: catalog.surveyed(request) }
+  }
+
+  return { follow, followed }
 }
 export type Follow = ReturnType<typeof createFollow>
 

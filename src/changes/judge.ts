@@ -1,5 +1,5 @@
 import type { Underway } from '../domain/request.ts'
-import type { Verdict } from '../domain/verdict.ts'
+import type { Sighting, Verdict } from '../domain/verdict.ts'
 import type { Transition } from './store.ts'
 
 /** What was told as not started (or as failed, where it may still happen) is looked at for this long, and corrected if it starts late. */
@@ -27,9 +27,9 @@ export function judgeRequest(request: Underway, verdict: Verdict, now: number, l
       if (request.state === 'starting') {
         return { name: 'accept', from: ['starting'], to: 'following', stamp: ['acceptedAt'], dueInMs: 0 }
       }
-      return judgeLate(request, now, lateAfterMs)
+      return judgeLate(request, verdict.seen, now, lateAfterMs)
     case 'unclear':
-      return judgeLate(request, now, lateAfterMs)
+      return judgeLate(request, verdict.seen, now, lateAfterMs)
   }
 }
 
@@ -39,10 +39,11 @@ function judgeFailed(request: Underway, verdict: Extract<Verdict, { is: 'failed'
   return request.state === 'starting' && !verdict.corrects ? { ...step, stamp: ['acceptedAt', 'endedAt'] } : step
 }
 
-function judgeLate(request: Underway, now: number, lateAfterMs: number): Transition | undefined {
+function judgeLate(request: Underway, seen: Sighting | undefined, now: number, lateAfterMs: number): Transition | undefined {
   if (request.lateAt !== undefined || now - (request.sentAt ?? request.createdAt) < lateAfterMs) return undefined
   // Two may look at the same moment, and it is told once.
-  return { name: 'late', from: [request.state], to: request.state, stamp: ['lateAt'], reports: ['late'], unmoved: true, dueInMs: 0 }
+  const set = seen === undefined ? {} : { lastSeen: seen }
+  return { name: 'late', from: [request.state], to: request.state, set, stamp: ['lateAt'], reports: ['late'], unmoved: true, dueInMs: 0 }
 }
 
 /** Something that was told as not started or failed shows signs of life. */

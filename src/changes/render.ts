@@ -39,7 +39,15 @@ export function createRenderer({
       const done = change.doneSentence(latest)
       const rule = ruleOf(request)
       return report(
-        { request, description: change.describe(latest), done, rule, lateAfter: formatDuration(moveTimeoutMs), now: now() },
+        {
+          request,
+          description: change.describe(latest),
+          done,
+          remark: change.remark?.(latest),
+          rule,
+          lateAfter: formatDuration(moveTimeoutMs),
+          now: now(),
+        },
         name,
       )
     },

@@ -5,7 +5,7 @@ import { approvalsNeeded, approversOf, type PolicyRule } from '../domain/policy.
 import type { Request } from '../domain/request.ts'
 import { context, message, wholeSection } from '../slack/blocks.ts'
 import type { Message } from '../slack/messenger.ts'
-import { type Mrkdwn, mention, mrkdwn, ownWords, quote } from '../slack/text.ts'
+import { code, type Mrkdwn, mention, mrkdwn, ownWords, quote } from '../slack/text.ts'
 import type { ReportName } from './store.ts'
 import { timeTaken, tookNoTime } from './words.ts'
 
@@ -14,6 +14,8 @@ export interface ReportView {
   description: Description
   /** The sentence that says that it is done. */
   done: string
+  /** What was unexpected on the account when it was sent, and did not stand against it. */
+  remark: string | undefined
   /** The policy's rule for it as it is now. */
   rule: PolicyRule | undefined
   /** `15 min`: what it should have taken at most. */
@@ -50,6 +52,8 @@ function wholeMinutes(ms: number): number {
 function sentence(view: ReportView, name: Exclude<ReportName, 'reminder-half' | 'reminder-last' | 'break-glass'>): Mrkdwn | undefined {
   const { request, description } = view
   switch (name) {
+    case 'remark':
+      return view.remark === undefined ? undefined : mrkdwn`:information_source: ${view.remark}`
     case 'late':
       return lateSentence(view)
     case 'restarted':
@@ -84,10 +88,18 @@ function stoppedSentence({ request, description }: ReportView): Mrkdwn | undefin
 
 function lateSentence({ request, description, lateAfter, now }: ReportView): Mrkdwn | undefined {
   if (request.state === 'following') {
-    return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). I keep following it and report its end here. If it matters now, ask the provider's support.`
+    return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${shown(request)} I keep following it and report its end here. If it matters now, ask the provider's support.`
   }
   if (request.state !== 'starting') return undefined
-  return mrkdwn`:warning: *Not known:* “${description.sentence}” was sent ${timeTaken(request, now)} ago, and I could not find out yet whether it took effect, because the account API does not tell. I keep looking and report it here.`
+  return mrkdwn`:warning: *Not known:* “${description.sentence}” was sent ${timeTaken(request, now)} ago, and I could not find out yet whether it took effect. ${shown(request)} I keep looking and report it here.`
+}
+
+/** What the account showed when it was told as late. */
+function shown({ lastSeen }: Request): Mrkdwn {
+  if (!lastSeen) return mrkdwn`The last check of the account told nothing about it.`
+  const where =
+    lastSeen.server === undefined ? mrkdwn`` : lastSeen.server === null ? mrkdwn`, on no server` : mrkdwn`, on ${code(lastSeen.server)}`
+  return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`
 }
 
 const stillWanted = mrkdwn`Press *Request again* on the card if it is still wanted.`

@@ -47,7 +47,9 @@ export interface Transition {
   audit?: Pick<AuditNote, 'by' | 'rule' | 'reason' | 'result'>
   from: RequestState[]
   to: RequestState
-  set?: Partial<Pick<Request, 'decision' | 'approvals' | 'missing' | 'reminded' | 'why' | 'next' | 'seen' | 'watchedUntil' | 'stoppedBy'>>
+  set?: Partial<
+    Pick<Request, 'decision' | 'approvals' | 'missing' | 'reminded' | 'why' | 'next' | 'seen' | 'lastSeen' | 'watchedUntil' | 'stoppedBy'>
+  >
   /** Fields that get the present time of Redis' clock. */
   stamp?: Stamp[]
   /** Only while the request can still be decided. */
@@ -71,6 +73,7 @@ export const reportNames = [
   'reminder-half',
   'reminder-last',
   'break-glass',
+  'remark',
   'late',
   'stopped',
   'ended',

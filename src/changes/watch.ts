@@ -5,12 +5,11 @@ import type { Redis } from 'ioredis'
 import pLimit from 'p-limit'
 import { z } from 'zod'
 import { StoreUnavailableError } from '../domain/errors.ts'
-import { asUnderway, type Underway } from '../domain/request.ts'
 import type { Attend } from './attend.ts'
 import type { Audit } from './audit.ts'
 import type { Deliver } from './deliver.ts'
 import type { Epoch } from './epoch.ts'
-import type { Follow } from './follow.ts'
+import type { Follow, Followed } from './follow.ts'
 import type { Keys } from './keys.ts'
 import type { Outbox } from './outbox.ts'
 import { horizonMs, type Queues } from './queues.ts'
@@ -74,7 +73,7 @@ export function createWatch({
   const looking = pLimit(16)
   const attending = new Map<string, Promise<void>>()
   /** Requests that were under way at their last look: nothing but the list is read for them until that tells something new. */
-  const quiet = new Map<string, Underway>()
+  const quiet = new Map<string, Followed>()
   let watchdog: NodeJS.Timeout | undefined
   let meanwhile: NodeJS.Timeout | undefined
   let wasBusy = false
@@ -103,7 +102,7 @@ export function createWatch({
     const ids = await store.due(tickSize)
     const underway = ids.flatMap((id) => quiet.get(id) ?? [])
     for await (const request of store.findEach(ids.filter((id) => !quiet.has(id))))
-      if (request.state === 'following') underway.push(asUnderway(request))
+      if (request.state === 'following') underway.push(follow.followed(request))
     const followed = new Set(underway.map(({ id }) => id))
     for (const id of ids) if (!followed.has(id)) attendAside(id)
     const stillQuiet = await follow.follow(underway)

@@ -62,6 +62,10 @@ export interface Change<Input = unknown, Facts = unknown> {
   preflight(input: Input, options: { signal?: AbortSignal }): Promise<Preflight<Facts>>
   /** What is no longer as it was approved, each a sentence; empty when nothing that matters has changed. Pure. */
   differences(approved: Facts, now: Facts): string[]
+  /** What was read at execution, with what the account showed at the approval and no longer shows. Absent: what was read. Pure. */
+  complete?(approved: Facts, now: Facts): Facts
+  /** A sentence for the thread when the write is sent, where the account shows something unexpected that does not stand against it. Pure. */
+  remark?(facts: Facts): string | undefined
   describe(facts: Facts): Description
   /**
    * Makes the one write, once it is approved. `following` when it takes time and must be observed, `done` when the answer says that it
@@ -75,10 +79,12 @@ export interface Change<Input = unknown, Facts = unknown> {
    */
   observe(input: Input, facts: Facts, moment: Moment, options: { signal: AbortSignal }): Promise<Verdict>
   /**
-   * One look at everything under way, for when many are followed. The answer tells whether that look *saw* this one still under
-   * way; not having seen it means nothing, and it is then observed by itself.
+   * Reads everything under way at once, for when many are followed. A change whose `sightings` are among what it shows is under way; not
+   * being shown means nothing, and the change is then observed by itself.
    */
-  survey?(options: { signal?: AbortSignal }): Promise<Survey<Input>>
+  survey?(options: { signal?: AbortSignal }): Promise<Set<string>>
+  /** How the survey shows this one while it is under way. Pure. */
+  sightings?(input: Input, facts: Facts): string[]
   /** The sentence for the thread when it is done: `203.0.113.10 now answers from web-2`. Pure. */
   doneSentence(facts: Facts): string
   /** What would undo it, as input for a new request, and what the button for it says. Pure. */
@@ -107,11 +113,6 @@ export interface Issued {
   heading: string
   /** Plain small print below it. */
   note: string
-}
-
-/** One look at much. A method, so that a survey of one kind can stand for surveys of any. */
-export interface Survey<Input> {
-  sees(input: Input): boolean
 }
 
 /** When something is observed: in which phase, and how long after the write was sent. */

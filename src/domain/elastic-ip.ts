@@ -1,3 +1,5 @@
+import type { ProjectRef, Site } from './place.ts'
+
 /** The server an Elastic IP is assigned to, as the Elastic IP tells it. */
 export interface AssignedServer {
   id: string
@@ -6,7 +8,7 @@ export interface AssignedServer {
 
 /**
  * An Elastic IP (interface specification, "Elastic IP").
- * As far as it is used. `status` is an open set; `active`, `moving`, `configuring`, `releasing` and `error` are the ones known.
+ * As far as it is used. `status` is an open set; `active`, `moving`, `configuring`, `pending`, `releasing` and `error` are the ones known.
  */
 export interface ElasticIp {
   id: string
@@ -16,7 +18,7 @@ export interface ElasticIp {
   status: string
   /** Undefined while unassigned, or while the assigned server is not active. */
   server: AssignedServer | undefined
-  project: { id: string; name: string | undefined; slug: string | undefined } | undefined
-  /** `region.location`: the site the address is routed in. */
-  site: { id: string | undefined; name: string | undefined; slug: string | undefined } | undefined
+  project: ProjectRef | undefined
+  /** `region.location`: the site the address is routed in. Its id and name are not those of a server's site. */
+  site: Site | undefined
 }

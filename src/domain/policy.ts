@@ -42,7 +42,7 @@ export interface Policy {
 }
 
 /** Where a change belongs: `none` for kinds that belong to no project, `unknown` where the account API did not tell. */
-export type Project = { id: string; name: string } | 'none' | 'unknown'
+export type Project = { id: string; name?: string | undefined } | 'none' | 'unknown'
 
 export type RuleFor = { is: 'rule'; rule: PolicyRule } | { is: 'none' } | { is: 'project-unknown'; rule: PolicyRule }
 
@@ -72,7 +72,7 @@ function covers(rule: PolicyRule, { kind, channelId }: { kind: ChangeKind; chann
 function isIn(projects: string[] | undefined, project: Project): boolean | 'unknown' {
   if (projects === undefined) return true
   if (project === 'unknown') return 'unknown'
-  return project !== 'none' && (projects.includes(project.id) || projects.includes(project.name))
+  return project !== 'none' && (projects.includes(project.id) || (project.name !== undefined && projects.includes(project.name)))
 }
 
 export function isUserGroup(id: string): boolean {

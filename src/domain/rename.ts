@@ -14,13 +14,13 @@ export function judgeRename({ id, from, to }: Rename, seen: Pick<VirtualMachine,
   const subject = from ?? id
   if (seen === 'gone') return { is: 'failed', why: `${subject} no longer exists on the account.` }
   const { name } = seen
-  if (name === undefined) return { is: 'unclear', why: 'it shows no name' }
+  if (name === undefined) return { is: 'unclear' }
   if (name === to) return { is: 'done' }
   if (from !== undefined && name !== from) {
     if (alike(name, to) && !alike(from, to)) return { is: 'done' }
     return { is: 'superseded', why: `${subject} is called ${name} now: it was renamed by somebody else meanwhile.` }
   }
-  if (moment.early) return { is: 'unclear', why: 'it still shows its old name' }
+  if (moment.early) return { is: 'unclear' }
   if (moment.phase === 'accepted') {
     return { is: 'failed', why: `The account API accepted the new name, but it is still called ${name}.`, mayStillHappen: true }
   }

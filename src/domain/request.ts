@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { changeKinds } from './change.ts'
 import { Origin } from './origin.ts'
+import { Sighting } from './verdict.ts'
 
 /**
  * The life of a request. `starting`: the write may have been sent, its answer is not known yet. `following`: accepted, takes
@@ -88,6 +89,8 @@ export const Request = z.object({
   acceptedAt: z.number().optional(),
   lateAt: z.number().optional(),
   endedAt: z.number().optional(),
+  /** What the account showed when it was told as late; absent where the account API did not answer. */
+  lastSeen: Sighting.optional(),
   /** Who had it no longer followed. */
   stoppedBy: z.string().optional(),
   /** Why it ended as it did, a sentence. */
@@ -106,9 +109,5 @@ export type Request = z.infer<typeof Request>
 export const Outline = Request.pick({ id: true, kind: true, state: true, needsApproval: true, origin: true })
 export type Outline = z.infer<typeof Outline>
 
-/** What is kept in memory of a request between looks that tell nothing new: enough to see whether it is still under way, or late. */
-export type Underway = Pick<Request, 'id' | 'kind' | 'input' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'watchedUntil'>
-
-export function asUnderway({ id, kind, input, state, createdAt, sentAt, lateAt, watchedUntil }: Request): Underway {
-  return { id, kind, input, state, createdAt, sentAt, lateAt, watchedUntil }
-}
+/** What is kept in memory of a request between ticks that tell nothing new: enough to see whether it is still under way, or late. */
+export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'watchedUntil'>

@@ -1,3 +1,5 @@
+import type { ProjectRef, Site } from './place.ts'
+
 /** A server that an Elastic IP can be moved to. `status` is an open set (`on`, `off`, `deploying` …). */
 export interface Server {
   id: string
@@ -6,7 +8,7 @@ export interface Server {
   primaryIpv4: string | undefined
   status: string | undefined
   locked: boolean
-  project: { id: string; name: string | undefined; slug: string | undefined } | undefined
+  project: ProjectRef | undefined
   /** `region.site`. */
-  site: { id: string | undefined; name: string | undefined; slug: string | undefined } | undefined
+  site: Site | undefined
 }

@@ -1,3 +1,5 @@
+import type { ProjectRef } from './place.ts'
+
 /**
  * A virtual machine (interface specification, "Virtual machine"). Its credentials are never asked for and never parsed.
  * `status` and `billing` are open sets; the answer to a rename can leave out everything but the id.
@@ -22,6 +24,6 @@ export interface VirtualMachine {
     nic: string | undefined
     gpu: string | undefined
   }
-  project: { id: string; name: string | undefined; slug: string | undefined } | undefined
+  project: ProjectRef | undefined
   pendingRestart: boolean | undefined
 }

@@ -64,7 +64,7 @@ export function preset(candidate: Omit<Candidate, 'terms'>): PlainTextOption | u
 }
 
 /** `Storefront, ASH`: where something is, as far as it is known. */
-export function placeOf(project: { name: string | undefined } | undefined, site: string | undefined): string {
+export function placeOf(project: { name?: string | undefined } | undefined, site: string | undefined): string {
   return [project?.name, site].filter((part) => part !== undefined && part !== '').join(', ')
 }
 

@@ -25,19 +25,19 @@ const misfits: [string, Reply][] = [
   ['null', { json: null }],
   ['a list in place of one', { json: { data: [sample.elasticIp] } }],
   ['a resource without an id', { json: { data: { attributes: {} } } }],
-  ['a field of another kind', { json: { data: { id: 'eip_1', attributes: { status: { is: 'active' } } } } }],
+  ['a field of another kind', { json: { data: { id: 'eip_1GijF7NsZe3bN', attributes: { status: { is: 'active' } } } } }],
   [
     'a compressed body',
     (response) => response.writeHead(200, { 'content-type': jsonType, 'content-encoding': 'gzip' }).end(gzipSync(whole)),
   ],
-  ['a redirect', { status: 302, headers: { location: '/elastic_ips/eip_2' } }],
-  ['a redirect that keeps the method', { status: 307, headers: { location: '/elastic_ips/eip_2' } }],
+  ['a redirect', { status: 302, headers: { location: '/elastic_ips/eip_2VszvKL6sK72c' } }],
+  ['a redirect that keeps the method', { status: 307, headers: { location: '/elastic_ips/eip_2VszvKL6sK72c' } }],
   ['not modified', (response) => response.writeHead(304).end()],
 ]
 
 describe.each<[string, (api: AccountApi) => Promise<unknown>]>([
-  ['a read', (api) => api.elasticIps.get('eip_1')],
-  ['a write', (api) => api.elasticIps.move('eip_1', 'sv_2')],
+  ['a read', (api) => api.elasticIps.get('eip_1GijF7NsZe3bN')],
+  ['a write', (api) => api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv')],
 ])('%s', (_, call) => {
   test.each(misfits)('answered with %s does not fit, and is not tried again', async (__, reply) => {
     const { api, requests } = await startClient(() => reply)
@@ -103,7 +103,7 @@ test('a connection whose answer was abandoned does not block those that follow',
       : { json: { data: sample.elasticIp } },
   )
 
-  await rejection(api.elasticIps.move('eip_1', 'sv_2'))
+  await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))
 
-  expect(await api.elasticIps.get('eip_7f3a')).toMatchObject({ id: 'eip_7f3a' })
+  expect(await api.elasticIps.get('eip_7f3apdb0NT6DO')).toMatchObject({ id: 'eip_7f3apdb0NT6DO' })
 })

@@ -6,7 +6,7 @@ import { rejection, startClient } from './recording-server.ts'
 
 const calls: [string, string, (api: AccountApi, id: string) => Promise<unknown>][] = [
   ['elasticIps.get', '/elastic_ips/', (api, id) => api.elasticIps.get(id)],
-  ['elasticIps.move', '/elastic_ips/', (api, id) => api.elasticIps.move(id, 'sv_1')],
+  ['elasticIps.move', '/elastic_ips/', (api, id) => api.elasticIps.move(id, 'sv_1WFgWmkF9Mzju')],
   ['servers.get', '/servers/', (api, id) => api.servers.get(id)],
   ['virtualMachines.get', '/virtual_machines/', (api, id) => api.virtualMachines.get(id)],
   ['virtualMachines.rename', '/virtual_machines/', (api, id) => api.virtualMachines.rename(id, 'web')],
@@ -21,7 +21,7 @@ const hostile = fc.oneof(
 )
 
 describe.each(calls)('%s', (_, prefix, call) => {
-  test.each(['', '.', '..', 'a/b', '../servers/sv_1', '..\\x', 'a\nb', 'a\u0000', 'a\u007f', '\ud800'])(
+  test.each(['', '.', '..', 'a/b', '../servers/sv_1WFgWmkF9Mzju', '..\\x', 'a\nb', 'a\u0000', 'a\u007f', '\ud800'])(
     'refuses %j before anything is sent',
     async (id) => {
       const { api, requests } = await startClient(() => ({ json: {} }))

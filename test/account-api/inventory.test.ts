@@ -23,32 +23,32 @@ describe('the lists to pick from', () => {
   test('are read once for all who ask meanwhile, and kept for a while', async () => {
     const { asked, names } = byHand()
     const both = [names(), names()]
-    asked[0]?.answer(['vm_1'])
+    asked[0]?.answer(['vm_1zHfNurvp25kg'])
 
-    expect(await Promise.all(both)).toEqual([['vm_1'], ['vm_1']])
-    expect(await names()).toEqual(['vm_1'])
+    expect(await Promise.all(both)).toEqual([['vm_1zHfNurvp25kg'], ['vm_1zHfNurvp25kg']])
+    expect(await names()).toEqual(['vm_1zHfNurvp25kg'])
     expect(asked).toHaveLength(1)
   })
 
   test('are answered from an older copy while a new one is read', async () => {
     const { asked, names, wait } = byHand()
     const first = names()
-    asked[0]?.answer(['vm_1'])
+    asked[0]?.answer(['vm_1zHfNurvp25kg'])
     await first
     wait(60_000)
 
-    expect(await names()).toEqual(['vm_1'])
-    asked[1]?.answer(['vm_1', 'vm_2'])
+    expect(await names()).toEqual(['vm_1zHfNurvp25kg'])
+    asked[1]?.answer(['vm_1zHfNurvp25kg', 'vm_2sMUCJzOnrmNC'])
     await new Promise(setImmediate)
 
-    expect(await names()).toEqual(['vm_1', 'vm_2'])
+    expect(await names()).toEqual(['vm_1zHfNurvp25kg', 'vm_2sMUCJzOnrmNC'])
     expect(asked).toHaveLength(2)
   })
 
   test('too old a copy is not used: the failure is told', async () => {
     const { asked, names, wait } = byHand()
     const first = names()
-    asked[0]?.answer(['vm_1'])
+    asked[0]?.answer(['vm_1zHfNurvp25kg'])
     await first
     wait(600_000)
 
@@ -64,9 +64,9 @@ describe('the lists to pick from', () => {
     asked[0]?.fail()
     await new Promise(setImmediate)
     inventory.prefetch('virtualMachines')
-    asked[1]?.answer(['vm_1'])
+    asked[1]?.answer(['vm_1zHfNurvp25kg'])
 
-    expect(await names()).toEqual(['vm_1'])
+    expect(await names()).toEqual(['vm_1zHfNurvp25kg'])
     expect(asked).toHaveLength(2)
   })
 })

@@ -12,7 +12,7 @@ function firstPage(item: unknown): (request: { target: string }) => Reply {
 test('every request carries the key as it is, the types it reads and the version of the interface', async () => {
   const { api, requests, url } = await startClient(() => ({ status: 202, json: { data: sample.elasticIp } }))
 
-  await api.elasticIps.move('eip_7f3a', 'sv_81')
+  await api.elasticIps.move('eip_7f3apdb0NT6DO', 'sv_81q8LGGQnFEm5')
 
   expect(requests[0]?.headers).toEqual({
     authorization: key,
@@ -81,12 +81,12 @@ test('baselines are listed', async () => {
             "role": "storage",
           },
         ],
-        "id": "bl_2",
+        "id": "bl_2KlNltRYMQQ5l",
         "name": "Kafka brokers",
         "operatingSystem": "debian_12",
         "platforms": [
           {
-            "id": "plan_m4",
+            "id": "plan_m4n3SgpdFvIDf",
             "name": "m4.metal.large",
             "slug": "m4-metal-large",
           },
@@ -94,14 +94,14 @@ test('baselines are listed', async () => {
         "sshKeys": [
           {
             "fingerprint": "6a:0f:3c:91",
-            "id": "ssh_1",
+            "id": "ssh_13QYhuB4gg492",
             "name": "ops-2026",
           },
         ],
         "targetType": "platforms",
         "userData": {
           "description": undefined,
-          "id": "ud_1",
+          "id": "ud_1cT6WRvn51oJC",
         },
       },
     ]
@@ -112,15 +112,17 @@ test('a virtual machine is renamed, and nothing but its name is sent', async () 
   const { api, requests } = await startClient(() => ({ json: { data: sample.virtualMachine, meta: {} } }))
   const hostile = Object.assign(Object('search-2'), { plan: 'vm.large', billing: 'monthly', tags: [] })
 
-  const renamed = await api.virtualMachines.rename('vm_19', hostile)
+  const renamed = await api.virtualMachines.rename('vm_19o9skue5y1L0', hostile)
 
-  expect(requests).toMatchObject([{ method: 'PATCH', target: '/virtual_machines/vm_19' }])
-  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { type: 'virtual_machines', id: 'vm_19', attributes: { name: 'search-2' } } })
+  expect(requests).toMatchObject([{ method: 'PATCH', target: '/virtual_machines/vm_19o9skue5y1L0' }])
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
+    data: { type: 'virtual_machines', id: 'vm_19o9skue5y1L0', attributes: { name: 'search-2' } },
+  })
   expect(renamed).toMatchInlineSnapshot(`
     {
       "billing": "hourly",
       "createdAt": "2026-06-18T09:30:00Z",
-      "id": "vm_19",
+      "id": "vm_19o9skue5y1L0",
       "name": "search-2",
       "operatingSystem": {
         "name": "Ubuntu",
@@ -129,13 +131,13 @@ test('a virtual machine is renamed, and nothing but its name is sent', async () 
       },
       "pendingRestart": false,
       "plan": {
-        "id": "plan_4",
+        "id": "plan_4m1T5RfYvdM4F",
         "name": "vm.medium",
         "slug": "vm-medium",
       },
       "primaryIpv4": "192.0.2.112",
       "project": {
-        "id": "proj_1",
+        "id": "proj_1oNqx62cx6bn0",
         "name": "Storefront",
         "slug": "storefront",
       },
@@ -153,35 +155,43 @@ test('a virtual machine is renamed, and nothing but its name is sent', async () 
 })
 
 test('the answer to a rename may leave out nearly everything', async () => {
-  const { api } = await startClient(() => ({ json: { data: { id: 'vm_19', attributes: { name: 'search-2', operating_system: null } } } }))
+  const { api } = await startClient(() => ({
+    json: { data: { id: 'vm_19o9skue5y1L0', attributes: { name: 'search-2', operating_system: null } } },
+  }))
 
-  const renamed = await api.virtualMachines.rename('vm_19', 'search-2')
+  const renamed = await api.virtualMachines.rename('vm_19o9skue5y1L0', 'search-2')
 
-  expect(renamed).toMatchObject({ id: 'vm_19', name: 'search-2', operatingSystem: undefined, plan: undefined, specs: { ram: undefined } })
+  expect(renamed).toMatchObject({
+    id: 'vm_19o9skue5y1L0',
+    name: 'search-2',
+    operatingSystem: undefined,
+    plan: undefined,
+    specs: { ram: undefined },
+  })
 })
 
 test('an Elastic IP is moved', async () => {
   const { api, requests } = await startClient(() => ({ status: 202, json: { data: sample.elasticIp } }))
 
-  const moving = await api.elasticIps.move('eip_7f3a', 'sv_81')
+  const moving = await api.elasticIps.move('eip_7f3apdb0NT6DO', 'sv_81q8LGGQnFEm5')
 
-  expect(requests).toMatchObject([{ method: 'PATCH', target: '/elastic_ips/eip_7f3a' }])
-  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { type: 'elastic_ips', attributes: { server_id: 'sv_81' } } })
+  expect(requests).toMatchObject([{ method: 'PATCH', target: '/elastic_ips/eip_7f3apdb0NT6DO' }])
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { type: 'elastic_ips', attributes: { server_id: 'sv_81q8LGGQnFEm5' } } })
   expect(moving).toMatchInlineSnapshot(`
     {
       "address": "203.0.113.10",
-      "id": "eip_7f3a",
+      "id": "eip_7f3apdb0NT6DO",
       "project": {
-        "id": "proj_1",
+        "id": "proj_1oNqx62cx6bn0",
         "name": "Storefront",
         "slug": "storefront",
       },
       "server": {
         "hostname": "web-2",
-        "id": "sv_81",
+        "id": "sv_81q8LGGQnFEm5",
       },
       "site": {
-        "id": "loc_ash",
+        "id": "site_ash",
         "name": "Ashburn",
         "slug": "ASH",
       },
@@ -205,7 +215,7 @@ test('an API key is created with its name alone', async () => {
       ],
       "apiVersion": "2023-06-01",
       "createdAt": "2026-02-14T09:30:00Z",
-      "id": "key_5",
+      "id": "tok_57jvG72qDZNTv",
       "lastUsedAt": undefined,
       "name": "deploy",
       "readOnly": true,
@@ -234,28 +244,32 @@ test('API keys are listed, and a token in the list goes nowhere', async () => {
   const keys = await api.apiKeys.list()
 
   expect(requests).toMatchObject([{ method: 'GET', target: '/auth/api_keys', body: '' }])
-  expect(keys).toMatchObject([{ id: 'key_5', name: 'deploy', tokenLastSlice: '0ff1c' }])
+  expect(keys).toMatchObject([{ id: 'tok_57jvG72qDZNTv', name: 'deploy', tokenLastSlice: '0ff1c' }])
   expect(JSON.stringify(keys)).not.toContain(sample.token)
 })
 
 test('an API key is rotated', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.issuedApiKey } }))
 
-  const { token } = await api.apiKeys.rotate('key_5', 'deploy')
+  const { token } = await api.apiKeys.rotate('tok_57jvG72qDZNTv', 'deploy')
 
-  expect(requests).toMatchObject([{ method: 'PUT', target: '/auth/api_keys/key_5' }])
-  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { id: 'key_5', type: 'api_keys', attributes: { name: 'deploy' } } })
+  expect(requests).toMatchObject([{ method: 'PUT', target: '/auth/api_keys/tok_57jvG72qDZNTv' }])
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
+    data: { id: 'tok_57jvG72qDZNTv', type: 'api_keys', attributes: { name: 'deploy' } },
+  })
   expect(token.reveal()).toBe(sample.token)
 })
 
 test('the settings of an API key are changed, and only those given', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.apiKey } }))
 
-  const changed = await api.apiKeys.update('key_5', { allowedIps: [] })
+  const changed = await api.apiKeys.update('tok_57jvG72qDZNTv', { allowedIps: [] })
 
-  expect(requests).toMatchObject([{ method: 'PATCH', target: '/auth/api_keys/key_5' }])
-  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { id: 'key_5', type: 'api_keys', attributes: { allowed_ips: [] } } })
-  expect(changed.id).toBe('key_5')
+  expect(requests).toMatchObject([{ method: 'PATCH', target: '/auth/api_keys/tok_57jvG72qDZNTv' }])
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
+    data: { id: 'tok_57jvG72qDZNTv', type: 'api_keys', attributes: { allowed_ips: [] } },
+  })
+  expect(changed.id).toBe('tok_57jvG72qDZNTv')
 })
 
 test.each([
@@ -265,9 +279,9 @@ test.each([
 ])('an API key is deleted: an answer %s', async (_, reply) => {
   const { api, requests } = await startClient(() => reply)
 
-  await api.apiKeys.delete('key_5')
+  await api.apiKeys.delete('tok_57jvG72qDZNTv')
 
-  expect(requests).toMatchObject([{ method: 'DELETE', target: '/auth/api_keys/key_5', body: '' }])
+  expect(requests).toMatchObject([{ method: 'DELETE', target: '/auth/api_keys/tok_57jvG72qDZNTv', body: '' }])
 })
 
 test('plans are listed', async () => {
@@ -279,7 +293,7 @@ test('plans are listed', async () => {
   expect(plans).toMatchInlineSnapshot(`
     [
       {
-        "id": "plan_4",
+        "id": "plan_4m1T5RfYvdM4F",
         "name": "vm.medium",
         "operatingSystems": [
           "ubuntu_24_04_x64_lts",
@@ -329,50 +343,50 @@ test('plans are listed', async () => {
 test('Elastic IPs are listed by project, server and status', async () => {
   const { api, requests } = await startClient(firstPage(sample.elasticIp))
 
-  const found = await api.elasticIps.list({ projectId: 'proj_1', serverId: 'sv_81', status: 'moving' })
+  const found = await api.elasticIps.list({ projectId: 'proj_1oNqx62cx6bn0', serverId: 'sv_81q8LGGQnFEm5', status: 'moving' })
 
   expect(requests.map(({ target }) => decodeURIComponent(target))).toEqual([
-    '/elastic_ips?filter[project]=proj_1&filter[server]=sv_81&filter[status]=moving&page[size]=100&page[number]=1',
-    '/elastic_ips?filter[project]=proj_1&filter[server]=sv_81&filter[status]=moving&page[size]=100&page[number]=2',
+    '/elastic_ips?filter[project]=proj_1oNqx62cx6bn0&filter[server]=sv_81q8LGGQnFEm5&filter[status]=moving&page[size]=100&page[number]=1',
+    '/elastic_ips?filter[project]=proj_1oNqx62cx6bn0&filter[server]=sv_81q8LGGQnFEm5&filter[status]=moving&page[size]=100&page[number]=2',
   ])
   expect(found).toMatchObject([
-    { id: 'eip_7f3a', address: '203.0.113.10', server: { id: 'sv_81', hostname: 'web-2' }, site: { slug: 'ASH' } },
+    { id: 'eip_7f3apdb0NT6DO', address: '203.0.113.10', server: { id: 'sv_81q8LGGQnFEm5', hostname: 'web-2' }, site: { slug: 'ASH' } },
   ])
 })
 
 test('one Elastic IP is read', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.elasticIp } }))
 
-  const found = await api.elasticIps.get('eip_7f3a')
+  const found = await api.elasticIps.get('eip_7f3apdb0NT6DO')
 
-  expect(requests).toMatchObject([{ method: 'GET', target: '/elastic_ips/eip_7f3a' }])
+  expect(requests).toMatchObject([{ method: 'GET', target: '/elastic_ips/eip_7f3apdb0NT6DO' }])
   expect(found.status).toBe('moving')
 })
 
 test('servers are listed by project, hostname and region', async () => {
   const { api, requests } = await startClient(firstPage(sample.server))
 
-  const found = await api.servers.list({ projectId: 'proj_1', hostname: 'web 2&page[size]=1', region: 'ASH' })
+  const found = await api.servers.list({ projectId: 'proj_1oNqx62cx6bn0', hostname: 'web 2&page[size]=1', region: 'ASH' })
 
   expect(requests[0]?.target).toBe(
-    '/servers?filter%5Bproject%5D=proj_1&filter%5Bhostname%5D=web+2%26page%5Bsize%5D%3D1&filter%5Bregion%5D=ASH&page%5Bsize%5D=100&page%5Bnumber%5D=1',
+    '/servers?filter%5Bproject%5D=proj_1oNqx62cx6bn0&filter%5Bhostname%5D=web+2%26page%5Bsize%5D%3D1&filter%5Bregion%5D=ASH&page%5Bsize%5D=100&page%5Bnumber%5D=1',
   )
   expect(found).toMatchInlineSnapshot(`
     [
       {
         "hostname": "web-2",
-        "id": "sv_81",
+        "id": "sv_81q8LGGQnFEm5",
         "label": "shop front",
         "locked": true,
         "primaryIpv4": "198.51.100.22",
         "project": {
-          "id": "proj_1",
+          "id": "proj_1oNqx62cx6bn0",
           "name": "Storefront",
           "slug": "storefront",
         },
         "site": {
-          "id": "loc_ash",
-          "name": "Ashburn",
+          "id": "loc_87vRENkgNdPyk",
+          "name": "Ashburn 74",
           "slug": "ASH",
         },
         "status": "on",
@@ -384,42 +398,44 @@ test('servers are listed by project, hostname and region', async () => {
 test('one server is read', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.server } }))
 
-  const found = await api.servers.get('sv_81')
+  const found = await api.servers.get('sv_81q8LGGQnFEm5')
 
-  expect(requests).toMatchObject([{ method: 'GET', target: '/servers/sv_81' }])
+  expect(requests).toMatchObject([{ method: 'GET', target: '/servers/sv_81q8LGGQnFEm5' }])
   expect(found.locked).toBe(true)
 })
 
 test('virtual machines are read without their credentials', async () => {
   const { api, requests } = await startClient(firstPage(sample.virtualMachine))
 
-  const found = await api.virtualMachines.list({ projectId: 'proj_1' })
+  const found = await api.virtualMachines.list({ projectId: 'proj_1oNqx62cx6bn0' })
 
-  expect(decodeURIComponent(requests[0]?.target ?? '')).toBe('/virtual_machines?filter[project]=proj_1&page[size]=100&page[number]=1')
+  expect(decodeURIComponent(requests[0]?.target ?? '')).toBe(
+    '/virtual_machines?filter[project]=proj_1oNqx62cx6bn0&page[size]=100&page[number]=1',
+  )
   expect(JSON.stringify(found)).not.toMatch(/password|battery|username/)
 })
 
 test('one virtual machine is read', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.virtualMachine } }))
 
-  await api.virtualMachines.get('vm_19')
+  await api.virtualMachines.get('vm_19o9skue5y1L0')
 
-  expect(requests).toMatchObject([{ method: 'GET', target: '/virtual_machines/vm_19' }])
+  expect(requests).toMatchObject([{ method: 'GET', target: '/virtual_machines/vm_19o9skue5y1L0' }])
 })
 
 test('events are listed newest first, as many as are wanted', async () => {
   const { api, requests } = await startClient((_, index) => ({ json: { data: [{ ...sample.event, id: `evt_${index}` }] } }))
 
   const events = await api.events.list({
-    targetId: 'eip_7f3a',
+    targetId: 'eip_7f3apdb0NT6DO',
     action: 'update.elastic_ip',
     since: new Date('2026-11-20T00:00:00Z'),
     limit: 2,
   })
 
   expect(requests.map(({ target }) => decodeURIComponent(target))).toEqual([
-    '/events?filter[target_id]=eip_7f3a&filter[action]=update.elastic_ip&filter[created_at][gte]=2026-11-20T00:00:00.000Z&sort=-created_at&page[size]=2&page[number]=1',
-    '/events?filter[target_id]=eip_7f3a&filter[action]=update.elastic_ip&filter[created_at][gte]=2026-11-20T00:00:00.000Z&sort=-created_at&page[size]=2&page[number]=2',
+    '/events?filter[target_id]=eip_7f3apdb0NT6DO&filter[action]=update.elastic_ip&filter[created_at][gte]=2026-11-20T00:00:00.000Z&sort=-created_at&page[size]=2&page[number]=1',
+    '/events?filter[target_id]=eip_7f3apdb0NT6DO&filter[action]=update.elastic_ip&filter[created_at][gte]=2026-11-20T00:00:00.000Z&sort=-created_at&page[size]=2&page[number]=2',
   ])
   expect(events).toMatchObject([{ id: 'evt_0', author: { email: 'ada.okafor@nimbus.example' } }, { id: 'evt_1' }])
 })

@@ -4,7 +4,7 @@ import { key, type Reply, rejection, startClient } from './recording-server.ts'
 
 async function refusedMove(reply: Reply): Promise<ApiError> {
   const { api } = await startClient(() => reply)
-  const error = await rejection(api.elasticIps.move('eip_1', 'sv_2'))
+  const error = await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))
   if (!(error instanceof ApiError)) throw error
   return error
 }
@@ -62,7 +62,7 @@ test.each([
 test('a refusal whose body never ends is told by its status', async () => {
   const { api } = await startClient(() => (response) => response.writeHead(409, { 'content-type': 'application/json' }).write('{'))
 
-  expect(await rejection(api.elasticIps.move('eip_1', 'sv_2'))).toMatchObject({ name: 'ApiError', status: 409 })
+  expect(await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))).toMatchObject({ name: 'ApiError', status: 409 })
 })
 
 test('the words of the account API are cut, on one line, and free of keys and tokens', async () => {

@@ -13,12 +13,12 @@ const drop: Reply = (response) => response.destroy()
 const reset: Reply = (response) => response.socket?.resetAndDestroy()
 
 const writes: [string, (api: AccountApi) => Promise<unknown>][] = [
-  ['elasticIps.move', (api) => api.elasticIps.move('eip_1', 'sv_2')],
-  ['virtualMachines.rename', (api) => api.virtualMachines.rename('vm_1', 'web')],
+  ['elasticIps.move', (api) => api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv')],
+  ['virtualMachines.rename', (api) => api.virtualMachines.rename('vm_1zHfNurvp25kg', 'web')],
   ['apiKeys.create', (api) => api.apiKeys.create({ name: 'deploy' })],
-  ['apiKeys.rotate', (api) => api.apiKeys.rotate('key_1', 'deploy')],
-  ['apiKeys.update', (api) => api.apiKeys.update('key_1', { readOnly: true })],
-  ['apiKeys.delete', (api) => api.apiKeys.delete('key_1')],
+  ['apiKeys.rotate', (api) => api.apiKeys.rotate('tok_15s9QBceXweJT', 'deploy')],
+  ['apiKeys.update', (api) => api.apiKeys.update('tok_15s9QBceXweJT', { readOnly: true })],
+  ['apiKeys.delete', (api) => api.apiKeys.delete('tok_15s9QBceXweJT')],
 ]
 
 const faults: [string, Reply][] = [
@@ -48,9 +48,9 @@ describe('a write is never repeated', () => {
 
   test('also when a connection that was in use before closes just then', async () => {
     const { api, requests } = await startClient((_, index) => (index === 0 ? fine : drop))
-    await api.elasticIps.get('eip_1')
+    await api.elasticIps.get('eip_1GijF7NsZe3bN')
 
-    const error = await rejection(api.elasticIps.move('eip_1', 'sv_2'))
+    const error = await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))
 
     expect(error).toMatchObject({ name: 'ApiUnreachableError', requestSent: 'unknown' })
     expect(requests.map(({ method }) => method)).toEqual(['GET', 'PATCH'])
@@ -61,7 +61,7 @@ describe('a read', () => {
   test.each(faults.slice(0, 7))('is tried three times in all after %s', async (_, reply) => {
     const { api, requests } = await startClient(() => reply)
 
-    await rejection(api.elasticIps.get('eip_1'))
+    await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))
 
     expect(requests).toHaveLength(3)
   })
@@ -69,7 +69,7 @@ describe('a read', () => {
   test.each(faults.slice(0, 7))('succeeds when %s is not the end of it', async (_, reply) => {
     const { api, requests } = await startClient((__, index) => (index < 2 ? reply : fine))
 
-    await api.elasticIps.get('eip_1')
+    await api.elasticIps.get('eip_1GijF7NsZe3bN')
 
     expect(requests).toHaveLength(3)
   })
@@ -77,7 +77,7 @@ describe('a read', () => {
   test.each([400, 401, 403, 404, 409, 422, 501])('is not tried again after %i', async (status) => {
     const { api, requests } = await startClient(() => ({ status }))
 
-    await rejection(api.elasticIps.get('eip_1'))
+    await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))
 
     expect(requests).toHaveLength(1)
   })
@@ -88,7 +88,7 @@ describe('a read', () => {
     })
     const startedAt = performance.now()
 
-    await api.elasticIps.get('eip_1')
+    await api.elasticIps.get('eip_1GijF7NsZe3bN')
 
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990)
     expect(requests).toHaveLength(2)
@@ -98,7 +98,7 @@ describe('a read', () => {
     const { api, requests } = await startClient(() => ({ status: 429, headers: { 'retry-after': '120' } }))
     const startedAt = performance.now()
 
-    expect(await rejection(api.elasticIps.get('eip_1'))).toMatchObject({ status: 429, retryAfterMs: 120_000 })
+    expect(await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))).toMatchObject({ status: 429, retryAfterMs: 120_000 })
 
     expect(performance.now() - startedAt).toBeLessThan(500)
     expect(requests).toHaveLength(1)
@@ -110,7 +110,7 @@ describe('a read', () => {
     const { api } = await startClient(() => ({ status: 503 }), { timings: { ...timings, retryBaseMs: 60, retryMaxMs: 100 } })
     const startedAt = performance.now()
 
-    await rejection(api.elasticIps.get('eip_1'))
+    await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))
 
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(155)
   })
@@ -125,7 +125,7 @@ describe('whether the request was sent', () => {
     await once(server, 'close')
     const api = createAccountApi({ baseUrl: new URL(`http://127.0.0.1:${port}`), key: new Secret(key), timings })
 
-    const error = await rejection(api.elasticIps.move('eip_1', 'sv_2'))
+    const error = await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))
 
     expect(error).toMatchObject({ requestSent: 'no', message: 'elasticIps.move: no answer (ECONNREFUSED)' })
   })
@@ -137,13 +137,13 @@ describe('whether the request was sent', () => {
       timings: { ...timings, readMs: 4_000, writeMs: 4_000, connectMs: 4_000 },
     })
 
-    expect(await rejection(api.elasticIps.move('eip_1', 'sv_2'))).toMatchObject({ requestSent: 'no' })
+    expect(await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))).toMatchObject({ requestSent: 'no' })
   })
 
   test('is certain when the caller had stopped before', async () => {
     const { api, requests } = await startClient(() => fine)
 
-    const error = await rejection(api.elasticIps.move('eip_1', 'sv_2', { signal: AbortSignal.abort() }))
+    const error = await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv', { signal: AbortSignal.abort() }))
 
     expect(error).toMatchObject({ requestSent: 'no' })
     expect(requests).toEqual([])
@@ -153,7 +153,7 @@ describe('whether the request was sent', () => {
     const stop = new AbortController()
     const { api } = await startClient(() => () => stop.abort())
 
-    const error = await rejection(api.elasticIps.move('eip_1', 'sv_2', { signal: stop.signal }))
+    const error = await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv', { signal: stop.signal }))
 
     expect(error).toBeInstanceOf(ApiUnreachableError)
     expect(error).toMatchObject({ requestSent: 'unknown', message: 'elasticIps.move: no answer (cancelled by the caller)' })
@@ -165,7 +165,7 @@ describe('whether the request was sent', () => {
   ])('is not known when the connection is %s', async (_, reply) => {
     const { api } = await startClient(() => reply)
 
-    expect(await rejection(api.elasticIps.move('eip_1', 'sv_2'))).toMatchObject({ requestSent: 'unknown' })
+    expect(await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))).toMatchObject({ requestSent: 'unknown' })
   })
 })
 
@@ -176,7 +176,7 @@ test('a caller who stops ends the tries of a read', async () => {
     response.destroy()
   })
 
-  await rejection(api.elasticIps.get('eip_1', { signal: stop.signal }))
+  await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN', { signal: stop.signal }))
 
   expect(requests).toHaveLength(1)
 })
@@ -186,8 +186,8 @@ test('every try is reported with what came of it', async () => {
   const replies: Reply[] = [{ status: 503 }, drop, { json: { data: 1 } }]
   const { api } = await startClient((_, index) => replies[index] ?? fine, { onCall: ({ ms: _ms, ...report }) => reports.push(report) })
 
-  await rejection(api.elasticIps.get('eip_1'))
-  await api.elasticIps.get('eip_1')
+  await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))
+  await api.elasticIps.get('eip_1GijF7NsZe3bN')
 
   expect(reports).toEqual([
     { operation: 'elasticIps.get', attempt: 1, status: 503 },

@@ -27,7 +27,7 @@ const replies: [string, Reply][] = [
 
 const calls: [string, (api: AccountApi) => Promise<unknown>][] = [
   ['create', (api) => api.apiKeys.create({ name: 'deploy' })],
-  ['rotate', (api) => api.apiKeys.rotate('key_5', 'deploy')],
+  ['rotate', (api) => api.apiKeys.rotate('tok_57jvG72qDZNTv', 'deploy')],
 ]
 
 test.each(calls.flatMap(([name, call]) => replies.map(([what, reply]) => [name, what, call, reply] as const)))(

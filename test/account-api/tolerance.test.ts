@@ -9,12 +9,12 @@ function page(items: unknown[]): (request: { target: string }) => Reply {
 const bare = { server: null, region: null, project: null, prefix_length: null, family: null, mode: null, created_at: null }
 
 test('an Elastic IP without a server, a region and the rest', async () => {
-  const { api } = await startClient(() => ({ json: { data: { id: 'eip_1', attributes: bare } } }))
+  const { api } = await startClient(() => ({ json: { data: { id: 'eip_1GijF7NsZe3bN', attributes: bare } } }))
 
-  expect(await api.elasticIps.get('eip_1')).toMatchInlineSnapshot(`
+  expect(await api.elasticIps.get('eip_1GijF7NsZe3bN')).toMatchInlineSnapshot(`
     {
-      "address": "eip_1",
-      "id": "eip_1",
+      "address": "eip_1GijF7NsZe3bN",
+      "id": "eip_1GijF7NsZe3bN",
       "project": undefined,
       "server": undefined,
       "site": undefined,
@@ -27,7 +27,7 @@ test('values that are not known yet, and new fields', async () => {
   const attributes = { ...sample.elasticIp.attributes, status: 'frozen', mode: 'bgp', anycast: { since: 2027 } }
   const { api } = await startClient(() => ({ json: { data: { ...sample.elasticIp, attributes, links: {} }, included: [] } }))
 
-  expect(await api.elasticIps.get('eip_7f3a')).toMatchObject({ status: 'frozen' })
+  expect(await api.elasticIps.get('eip_7f3apdb0NT6DO')).toMatchObject({ status: 'frozen' })
 })
 
 test('an Elastic IP that is still being provisioned has no id and is left out, which is nothing to report', async () => {
@@ -36,7 +36,7 @@ test('an Elastic IP that is still being provisioned has no id and is left out, w
     onSkipped: (report) => skipped.push(report),
   })
 
-  expect(await api.elasticIps.list()).toMatchObject([{ id: 'eip_7f3a' }])
+  expect(await api.elasticIps.list()).toMatchObject([{ id: 'eip_7f3apdb0NT6DO' }])
   expect(skipped).toEqual([])
 })
 
@@ -64,13 +64,13 @@ test.each(['elasticIps', 'servers', 'virtualMachines', 'plans', 'baselines', 'ap
 test('a plan of which little is told', async () => {
   const specs = { gpu: null, vram_per_gpu: null, nics: [{ type: null, count: '2' }], vcpu: { count: '4' }, disk: { size: null } }
   const regions = [{ name: 'Japan', locations: null, pricing: { JPY: { hour: '7.5' }, USD: null } }, {}]
-  const { api } = await startClient(page([{ id: 'plan_1', attributes: { specs, regions, stock_level: 'plenty' } }]))
+  const { api } = await startClient(page([{ id: 'plan_1Qw0wK7XH7hTo', attributes: { specs, regions, stock_level: 'plenty' } }]))
 
   expect(await api.plans.list()).toMatchInlineSnapshot(`
     [
       {
-        "id": "plan_1",
-        "name": "plan_1",
+        "id": "plan_1Qw0wK7XH7hTo",
+        "name": "plan_1Qw0wK7XH7hTo",
         "operatingSystems": [],
         "regions": [
           {
@@ -117,8 +117,8 @@ test('a plan of which little is told', async () => {
 test('allowed addresses in a form that is not known are shown, since none would mean from everywhere', async () => {
   const { api } = await startClient(
     page([
-      { id: 'key_1', attributes: { allowed_ips: [{ cidr: '192.0.2.0/24' }] } },
-      { id: 'key_2', attributes: { allowed_ips: null } },
+      { id: 'tok_15s9QBceXweJT', attributes: { allowed_ips: [{ cidr: '192.0.2.0/24' }] } },
+      { id: 'tok_2r2LuEFZ1tt4e', attributes: { allowed_ips: null } },
     ]),
   )
 

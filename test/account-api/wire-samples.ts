@@ -1,6 +1,6 @@
 /** Answers with every field of the interface specification. */
 export const elasticIp = {
-  id: 'eip_7f3a',
+  id: 'eip_7f3apdb0NT6DO',
   type: 'elastic_ips',
   attributes: {
     address: '203.0.113.10',
@@ -9,14 +9,14 @@ export const elasticIp = {
     mode: 'routed',
     status: 'moving',
     created_at: '2026-03-02T09:30:00Z',
-    server: { id: 'sv_81', hostname: 'web-2', primary_ipv4: '198.51.100.22', operating_system: 'ubuntu_24_04_x64_lts' },
-    project: { id: 'proj_1', name: 'Storefront', slug: 'storefront' },
-    region: { id: 'reg_us', name: 'United States', location: { id: 'loc_ash', name: 'Ashburn', slug: 'ASH' } },
+    server: { id: 'sv_81q8LGGQnFEm5', hostname: 'web-2', primary_ipv4: '198.51.100.22', operating_system: 'ubuntu_24_04_x64_lts' },
+    project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
+    region: { id: 'reg_usnDPAAF373Hs', name: 'United States', location: { id: 'site_ash', name: 'Ashburn', slug: 'ASH' } },
   },
 }
 
 export const server = {
-  id: 'sv_81',
+  id: 'sv_81q8LGGQnFEm5',
   type: 'servers',
   attributes: {
     hostname: 'web-2',
@@ -24,13 +24,13 @@ export const server = {
     primary_ipv4: '198.51.100.22',
     status: 'on',
     locked: true,
-    region: { city: 'Ashburn', site: { id: 'loc_ash', name: 'Ashburn', slug: 'ASH' } },
-    project: { id: 'proj_1', name: 'Storefront', slug: 'storefront' },
+    region: { city: 'Ashburn', site: { id: 'loc_87vRENkgNdPyk', name: 'Ashburn 74', slug: 'ASH' } },
+    project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
   },
 }
 
 export const virtualMachine = {
-  id: 'vm_19',
+  id: 'vm_19o9skue5y1L0',
   type: 'virtual_machines',
   attributes: {
     name: 'search-2',
@@ -48,17 +48,17 @@ export const virtualMachine = {
     site: 'ASH',
     billing: 'hourly',
     user_data: '',
-    plan: { id: 'plan_4', name: 'vm.medium', slug: 'vm-medium' },
+    plan: { id: 'plan_4m1T5RfYvdM4F', name: 'vm.medium', slug: 'vm-medium' },
     specs: { vcpu: 4, ram: '8 GB', storage: '160 GB', nic: '10 Gbps', gpu: '' },
     tags: [],
     team: { id: 'team_1', name: 'Nimbus Works', limits: { virtual_machine: 50 } },
-    project: { id: 'proj_1', name: 'Storefront', slug: 'storefront', environment: 'Production', stats: { servers: 8 } },
+    project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront', environment: 'Production', stats: { servers: 8 } },
     pending_restart: false,
   },
 }
 
 export const plan = {
-  id: 'plan_4',
+  id: 'plan_4m1T5RfYvdM4F',
   type: 'virtual_machine_plans',
   attributes: {
     name: 'vm.medium',
@@ -85,16 +85,16 @@ export const plan = {
 }
 
 export const baseline = {
-  id: 'bl_2',
+  id: 'bl_2KlNltRYMQQ5l',
   type: 'baselines',
   attributes: {
     name: 'Kafka brokers',
     description: 'Two mirrored disks for the system',
     target_type: 'platforms',
     operating_system: 'debian_12',
-    platforms: [{ id: 'plan_m4', name: 'm4.metal.large', slug: 'm4-metal-large' }],
-    ssh_keys: [{ id: 'ssh_1', name: 'ops-2026', fingerprint: '6a:0f:3c:91' }],
-    user_data: { id: 'ud_1', description: null },
+    platforms: [{ id: 'plan_m4n3SgpdFvIDf', name: 'm4.metal.large', slug: 'm4-metal-large' }],
+    ssh_keys: [{ id: 'ssh_13QYhuB4gg492', name: 'ops-2026', fingerprint: '6a:0f:3c:91' }],
+    user_data: { id: 'ud_1cT6WRvn51oJC', description: null },
     disk_layout: [
       { role: 'os', count: 2, raid_level: 'raid-1', filesystem: null, mount_point: null },
       { role: 'storage', count: 4, raid_level: 'raid-0', filesystem: 'ext4', mount_point: '/var/lib/kafka' },
@@ -105,7 +105,7 @@ export const baseline = {
 }
 
 export const apiKey = {
-  id: 'key_5',
+  id: 'tok_57jvG72qDZNTv',
   type: 'api_keys',
   attributes: {
     name: 'deploy',
@@ -125,11 +125,11 @@ export const token = 'd00dfeedd00dfeedd00dfeedd00dfeed0ff1c'.slice(1)
 export const issuedApiKey = { ...apiKey, attributes: { ...apiKey.attributes, token } }
 
 export const event = {
-  id: 'evt_1',
+  id: 'evt_1FCY1WgOpwoIk',
   type: 'events',
   attributes: {
     action: 'update.elastic_ip',
-    target: { id: 'eip_7f3a', name: '203.0.113.10' },
+    target: { id: 'eip_7f3apdb0NT6DO', name: '203.0.113.10' },
     author: { id: 'user_1', name: 'Ada', email: 'ada.okafor@nimbus.example' },
     created_at: '2026-11-20T10:00:00Z',
   },

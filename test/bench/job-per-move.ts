@@ -46,7 +46,7 @@ const queue = new Queue('moves', { connection })
 process.on('message', async () => {
   const jobs = Array.from({ length: count }, (_, index) => ({
     name: 'move',
-    data: { id: `eip_${String(index).padStart(6, '0')}` },
+    data: { id: `eip_${String(index).padStart(13, '0')}` },
     opts: { delay: Math.floor((index / count) * intervalMs), removeOnComplete: true, removeOnFail: true },
   }))
   for (let at = 0; at < jobs.length; at += 500) await queue.addBulk(jobs.slice(at, at + 500))

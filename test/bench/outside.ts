@@ -14,8 +14,8 @@ interface Moving {
   endsAt: number
 }
 
-const from = { id: 'sv_from', hostname: 'web-1' }
-const to = { id: 'sv_to', hostname: 'web-2' }
+const from = { id: 'sv_from0uV4VZYm1', hostname: 'web-1' }
+const to = { id: 'sv_toyuTZG5N1gWu', hostname: 'web-2' }
 const counts = { lists: 0, gets: 0, updates: 0, posts: 0 }
 const toldAfterMs: number[] = []
 let all: Moving[] = []
@@ -31,7 +31,7 @@ function begin(): void {
   moving = [...all]
 }
 
-const idOf = (index: number) => `eip_${String(index).padStart(6, '0')}`
+const idOf = (index: number) => `eip_${String(index).padStart(13, '0')}`
 const addressOf = (index: number) => `10.${Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`
 
 function wire({ id, address, endsAt }: Moving) {
@@ -42,7 +42,7 @@ function wire({ id, address, endsAt }: Moving) {
     prefix_length: 32,
     status,
     server: to,
-    project: { id: 'proj_1', name: 'Storefront', slug: 'storefront' },
+    project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
   }
   return { id, type: 'elastic_ips', attributes }
 }

@@ -5,13 +5,13 @@ import { payloadHash } from '../../src/domain/payload.ts'
 
 /** A request to move an address, the same for the same number. */
 export function moveOf(index: number): NewRequest {
-  const elasticIpId = `eip_${String(index).padStart(6, '0')}`
+  const elasticIpId = `eip_${String(index).padStart(13, '0')}`
   const address = `10.${Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`
   const asked = {
     id: String(index).padStart(32, '0'),
     kind: 'ip.move' as const,
-    input: { elasticIpId, serverId: 'sv_to' },
-    facts: { elasticIpId, address, from: { id: 'sv_from', name: 'web-1' }, to: { id: 'sv_to', name: 'web-2' } },
+    input: { elasticIpId, serverId: 'sv_toyuTZG5N1gWu' },
+    facts: { elasticIpId, address, from: { id: 'sv_from0uV4VZYm1', name: 'web-1' }, to: { id: 'sv_toyuTZG5N1gWu', name: 'web-2' } },
     resource: `elastic_ip:${elasticIpId}`,
     unchecked: [],
     origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },

@@ -7,7 +7,7 @@ import { requestFor, ruleFor } from './request-for-test.ts'
 
 const ada = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 const ben = { ...ada, userId: 'U0BEN00001' }
-const project: Project = { id: 'proj_1', name: 'Storefront' }
+const project: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
 const approveBy = (anyOf: string[], approvals = 1) => ({ anyOf: toGroup(anyOf), allOf: [], approvals })
 
 interface Workspace {
@@ -70,7 +70,7 @@ describe('what is refused', () => {
         by: 'U0DEE00001',
         requestId: request.id,
         kind: 'ip.move',
-        resource: 'elastic_ip:eip_1',
+        resource: 'elastic_ip:eip_1GijF7NsZe3bN',
         what: 'Move 203.0.113.10 from web-1 to web-2',
         channelId: 'C0OPS00001',
         teamId: 'T0NIMBUS01',
@@ -116,7 +116,7 @@ describe('a decision', () => {
 
   test('goes by the rule as it is now, and nobody may where there is none any more, or its project is not known', async () => {
     const gone = setUp({ rules: [] })
-    const unsure = setUp({ rules: [ruleFor({ projects: ['proj_1'] }), ruleFor({ approve: undefined })], projectNow: 'unknown' })
+    const unsure = setUp({ rules: [ruleFor({ projects: ['proj_1oNqx62cx6bn0'] }), ruleFor({ approve: undefined })], projectNow: 'unknown' })
 
     for (const { access } of [gone, unsure])
       expect(await why(access.authorize(ben, { to: 'decide', request: requestFor() }))).toMatch(
@@ -174,13 +174,21 @@ describe('what is asked for', () => {
   const admit = (workspace: Workspace, by = ada, where: Project = project) => setUp(workspace).access.admit(by, 'ip.move', where)
 
   test('is admitted under the first rule that holds', async () => {
-    const rules = [ruleFor({ name: 'billing', projects: ['proj_2'] }), ruleFor({ name: 'storefront', projects: ['Storefront'] }), ruleFor()]
+    const rules = [
+      ruleFor({ name: 'billing', projects: ['proj_2RBis9AK23gEc'] }),
+      ruleFor({ name: 'storefront', projects: ['Storefront'] }),
+      ruleFor(),
+    ]
 
     expect(await admit({ rules })).toMatchObject({ rule: { name: 'storefront' }, unchecked: [] })
   })
 
   test.each<[string, Workspace, RegExp]>([
-    ['no rule holds for its project', { rules: [ruleFor({ projects: ['proj_2'] })] }, /^No rule of the policy lets anybody ask/],
+    [
+      'no rule holds for its project',
+      { rules: [ruleFor({ projects: ['proj_2RBis9AK23gEc'] })] },
+      /^No rule of the policy lets anybody ask/,
+    ],
     [
       'the person is not among those of its rule',
       { rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] },
@@ -222,7 +230,7 @@ describe('what is asked for', () => {
   })
 
   test('is refused where the rule depends on a project that is not known', async () => {
-    const rules = [ruleFor({ name: 'production', projects: ['proj_1'] }), ruleFor({ approve: undefined })]
+    const rules = [ruleFor({ name: 'production', projects: ['proj_1oNqx62cx6bn0'] }), ruleFor({ approve: undefined })]
 
     expect(await why(admit({ rules }, ada, 'unknown'))).toMatch(/^Whether the rule “production” holds depends on the project/)
   })

@@ -53,21 +53,21 @@ describe('a card that waits', () => {
               {
                 "text": "*Elastic IP*
       \`203.0.113.10\`
-      eip_1",
+      eip_1GijF7NsZe3bN",
                 "type": "mrkdwn",
                 "verbatim": true,
               },
               {
                 "text": "*From*
       \`web-1\`
-      sv_1",
+      sv_1WFgWmkF9Mzju",
                 "type": "mrkdwn",
                 "verbatim": true,
               },
               {
                 "text": "*To*
       \`web-2\`
-      sv_2",
+      sv_22mUQSvUfeqdv",
                 "type": "mrkdwn",
                 "verbatim": true,
               },
@@ -113,7 +113,7 @@ describe('a card that waits', () => {
                   "type": "plain_text",
                 },
                 "type": "button",
-                "value": "b7e23ec29af22b0b4e41da31e868d572.109dd568e0f462ad",
+                "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
               },
               {
                 "action_id": "request-reject",
@@ -124,7 +124,7 @@ describe('a card that waits', () => {
                   "type": "plain_text",
                 },
                 "type": "button",
-                "value": "b7e23ec29af22b0b4e41da31e868d572.109dd568e0f462ad",
+                "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
               },
               {
                 "action_id": "request-withdraw",
@@ -134,7 +134,7 @@ describe('a card that waits', () => {
                   "type": "plain_text",
                 },
                 "type": "button",
-                "value": "b7e23ec29af22b0b4e41da31e868d572.109dd568e0f462ad",
+                "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
               },
             ],
             "type": "actions",
@@ -142,9 +142,9 @@ describe('a card that waits', () => {
         ],
         "text": "Move 203.0.113.10 from web-1 to web-2
       :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
-      Elastic IP: 203.0.113.10 (eip_1)
-      From: web-1 (sv_1)
-      To: web-2 (sv_2)
+      Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
+      From: web-1 (sv_1WFgWmkF9Mzju)
+      To: web-2 (sv_22mUQSvUfeqdv)
       Reason: “web-1 is being replaced”
       Not checked: whether web-2 is in the same site.
       Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`",
@@ -159,18 +159,18 @@ describe('a card that waits', () => {
       "# Move Elastic IP
       :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
       :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>; <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>
-      | *Elastic IP* / \`203.0.113.10\` / eip_1
-      | *From* / \`web-1\` / sv_1
-      | *To* / \`web-2\` / sv_2
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
       (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
       [Approve, primary] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10 from web-1 to web-2
       :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
       2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
-      Elastic IP: 203.0.113.10 (eip_1)
-      From: web-1 (sv_1)
-      To: web-2 (sv_2)
+      Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
+      From: web-1 (sv_1WFgWmkF9Mzju)
+      To: web-2 (sv_22mUQSvUfeqdv)
       Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`"
     `)
   })
@@ -203,17 +203,17 @@ describe('a card that waits', () => {
     expect(readable(card)).toMatchInlineSnapshot(`
       "# Move Elastic IP
       :hourglass_flowing_sand: *Waiting for approval* by @ben or @oncall, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>. For the attention of <!subteam^S0PAGED001>.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1
-      | *From* / \`web-1\` / sv_1
-      | *To* / \`web-2\` / sv_2
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
       (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
       [Approve, primary] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10 from web-1 to web-2
       :hourglass_flowing_sand: *Waiting for approval* by @ben or @oncall, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>. For the attention of <!subteam^S0PAGED001>.
-      Elastic IP: 203.0.113.10 (eip_1)
-      From: web-1 (sv_1)
-      To: web-2 (sv_2)
+      Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
+      From: web-1 (sv_1WFgWmkF9Mzju)
+      To: web-2 (sv_22mUQSvUfeqdv)
       Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`"
     `)
     expect(JSON.stringify(card)).not.toContain('S0ONCALL01')
@@ -243,17 +243,17 @@ describe('a card that was decided', () => {
     expect(readable(approvalCard(view({ request, rule: threeOf })))).toMatchInlineSnapshot(`
       "# Move Elastic IP
       :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1
-      | *From* / \`web-1\` / sv_1
-      | *To* / \`web-2\` / sv_2
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
       (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>  ·  Approved by <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>  ·  Approved by <@U0DEE00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
       [Stop watching, asks once more]
       --- in words ---
       Move 203.0.113.10 from web-1 to web-2
       :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
-      Elastic IP: 203.0.113.10 (eip_1)
-      From: web-1 (sv_1)
-      To: web-2 (sv_2)
+      Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
+      From: web-1 (sv_1WFgWmkF9Mzju)
+      To: web-2 (sv_22mUQSvUfeqdv)
       Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>  ·  Approved by <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>  ·  Approved by <@U0DEE00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`"
     `)
   })
@@ -265,17 +265,17 @@ describe('a card that was decided', () => {
     expect(readable(approvalCard(view({ request })))).toMatchInlineSnapshot(`
       "# Move Elastic IP
       :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1
-      | *From* / \`web-1\` / sv_1
-      | *To* / \`web-2\` / sv_2
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
       (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Break-glass:* approved alone by <@U0ADA00001>, who asked for it, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>. Reason: “web-1 burns &lt;!here&gt;”  ·  Request \`b7e23ec2\`)
       [Stop watching, asks once more]
       --- in words ---
       Move 203.0.113.10 from web-1 to web-2
       :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
-      Elastic IP: 203.0.113.10 (eip_1)
-      From: web-1 (sv_1)
-      To: web-2 (sv_2)
+      Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
+      From: web-1 (sv_1WFgWmkF9Mzju)
+      To: web-2 (sv_22mUQSvUfeqdv)
       Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Break-glass:* approved alone by <@U0ADA00001>, who asked for it, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>. Reason: “web-1 burns &lt;!here&gt;”  ·  Request \`b7e23ec2\`"
     `)
   })
@@ -294,17 +294,17 @@ describe('a card that was decided', () => {
     expect(readable(approvalCard(view({ request })))).toMatchInlineSnapshot(`
       "# Move Elastic IP
       :large_orange_circle: *No longer followed*, because <@U0CHI00001> stopped it. The account API had accepted it, so it may still complete; I do not tell when.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1
-      | *From* / \`web-1\` / sv_1
-      | *To* / \`web-2\` / sv_2
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
       (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
       [Watch again]
       --- in words ---
       Move 203.0.113.10 from web-1 to web-2
       :large_orange_circle: *No longer followed*, because <@U0CHI00001> stopped it. The account API had accepted it, so it may still complete; I do not tell when.
-      Elastic IP: 203.0.113.10 (eip_1)
-      From: web-1 (sv_1)
-      To: web-2 (sv_2)
+      Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
+      From: web-1 (sv_1WFgWmkF9Mzju)
+      To: web-2 (sv_22mUQSvUfeqdv)
       Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`"
     `)
   })
@@ -387,7 +387,7 @@ describe('the buttons of a card', () => {
             "type": "plain_text",
           },
           "type": "button",
-          "value": "b7e23ec29af22b0b4e41da31e868d572.109dd568e0f462ad",
+          "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
         },
       ]
     `)

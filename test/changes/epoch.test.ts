@@ -12,7 +12,10 @@ import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { connectTestRedis } from './redis-for-test.ts'
 
 /** A process that looks after the data set, notes in the audit, and posts to the operators; `failing` posts fail first. */
-function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing = 0, moving = ['203.0.113.10 (eip_1) to web-2'] } = {}) {
+function startProcess(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  { failing = 0, moving = ['203.0.113.10 (eip_1GijF7NsZe3bN) to web-2'] } = {},
+) {
   const posts: string[] = []
   const post = async (_: unknown, { text }: { text: string }): Promise<Posted> => {
     posts.push(text)
@@ -76,7 +79,7 @@ describe('a data set', () => {
     await one.check()
 
     expect(one.posts.slice(1)).toEqual([
-      expect.stringMatching(/My memory was lost.*that I do not follow: 203\.0\.113\.10 \(eip_1\) to web-2\.$/),
+      expect.stringMatching(/My memory was lost.*that I do not follow: 203\.0\.113\.10 \(eip_1GijF7NsZe3bN\) to web-2\.$/),
     ])
   })
 
@@ -123,7 +126,7 @@ describe('an older state of a data set', () => {
 
     expect([...one.posts.slice(1), ...other.posts]).toMatchInlineSnapshot(`
       [
-        ":rotating_light: *My memory was set back:* Redis has an older state of what I kept there than I have seen. Requests may stand as they stood before: what was decided meanwhile may be asked again, and what was asked meanwhile may be gone. Find out what happened to Redis (was an older copy put back, or did a replica take over that lagged behind?), and before anybody approves one of the requests that are open now, look on the account whether it was carried out already. Elastic IPs that are moving now, and that I may no longer follow: 203.0.113.10 (eip_1) to web-2.",
+        ":rotating_light: *My memory was set back:* Redis has an older state of what I kept there than I have seen. Requests may stand as they stood before: what was decided meanwhile may be asked again, and what was asked meanwhile may be gone. Find out what happened to Redis (was an older copy put back, or did a replica take over that lagged behind?), and before anybody approves one of the requests that are open now, look on the account whether it was carried out already. Elastic IPs that are moving now, and that I may no longer follow: 203.0.113.10 (eip_1GijF7NsZe3bN) to web-2.",
       ]
     `)
   })

@@ -17,8 +17,13 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread }: { now?:
   const told: unknown[] = []
   const putOff: number[] = []
   const written: string[] = []
-  const elasticIp = { id: 'eip_1', address: '203.0.113.10', status: 'active', server: { id: 'sv_1', hostname: 'web-1' } }
-  const server = { id: 'sv_2', hostname: 'web-2' }
+  const elasticIp = {
+    id: 'eip_1GijF7NsZe3bN',
+    address: '203.0.113.10',
+    status: 'active',
+    server: { id: 'sv_1WFgWmkF9Mzju', hostname: 'web-1' },
+  }
+  const server = { id: 'sv_22mUQSvUfeqdv', hostname: 'web-2' }
   const accountApi = {
     elasticIps: {
       get: async () => {
@@ -51,7 +56,12 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread }: { now?:
 }
 
 function approvedRequest(): Request {
-  const facts = { elasticIpId: 'eip_1', address: '203.0.113.10', from: { id: 'sv_1', name: 'web-1' }, to: { id: 'sv_2', name: 'web-2' } }
+  const facts = {
+    elasticIpId: 'eip_1GijF7NsZe3bN',
+    address: '203.0.113.10',
+    from: { id: 'sv_1WFgWmkF9Mzju', name: 'web-1' },
+    to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
+  }
   const request = requestFor({ state: 'approved', facts, createdAt: 990_000, decidedAt: 999_000 })
   return { ...request, hash: payloadHash(request) }
 }

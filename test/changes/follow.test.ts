@@ -15,7 +15,7 @@ const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
 function startFollow() {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })
-  const live = [{ id: 'ak_1', name: input.name }] as ApiKey[]
+  const live = [{ id: 'tok_1deLnN7QD0r6I', name: input.name }] as ApiKey[]
   const apiKeys = {
     list: async () => [...live],
     delete: async () => void live.splice(0),
@@ -108,13 +108,14 @@ test('what has ended since it was found due is not looked at: what it made is in
   expect(await isDue('a')).toBe(false)
 })
 
-test('thousands are held against one look and put off in parts, between which others have their turn; what it does not show is read', async () => {
+test('thousands are compared with one survey and put off in parts, between which others have their turn; what it does not show is read', async () => {
   const putOff: string[][] = []
   const read: string[] = []
-  let looks = 0
+  let surveys = 0
+  const everyMove = Array.from({ length: 1_201 }, (_, index) => index)
   const survey = async () => {
-    looks += 1
-    return { sees: ({ elasticIpId }: { elasticIpId: string }) => elasticIpId !== 'eip_1200' }
+    surveys += 1
+    return new Set(everyMove.filter((index) => index !== 1_200).map((index) => `eip_${index} on sv_1WFgWmkF9Mzju`))
   }
   const { follow } = createFollow({
     store: {
@@ -125,19 +126,20 @@ test('thousands are held against one look and put off in parts, between which ot
         return []
       },
     } as unknown as Store,
-    catalog: { surveyed: ({ input }: { input: unknown }) => ({ survey, input }) } as unknown as Catalog,
+    catalog: {} as Catalog,
     pollIntervalMs: 1_000,
     lateAfterMs: 900_000,
     timings,
     onApiError: () => {},
   })
-  const moves = Array.from({ length: 1_201 }, (_, index) =>
-    requestFor({ id: String(index), state: 'following', createdAt: 999_000, sentAt: 999_000, input: { elasticIpId: `eip_${index}` } }),
-  )
+  const moves = everyMove.map((index) => ({
+    ...requestFor({ id: String(index), state: 'following', createdAt: 999_000, sentAt: 999_000 }),
+    surveyed: { survey, sightings: [`eip_${index} on sv_22mUQSvUfeqdv`, `eip_${index} on sv_1WFgWmkF9Mzju`] },
+  }))
 
   const quiet = await follow(moves)
 
-  expect(looks).toBe(1)
+  expect(surveys).toBe(1)
   expect(putOff.map((part) => part.length)).toEqual([500, 500, 200])
   expect(quiet.map(({ id }) => id)).toEqual(putOff.flat())
   expect(read).toEqual(['1200'])

@@ -32,7 +32,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000 }: Wor
   const apiKeys = {
     list: async () => live,
     create: async ({ name }: { name: string }) => {
-      const key = { id: 'ak_1', name } as ApiKey
+      const key = { id: 'tok_1deLnN7QD0r6I', name } as ApiKey
       live.push(key)
       vi.advanceTimersByTime(creationMs)
       return { key, token: new Secret('f'.repeat(36)) }
@@ -116,7 +116,7 @@ test('a key whose making took so long that it cannot be shown any more is delete
   expect(live).toEqual([])
   expect(whispers).toMatchInlineSnapshot(`
     [
-      "The key was made (ak_1), but that took so long that its token could not be shown any more, so I deleted it at once. Ask for it again.",
+      "The key was made (tok_1deLnN7QD0r6I), but that took so long that its token could not be shown any more, so I deleted it at once. Ask for it again.",
     ]
   `)
 })

@@ -64,9 +64,9 @@ describe('the Home tab', () => {
       "# Waits for you (1)
       *[PROD] Move 203.0.113.10 from web-1 to web-2*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
       :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1
-      | *From* / \`web-1\` / sv_1
-      | *To* / \`web-2\` / sv_2
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
       *Reason*
       “web-1 is being replaced”
       :warning: *Not checked:* whether web-2 is in the same site.

@@ -9,6 +9,7 @@ function view(more: Partial<ReportView> = {}): ReportView {
     request: requestFor(),
     description,
     done: '203.0.113.10 now answers from web-2.',
+    remark: undefined,
     rule: ruleFor(),
     lateAfter: '15 min',
     now: askedAt + 120 * minutes,

@@ -9,9 +9,9 @@ export const minutes = 60_000
 const asked = {
   id: 'b7e23ec29af22b0b4e41da31e868d572',
   kind: 'ip.move' as const,
-  input: { elasticIpId: 'eip_1', serverId: 'sv_2' },
+  input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
   facts: { address: '203.0.113.10' },
-  resource: 'elastic_ip:eip_1',
+  resource: 'elastic_ip:eip_1GijF7NsZe3bN',
   unchecked: [],
   origin: { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' },
 }
@@ -55,9 +55,9 @@ export const description = {
   title: 'Move Elastic IP',
   sentence: 'Move 203.0.113.10 from web-1 to web-2',
   facts: [
-    { label: 'Elastic IP', value: '203.0.113.10', detail: 'eip_1' },
-    { label: 'From', value: 'web-1', detail: 'sv_1' },
-    { label: 'To', value: 'web-2', detail: 'sv_2' },
+    { label: 'Elastic IP', value: '203.0.113.10', detail: 'eip_1GijF7NsZe3bN' },
+    { label: 'From', value: 'web-1', detail: 'sv_1WFgWmkF9Mzju' },
+    { label: 'To', value: 'web-2', detail: 'sv_22mUQSvUfeqdv' },
   ],
   underway: 'moving',
 }

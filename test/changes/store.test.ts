@@ -22,9 +22,9 @@ function newRequest(more: Partial<NewRequest> = {}): NewRequest {
   return {
     id: randomUUID().replaceAll('-', ''),
     kind: 'ip.move',
-    input: { elasticIpId: 'eip_1', serverId: 'sv_2' },
+    input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
     facts: { address: '203.0.113.10' },
-    resource: 'elastic_ip:eip_1',
+    resource: 'elastic_ip:eip_1GijF7NsZe3bN',
     sentence: 'Move 203.0.113.10 from web-1 to web-2',
     hash: 'f'.repeat(64),
     rule: 'APPROVERS',
@@ -52,7 +52,7 @@ describe('a new request', () => {
       kind: 'ip.move',
       state: 'waiting',
       revision: 1,
-      input: { elasticIpId: 'eip_1', serverId: 'sv_2' },
+      input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
       facts: { address: '203.0.113.10' },
       reason: 'because "quotes" & <tags>',
     })
@@ -356,7 +356,7 @@ describe('the audit', () => {
   }
   const subject = {
     kind: 'ip.move',
-    resource: 'elastic_ip:eip_1',
+    resource: 'elastic_ip:eip_1GijF7NsZe3bN',
     what: 'Move 203.0.113.10 from web-1 to web-2',
     channelId: 'C1',
     teamId: 'T1',

@@ -50,7 +50,7 @@ async function startWatch({
       },
       showEverything: async () => {},
     },
-    follow: { follow },
+    follow: { follow, followed: (request) => request },
     deliver: async (id, name) => {
       sent.push(`${id}/${name}`)
       await untilSlackAnswers

@@ -156,7 +156,7 @@ describe('who may ask', () => {
   test('whoever one of the rules for this kind lets, because the project decides which of them holds', () => {
     const policy = {
       rules: [
-        { ...rule, projects: ['proj_1'], request: toGroup(['UADA']) },
+        { ...rule, projects: ['proj_1oNqx62cx6bn0'], request: toGroup(['UADA']) },
         { ...rule, request: toGroup(['UBEN']) },
       ],
     }

@@ -6,9 +6,13 @@ import { Request } from '../../src/domain/request.ts'
 const asked = {
   id: 'b7e23ec29af22b0b4e41da31e868d572',
   kind: 'ip.move' as const,
-  input: { elasticIpId: 'eip_1', serverId: 'sv_2' },
-  facts: { address: '203.0.113.10', from: { id: 'sv_1', hostname: 'web-1' }, to: { id: 'sv_2', hostname: 'web-2' } },
-  resource: 'elastic_ip:eip_1',
+  input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
+  facts: {
+    address: '203.0.113.10',
+    from: { id: 'sv_1WFgWmkF9Mzju', hostname: 'web-1' },
+    to: { id: 'sv_22mUQSvUfeqdv', hostname: 'web-2' },
+  },
+  resource: 'elastic_ip:eip_1GijF7NsZe3bN',
   unchecked: ['whether web-2 is in the same site'],
   origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
   reason: 'web-1 is being replaced',
@@ -28,7 +32,7 @@ function turned(value: unknown): unknown {
 
 describe('the hash of what is asked for', () => {
   test('is SHA-256, and does not change between versions of this bot', () => {
-    expect(hash).toMatchInlineSnapshot(`"67648781aa62bf19d7a7949a1b26a34d995c69ef12b315efcc60d632e82d777c"`)
+    expect(hash).toMatchInlineSnapshot(`"7c7ab0cd9283024313e03a340041f13179a9e81572dd0ad1c3d6eac2ce6e1cb6"`)
   })
 
   test('is the same for the same content in another order', () => {
@@ -49,10 +53,10 @@ describe('the hash of what is asked for', () => {
   test.each([
     ['id', { id: 'a7e23ec29af22b0b4e41da31e868d572' }],
     ['kind', { kind: 'vm.rename' as const }],
-    ['input', { input: { elasticIpId: 'eip_1', serverId: 'sv_3' } }],
-    ['facts', { facts: { ...asked.facts, to: { id: 'sv_2', hostname: 'web-3' } } }],
+    ['input', { input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_3Jio5EuO6zF64' } }],
+    ['facts', { facts: { ...asked.facts, to: { id: 'sv_22mUQSvUfeqdv', hostname: 'web-3' } } }],
     ['a fact more', { facts: { ...asked.facts, note: null } }],
-    ['resource', { resource: 'elastic_ip:eip_2' }],
+    ['resource', { resource: 'elastic_ip:eip_2VszvKL6sK72c' }],
     ['unchecked', { unchecked: [] }],
     ['who asked', { origin: { ...asked.origin, userId: 'U2' } }],
     ['where', { origin: { ...asked.origin, channelId: 'C2' } }],
@@ -112,7 +116,7 @@ describe('a record', () => {
   })
 
   test.each([
-    ['its input', { input: { elasticIpId: 'eip_1', serverId: 'sv_9' } }],
+    ['its input', { input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_9pQlU8W8G91sX' } }],
     ['what the card shows', { facts: {} }],
     ['who asked', { origin: { ...record.origin, userId: 'UEVE' } }],
     ['its hash', { hash: '' }],

@@ -13,8 +13,8 @@ import {
   toGroup,
 } from '../../src/domain/policy.ts'
 
-const storefront: Project = { id: 'proj_1', name: 'Storefront' }
-const billing: Project = { id: 'proj_2', name: 'Billing' }
+const storefront: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
+const billing: Project = { id: 'proj_2RBis9AK23gEc', name: 'Billing' }
 
 function rule(name: string, more: Partial<PolicyRule> = {}): PolicyRule {
   return {
@@ -61,7 +61,7 @@ describe('the rule for a change', () => {
   })
 
   test.each([
-    ['by its id', ['proj_1']],
+    ['by its id', ['proj_1oNqx62cx6bn0']],
     ['by its name', ['Storefront']],
   ])('goes by the project, %s', (_, projects) => {
     const rules = [rule('storefront', { projects }), rule('others')]
@@ -70,13 +70,15 @@ describe('the rule for a change', () => {
   })
 
   test('for what belongs to no project is never one for some projects', () => {
-    expect(found([rule('storefront', { projects: ['proj_1', 'none'] }), rule('others')], { project: 'none' })).toBe('rule: others')
-    expect(found([rule('storefront', { projects: ['proj_1'] })], { project: 'none' })).toBe('none')
+    expect(found([rule('storefront', { projects: ['proj_1oNqx62cx6bn0', 'none'] }), rule('others')], { project: 'none' })).toBe(
+      'rule: others',
+    )
+    expect(found([rule('storefront', { projects: ['proj_1oNqx62cx6bn0'] })], { project: 'none' })).toBe('none')
   })
 })
 
 describe('a project that is not known', () => {
-  const rules = [rule('storefront', { projects: ['proj_1'] }), rule('lax', { approve: undefined })]
+  const rules = [rule('storefront', { projects: ['proj_1oNqx62cx6bn0'] }), rule('lax', { approve: undefined })]
 
   test('reaches no rule below one that depends on it', () => {
     expect(found(rules, { project: 'unknown' })).toBe('project-unknown: storefront')
@@ -88,21 +90,27 @@ describe('a project that is not known', () => {
 
   test('does not matter to rules for other kinds and channels', () => {
     const others = [
-      rule('keys', { changes: ['key.create'], projects: ['proj_1'] }),
-      rule('there', { channels: ['C9'], projects: ['proj_1'] }),
+      rule('keys', { changes: ['key.create'], projects: ['proj_1oNqx62cx6bn0'] }),
+      rule('there', { channels: ['C9'], projects: ['proj_1oNqx62cx6bn0'] }),
     ]
     expect(found([...others, rule('moves')], { project: 'unknown' })).toBe('rule: moves')
   })
 
   test('never gives a rule that another answer about the project would not have reached', () => {
-    const projects = ['proj_1', 'Billing', 'proj_3']
+    const projects = ['proj_1oNqx62cx6bn0', 'Billing', 'proj_3GGeutpe13Yip']
     const anyRule = fc.record({
       changes: fc.subarray([...changeKinds], { minLength: 1 }),
       projects: fc.option(fc.subarray(projects, { minLength: 1 }), { nil: undefined }),
       channels: fc.option(fc.subarray(['C1', 'C2'], { minLength: 1 }), { nil: undefined }),
     })
     const anyChange = fc.record({ kind: fc.constantFrom(...changeKinds), channelId: fc.constantFrom('C1', 'C2', 'C3') })
-    const knowable: Project[] = [storefront, billing, { id: 'proj_3', name: 'Three' }, { id: 'proj_4', name: 'Four' }, 'none']
+    const knowable: Project[] = [
+      storefront,
+      billing,
+      { id: 'proj_3GGeutpe13Yip', name: 'Three' },
+      { id: 'proj_4DlSRqCLyIbq6', name: 'Four' },
+      'none',
+    ]
 
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 6 }), anyChange, (some, change) => {
@@ -123,7 +131,7 @@ describe('a project that is not known', () => {
 describe('the rules of a kind', () => {
   test('are all that may hold in this channel, whatever the project', () => {
     const rules = [
-      rule('storefront', { projects: ['proj_1'] }),
+      rule('storefront', { projects: ['proj_1oNqx62cx6bn0'] }),
       rule('keys', { changes: ['key.create'] }),
       rule('there', { channels: ['C9'] }),
       rule('all'),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../src/domain/change.ts'
 import { judgeRename } from '../../src/domain/rename.ts'
 
-const rename = { id: 'vm_1', from: 'web-1', to: 'web-eu-1' }
+const rename = { id: 'vm_1zHfNurvp25kg', from: 'web-1', to: 'web-eu-1' }
 const early: Moment = { phase: 'sent', sinceSentMs: 1_000, early: true }
 const later: Moment = { phase: 'sent', sinceSentMs: 60_000, early: false }
 const accepted: Moment = { ...later, phase: 'accepted' }

@@ -10,7 +10,7 @@ export const ablations = {
   /** Whoever is not on the list of moving Elastic IPs is taken for done. */
   'absence taken for done': {
     file: 'src/changes/follow.ts',
-    instead: ['return signal.aborted ? undefined : lookAt(request, now, signal)', "return apply(request, { is: 'done' }, now)"],
+    instead: ['(signal.aborted ? undefined : lookAt(request, now, signal))', "apply(request, { is: 'done' }, now)"],
   },
   /** A claim that is sent twice, because its answer was lost, does not know itself again. */
   'plain SET NX': {

@@ -71,8 +71,8 @@ async function press(replica: Replica, id: string, userId: string): Promise<'won
 async function runTrial(replicas: Replica[]): Promise<void> {
   const id = randomUUID().replaceAll('-', '')
   const origin = { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' }
-  const input = { elasticIpId: 'eip_1', serverId: 'sv_1' }
-  const facts = { elasticIpId: 'eip_1', to: { id: 'sv_1', name: 'web-1' } }
+  const input = { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_1WFgWmkF9Mzju' }
+  const facts = { elasticIpId: 'eip_1GijF7NsZe3bN', to: { id: 'sv_1WFgWmkF9Mzju', name: 'web-1' } }
   const asked = { id, kind: 'ip.move' as const, input, facts, resource: `elastic_ip:${id}`, sentence: 'Move', hash: '', rule: 'r' }
   await truth.create({ ...asked, unchecked: [], origin, needsApproval: true, ttlMs: 600_000 })
   const told = await Promise.all(replicas.map((replica, index) => press(replica, id, `U${index + 2}`)))

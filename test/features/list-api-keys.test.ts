@@ -5,7 +5,7 @@ test('a name in the list of API keys is no line of the list', () => {
   const name = 'x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
   const untold = { tokenLastSlice: undefined, apiVersion: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }
   const user = { id: 'user_1', email: 'eve@example.com\u2028:key: *prod*' }
-  const key = { ...untold, id: 'key_9', name, allowedIps: [], lastUsedAt: undefined, user }
+  const key = { ...untold, id: 'tok_9ZXm2eMd1nvsF', name, allowedIps: [], lastUsedAt: undefined, user }
 
   const { rows } = apiKeyListing([key], [], 0)
 

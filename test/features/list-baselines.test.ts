@@ -3,20 +3,20 @@ import type { Baseline } from '../../src/domain/baseline.ts'
 import { baselineListing } from '../../src/features/list-baselines/messages.ts'
 
 const full: Baseline = {
-  id: 'bl_1',
+  id: 'bl_14zQYJxvUN6aS',
   name: 'Kafka brokers',
   description: 'Two mirrored disks for the system, the rest for the log.',
   targetType: 'platforms',
   operatingSystem: 'debian_12',
   platforms: [
-    { id: 'plan_1', name: 'm4.metal.large', slug: 'm4-metal-large' },
-    { id: 'plan_2', name: undefined, slug: 'm4-metal-xlarge' },
+    { id: 'plan_1Qw0wK7XH7hTo', name: 'm4.metal.large', slug: 'm4-metal-large' },
+    { id: 'plan_2yG30IPxCDOjp', name: undefined, slug: 'm4-metal-xlarge' },
   ],
   sshKeys: [
-    { id: 'ssh_1', name: 'ops-2026', fingerprint: '6a:0f:3c:91:be:24:77:d8' },
-    { id: 'ssh_2', name: undefined, fingerprint: undefined },
+    { id: 'ssh_13QYhuB4gg492', name: 'ops-2026', fingerprint: '6a:0f:3c:91:be:24:77:d8' },
+    { id: 'ssh_2JIxOfGb0C8Ma', name: undefined, fingerprint: undefined },
   ],
-  userData: { id: 'ud_1', description: 'Joins the cluster' },
+  userData: { id: 'ud_1cT6WRvn51oJC', description: 'Joins the cluster' },
   diskLayout: [
     { role: 'os', count: 2, raidLevel: 'raid-1', filesystem: undefined, mountPoint: undefined },
     { role: 'storage', count: 4, raidLevel: 'raid-0', filesystem: 'ext4', mountPoint: '/var/lib/kafka' },
@@ -33,7 +33,7 @@ const full: Baseline = {
 }
 
 const bare: Baseline = {
-  id: 'bl_2',
+  id: 'bl_2KlNltRYMQQ5l',
   name: 'Draft <2027> & later',
   description: undefined,
   targetType: 'by_label',
@@ -48,11 +48,11 @@ const bare: Baseline = {
 
 test('everything that a baseline says is shown, in words', () => {
   expect(String(baselineListing([full], []).rows[0])).toMatchInlineSnapshot(`
-    "*Kafka brokers*  ·  on m4.metal.large, m4-metal-xlarge  ·  \`bl_1\`
+    "*Kafka brokers*  ·  on m4.metal.large, m4-metal-xlarge  ·  \`bl_14zQYJxvUN6aS\`
     Two mirrored disks for the system, the rest for the log.
     *Operating system:* \`debian_12\`
-    *SSH keys:* ops-2026 \`6a:0f:3c:91:be:24:77:d8\`; ssh_2 (no fingerprint told)
-    *User data:* Joins the cluster \`ud_1\`
+    *SSH keys:* ops-2026 \`6a:0f:3c:91:be:24:77:d8\`; ssh_2JIxOfGb0C8Ma (no fingerprint told)
+    *User data:* Joins the cluster \`ud_1cT6WRvn51oJC\`
     *Disks:* 2 disks for the system, RAID 1; 4 disks for storage, RAID 0, ext4 on \`/var/lib/kafka\`; 1 disk raw; disks for scratch
     *BIOS:* \`hyperthreading\` on; \`pxe_boot\` off; \`numa_nodes_per_socket\` 1; \`power_profile\` \`{"idle":"c1"}\`
     *Created:* <!date^1772446260^{date_short_pretty} {time}|2026-03-02 10:11 UTC>"
@@ -61,7 +61,7 @@ test('everything that a baseline says is shown, in words', () => {
 
 test('what it does not say, and what nobody has heard of, is fine', () => {
   expect(String(baselineListing([bare], []).rows[0])).toMatchInlineSnapshot(`
-    "*Draft &lt;2027&gt; &amp; later*  ·  for \`by_label\`  ·  \`bl_2\`
+    "*Draft &lt;2027&gt; &amp; later*  ·  for \`by_label\`  ·  \`bl_2KlNltRYMQQ5l\`
     *Operating system:* any
     *SSH keys:* none
     *User data:* none

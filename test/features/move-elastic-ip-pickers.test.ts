@@ -1,37 +1,32 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../src/account-api/client.ts'
 import { createInventory } from '../../src/account-api/inventory.ts'
-import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
 import type { Server } from '../../src/domain/server.ts'
 import { elasticIpChoices, serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
 import { createServerPicker } from '../../src/features/move-elastic-ip/server-picker.ts'
 import type { Choices } from '../../src/slack/interaction.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
+import { ashburn, billing, elasticIpFor, frankfurt, ids as knownIds, serverFor } from '../domain/account-objects.ts'
 
-const storefront = { id: 'proj_1', name: 'Storefront', slug: 'storefront' }
-const billing = { id: 'proj_2', name: 'Billing', slug: 'billing' }
-const ashburn = { id: 'site_1', name: 'Ashburn', slug: 'ASH' }
-const frankfurt = { id: 'site_2', name: 'Frankfurt', slug: 'FRA' }
+const elasticIp = elasticIpFor()
 
-const elasticIp: ElasticIp = {
-  id: 'eip_1',
-  address: '203.0.113.10',
-  status: 'active',
-  server: { id: 'sv_1', hostname: 'web-1' },
-  project: storefront,
-  site: ashburn,
+function server(id: string, hostname: string, more: Partial<Server> = {}): Server {
+  return serverFor({ id, hostname, ...more })
 }
 
-function server(id: string, hostname: string, project = storefront, site = ashburn): Server {
-  return { id, hostname, label: undefined, primaryIpv4: '198.51.100.22', status: 'on', locked: false, project, site }
+const ids = {
+  ...knownIds,
+  elsewhere: 'sv_pX0vYkT7Bn4Lq',
+  invoices: 'sv_mR3wQzE8Hs1Dj',
+  unplaced: 'sv_aZ6tGfC2Vu9Ko',
 }
 
 const servers = [
-  server('sv_2', 'web-2'),
-  server('sv_1', 'web-1'),
-  server('sv_3', 'edge-fra-1', storefront, frankfurt),
-  server('sv_4', 'invoices-1', billing),
-  { ...server('sv_5', 'new-1'), project: undefined, site: undefined },
+  server(ids.web2, 'web-2'),
+  server(ids.web1, 'web-1'),
+  server(ids.elsewhere, 'edge-fra-1', { site: frankfurt.onServers }),
+  server(ids.invoices, 'invoices-1', { project: billing }),
+  server(ids.unplaced, 'new-1', { project: undefined, site: undefined }),
 ]
 
 const textsOf = ({ options }: Choices) => options.map(({ text }) => text.text)
@@ -40,16 +35,27 @@ const valuesOf = ({ options }: Choices) => options.map(({ value }) => value)
 describe('the picker of Elastic IPs', () => {
   test('says where each is, and which cannot be moved now', () => {
     expect(
-      elasticIpChoices([elasticIp, { ...elasticIp, id: 'eip_2', address: '203.0.113.9', status: 'moving' }], '').options,
+      elasticIpChoices([elasticIp, { ...elasticIp, id: 'eip_2VszvKL6sK72c', address: '203.0.113.9', status: 'moving' }], '').options,
     ).toMatchObject([
-      { text: { text: '203.0.113.9 on web-1 (moving)' }, value: 'eip_2', description: { text: 'Storefront, ASH · eip_2' } },
-      { text: { text: '203.0.113.10 on web-1' }, value: 'eip_1', description: { text: 'Storefront, ASH · eip_1' } },
+      {
+        text: { text: '203.0.113.9 on web-1 (moving)' },
+        value: 'eip_2VszvKL6sK72c',
+        description: { text: 'Storefront, ASH · eip_2VszvKL6sK72c' },
+      },
+      { text: { text: '203.0.113.10 on web-1' }, value: ids.elasticIp, description: { text: `Storefront, ASH · ${ids.elasticIp}` } },
     ])
   })
 
-  test.each(['203.0.113.10', 'eip_1', 'web-1', 'sv_1', 'storefront', 'ash', 'ashburn'])('is searched by %s', (typed) => {
-    const other = { ...elasticIp, id: 'eip_2', address: '203.0.113.99', server: undefined, project: billing, site: frankfurt }
-    expect(valuesOf(elasticIpChoices([elasticIp, other], typed))).toEqual(['eip_1'])
+  test.each(['203.0.113.10', ids.elasticIp, 'web-1', ids.web1, 'storefront', 'ash', 'ashburn'])('is searched by %s', (typed) => {
+    const other = {
+      ...elasticIp,
+      id: 'eip_2VszvKL6sK72c',
+      address: '203.0.113.99',
+      server: undefined,
+      project: billing,
+      site: frankfurt.onElasticIps,
+    }
+    expect(valuesOf(elasticIpChoices([elasticIp, other], typed))).toEqual([ids.elasticIp])
   })
 })
 
@@ -64,6 +70,27 @@ describe('the picker of servers', () => {
       'web-1 (Storefront, ASH): it is here now',
       'web-2 (Storefront, ASH)',
     ])
+  })
+
+  test('goes by the server that has the address, where the address itself shows another site', () => {
+    const sao2 = { id: 'loc_ZnPRbajK0koM1', name: 'São Paulo 74', slug: 'SAO2' }
+    const inSaoPaulo = elasticIpFor({ site: { id: 'site_sao', name: 'São Paulo', slug: 'SAO' } })
+    const all = [server(ids.web1, 'web-1', { site: sao2 }), server(ids.web2, 'web-2', { site: sao2 }), ...servers.slice(2)]
+
+    expect(textsOf(serverChoices(all, '', inSaoPaulo))).toEqual([
+      'new-1',
+      'web-1 (Storefront, SAO2): it is here now',
+      'web-2 (Storefront, SAO2)',
+    ])
+  })
+
+  test('offers what cannot be compared, and does not take names for sites', () => {
+    const unplaced = elasticIpFor({
+      site: { ...ashburn.onServers, id: 'site_ash', slug: undefined },
+      server: undefined,
+      project: undefined,
+    })
+    expect(valuesOf(serverChoices(servers, '', unplaced))).toHaveLength(5)
   })
 
   test('says that others are not offered, where none fits', () => {
@@ -85,11 +112,11 @@ describe('which Elastic IP was chosen', () => {
   }
 
   test('is what the form remembers, whatever older state comes with the option load', async () => {
-    expect(await offered({ extra: 'eip_1' }, { 'elastic-ip': 'eip_0' })).toEqual(['sv_5', 'sv_1', 'sv_2'])
+    expect(await offered({ extra: ids.elasticIp }, { 'elastic-ip': 'eip_0Luj7giJiSZl6' })).toEqual([ids.unplaced, ids.web1, ids.web2])
   })
 
   test('is what the option load tells, while the form does not remember it yet', async () => {
-    expect(await offered({}, { 'elastic-ip': 'eip_1' })).toEqual(['sv_5', 'sv_1', 'sv_2'])
+    expect(await offered({}, { 'elastic-ip': ids.elasticIp })).toEqual([ids.unplaced, ids.web1, ids.web2])
   })
 
   test('is not known where neither tells: then all are offered', async () => {

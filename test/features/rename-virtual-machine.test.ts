@@ -7,7 +7,7 @@ import { virtualMachineChoices } from '../../src/features/rename-virtual-machine
 import { chooseMachine } from '../../src/features/rename-virtual-machine/resolve.ts'
 
 const machine: VirtualMachine = {
-  id: 'vm_1',
+  id: 'vm_1zHfNurvp25kg',
   name: 'web-1',
   status: 'Running',
   createdAt: undefined,
@@ -17,14 +17,14 @@ const machine: VirtualMachine = {
   operatingSystem: undefined,
   plan: undefined,
   specs: { vcpuCount: 2, ram: '4 GB', storage: undefined, nic: undefined, gpu: undefined },
-  project: { id: 'proj_1', name: 'Storefront', slug: 'storefront' },
+  project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
   pendingRestart: false,
 }
-const input = { virtualMachineId: 'vm_1', name: 'web-eu-1' }
+const input = { virtualMachineId: 'vm_1zHfNurvp25kg', name: 'web-eu-1' }
 
 describe('the preflight of a rename', () => {
   test('one that can be made is described whole', () => {
-    const { facts, unchecked, incomplete } = judgePreflight(input, { is: 'read', value: machine })
+    const { facts, unchecked, incomplete } = judgePreflight(input, machine)
     expect(unchecked).toEqual([])
     expect(incomplete).toBe(false)
     expect(describeRename(facts)).toMatchInlineSnapshot(`
@@ -40,7 +40,7 @@ describe('the preflight of a rename', () => {
           },
           {
             "label": "Virtual machine",
-            "value": "vm_1",
+            "value": "vm_1zHfNurvp25kg",
           },
           {
             "label": "Address",
@@ -63,51 +63,53 @@ describe('the preflight of a rename', () => {
   })
 
   test('the same name is refused, and another in other letters is not', () => {
-    expect(() => judgePreflight({ ...input, name: 'web-1' }, { is: 'read', value: machine })).toThrow(UserError)
-    expect(judgePreflight({ ...input, name: 'WEB-1' }, { is: 'read', value: machine }).facts.newName).toBe('WEB-1')
+    expect(() => judgePreflight({ ...input, name: 'web-1' }, machine)).toThrow(UserError)
+    expect(judgePreflight({ ...input, name: 'WEB-1' }, machine).facts.newName).toBe('WEB-1')
   })
 
   test('what the account API does not tell is said, not refused', () => {
     const value = { ...machine, name: undefined, project: undefined, site: undefined, primaryIpv4: undefined }
-    const { facts, unchecked } = judgePreflight(input, { is: 'read', value })
-    expect(unchecked).toEqual(['what vm_1 is called now (the account API does not tell)'])
-    expect(facts).toEqual({ virtualMachineId: 'vm_1', newName: 'web-eu-1' })
+    const { facts, unchecked } = judgePreflight(input, value)
+    expect(unchecked).toEqual(['what vm_1zHfNurvp25kg is called now (the account API does not tell)'])
+    expect(facts).toEqual({ virtualMachineId: 'vm_1zHfNurvp25kg', newName: 'web-eu-1' })
   })
 
   test('an account API that does not answer leaves the questions open', () => {
-    const { facts, unchecked, incomplete } = judgePreflight(input, { is: 'unread' })
+    const { facts, unchecked, incomplete } = judgePreflight(input, undefined)
     expect(incomplete).toBe(true)
-    expect(unchecked).toEqual(['whether virtual machine vm_1 exists, and what it is called now (the account API did not answer)'])
-    expect(describeRename(facts).sentence).toBe('Rename vm_1 to web-eu-1')
+    expect(unchecked).toEqual([
+      'whether virtual machine vm_1zHfNurvp25kg exists, and what it is called now (the account API did not answer)',
+    ])
+    expect(describeRename(facts).sentence).toBe('Rename vm_1zHfNurvp25kg to web-eu-1')
   })
 })
 
 describe('a world that has changed since', () => {
-  const approved: RenameFacts = judgePreflight(input, { is: 'read', value: machine }).facts
+  const approved: RenameFacts = judgePreflight(input, machine).facts
 
   test('is told, when what was approved is no longer so', () => {
     expect(differencesOf(approved, { ...approved, oldName: 'web-2' })).toEqual([
       'It was called web-1 when this was asked for, and is called web-2 now.',
     ])
-    expect(differencesOf(approved, { ...approved, project: { id: 'proj_2', name: 'Billing' } })).toEqual([
+    expect(differencesOf(approved, { ...approved, project: { id: 'proj_2RBis9AK23gEc', name: 'Billing' } })).toEqual([
       'It was in project Storefront when this was asked for, and is in Billing now.',
     ])
   })
 
   test('is no matter, when only its address is another, or the name of its project', () => {
-    expect(differencesOf(approved, { ...approved, address: '192.0.2.7', project: { id: 'proj_1', name: 'Shop' } })).toEqual([])
+    expect(differencesOf(approved, { ...approved, address: '192.0.2.7', project: { id: 'proj_1oNqx62cx6bn0', name: 'Shop' } })).toEqual([])
   })
 
   test('cannot differ from what was not known', () => {
-    expect(differencesOf({ virtualMachineId: 'vm_1', newName: 'web-eu-1' }, approved)).toEqual([])
+    expect(differencesOf({ virtualMachineId: 'vm_1zHfNurvp25kg', newName: 'web-eu-1' }, approved)).toEqual([])
   })
 })
 
 describe('a virtual machine by its name', () => {
-  const twin = { ...machine, id: 'vm_2', project: { id: 'proj_2', name: 'Billing', slug: 'billing' }, site: 'FRA' }
+  const twin = { ...machine, id: 'vm_2sMUCJzOnrmNC', project: { id: 'proj_2RBis9AK23gEc', name: 'Billing', slug: 'billing' }, site: 'FRA' }
 
   test('is found whatever its letters', () => {
-    expect(chooseMachine('WEB-1', [machine])).toEqual({ is: 'one', id: 'vm_1' })
+    expect(chooseMachine('WEB-1', [machine])).toEqual({ is: 'one', id: 'vm_1zHfNurvp25kg' })
   })
 
   test('is asked for again where there is none, and as a choice where there are two', () => {
@@ -130,10 +132,10 @@ describe('a virtual machine by its name', () => {
               "type": "plain_text",
             },
             "type": "button",
-            "value": "{"id":"vm_1","name":"web-eu-1","command":"/infra"}",
+            "value": "{"id":"vm_1zHfNurvp25kg","name":"web-eu-1","command":"/infra"}",
           },
           "text": {
-            "text": "*\`web-1\`*  ·  \`vm_1\`
+            "text": "*\`web-1\`*  ·  \`vm_1zHfNurvp25kg\`
       Storefront, ASH  ·  192.0.2.110  ·  Running",
             "type": "mrkdwn",
             "verbatim": true,
@@ -149,10 +151,10 @@ describe('a virtual machine by its name', () => {
               "type": "plain_text",
             },
             "type": "button",
-            "value": "{"id":"vm_2","name":"web-eu-1","command":"/infra"}",
+            "value": "{"id":"vm_2sMUCJzOnrmNC","name":"web-eu-1","command":"/infra"}",
           },
           "text": {
-            "text": "*\`web-1\`*  ·  \`vm_2\`
+            "text": "*\`web-1\`*  ·  \`vm_2sMUCJzOnrmNC\`
       Billing, FRA  ·  192.0.2.110  ·  Running",
             "type": "mrkdwn",
             "verbatim": true,
@@ -175,16 +177,16 @@ describe('a virtual machine by its name', () => {
 })
 
 describe('the picker of virtual machines', () => {
-  const other = { ...machine, id: 'vm_9', name: 'db-1', primaryIpv4: '192.0.2.7', site: 'FRA' }
+  const other = { ...machine, id: 'vm_9nRm45pQIB1kZ', name: 'db-1', primaryIpv4: '192.0.2.7', site: 'FRA' }
 
   test.each([
     ['name', 'DB'],
-    ['id', 'vm_9'],
+    ['id', 'vm_9nRm45pQIB1kZ'],
     ['address', '192.0.2.7'],
     ['site', 'fra'],
     ['site and project', 'fra store'],
   ])('is searched by %s', (_, typed) => {
-    expect(virtualMachineChoices([machine, other], typed).options.map(({ value }) => value)).toEqual(['vm_9'])
+    expect(virtualMachineChoices([machine, other], typed).options.map(({ value }) => value)).toEqual(['vm_9nRm45pQIB1kZ'])
   })
 
   test('shows what tells two of one name apart', () => {
@@ -193,7 +195,7 @@ describe('the picker of virtual machines', () => {
         {
           "description": {
             "emoji": false,
-            "text": "192.0.2.7 · vm_9",
+            "text": "192.0.2.7 · vm_9nRm45pQIB1kZ",
             "type": "plain_text",
           },
           "text": {
@@ -201,12 +203,12 @@ describe('the picker of virtual machines', () => {
             "text": "db-1 (Storefront, FRA)",
             "type": "plain_text",
           },
-          "value": "vm_9",
+          "value": "vm_9nRm45pQIB1kZ",
         },
         {
           "description": {
             "emoji": false,
-            "text": "192.0.2.110 · vm_1",
+            "text": "192.0.2.110 · vm_1zHfNurvp25kg",
             "type": "plain_text",
           },
           "text": {
@@ -214,7 +216,7 @@ describe('the picker of virtual machines', () => {
             "text": "web-1 (Storefront, ASH)",
             "type": "plain_text",
           },
-          "value": "vm_1",
+          "value": "vm_1zHfNurvp25kg",
         },
       ]
     `)

@@ -25,7 +25,7 @@ function entriesOf(...said: Said[]): AuditEntry[] {
 const move = {
   requestId: '1a2b3c4d00112233445566778899aabb',
   kind: 'ip.move',
-  resource: 'elastic_ip:eip_1',
+  resource: 'elastic_ip:eip_1GijF7NsZe3bN',
   what: 'Move 203.0.113.10 from web-1 to web-2',
   channelId: 'C0OPS00001',
   teamId: 'T0NIMBUS01',
@@ -35,7 +35,7 @@ const move = {
 const rename = {
   requestId: '99887766554433221100ffeeddccbbaa',
   kind: 'vm.rename',
-  resource: 'virtual_machine:vm_7',
+  resource: 'virtual_machine:vm_7265Xp57xmWdK',
   what: 'Rename web-21 to web-eu-1',
   channelId: 'C0OPS00001',
 }
@@ -57,7 +57,7 @@ function event(action: string | undefined, at: number, more: Partial<AccountEven
   return {
     id: `evt_${events}`,
     action,
-    target: { id: 'eip_1', name: '203.0.113.10' },
+    target: { id: 'eip_1GijF7NsZe3bN', name: '203.0.113.10' },
     author: { id: 'user_1', name: 'ops', email: 'ops@nimbus.example' },
     createdAt: new Date(at).toISOString(),
     ...more,
@@ -179,14 +179,14 @@ describe('rows', () => {
         event('update.elastic_ip', sentAt + 50 * second, mallory),
         event('delete.elastic_ip', sentAt + 10 * minute, mallory),
         event('show.elastic_ip', sentAt + 11 * minute),
-        event(undefined, sentAt + 12 * minute, { author: undefined, target: { id: 'eip_1', name: undefined } }),
+        event(undefined, sentAt + 12 * minute, { author: undefined, target: { id: 'eip_1GijF7NsZe3bN', name: undefined } }),
         event('update.elastic_ip', noon, { createdAt: undefined }),
       ],
       wholeMove,
       undefined,
     )
     expect(texts(auditRows(wholeMove.slice(3), judged))).toMatchInlineSnapshot(`
-      ":warning: account: *made outside this bot*: something (the account does not tell what) of \`eip_1\` by somebody (the account does not tell who), <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
+      ":warning: account: *made outside this bot*: something (the account does not tell what) of \`eip_1GijF7NsZe3bN\` by somebody (the account does not tell who), <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
       :white_small_square: account: \`show.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176663^{date_short_pretty} {time}|2026-11-20 12:11 UTC>
       :warning: account: *made outside this bot*: \`delete.elastic_ip\` of \`203.0.113.10\` by Mallory, <!date^1795176603^{date_short_pretty} {time}|2026-11-20 12:10 UTC>
       :warning: account: *made outside this bot*: \`update.elastic_ip\` of \`203.0.113.10\` by Mallory, <!date^1795176053^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  at the time of a change of this bot, which another event confirms
@@ -240,7 +240,9 @@ describe('an event of the account', () => {
   })
 
   test('of another thing is not of this write', () => {
-    expect(judge([event('update.elastic_ip', sentAt, { target: { id: 'eip_2', name: undefined } })], [sent])).toEqual(['outside'])
+    expect(judge([event('update.elastic_ip', sentAt, { target: { id: 'eip_2VszvKL6sK72c', name: undefined } })], [sent])).toEqual([
+      'outside',
+    ])
   })
 
   test('is not the bot’s where the account refused the write, or nothing came of it', () => {
@@ -262,7 +264,7 @@ describe('an event of the account', () => {
   })
 
   test('of a new key is found by the id that it was given; its deletion by the bot is the bot’s', () => {
-    const target = { target: { id: 'key_1', name: 'ci-deploy' } }
+    const target = { target: { id: 'tok_15s9QBceXweJT', name: 'ci-deploy' } }
     const key = { requestId: 'key-request', kind: 'key.create', resource: 'api_key_name:ci-deploy', what: 'Create API key ci-deploy' }
     const send = { ...key, act: 'send', at: sentAt }
     const made = {
@@ -270,13 +272,19 @@ describe('an event of the account', () => {
       act: 'end',
       to: 'done',
       at: sentAt + second,
-      result: 'apiKeys.create: 201 (key_1), shown to the person who asked',
+      result: 'apiKeys.create: 201 (tok_15s9QBceXweJT), shown to the person who asked',
     }
-    const undone = { ...key, act: 'end', to: 'failed', at: sentAt + second, result: 'It was made (key_1), but Slack did not take it.' }
+    const undone = {
+      ...key,
+      act: 'end',
+      to: 'failed',
+      at: sentAt + second,
+      result: 'It was made (tok_15s9QBceXweJT), but Slack did not take it.',
+    }
     const found = [event('create.api_key', sentAt, target), event('destroy.api_key', sentAt + second, target)]
     expect(judge(found, [send, made])).toEqual(['confirms', 'outside'])
     expect(judge(found, [send, undone])).toEqual(['confirms', 'confirms'])
-    expect(isAboutWrite(entriesOf(send)[0] as AuditEntry, new Set(['key_1']))).toBe(true)
+    expect(isAboutWrite(entriesOf(send)[0] as AuditEntry, new Set(['tok_15s9QBceXweJT']))).toBe(true)
   })
 
   test('is not judged where the entries of its time were not looked through', () => {
@@ -309,8 +317,8 @@ describe('words', () => {
     ],
     [['approved'], [2]],
     [['done'], [3]],
-    [['eip_1'], [1, 2, 3]],
-    [['elastic_ip:eip_1'], [1, 2, 3]],
+    [['eip_1GijF7NsZe3bN'], [1, 2, 3]],
+    [['elastic_ip:eip_1GijF7NsZe3bN'], [1, 2, 3]],
     [['203.0.113.10'], [1, 2, 3]],
     [['203.0.113.1'], []],
     [['203.0.113'], [1, 2, 3]],
@@ -352,7 +360,7 @@ describe('words', () => {
 describe('the list', () => {
   const entries = [
     ...wholeMove,
-    ...['eip_2', 'eip_3', 'eip_4'].map((id, index) =>
+    ...['eip_2VszvKL6sK72c', 'eip_32u9zUzkpdmg6', 'eip_4xxhcCGReYR5C'].map((id, index) =>
       AuditEntry.parse({
         ...move,
         what: `Move ${id}`,
@@ -395,7 +403,7 @@ describe('the list', () => {
         },
       },
       inventory: {
-        elasticIps: async () => [{ id: 'eip_9', address: '203.0.113.99' } as never],
+        elasticIps: async () => [{ id: 'eip_9VMfKLoJbV4mE', address: '203.0.113.99' } as never],
         virtualMachines: async () => {
           throw new ApiUnreachableError({ operation: 'virtualMachines.list', requestSent: 'no', problem: 'ECONNREFUSED' })
         },
@@ -426,12 +434,12 @@ describe('the list', () => {
   test('of one thing has its events beside it, from a day before the oldest entry', async () => {
     const asked: unknown[] = []
     const listing = await list(['203.0.113.10'], { asked, events: [event('update.elastic_ip', noon + 30 * minute, mallory)] })
-    expect(asked).toEqual([{ targetId: 'eip_1', since: new Date('2026-11-19T12:00:00Z'), limit: 100 }])
+    expect(asked).toEqual([{ targetId: 'eip_1GijF7NsZe3bN', since: new Date('2026-11-19T12:00:00Z'), limit: 100 }])
     expect(listing.rows).toHaveLength(7)
     expect(listing.rows[0]?.text).toContain('*made outside this bot*')
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 6 entries and 1 event of the account for \`203.0.113.10\`, newest first
-      Beside them: the account's own events of \`eip_1\` since <!date^1795089600^{date_short_pretty} {time}|2026-11-19 12:00 UTC>.
+      Beside them: the account's own events of \`eip_1GijF7NsZe3bN\` since <!date^1795089600^{date_short_pretty} {time}|2026-11-19 12:00 UTC>.
       Looked through all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or put in."
     `)
   })
@@ -461,7 +469,7 @@ describe('the list', () => {
     const asked: unknown[] = []
     await list(['203.0.113.99'], { asked })
     const gone = await list(['eip_gone'], { asked, events: [event('delete.elastic_ip', noon, { target: undefined, ...mallory })] })
-    expect(asked).toMatchObject([{ targetId: 'eip_9' }, { targetId: 'eip_gone' }])
+    expect(asked).toMatchObject([{ targetId: 'eip_9VMfKLoJbV4mE' }, { targetId: 'eip_gone' }])
     expect(texts(gone.rows)).toMatchInlineSnapshot(
       `":warning: account: *made outside this bot*: \`delete.elastic_ip\` of \`eip_gone\` by Mallory, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
     )
@@ -471,7 +479,9 @@ describe('the list', () => {
   })
 
   test('leaves out what a server tells of other things', async () => {
-    const listing = await list(['203.0.113.10'], { events: [event('delete.elastic_ip', noon, { target: { id: 'eip_5', name: 'x' } })] })
+    const listing = await list(['203.0.113.10'], {
+      events: [event('delete.elastic_ip', noon, { target: { id: 'eip_5XeqG3IsznOS2', name: 'x' } })],
+    })
     expect(listing.rows).toHaveLength(6)
   })
 
@@ -481,7 +491,7 @@ describe('the list', () => {
     expect(listing.rows).toHaveLength(6)
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 6 entries for \`203.0.113.10\`, newest first
-      :warning: The account's own events of \`eip_1\` could not be read, so changes made outside this bot are not shown. The bot's API key may not do this (403): it may be read-only or limited to other addresses. Tell the people who run this bot.
+      :warning: The account's own events of \`eip_1GijF7NsZe3bN\` could not be read, so changes made outside this bot are not shown. The bot's API key may not do this (403): it may be read-only or limited to other addresses. Tell the people who run this bot.
       Looked through all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or put in."
     `)
   })
@@ -490,10 +500,14 @@ describe('the list', () => {
     const many = Array.from({ length: 300 }, (_, index) =>
       AuditEntry.parse({ ...move, act: 'remind', at: noon + index * second, seq: index + 1, prev: '' }),
     )
-    const listing = await list(['eip_1'], { events: Array.from({ length: 100 }, () => event('update.elastic_ip', noon, mallory)) }, many)
+    const listing = await list(
+      ['eip_1GijF7NsZe3bN'],
+      { events: Array.from({ length: 100 }, () => event('update.elastic_ip', noon, mallory)) },
+      many,
+    )
     expect(around(listing)).toMatchInlineSnapshot(`
-      "Audit: 200 entries and 100 events of the account for \`eip_1\`, newest first
-      Beside them: the account's own events of \`eip_1\` since <!date^1795089700^{date_short_pretty} {time}|2026-11-19 12:01 UTC>. Of \`eip_1\` only the newest 100.
+      "Audit: 200 entries and 100 events of the account for \`eip_1GijF7NsZe3bN\`, newest first
+      Beside them: the account's own events of \`eip_1GijF7NsZe3bN\` since <!date^1795089700^{date_short_pretty} {time}|2026-11-19 12:01 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
       Looked through all 300 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Only the newest 200 that fit are shown: use more words. \`npm run audit:verify\` checks that none was changed, removed or put in."
     `)
   })

@@ -66,13 +66,18 @@ describe('what somebody may do', () => {
 
   test('is told rule by rule where the project decides', async () => {
     const { words } = await rightsUnder([
-      of('ip.move', { name: 'production', projects: ['Storefront', 'proj_2'], request: toGroup(['U0ADA00001']), breakGlass: true }),
+      of('ip.move', {
+        name: 'production',
+        projects: ['Storefront', 'proj_2RBis9AK23gEc'],
+        request: toGroup(['U0ADA00001']),
+        breakGlass: true,
+      }),
       of('ip.move', { name: 'the rest', approve: { anyOf: toGroup(['U0EVE00001']), allOf: [], approvals: 1 } }),
     ])
 
     expect(words.split('\n\n').find((part) => part.includes('ip.move'))).toMatchInlineSnapshot(`
       "*Moving an Elastic IP* (\`ip.move\`)
-      :no_entry: In the projects Storefront, proj_2: You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
+      :no_entry: In the projects Storefront, proj_2RBis9AK23gEc: You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
       :white_check_mark: you may approve it for others (production: <!subteam^S0ONCALL01>). It takes one approval within 4 h, and in an emergency an approver may approve their own (break-glass).
       :white_check_mark: Otherwise: you may ask for it (the rest: every full member may ask)
       :no_entry: you may not approve it; <@U0EVE00001> may. It takes one approval within 4 h."

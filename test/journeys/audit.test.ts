@@ -48,7 +48,7 @@ test('a whole move can be read afterwards, with what the account itself says of 
     :white_check_mark: *Approved* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, (time)  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  (request) in <#C0OPS00001>
     :no_entry: *Refused*: <@U0ADA00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, (time): You asked for this yourself, so another person has to decide it. You can withdraw it.  ·  (request) in <#C0OPS00001>
     :speech_balloon: *Asked for* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, (time)  ·  by the rule APPROVERS  ·  (request) in <#C0OPS00001>
-    Beside them: the account's own events of \`eip_fac5519e87\` since (time).
+    Beside them: the account's own events of \`eip_2BJYBkPZR5x1t\` since (time).
     Looked through all 6 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or put in."
   `)
 })
@@ -62,11 +62,11 @@ test('a change that was made outside the bot is marked', async () => {
   await world.ben.command(`/infra audit ${elasticIp.id} <@${people.ben}>`, { channel: ops })
 
   expect(steady((await untilWhisper(world.slack, people.ben, /Audit:/)).text)).toMatchInlineSnapshot(`
-    "*Audit: 1 entry and 2 events of the account for \`eip_fac5519e87\` <@U0BEN00001>, newest first*
+    "*Audit: 1 entry and 2 events of the account for \`eip_2BJYBkPZR5x1t\` <@U0BEN00001>, newest first*
     :warning: account: *made outside this bot*: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)  ·  at the time of a change of this bot, which another event confirms
     :ballot_box_with_check: account: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)  ·  made by this bot, for (request)
     :white_check_mark: *Approved* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, (time)  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  (request) in <#C0OPS00001>
-    Beside them: the account's own events of \`eip_fac5519e87\` since (time).
+    Beside them: the account's own events of \`eip_2BJYBkPZR5x1t\` since (time).
     Looked through all 6 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or put in."
   `)
 })

@@ -125,7 +125,7 @@ async function bring({ accountApi, records }: QuietWorld, { kind, steps, ttlMs, 
 }
 
 let count = 0
-const project = { id: 'proj_1', name: 'Storefront' }
+const project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
 
 function renaming({ world }: World['accountApi']) {
   const [machine] = world.data.virtualMachines
@@ -424,7 +424,7 @@ describe('a button that is not as the bot made it', () => {
 })
 
 describe('a record that somebody has changed in Redis', () => {
-  const elsewhere = JSON.stringify({ elasticIpId: 'eip_fac5519e87', serverId: 'sv_0000000000' })
+  const elsewhere = JSON.stringify({ elasticIpId: 'eip_2BJYBkPZR5x1t', serverId: 'sv_0000000000' })
 
   test('is not decided', async () => {
     const world = await startQuietWorld()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { usualTimings } from '../../src/domain/timings.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
 
 async function approvedMove(world: World) {
@@ -92,7 +93,8 @@ describe('an end that is not the one hoped for', () => {
   })
 
   test('somebody else moves it on meanwhile', async () => {
-    const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } } })
+    const timings = { ...usualTimings, graceMs: 500 }
+    const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } }, timings })
     const { elasticIp, card } = await approvedMove(world)
     await untilCard(world.slack, /\*Moving\*/)
 

@@ -6,7 +6,7 @@ import { openRecords } from './records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
 
 const team = 'T0NIMBUS01'
-const moveFacts = { elasticIpId: 'eip_1', address: '203.0.113.10', to: { id: 'sv_2', name: 'web-2' } }
+const moveFacts = { elasticIpId: 'eip_1GijF7NsZe3bN', address: '203.0.113.10', to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' } }
 
 interface Element {
   type: string

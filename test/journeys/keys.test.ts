@@ -102,11 +102,11 @@ describe('a new key', () => {
 
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
-    expect(report.text.replaceAll(/key_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
+    expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
       `"<@U0ADA00001> :red_circle: *Failed:* “Create API key ci-deploy … (read-only, everywhere)”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Press *Request again* on the card if it is still wanted."`,
     )
     const whisper = await untilWhisper(world.slack, people.ada, /I deleted it at once/)
-    expect(whisper.text.replace(/key_\w+/, '…')).toMatchInlineSnapshot(
+    expect(whisper.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
       `"The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Ask for it again."`,
     )
   })

@@ -83,10 +83,10 @@ rules:
       "Move 203.0.113.10 from web-1 to web-2
       :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0FIN00001> or <!subteam^S0ONCALL01>, until TIME.
       2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
-      Elastic IP: 203.0.113.10 (eip_fac5519e87)
-      Site: Ashburn (ASH)
-      From: web-1 (sv_995c466f23)
-      To: web-2 (sv_7f7ab415dd, 198.51.100.22)
+      Elastic IP: 203.0.113.10 (eip_2BJYBkPZR5x1t)
+      Site: ASH
+      From: web-1 (sv_TU8nZb2v5QZal)
+      To: web-2 (sv_3yuLZoyuzy2cj, 198.51.100.22)
       Project: Storefront
       Asked for by <@U0ADA00001>, TIME  ·  Request \`ID\`"
     `)
@@ -615,10 +615,10 @@ describe('after the end', () => {
     expect(steady(back.text).replace(/request \w{8}/, 'request ID')).toMatchInlineSnapshot(`
       "Move 203.0.113.10 from web-2 to web-1
       :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until TIME.
-      Elastic IP: 203.0.113.10 (eip_fac5519e87)
-      Site: Ashburn (ASH)
-      From: web-2 (sv_7f7ab415dd)
-      To: web-1 (sv_995c466f23, 198.51.100.21)
+      Elastic IP: 203.0.113.10 (eip_2BJYBkPZR5x1t)
+      Site: ASH
+      From: web-2 (sv_3yuLZoyuzy2cj)
+      To: web-1 (sv_TU8nZb2v5QZal, 198.51.100.21)
       Project: Storefront
       Reason: “Undoes request ID.”
       Asked for by <@U0BEN00001>, TIME  ·  Request \`ID\`"

@@ -75,9 +75,9 @@ describe('what can be looked at', () => {
     await world.ada.command('/infra ip list fra', { channel: ops })
     expect((await untilWhisper(world.slack, people.ada, /Elastic IP/)).text).toMatchInlineSnapshot(`
       "*3 Elastic IPs with \`fra\`*
-      :large_green_circle: *\`203.0.113.40\`* active on \`edge-fra-1\`  ·  Storefront  ·  Frankfurt  ·  \`eip_c1749c29f5\`
-      :large_green_circle: *\`203.0.113.41\`* active on \`edge-fra-2\`  ·  Storefront  ·  Frankfurt  ·  \`eip_48bb0dd70d\`
-      :large_green_circle: *\`2001:db8:40:1::\`* active on \`web-fra-1\`  ·  Storefront  ·  Frankfurt  ·  \`eip_cc49bee13e\`"
+      :large_green_circle: *\`203.0.113.40\`* active on \`edge-fra-1\`  ·  Storefront  ·  FRA  ·  \`eip_7sWfx7zVPU8De\`
+      :large_green_circle: *\`203.0.113.41\`* active on \`edge-fra-2\`  ·  Storefront  ·  FRA  ·  \`eip_A1DTDi9pG1cNL\`
+      :large_green_circle: *\`2001:db8:40:1::\`* active on \`web-fra-1\`  ·  Storefront  ·  FRA  ·  \`eip_IB4d0blJzzdjp\`"
     `)
   })
 

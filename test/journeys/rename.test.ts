@@ -39,7 +39,7 @@ describe('a rename, from command to report', () => {
       :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until soon.
       Old name: preview-1
       New name: preview-eu-1
-      Virtual machine: vm_9f8b4c0d94
+      Virtual machine: vm_ZFEDO0BjxL3u7
       Address: 192.0.2.110
       Project: Storefront
       Site: ASH
@@ -141,9 +141,9 @@ describe('several of one name', () => {
     const { world, first, second, choice } = await withTwins()
     expect(choice.text).toMatchInlineSnapshot(`
       "There are 2 virtual machines called \`preview-1\`. Which one is to be called \`preview-eu-1\`?
-      *\`preview-1\`*  ·  \`vm_9f8b4c0d94\`
+      *\`preview-1\`*  ·  \`vm_ZFEDO0BjxL3u7\`
       Storefront, ASH  ·  192.0.2.110  ·  Running
-      *\`preview-1\`*  ·  \`vm_2b1f9b1030\`
+      *\`preview-1\`*  ·  \`vm_hVVGmUlGrjySO\`
       Data platform, DAL  ·  192.0.2.122  ·  Running"
     `)
     const button = JSON.stringify({ id: second.id, name: 'preview-eu-1', command: '/infra' })
@@ -177,7 +177,7 @@ describe('several of one name', () => {
     const { virtualMachines } = world.accountApi.world.data
     const [one] = virtualMachines
     if (!one) throw new Error('the stand-in has no virtual machines')
-    for (let index = 0; index < 40; index += 1) virtualMachines.push({ ...one, id: `vm_twin${index}`, name: 'twin' })
+    for (let index = 0; index < 40; index += 1) virtualMachines.push({ ...one, id: `vm_twinuOMn02Hqv${index}`, name: 'twin' })
 
     await world.ada.command('/infra vm rename twin preview-eu-1', { channel: ops })
 

@@ -196,7 +196,7 @@ describe('choices', () => {
   })
 
   it('start with an option only where it is offered', () => {
-    const [web1, web2] = [option({ text: 'web-1', value: 'sv_1' }), option({ text: 'web-2', value: 'sv_2' })]
+    const [web1, web2] = [option({ text: 'web-1', value: 'sv_1WFgWmkF9Mzju' }), option({ text: 'web-2', value: 'sv_22mUQSvUfeqdv' })]
 
     expect(staticSelect({ actionId: 'server', options: [web1], initialOption: web1 }).initial_option).toEqual(web1)
     expect(staticSelect({ actionId: 'server', options: [web1], initialOption: web2 }).initial_option).toBeUndefined()

@@ -91,7 +91,7 @@ describe('a command', () => {
   it.each([
     ['plans', 'plans', []],
     ['Plans FRA', 'plans', ['FRA']],
-    ['IP Move eip_1 Web-2', 'ip move', ['eip_1', 'Web-2']],
+    ['IP Move eip_1GijF7NsZe3bN Web-2', 'ip move', ['eip_1GijF7NsZe3bN', 'Web-2']],
     ['ip move "my ip" web-2', 'ip move', ['my ip', 'web-2']],
     ['moves ip move', 'moves', ['ip', 'move']],
   ])('is found in any case, its arguments as they were typed: %s', async (text, words, args) => {
@@ -105,20 +105,26 @@ describe('a command', () => {
   it('is the longest that fits', () => {
     const nested = [command('ip'), command('ip move'), command('ip move back')]
 
-    expect(findCommand(nested, ['ip', 'move', 'back', 'eip_1'])).toMatchObject({ command: { words: 'ip move back' }, args: ['eip_1'] })
-    expect(findCommand(nested, ['ip', 'move', 'eip_1'])).toMatchObject({ command: { words: 'ip move' }, args: ['eip_1'] })
+    expect(findCommand(nested, ['ip', 'move', 'back', 'eip_1GijF7NsZe3bN'])).toMatchObject({
+      command: { words: 'ip move back' },
+      args: ['eip_1GijF7NsZe3bN'],
+    })
+    expect(findCommand(nested, ['ip', 'move', 'eip_1GijF7NsZe3bN'])).toMatchObject({
+      command: { words: 'ip move' },
+      args: ['eip_1GijF7NsZe3bN'],
+    })
     expect(findCommand(nested, ['ip', 'mov'])).toMatchObject({ command: { words: 'ip' }, args: ['mov'] })
     expect(findCommand(nested, ['moves'])).toBeUndefined()
   })
 
   it('does nothing before the gate, and nothing at all where it is refused', async () => {
     const allowed = setUp()
-    await allowed.type('ip move eip_1 web-2')
+    await allowed.type('ip move eip_1GijF7NsZe3bN web-2')
     const refused = setUp({ refuse: 'ip.move' })
 
-    await expect(refused.type('ip move eip_1 web-2')).rejects.toThrow('Guests may not do this.')
+    await expect(refused.type('ip move eip_1GijF7NsZe3bN web-2')).rejects.toThrow('Guests may not do this.')
 
-    expect(allowed.done).toEqual([{ gate: 'ip.move' }, { ran: 'ip move', args: ['eip_1', 'web-2'] }])
+    expect(allowed.done).toEqual([{ gate: 'ip.move' }, { ran: 'ip move', args: ['eip_1GijF7NsZe3bN', 'web-2'] }])
     expect(refused.done).toEqual([{ gate: 'ip.move' }])
   })
 
@@ -165,9 +171,9 @@ describe('a command with a form', () => {
   it('needs none when arguments follow', async () => {
     const { type, done } = setUp({ routed })
 
-    await type('ip move eip_1 web-2')
+    await type('ip move eip_1GijF7NsZe3bN web-2')
 
-    expect(done).toEqual([{ gate: 'ip.move' }, { ran: 'ip move', args: ['eip_1', 'web-2'] }])
+    expect(done).toEqual([{ gate: 'ip.move' }, { ran: 'ip move', args: ['eip_1GijF7NsZe3bN', 'web-2'] }])
   })
 })
 
@@ -213,7 +219,7 @@ describe('what is not a command', () => {
   it('is answered with what was probably meant, to the asker alone', async () => {
     const { type, shown, done } = setUp()
 
-    await type('ip mvoe eip_1 web-2')
+    await type('ip mvoe eip_1GijF7NsZe3bN web-2')
 
     expect(shown).toMatchObject([
       {
@@ -229,19 +235,19 @@ describe('what is not a command', () => {
   it.each([
     [['mvoe'], '`/infra moves`'],
     [['MVOES'], '`/infra moves`'],
-    [['mvoe', 'eip_1', 'web-2'], '`/infra moves`'],
+    [['mvoe', 'eip_1GijF7NsZe3bN', 'web-2'], '`/infra moves`'],
     [['plan'], '`/infra plans`'],
     [['paln', 'fra', 'in-stock'], '`/infra plans`'],
     [['ip', 'mvoe'], '`/infra ip move`'],
     [['ip', 'lst'], '`/infra ip list`'],
-    [['ipp', 'move', 'eip_1'], '`/infra ip move`'],
-    [['ip-move', 'eip_1', 'web-2'], '`/infra ip move`'],
+    [['ipp', 'move', 'eip_1GijF7NsZe3bN'], '`/infra ip move`'],
+    [['ip-move', 'eip_1GijF7NsZe3bN', 'web-2'], '`/infra ip move`'],
     [['ipmove'], '`/infra ip move`'],
     [['ip move'], '`/infra ip move`'],
     [['vm', 'renmae', 'web-1', 'web-2'], '`/infra vm rename`'],
     [['rename', 'web-1', 'web-2'], '`/infra vm rename`'],
     [['list'], '`/infra ip list`'],
-    [['move', 'eip_1', 'web-2'], '`/infra ip move` or `/infra moves`'],
+    [['move', 'eip_1GijF7NsZe3bN', 'web-2'], '`/infra ip move` or `/infra moves`'],
     [['ip', 'delete'], '`/infra ip move` or `/infra ip list`'],
     [['vm', 'reboot'], '`/infra vm rename`'],
   ])('suggests for %j', (words, suggestion) => {

@@ -37,7 +37,7 @@ const deliveries: Record<string, Record<string, { body: object; at: string; orig
     'a command': {
       body: {
         command: '/infra',
-        text: 'ip move eip_1 web-2',
+        text: 'ip move eip_1GijF7NsZe3bN web-2',
         user_id: ada.id,
         channel_id: 'C0OPS00001',
         team_id: 'T0NIMBUS01',
@@ -70,7 +70,7 @@ const deliveries: Record<string, Record<string, { body: object; at: string; orig
     },
     'a click in a modal': {
       body: click(
-        { action_id: 'press', selected_option: { text: { text: 'Web 2' }, value: 'sv_2' } },
+        { action_id: 'press', selected_option: { text: { text: 'Web 2' }, value: 'sv_22mUQSvUfeqdv' } },
         { view: { id: 'V1', private_metadata: metadata } },
       ),
       at: 'click press',
@@ -434,7 +434,7 @@ describe('the acknowledgement', () => {
     await vi.advanceTimersByTimeAsync(1)
     await delivering
 
-    expect([before, handled]).toEqual([[1, 0], ['command ip move eip_1 web-2']])
+    expect([before, handled]).toEqual([[1, 0], ['command ip move eip_1GijF7NsZe3bN web-2']])
   })
 })
 

@@ -47,7 +47,7 @@ describe('what Slack sends', () => {
 describe('what was entered', () => {
   const state = {
     values: {
-      server: { pick: { selected_option: { text: { text: 'web-2' }, value: 'sv_2' } } },
+      server: { pick: { selected_option: { text: { text: 'web-2' }, value: 'sv_22mUQSvUfeqdv' } } },
       reason: { write: { value: 'web-1 is rebooted' } },
       who: { pick: { selected_user: 'U0BEN00001' } },
       empty: { write: { value: null } },
@@ -57,12 +57,12 @@ describe('what was entered', () => {
   }
 
   it('is text, or the value of the chosen option, by block', () => {
-    expect(valuesOf(state)).toEqual({ server: 'sv_2', reason: 'web-1 is rebooted', who: 'U0BEN00001' })
+    expect(valuesOf(state)).toEqual({ server: 'sv_22mUQSvUfeqdv', reason: 'web-1 is rebooted', who: 'U0BEN00001' })
     expect(valuesOf(undefined)).toEqual({})
   })
 
   it('keeps the text of the option that the person saw', () => {
-    expect(chosenOf(state)).toEqual({ server: { text: { type: 'plain_text', text: 'web-2' }, value: 'sv_2' } })
+    expect(chosenOf(state)).toEqual({ server: { text: { type: 'plain_text', text: 'web-2' }, value: 'sv_22mUQSvUfeqdv' } })
   })
 })
 

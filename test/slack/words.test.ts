@@ -7,7 +7,7 @@ describe('what was typed after a command', () => {
   it.each([
     ['', []],
     [' \t\n ', []],
-    ['ip move  eip_1\tweb-2', ['ip', 'move', 'eip_1', 'web-2']],
+    ['ip move  eip_1GijF7NsZe3bN\tweb-2', ['ip', 'move', 'eip_1GijF7NsZe3bN', 'web-2']],
     ['vm rename web-1 "web 1 (old)"', ['vm', 'rename', 'web-1', 'web 1 (old)']],
     ['vm rename web-1 “web 1 (old)”', ['vm', 'rename', 'web-1', 'web 1 (old)']],
     ["vm rename web-1 'web 1'", ['vm', 'rename', 'web-1', 'web 1']],

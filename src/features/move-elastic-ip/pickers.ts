@@ -1,8 +1,8 @@
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
+import { sameProject, sameSite } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
 import type { Choices } from '../../slack/interaction.ts'
 import { type Candidate, offer, placeOf } from '../../slack/picker.ts'
-import { sameSite } from './change.ts'
 
 /** Pure. */
 export function elasticIpChoices(all: ElasticIp[], typed: string): Choices {
@@ -13,7 +13,7 @@ export function elasticIpChoices(all: ElasticIp[], typed: string): Choices {
 export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp | undefined): Choices {
   const server = { one: 'server', many: 'servers' }
   if (!elasticIp) return offer(all.map(serverCandidate), typed, server)
-  const within = all.filter((server) => isWithinReach(elasticIp, server))
+  const within = all.filter((server) => isWithinReach(elasticIp, server, all))
   const candidates = within.map((server) => {
     const candidate = serverCandidate(server)
     return server.id === elasticIp.server?.id ? { ...candidate, text: `${candidate.text}: it is here now` } : candidate
@@ -21,11 +21,11 @@ export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp
   return offer(candidates, typed, { ...server, note: `Only those in the project and site of ${elasticIp.address} are offered.` })
 }
 
-/** In the same project and site, as far as the account API tells. */
-export function isWithinReach(elasticIp: Pick<ElasticIp, 'project' | 'site'>, server: Pick<Server, 'project' | 'site'>): boolean {
-  const otherProject = elasticIp.project && server.project && elasticIp.project.id !== server.project.id
-  const otherSite = elasticIp.site && server.site && sameSite(elasticIp.site, server.site) === false
-  return !otherProject && !otherSite
+/** In the same project and site, as far as the account tells. `all` has the server that the Elastic IP is assigned to. */
+export function isWithinReach(elasticIp: ElasticIp, target: Server, all: Server[]): boolean {
+  const assigned = all.find(({ id }) => id === elasticIp.server?.id)
+  const sites = { location: elasticIp.site, assigned: assigned?.site, target: target.site }
+  return sameProject(elasticIp.project, target.project) !== false && sameSite(sites) !== false
 }
 
 function elasticIpCandidate({ id, address, status, server, project, site }: ElasticIp): Candidate {

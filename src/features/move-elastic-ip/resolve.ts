@@ -2,9 +2,10 @@ import { isIP } from 'node:net'
 import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
+import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move.ts'
 import { isUnanswered, UserError } from '../../domain/errors.ts'
+import { sameProject } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
-import type { MoveInput } from './change.ts'
 
 interface Options {
   signal?: AbortSignal
@@ -61,7 +62,7 @@ export function chooseServer(typed: string, candidates: Server[], elasticIp: Ela
   const [only, ...others] = candidates
   if (!only) throw new UserError(`There is no server ${typed} on the account. Give its hostname or its id.`)
   if (others.length === 0) return only.id
-  const inProject = candidates.filter((server) => server.project?.id !== undefined && server.project.id === elasticIp?.project?.id)
+  const inProject = candidates.filter((server) => sameProject(server.project, elasticIp?.project))
   const [sole] = inProject
   if (sole && inProject.length === 1) return sole.id
   const list = candidates.map(
@@ -74,8 +75,4 @@ export function chooseServer(typed: string, candidates: Server[], elasticIp: Ela
 /** As the service makes them: `eip_…` and `sv_…`. Anything else may be a name, which only the account API can tell. */
 function areIds(elasticIp: string, server: string): boolean {
   return /^eip_\w+$/.test(elasticIp) && /^sv_\w+$/.test(server)
-}
-
-function sameAddress(a: string, b: string): boolean {
-  return a.replace(/\/\d{1,3}$/, '').toLowerCase() === b.toLowerCase()
 }

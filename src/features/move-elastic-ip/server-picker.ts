@@ -46,7 +46,7 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
     const [elasticIps, servers] = lists.value
     const elasticIp = elasticIps.find(({ id }) => id === elasticIpId)
     const server = servers.find(({ id }) => id === serverId)
-    return elasticIp !== undefined && server !== undefined && elasticIp.server?.id !== serverId && isWithinReach(elasticIp, server)
+    return elasticIp !== undefined && server !== undefined && elasticIp.server?.id !== serverId && isWithinReach(elasticIp, server, servers)
   }
 
   return { offerServers, elasticIpChosen }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { AccountApi } from '../../account-api/client.ts'
-import { nothingIfAbsent, type Read, readOrNothing } from '../../account-api/reading.ts'
+import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
 import type { Change, Description, Preflight } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
 import { hostnameProblem } from '../../domain/hostname.ts'
+import { projectName } from '../../domain/place.ts'
 import { judgeRename } from '../../domain/rename.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 
@@ -15,7 +16,7 @@ export const RenameFacts = z.object({
   virtualMachineId: z.string(),
   oldName: z.string().optional(),
   newName: z.string(),
-  project: z.object({ id: z.string(), name: z.string() }).optional(),
+  project: z.object({ id: z.string(), name: z.string().optional(), slug: z.string().optional() }).optional(),
   site: z.string().optional(),
   address: z.string().optional(),
 })
@@ -37,7 +38,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     preflight: async (input, { signal }) => {
       refuseBadName(input.name)
       const absent = `There is no virtual machine ${input.virtualMachineId} on the account.`
-      return judgePreflight(input, await readOrNothing(() => accountApi.virtualMachines.get(input.virtualMachineId, { signal }), absent))
+      return judgePreflight(input, await readOrRefuse(() => accountApi.virtualMachines.get(input.virtualMachineId, { signal }), absent))
     },
     differences: differencesOf,
     describe: describeRename,
@@ -63,22 +64,24 @@ export function refuseBadName(name: string): void {
 }
 
 /** Whether the rename can be asked for. Throws UserError when it cannot; what could not be read or is not told is listed. Pure. */
-export function judgePreflight({ virtualMachineId, name }: RenameInput, machine: Read<VirtualMachine>): Preflight<RenameFacts> {
-  if (machine.is === 'unread') {
+export function judgePreflight({ virtualMachineId, name }: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts> {
+  if (!machine) {
     return {
       facts: { virtualMachineId, newName: name },
       unchecked: [`whether virtual machine ${virtualMachineId} exists, and what it is called now (the account API did not answer)`],
       incomplete: true,
     }
   }
-  const { name: oldName, project, site, primaryIpv4 } = machine.value
+  const { name: oldName, project, site, primaryIpv4 } = machine
   if (oldName === name) throw new NameRefusal(`${virtualMachineId} is called ${name} already, so there is nothing to rename.`)
   return {
     facts: {
       virtualMachineId,
       newName: name,
       ...(oldName === undefined ? {} : { oldName }),
-      ...(project ? { project: { id: project.id, name: project.name ?? project.slug ?? project.id } } : {}),
+      ...(project
+        ? { project: { id: project.id, ...(project.name ? { name: project.name } : {}), ...(project.slug ? { slug: project.slug } : {}) } }
+        : {}),
       ...(site === undefined ? {} : { site }),
       ...(primaryIpv4 === undefined ? {} : { address: primaryIpv4 }),
     },
@@ -87,19 +90,17 @@ export function judgePreflight({ virtualMachineId, name }: RenameInput, machine:
   }
 }
 
-/** What is no longer as it was approved. Pure. */
+/** What is no longer as it was approved. Only what both reads show is compared. Pure. */
 export function differencesOf(approved: RenameFacts, now: RenameFacts): string[] {
   const subject = subjectOf(approved)
   const differences: string[] = []
-  if (approved.oldName !== undefined && approved.oldName !== now.oldName) {
-    differences.push(
-      now.oldName === undefined
-        ? `It was called ${subject} when this was asked for, and the account API no longer tells its name.`
-        : `It was called ${subject} when this was asked for, and is called ${now.oldName} now.`,
-    )
+  if (approved.oldName !== undefined && now.oldName !== undefined && approved.oldName !== now.oldName) {
+    differences.push(`It was called ${subject} when this was asked for, and is called ${now.oldName} now.`)
   }
   if (approved.project && now.project && approved.project.id !== now.project.id) {
-    differences.push(`It was in project ${approved.project.name} when this was asked for, and is in ${now.project.name} now.`)
+    differences.push(
+      `It was in project ${projectName(approved.project)} when this was asked for, and is in ${projectName(now.project)} now.`,
+    )
   }
   return differences
 }
@@ -114,7 +115,7 @@ export function describeRename(facts: RenameFacts): Description {
       { label: 'New name', value: newName },
       { label: 'Virtual machine', value: virtualMachineId },
       { label: 'Address', value: address ?? 'not known' },
-      { label: 'Project', value: project?.name ?? 'not known' },
+      { label: 'Project', value: project ? projectName(project) : 'not known' },
       { label: 'Site', value: site ?? 'not known' },
     ],
     underway: 'being renamed',

@@ -72,10 +72,15 @@ export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts
 
   function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
     const [{ virtualMachineId: id, name }, facts] = [RenameInput.parse(before.input), RenameFacts.parse(before.facts)]
-    const project = facts.project && { ...facts.project, slug: undefined }
     return renameModal({
       metadata,
-      virtualMachine: virtualMachineOption({ id, name: facts.oldName, primaryIpv4: facts.address, project, site: facts.site }),
+      virtualMachine: virtualMachineOption({
+        id,
+        name: facts.oldName,
+        primaryIpv4: facts.address,
+        project: facts.project,
+        site: facts.site,
+      }),
       newName: name,
       reason: before.reason,
     })

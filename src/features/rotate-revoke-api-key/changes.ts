@@ -35,8 +35,8 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
   async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Verdict> {
     const key = await findApiKey(apiKeys, ({ id }) => id === input.keyId)
     if (!key) return { is: 'failed', why: gone, next: askForNew }
-    if (facts.lastSlice === undefined || key.tokenLastSlice === undefined)
-      return { is: 'unclear', why: 'the account API does not tell the last characters of the key' }
+    // Without the last characters of the token nothing tells whether it was rotated.
+    if (facts.lastSlice === undefined || key.tokenLastSlice === undefined) return { is: 'unclear' }
     if (key.tokenLastSlice === facts.lastSlice) {
       if (moment.early) return { is: 'unclear' }
       return { is: 'not-started', why: 'The key was not rotated, and its old token still works.' }
@@ -122,7 +122,11 @@ function sharedParts(apiKeys: AccountApi['apiKeys'], ownLastSlice: string, verb:
           `That is the key that I work with, so I do not ${verb} it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY).`,
         )
       }
-      return { facts: toFacts(key), unchecked: [], incomplete: false }
+      const unchecked =
+        key.tokenLastSlice === undefined
+          ? [`whether ${key.name ?? keyId} is my own key (the account API does not tell how its token ends)`]
+          : []
+      return { facts: toFacts(key), unchecked, incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
       return {
@@ -143,17 +147,20 @@ function sharedParts(apiKeys: AccountApi['apiKeys'], ownLastSlice: string, verb:
   }
 }
 
-/** A rotation by somebody else makes it another key than the one that was approved. Pure. */
+/** A rotation by somebody else makes it another key than the one that was approved. Only what both reads show is compared. Pure. */
 export function differencesOf(approved: KeyFacts, now: KeyFacts): string[] {
-  if (approved.lastSlice !== undefined && approved.lastSlice !== now.lastSlice)
-    return ['The key was rotated by somebody else after this was asked for.']
-  if (approved.name !== undefined && approved.name !== now.name)
-    return [`The key was called ${approved.name} when this was asked for, and is called ${now.name ?? 'nothing'} now.`]
-  if (approved.readOnly !== undefined && accessOf(approved) !== accessOf(now))
+  if (differ(approved.lastSlice, now.lastSlice)) return ['The key was rotated by somebody else after this was asked for.']
+  if (differ(approved.name, now.name))
+    return [`The key was called ${approved.name} when this was asked for, and is called ${now.name} now.`]
+  if (differ(approved.readOnly, now.readOnly))
     return [`The key had ${accessOf(approved)} when this was asked for, and has ${accessOf(now)} now.`]
-  if (approved.allowedIps !== undefined && originsOf(approved) !== originsOf(now))
+  if (differ(approved.allowedIps?.join(), now.allowedIps?.join()))
     return [`The key was usable from ${originsOf(approved)} when this was asked for, and is usable from ${originsOf(now)} now.`]
   return []
+}
+
+function differ<T>(approved: T | undefined, now: T | undefined): boolean {
+  return approved !== undefined && now !== undefined && approved !== now
 }
 
 function toFacts(key: ApiKey): KeyFacts {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { accountData } from './data/account.ts'
 import { newToken } from './data/api-keys.ts'
-import type { Data } from './data/model.ts'
+import type { Data, MovePhase } from './data/model.ts'
 import { createFaults, takesEffect } from './faults.ts'
 import { createJournal, type JournalEntry } from './journal.ts'
 import { jsonType, misbehave } from './misbehave.ts'
@@ -19,6 +19,8 @@ export interface AccountApiOptions {
   key?: string
   /** How long a move takes, in ms. */
   moveTakes?: { min: number; max: number }
+  /** What reads show while an Elastic IP moves. Default: the old server, then the target. */
+  movePhases?: MovePhase[]
   /** Other content than the usual, in part or wholly. */
   data?: Partial<Data>
   /** A server may give smaller pages than were asked for. */
@@ -33,9 +35,10 @@ export async function startAccountApi(options: AccountApiOptions = {}) {
     key = newToken(),
     moveTakes = { min: 4_000, max: 9_000 },
     maxPageSize = Number.POSITIVE_INFINITY,
+    movePhases = [{ server: 'from' }, { server: 'target' }],
     now = Date.now,
   } = options
-  const world = createWorld({ data: { ...accountData(key), ...options.data }, moveTakes, now })
+  const world = createWorld({ data: { ...accountData(key), ...options.data }, moveTakes, movePhases, now })
   const answer = createRouter({ world, maxPageSize })
   const journal = createJournal()
   const faults = createFaults()

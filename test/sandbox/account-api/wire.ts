@@ -1,8 +1,8 @@
 import type { ApiKeyState, Data, ElasticIpState, EventState, ServerState, VirtualMachineState } from './data/model.ts'
 
 /** From state to the shapes of the interface specification. */
-export function elasticIpOnWire(data: Data, state: ElasticIpState) {
-  const server = data.servers.find(({ id }) => id === state.serverId)
+export function elasticIpOnWire(data: Data, state: ElasticIpState, { status, serverId }: { status: string; serverId: string | null }) {
+  const server = data.servers.find(({ id }) => id === serverId)
   const site = data.sites.find(({ slug }) => slug === state.site)
   return {
     id: state.provisioning ? null : state.id,
@@ -12,13 +12,13 @@ export function elasticIpOnWire(data: Data, state: ElasticIpState) {
       family: state.family,
       prefix_length: state.prefixLength,
       mode: state.mode,
-      status: state.status,
+      status,
       created_at: timestamp(state.createdAt),
       server: server
         ? { id: server.id, hostname: server.hostname, primary_ipv4: server.primaryIpv4, operating_system: server.operatingSystem }
         : null,
       project: projectOnWire(data, state.projectId),
-      region: site ? { ...site.region, location: { id: site.id, name: site.name, slug: site.slug } } : null,
+      region: site ? { ...site.region, location: { ...site.onElasticIps, slug: site.slug } } : null,
     },
   }
 }
@@ -35,7 +35,7 @@ export function serverOnWire(data: Data, state: ServerState) {
       status: state.status,
       locked: state.locked,
       operating_system: { slug: state.operatingSystem },
-      region: site ? { city: site.name, country: site.region.name, site: { id: site.id, name: site.name, slug: site.slug } } : null,
+      region: site ? { city: site.onElasticIps.name, country: site.region.name, site: { ...site.onServers, slug: site.slug } } : null,
       project: projectOnWire(data, state.projectId),
     },
   }
@@ -62,7 +62,7 @@ export function virtualMachineOnWire(data: Data, state: VirtualMachineState) {
       specs: state.specs,
       tags: [],
       team: {
-        id: 'team_6f1d20c9b4',
+        id: 'team_9pXwaVrLN3mQ1',
         name: 'Nimbus Works',
         slug: 'nimbus-works',
         feature_flags: ['baselines_api'],

@@ -1,7 +1,9 @@
-import type { Data, ElasticIpState, EventState, MoveEnd, ServerState, VirtualMachineState } from './data/model.ts'
+import type { Data, ElasticIpState, EventState, MoveEnd, MovePhase, ServerState, VirtualMachineState } from './data/model.ts'
 
 export interface NextMove {
   takesMs?: number
+  /** What reads show meanwhile, each for an equal part of the time. Default: the target. */
+  phases?: MovePhase[]
   /** `released`: becomes `releasing`. `unassigned`: active without a server. `returned`: active on the old server again. */
   endsIn?: MoveEnd
 }
@@ -10,6 +12,8 @@ export interface WorldOptions {
   data: Data
   /** In ms. */
   moveTakes: { min: number; max: number }
+  /** What reads show while an Elastic IP moves, each for an equal part of the time. */
+  movePhases?: MovePhase[]
   now: () => number
 }
 
@@ -17,7 +21,7 @@ export interface WorldOptions {
  * The state of the stand-in account, for its routes and for tests that look at it or change it behind the bot's back. No timers:
  * a move ends when somebody looks after its time has come. What is handed out are copies.
  */
-export function createWorld({ data, moveTakes, now }: WorldOptions) {
+export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' }], now }: WorldOptions) {
   const events: EventState[] = []
   const planned: NextMove[] = []
   const issuedTokens: string[] = []
@@ -44,6 +48,19 @@ export function createWorld({ data, moveTakes, now }: WorldOptions) {
     if (how === 'returned') elasticIp.serverId = elasticIp.move?.from ?? null
     if (how === 'unassigned') elasticIp.serverId = null
     delete elasticIp.move
+  }
+
+  /** What a read tells of it now. A server that is not active is not shown. */
+  function shown(elasticIp: ElasticIpState): { status: string; serverId: string | null } {
+    const { move, serverId, status } = elasticIp
+    const phase = move && phaseOf(move)
+    const told = { target: serverId, from: move?.from ?? null, none: null }[phase?.server ?? 'target']
+    return { status: phase?.status ?? status, serverId: serverOf(told)?.dead ? null : told }
+  }
+
+  function phaseOf({ phases, startedAt, endsAt, endsIn }: NonNullable<ElasticIpState['move']>): MovePhase | undefined {
+    const share = endsIn === 'never' ? 1 : (now() - startedAt) / (endsAt - startedAt)
+    return phases[Math.min(Math.floor(share * phases.length), phases.length - 1)]
   }
 
   function serverOf(id: string | null): ServerState | undefined {
@@ -83,6 +100,7 @@ export function createWorld({ data, moveTakes, now }: WorldOptions) {
     issuedTokens,
     now,
 
+    shown,
     elasticIp: (id: string) => structuredClone(findElasticIp(id)),
     elasticIps: () => data.elasticIps.map((elasticIp) => structuredClone(settle(elasticIp))),
     server: (id: string) => structuredClone(serverOf(id)),
@@ -107,9 +125,9 @@ export function createWorld({ data, moveTakes, now }: WorldOptions) {
     /** Starts a move as an accepted PATCH does. */
     startMove(id: string, serverId: string): void {
       const elasticIp = liveElasticIp(id)
-      const { takesMs, endsIn = 'active' } = planned.shift() ?? {}
+      const { takesMs, endsIn = 'active', phases = movePhases } = planned.shift() ?? {}
       const ms = takesMs ?? moveTakes.min + Math.random() * (moveTakes.max - moveTakes.min)
-      elasticIp.move = { from: elasticIp.serverId, endsAt: now() + ms, endsIn }
+      elasticIp.move = { from: elasticIp.serverId, startedAt: now(), endsAt: now() + ms, endsIn, phases }
       elasticIp.status = 'moving'
       elasticIp.serverId = serverId
     },
@@ -135,6 +153,12 @@ export function createWorld({ data, moveTakes, now }: WorldOptions) {
       const server = serverOf(id)
       if (!server) throw new Error(`the stand-in has no server ${id}`)
       Object.assign(server, change)
+    },
+    /** It is not active any more: Elastic IPs that are assigned to it show no server. */
+    killServer(id: string): void {
+      const server = serverOf(id)
+      if (!server) throw new Error(`the stand-in has no server ${id}`)
+      Object.assign(server, { status: 'off', dead: true })
     },
     changeVirtualMachine(id: string, change: Partial<VirtualMachineState>): void {
       const machine = data.virtualMachines.find((one) => one.id === id)

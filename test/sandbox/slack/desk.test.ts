@@ -217,7 +217,7 @@ describe('the desk', () => {
   test('fills, searches, submits and closes a modal', async () => {
     const { id } = await openModal()
     bot.answer((payload) => {
-      if (payload.type === 'block_suggestion') return { body: { options: [{ text: plain('203.0.113.10'), value: 'eip_1' }] } }
+      if (payload.type === 'block_suggestion') return { body: { options: [{ text: plain('203.0.113.10'), value: 'eip_1GijF7NsZe3bN' }] } }
       return { body: { response_action: 'errors', errors: { why: 'Say more.' } } }
     })
     const offered = await get(`options?as=${ada}&viewId=${id}&blockId=ip&actionId=pick&value=203`)
@@ -226,7 +226,7 @@ describe('the desk', () => {
     const stranger = await post('close', { as: ben, viewId: id })
     const closed = await post('close', { as: ada, viewId: id })
 
-    expect(offered).toEqual({ ok: true, options: [{ text: plain('203.0.113.10'), value: 'eip_1' }] })
+    expect(offered).toEqual({ ok: true, options: [{ text: plain('203.0.113.10'), value: 'eip_1GijF7NsZe3bN' }] })
     expect(refused).toEqual({ ok: true, errors: { why: 'Say more.' } })
     expect(state.views).toMatchObject([{ id, view: { title: { text: 'Move' }, state: { values: { why: { text: { value: 'x' } } } } } }])
     expect(stranger).toEqual({ ok: false, error: 'This modal is no longer open.' })
@@ -244,15 +244,21 @@ describe('the desk', () => {
       type: 'external_select',
       action_id: 'pick',
       block_id: 'ip',
-      selected_option: { text: plain('203.0.113.10'), value: 'eip_1' },
+      selected_option: { text: plain('203.0.113.10'), value: 'eip_1GijF7NsZe3bN' },
     }
 
     const answer = await post('click', { as: ada, viewId: id, blockId: 'ip', actionId: 'pick', action, values })
 
     expect(answer).toEqual({ ok: true })
-    expect(bot.received.at(-1)?.payload).toMatchObject({ type: 'block_actions', actions: [{ selected_option: { value: 'eip_1' } }] })
+    expect(bot.received.at(-1)?.payload).toMatchObject({
+      type: 'block_actions',
+      actions: [{ selected_option: { value: 'eip_1GijF7NsZe3bN' } }],
+    })
     expect(slack.as(ada).topView().view.state).toMatchObject({
-      values: { why: { text: { value: 'so far' } }, ip: { pick: { type: 'external_select', selected_option: { value: 'eip_1' } } } },
+      values: {
+        why: { text: { value: 'so far' } },
+        ip: { pick: { type: 'external_select', selected_option: { value: 'eip_1GijF7NsZe3bN' } } },
+      },
     })
     expect(JSON.stringify(slack.as(ada).topView().view.state)).not.toContain('gone')
   })

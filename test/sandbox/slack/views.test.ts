@@ -174,19 +174,19 @@ describe('modals', () => {
     const element = { type: 'external_select', action_id: 'pick', min_query_length: 2 }
     const { id } = await open(modal('One', [input('Server', element, { dispatch_action: true })]))
     bot.answer((payload) =>
-      payload.type === 'block_suggestion' ? { body: { options: [{ text: plain('web-2 (Madrid)'), value: 'sv_2' }] } } : {},
+      payload.type === 'block_suggestion' ? { body: { options: [{ text: plain('web-2 (Madrid)'), value: 'sv_22mUQSvUfeqdv' }] } } : {},
     )
 
     const tooShort = await asAda.search(undefined, 'Server', 'w')
-    const deliveries = await asAda.fill(id, { Server: 'sv_2' })
+    const deliveries = await asAda.fill(id, { Server: 'sv_22mUQSvUfeqdv' })
 
     expect(tooShort).toMatchObject({ outcome: 'not-sent', options: [] })
     expect(deliveries.map((delivery) => delivery.payload)).toMatchObject([
       {
         type: 'block_actions',
         container: { type: 'view', view_id: id },
-        actions: [{ type: 'external_select', action_id: 'pick', block_id: 'Server', selected_option: { value: 'sv_2' } }],
-        view: { state: { values: { Server: { pick: { selected_option: { value: 'sv_2' } } } } } },
+        actions: [{ type: 'external_select', action_id: 'pick', block_id: 'Server', selected_option: { value: 'sv_22mUQSvUfeqdv' } }],
+        view: { state: { values: { Server: { pick: { selected_option: { value: 'sv_22mUQSvUfeqdv' } } } } } },
       },
     ])
     expect(deliveries[0]?.payload).not.toHaveProperty('response_url')

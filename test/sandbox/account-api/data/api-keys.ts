@@ -22,7 +22,7 @@ export function apiKeys(botToken: string): ApiKeyState[] {
 
 function key(name: string, more: Partial<ApiKeyState> = {}): ApiKeyState {
   return {
-    id: idOf('key', name),
+    id: idOf('tok', name),
     name,
     token: newToken(),
     readOnly: false,

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 
-/** Ids that look like the real ones and are the same in every run: `sv_b51c90e27f`. */
+const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Ids as the vendor writes them, the same in every run: a prefix and 13 letters and digits, whose case matters (`eip_KeQbB4BoO6x10`). */
 export function idOf(prefix: string, name: string): string {
-  return `${prefix}_${createHash('sha256').update(`${prefix}:${name}`).digest('hex').slice(0, 10)}`
+  const bytes = createHash('sha256').update(`${prefix}:${name}`).digest()
+  return `${prefix}_${Array.from(bytes.subarray(0, 13), (byte) => letters[byte % letters.length]).join('')}`
 }
 
 export function day(text: string): number {

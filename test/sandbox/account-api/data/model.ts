@@ -5,11 +5,14 @@ export interface Project {
   slug: string
 }
 
+/** One place has another id and another name on each kind of object; only the slug is the same. */
 export interface Site {
-  id: string
-  name: string
   /** `ASH` */
   slug: string
+  /** On Elastic IPs, as `region.location`. */
+  onElasticIps: { id: string; name: string }
+  /** On servers, as `region.site`. */
+  onServers: { id: string; name: string }
   region: { id: string; name: string }
   /** False where the account API answers SITE_NOT_SUPPORTED. */
   elasticIps: boolean
@@ -28,6 +31,8 @@ export interface ServerState {
   site: string
   /** True where the account API answers SERVER_NETWORK_INCOMPATIBLE. */
   networkIncompatible: boolean
+  /** Not active, so that Elastic IPs which are assigned to it show no server. */
+  dead?: boolean
 }
 
 export type MoveEnd = 'active' | 'error' | 'never' | 'released' | 'unassigned' | 'returned'
@@ -47,7 +52,14 @@ export interface ElasticIpState {
   /** Neither id nor address are told yet. */
   provisioning?: boolean
   /** While it is `moving`. `serverId` is the target already. */
-  move?: { from: string | null; endsAt: number; endsIn: MoveEnd } | undefined
+  move?: { from: string | null; startedAt: number; endsAt: number; endsIn: MoveEnd; phases: MovePhase[] } | undefined
+}
+
+/** What reads show during a part of a move. Which server they show is not documented, so the stand-in can show any. */
+export interface MovePhase {
+  /** `moving` where not given. */
+  status?: string
+  server: 'target' | 'from' | 'none'
 }
 
 export interface VirtualMachineState {

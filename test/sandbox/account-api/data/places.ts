@@ -19,6 +19,12 @@ export function projectId(slug: string): string {
   return idOf('proj', slug)
 }
 
-function site(slug: string, name: string, region: string): Site {
-  return { id: idOf('loc', slug), name, slug, region: { id: idOf('reg', region), name: region }, elasticIps: true }
+function site(slug: string, city: string, country: string): Site {
+  return {
+    slug,
+    onElasticIps: { id: `site_${slug.toLowerCase()}`, name: city },
+    onServers: { id: idOf('loc', slug), name: `${city} 74` },
+    region: { id: idOf('reg', country), name: country },
+    elasticIps: true,
+  }
 }

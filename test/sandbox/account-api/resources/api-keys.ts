@@ -21,7 +21,7 @@ export function createApiKey({ world, record }: Account, asked: Asked): Answer {
   const settings = attributesOf(asked, 'api_keys', Settings)
   const token = newToken()
   const key: ApiKeyState = {
-    id: idOf('key', token),
+    id: idOf('tok', token),
     name: settings.name,
     token,
     readOnly: settings.read_only ?? false,

@@ -10,21 +10,23 @@ export function listElasticIps({ world, maxPageSize }: Account, { query }: Asked
   const projectId = world.data.projects.find(({ id, slug }) => [id, slug].includes(query['filter[project]'] ?? ''))?.id
   const found = world
     .elasticIps()
+    .map((elasticIp) => ({ elasticIp, shown: world.shown(elasticIp) }))
     .filter(
-      (elasticIp) =>
+      ({ elasticIp, shown }) =>
         (query['filter[project]'] === undefined || elasticIp.projectId === projectId) &&
-        (query['filter[server]'] === undefined || elasticIp.serverId === query['filter[server]']) &&
-        (query['filter[status]'] === undefined || elasticIp.status === query['filter[status]']),
+        (query['filter[server]'] === undefined || shown.serverId === query['filter[server]']) &&
+        (query['filter[status]'] === undefined || shown.status === query['filter[status]']),
     )
   return pageOf(
-    found.map((elasticIp) => elasticIpOnWire(world.data, elasticIp)),
+    found.map(({ elasticIp, shown }) => elasticIpOnWire(world.data, elasticIp, shown)),
     query,
     maxPageSize,
   )
 }
 
 export function getElasticIp({ world }: Account, { params: [id = ''] }: Asked): Answer {
-  return { status: 200, body: { data: elasticIpOnWire(world.data, existing(world.elasticIp(id))), meta: {} } }
+  const elasticIp = existing(world.elasticIp(id))
+  return { status: 200, body: { data: elasticIpOnWire(world.data, elasticIp, world.shown(elasticIp)), meta: {} } }
 }
 
 /** The rules of interface specification, "Elastic IP status", with the refusals that the public reference documents. */
@@ -42,7 +44,9 @@ export function moveElasticIp({ world, record }: Account, asked: Asked): Answer 
 
   world.startMove(elasticIp.id, serverId)
   record('update.elastic_ip', { id: elasticIp.id, name: elasticIp.address }, asked.key)
-  return { status: 202, body: { data: elasticIpOnWire(world.data, existing(world.elasticIp(elasticIp.id))), meta: {} } }
+  // The answer shows the target, whatever reads show meanwhile.
+  const shown = { status: 'moving', serverId }
+  return { status: 202, body: { data: elasticIpOnWire(world.data, elasticIp, shown), meta: {} } }
 }
 
 function existing(elasticIp: ElasticIpState | undefined): ElasticIpState {

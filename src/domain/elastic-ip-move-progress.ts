@@ -1,0 +1,80 @@
+import type { Moment } from './change.ts'
+import type { ElasticIp } from './elastic-ip.ts'
+import { addressOf, type MoveFacts } from './elastic-ip-move.ts'
+import type { Verdict } from './verdict.ts'
+
+/** The facts of a move that tell how it gets on. `from` is undefined when the account showed no server at the request. */
+export type Move = Pick<MoveFacts, 'address' | 'elasticIpId' | 'from' | 'to'>
+
+/**
+ * What a read of the Elastic IP means for a move. `active` is the status before *and* after a move, so only `active` on the
+ * target is done (interface specification, "States and transitions"; how `moving` ends is not shown there, nor which server reads show
+ * while it moves). Sets of values are open: an unknown status keeps the request under observation and settles nothing.
+ */
+export function judgeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment): Verdict {
+  const address = addressOf(move)
+  if (seen === 'gone') return { is: 'failed', why: `${address} no longer exists on the account.` }
+  if (seen.status === 'error') return { is: 'failed', why: `The account API reports ${address} in status error.` }
+  if (seen.status === 'releasing') return { is: 'failed', why: `${address} is being released from the account.` }
+  if (seen.status === 'moving') return judgeMoving(move, seen, moment)
+  // Null also means that the assigned server is not active: nothing can be told from it.
+  if (seen.status !== 'active' || !seen.server) return unclear(seen)
+  if (seen.server.id === move.to.id) return { is: 'done' }
+  if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, 'is on')
+  return judgeUnmoved(move, seen, moment)
+}
+
+/** On its way to the target, whichever server is shown meanwhile: the old one, the target or none. A third one is another move's. */
+function judgeMoving(move: Move, seen: ElasticIp, moment: Moment): Verdict {
+  if (seen.server?.id === move.to.id) return { is: 'underway', seen: sightingOf(seen) }
+  if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, 'is moving to')
+  // Nobody waits for this move any more: only the target tells that it is this one, and not another that has begun since.
+  return moment.phase === 'given-up' ? unclear(seen) : { is: 'underway', seen: sightingOf(seen) }
+}
+
+function isThird(move: Move, { server }: ElasticIp): boolean {
+  return server !== undefined && move.from !== undefined && server.id !== move.from.id && server.id !== move.to.id
+}
+
+function judgeUnmoved(move: Move, seen: ElasticIp, moment: Moment): Verdict {
+  if (moment.early) return unclear(seen)
+  const address = addressOf(move)
+  const where = move.from?.name ?? seen.server?.hostname ?? seen.server?.id ?? 'the server it was on'
+  if (moment.phase === 'accepted') {
+    return { is: 'failed', why: `The account API accepted the move, but ${address} is active on ${where} again.`, mayStillHappen: true }
+  }
+  return { is: 'not-started', why: `${address} is still active on ${where}: the move did not start and nothing was changed.` }
+}
+
+function supersededBy(seen: ElasticIp, verb: string): Verdict {
+  const where = seen.server?.hostname ?? seen.server?.id
+  return { is: 'superseded', why: `${seen.address} ${verb} ${where}: it was moved by somebody else meanwhile.` }
+}
+
+function unclear(seen: ElasticIp): Verdict {
+  return { is: 'unclear', seen: sightingOf(seen) }
+}
+
+function sightingOf({ status, server }: ElasticIp) {
+  return { status, server: server ? (server.hostname ?? server.id) : null }
+}
+
+/** How a list of everything that is moving shows this move while it is under way. */
+export function moveSightings({ elasticIpId, from, to }: Move): string[] {
+  // With an unknown old server any other one may be it.
+  if (!from) return [movingAnywhere(elasticIpId)]
+  return [to.id, from.id, undefined].map((serverId) => movingOn(elasticIpId, serverId))
+}
+
+/** Everything that a list of moving Elastic IPs shows, in the terms of `moveSightings`. */
+export function sightingsIn(moving: ElasticIp[]): Set<string> {
+  return new Set(moving.flatMap(({ id, server }) => [movingAnywhere(id), movingOn(id, server?.id)]))
+}
+
+function movingAnywhere(elasticIpId: string): string {
+  return elasticIpId
+}
+
+function movingOn(elasticIpId: string, serverId: string | undefined): string {
+  return `${elasticIpId} on ${serverId ?? 'no server'}`
+}

@@ -1,0 +1,62 @@
+/** A site, as one kind of object shows it: an Elastic IP (`region.location`) or a server (`region.site`). */
+export interface Site {
+  id: string | undefined
+  name: string | undefined
+  /** `ASH`. The only member that is the same on every kind of object. */
+  slug: string | undefined
+}
+
+/** A project. Its id is one kind of id, whichever object shows it. */
+export interface ProjectRef {
+  id: string
+  name?: string | undefined
+  slug?: string | undefined
+}
+
+/** What decides whether a server is in the site of an Elastic IP. */
+export interface SitesOfMove {
+  /** The Elastic IP's own site. */
+  location: Site | undefined
+  /** The site of the server that it is assigned to. */
+  assigned: Site | undefined
+  target: Site | undefined
+}
+
+/** Undefined where the two cannot be compared: one is not known, or the ids differ although the slugs are equal. */
+export function sameProject(a: ProjectRef | undefined, b: ProjectRef | undefined): boolean | undefined {
+  if (!a || !b) return undefined
+  if (a.id === b.id) return true
+  return sameSlug(a, b) ? undefined : false
+}
+
+/**
+ * Whether the target of a move is in the site of the server that the Elastic IP is assigned to (interface specification, "States and
+ * transitions"). The vendor's documents show one place as `site_sao` on an Elastic IP and as `loc_87vRENkgNdPyk` on a server, with different
+ * names: so ids are compared between servers only, slugs between any two, and names never. Undefined where nothing can be compared.
+ */
+export function sameSite({ location, assigned, target }: SitesOfMove): boolean | undefined {
+  if (sameSlug(location, target)) return true
+  const asServers = sameSiteOfServers(assigned, target)
+  return asServers ?? sameSlug(location, target)
+}
+
+function sameSiteOfServers(a: Site | undefined, b: Site | undefined): boolean | undefined {
+  if (a?.id === undefined || b?.id === undefined) return sameSlug(a, b)
+  if (a.id === b.id) return true
+  return sameSlug(a, b) ? undefined : false
+}
+
+export type Slugged = { slug?: string | undefined } | undefined
+
+function sameSlug(a: Slugged, b: Slugged): boolean | undefined {
+  if (!a?.slug || !b?.slug) return undefined
+  return a.slug.toLowerCase() === b.slug.toLowerCase()
+}
+
+export function siteName({ slug, name, id }: Site): string {
+  return slug ?? name ?? id ?? 'unknown'
+}
+
+export function projectName({ name, slug, id }: ProjectRef): string {
+  return name ?? slug ?? id
+}

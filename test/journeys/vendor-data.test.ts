@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import type { MovePhase } from '../sandbox/account-api/data/model.ts'
+import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World, type WorldOptions } from './world.ts'
+
+type Wire = { attributes: Record<string, unknown> }
+
+/** Changes what every read of these objects answers, without changing the account. */
+function showOtherwise(
+  world: World,
+  kind: 'elastic_ips' | 'servers',
+  change: (attributes: Record<string, unknown>) => Record<string, unknown>,
+) {
+  const rewrite = (one: Wire) => ({ ...one, attributes: { ...one.attributes, ...change(one.attributes) } })
+  return world.accountApi.faults.add({
+    method: 'GET',
+    path: new RegExp(`^/${kind}(/|$)`),
+    kind: 'instead',
+    times: 1_000_000,
+    instead: ({ body }): OtherAnswer => {
+      const { data } = body as { data?: Wire | Wire[] }
+      if (!data) return { body }
+      return { body: { data: Array.isArray(data) ? data.map(rewrite) : rewrite(data), meta: {} } }
+    },
+  })
+}
+
+async function byArguments(world: World) {
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  return { elasticIp, target }
+}
+
+async function byForm(world: World) {
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command('/infra ip move', { channel: ops })
+  const view = await world.slack.until(() => world.ada.topView())
+  await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: target.id })
+  expect((await world.ada.submit()).errors).toBeUndefined()
+  return { elasticIp, target }
+}
+
+/** From the request to its end: one write, never told as done too early, and reported once. */
+async function live(
+  world: World,
+  request: (world: World) => Promise<{ elasticIp: { id: string; address: string }; target: { id: string } }>,
+) {
+  const { elasticIp, target } = await request(world)
+  const card = await untilCard(world.slack, /Waiting for approval/)
+  await world.ben.click(card, 'Approve')
+  const report = await untilReport(world.slack, card.ts, /Done|Failed|Superseded|Not started|Nothing was done/)
+  const replies = world.slack.thread(ops, card.ts).slice(1)
+  return { card, report, replies, now: world.accountApi.world.elasticIp(elasticIp.id), elasticIp, target }
+}
+
+const oldServer: MovePhase[] = [{ server: 'from' }]
+const ways = [
+  ['by arguments', byArguments],
+  ['by the form', byForm],
+] as const
+
+describe.each(ways)('a move %s, on ids of which each kind of object has its own', (_, request) => {
+  test.each<[string, MovePhase[]]>([
+    ['the old server', oldServer],
+    ['the target', [{ server: 'target' }]],
+    ['no server', [{ server: 'none' }]],
+    ['the old server, then none, then the target', [{ server: 'from' }, { server: 'none' }, { server: 'target' }]],
+    ['status configuring in between', [{ server: 'from' }, { status: 'configuring', server: 'from' }, { server: 'target' }]],
+    ['a status that nobody has heard of', [{ status: 'quiescing', server: 'from' }, { server: 'target' }]],
+  ])('ends as done while reads show %s', async (_, movePhases) => {
+    const world = await startWorld({ account: { movePhases } })
+
+    const { card, report, replies, now, target } = await live(world, request)
+
+    expect(card.text).not.toContain('Not checked')
+    expect(report.text).toMatch(/Done/)
+    expect(replies).toHaveLength(1)
+    expect(now).toMatchObject({ status: 'active', serverId: target.id })
+  })
+
+  test.each<[string, 'elastic_ips' | 'servers', Record<string, unknown>, RegExp | undefined]>([
+    // The assigned server shows its site, and that is what counts.
+    ['the site of the Elastic IP', 'elastic_ips', { region: null }, undefined],
+    ['the site of the servers', 'servers', { region: null }, /whether .* is in the same site/],
+    ['the project of the Elastic IP', 'elastic_ips', { project: null }, /whether .* is in the same project/],
+    ['the project of the servers', 'servers', { project: null }, /whether .* is in the same project/],
+  ])('is not refused where the account does not show %s', async (_, kind, absent, unchecked) => {
+    const world = await startWorld({ account: { movePhases: oldServer } })
+    const fault = showOtherwise(world, kind, () => absent)
+
+    const { card, report } = await live(world, request)
+
+    expect(fault.fired).toBeGreaterThan(0)
+    if (unchecked) expect(card.text).toMatch(unchecked)
+    else expect(card.text).not.toContain('Not checked')
+    expect(report.text).toMatch(/Done/)
+  })
+})
+
+test('servers of another site are refused by name, and not offered', async () => {
+  const world = await startWorld()
+  const { elasticIp, target } = world.accountApi.world.inAnotherSite()
+
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.id}`, { channel: ops })
+
+  const refusal = await untilWhisper(world.slack, people.ada, /within its site/)
+  expect(refusal.text).toContain(`${target.hostname} is in site ${target.site}`)
+})
+
+describe('a server that dies', () => {
+  async function startFailover(options: WorldOptions = {}) {
+    const world = await startWorld(options)
+    const { elasticIp, target } = await byArguments(world)
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    return { world, elasticIp, target, card, from: elasticIp.serverId ?? '' }
+  }
+
+  test('between request and approval does not stop its own failover, and the thread says what the account shows', async () => {
+    const { world, elasticIp, target, card, from } = await startFailover()
+    world.accountApi.world.killServer(from)
+
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    const told = world.slack
+      .thread(ops, card.ts)
+      .slice(1)
+      .map(({ text }) => text)
+    expect(told[0]).toContain(
+      `The account showed no server for ${elasticIp.address} when the move was sent. It was on web-1 when this was requested.`,
+    )
+    expect(told).toHaveLength(2)
+    expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: target.id })
+  })
+
+  test('is the one that Move back names', async () => {
+    const { world, elasticIp, card, from } = await startFailover()
+    world.accountApi.world.killServer(from)
+    await world.ben.click(card, 'Approve')
+    const done = await untilCard(world.slack, /\*Done/)
+
+    await world.ada.click(done, 'Move back')
+    const back = await untilCard(world.slack, /Waiting for approval/)
+
+    expect(back.text).toContain(`Move ${elasticIp.address} from web-2 to web-1`)
+  })
+
+  test('before the request is told on the request message, and its address can be moved', async () => {
+    const world = await startWorld()
+    const { elasticIp } = world.accountApi.world.movable()
+    world.accountApi.world.killServer(elasticIp.serverId ?? '')
+
+    const { card, report } = await live(world, byArguments)
+
+    expect(card.text).toContain('no server shown')
+    expect(card.text).toContain(`which server ${elasticIp.address} is on (the account shows none)`)
+    expect(report.text).toMatch(/Done/)
+  })
+
+  test('after the write is no reason to tell it as superseded or failed', async () => {
+    const { world, card, from } = await startFailover({ account: { moveTakes: { min: 1_500, max: 1_500 }, movePhases: oldServer } })
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /\*Moving\*/)
+
+    world.accountApi.world.killServer(from)
+
+    expect((await untilReport(world.slack, card.ts, /Done|Superseded|Failed/)).text).toMatch(/Done/)
+  })
+})
+
+test('a late report says the status that was seen', async () => {
+  const world = await startWorld({
+    env: { MOVE_TIMEOUT: '300ms' },
+    account: { moveTakes: { min: 60_000, max: 60_000 }, movePhases: oldServer },
+  })
+  const { elasticIp } = await byArguments(world)
+  const card = await untilCard(world.slack, /Waiting for approval/)
+  await world.ben.click(card, 'Approve')
+
+  const late = await untilReport(world.slack, card.ts, /Late/)
+
+  expect(late.text).toContain('The account shows status `moving`, on `web-1`.')
+  world.accountApi.world.endMove(elasticIp.id)
+  await untilReport(world.slack, card.ts, /Done/)
+})
