@@ -6,6 +6,7 @@ import { createAnswering, type TrackedAnswer } from './answering.ts'
 import { interimWords, Refusal, toUserWords } from './errors.ts'
 import type { OpenForm } from './form.ts'
 import type { Click, ClickedView, FormHandler, Handler, Interactions, SlashCommand } from './interaction.ts'
+import { keepForm } from './keep-form.ts'
 import type { Messenger } from './messenger.ts'
 import { notice, noticeView } from './notice.ts'
 import {
@@ -22,6 +23,7 @@ import {
 } from './payloads.ts'
 import { sentence } from './picker.ts'
 import { inTime, interimAfterMs } from './prompt-answer.ts'
+import type { Untaken } from './read-payload.ts'
 import type { Respond } from './response-url.ts'
 import { code, type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
 
@@ -36,6 +38,8 @@ export interface ListenOptions {
   isFirstDelivery: (key: string) => Promise<boolean>
   /** Hears of everything that arrives from Slack, by what it is. */
   onHeard?: (what: 'click' | 'options') => void
+  /** Hears of forms that cannot be taken, because what they carry along cannot be read or their id is not known. */
+  onUntaken?: (untaken: Untaken) => void
   /** Hears of everything that goes wrong, with the reference that the person was told. */
   onError: (error: unknown, context: { reference?: string; at: string }) => void
 }
@@ -49,16 +53,31 @@ const acknowledgeWithinMs = 100
 /** A form waits so long for the word on whether its user may use the bot; then it opens, while its trigger lives, and may turn into a refusal. */
 const authorizeFirstMs = 1_500
 
+const outOfDate = mrkdwn`This form is out of date, so nothing was sent. Copy what you need, close it and run the command again.`
+
+const unreadableForm: Untaken = { kind: 'view_submission', why: 'unreadable', members: ['view.private_metadata'] }
+const unknownForm: Untaken = { kind: 'view_submission', why: 'unheard', members: ['view.callback_id'] }
+
 const otherVersion = mrkdwn`This button is from another version of me, and I no longer know it. Ask again with the command.`
 
 /**
  * Takes everything that a person can do in Slack: acknowledges at once, lets nothing through that is not authorized, sees to it that
  * an answer in words comes within 3 s, and turns every error into a sentence. One listener for each kind of payload, so that no id
- * goes unanswered and none goes round the gate.
+ * goes unanswered and none goes round the gate. Nothing throws while it is read here: the screen lets through only what can be read.
  */
 export function listen(
   app: App,
-  { interactions, authorize, messenger, openForm, respond, isFirstDelivery, onHeard = () => {}, onError }: ListenOptions,
+  {
+    interactions,
+    authorize,
+    messenger,
+    openForm,
+    respond,
+    isFirstDelivery,
+    onHeard = () => {},
+    onUntaken = () => {},
+    onError,
+  }: ListenOptions,
 ) {
   const underway = new Set<Promise<void>>()
   const answerTo = createAnswering({ messenger, respond, onError })
@@ -136,11 +155,11 @@ export function listen(
   }
 
   app.command(/^\//, async ({ body, ack }) => {
-    const payload = await parseOrAcknowledge(CommandPayload, body, ack)
+    const payload = CommandPayload.parse(body)
     const { trigger_id: triggerId, response_url: responseUrl, text } = payload
     const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId: payload.user_id, command: payload.command }
     const command: SlashCommand & { answer: TrackedAnswer } = {
-      deliveryKey: deliveryKey('command', payload.user_id, triggerId),
+      deliveryKey: deliveryKey('command', payload.user_id, triggerId || randomUUID()),
       origin,
       answer: answerTo({ origin, responseUrl }),
       responseUrl,
@@ -153,15 +172,14 @@ export function listen(
 
   app.action(/^/, async ({ body, ack }) => {
     onHeard('click')
-    const payload = await parseOrAcknowledge(ClickPayload, body, ack)
+    const payload = ClickPayload.parse(body)
     const [action] = payload.actions
-    if (!action) return ack()
     const metadata = readMetadata(payload.view?.private_metadata ?? '')
     const { trigger_id: triggerId } = payload
     const responseUrl = payload.response_url ?? metadata?.responseUrl
     const origin = originOf(payload)
     const click: Click & { answer: TrackedAnswer } = {
-      deliveryKey: deliveryKey('click', payload.user.id, action.action_id, action.block_id, action.action_ts),
+      deliveryKey: deliveryKey('click', payload.user.id, action.action_id, action.block_id, action.action_ts || triggerId || randomUUID()),
       origin,
       answer: answerTo({ origin, responseUrl, triggerId }),
       actionId: action.action_id,
@@ -172,7 +190,7 @@ export function listen(
       onHome: payload.view?.type === 'home',
       view: payload.view ? clickedView(payload.view) : undefined,
     }
-    const handler = interactions.clicks[action.action_id] ?? refuseUnknown
+    const handler = named(interactions.clicks, action.action_id) ?? refuseUnknown
     await track(serve(click, `click ${action.action_id}`, ack, handler))
   })
 
@@ -186,12 +204,10 @@ export function listen(
     const payload = SubmissionPayload.parse(body)
     const { view } = payload
     const metadata = readMetadata(view.private_metadata)
-    const handle = interactions.submissions[view.callback_id]
+    const handle = named(interactions.submissions, view.callback_id)
     if (!handle || !metadata) {
-      await ack({
-        response_action: 'update',
-        view: noticeView(mrkdwn`This form is from another version of me. Close it and ask again with the command.`),
-      })
+      await ack(keepForm(view, outOfDate))
+      onUntaken(handle ? unreadableForm : unknownForm)
       return
     }
     const origin: Origin = { ...metadata.origin, userId: payload.user.id }
@@ -230,10 +246,10 @@ export function listen(
   app.options(/^/, async ({ body, ack }) => {
     onHeard('options')
     const payload = OptionsPayload.parse(body)
-    const load = interactions.options[payload.action_id]
+    const load = named(interactions.options, payload.action_id)
     const origin = originOf(payload)
     try {
-      if (!load) throw new Error(`no options for ${payload.action_id}`)
+      if (!load) throw new Refusal(mrkdwn`This form is out of date. Close it and run the command again.`)
       const query = {
         actionId: payload.action_id,
         origin,
@@ -257,7 +273,7 @@ export function listen(
 
   async function showHome(viewer: Origin, eventId: string): Promise<void> {
     try {
-      if (!(await isFirstDelivery(deliveryKey('event', eventId)))) return
+      if (!(await isFirstDelivery(deliveryKey('event', eventId || randomUUID())))) return
       const refused = await authorize(viewer, 'home').then(
         () => undefined,
         (error: unknown) => wordsFor(error, 'home'),
@@ -276,12 +292,9 @@ export function listen(
   return { settle }
 }
 
-/** What is not as it should be is acknowledged all the same: sent once more it would be no better. */
-async function parseOrAcknowledge<T>(schema: z.ZodType<T>, body: unknown, ack: () => Promise<void>): Promise<T> {
-  const parsed = schema.safeParse(body)
-  if (parsed.success) return parsed.data
-  await ack()
-  throw parsed.error
+/** Ids come from outside, and `constructor` is the name of something that every object has. */
+function named<T>(handlers: Record<string, T>, id: string): T | undefined {
+  return Object.hasOwn(handlers, id) ? handlers[id] : undefined
 }
 
 /** Where a click or an option load came from: a modal carries along where it was opened. */
