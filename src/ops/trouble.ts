@@ -47,8 +47,7 @@ export function createTrouble({ log, count }: { log: Pick<Log, 'info' | 'warn' |
 }
 
 const untakenWords = {
-  unheard: 'Slack sent a payload that Lockkeeper does not handle: acknowledged. The next ones of this kind are not logged.',
-  unreadable:
-    'A payload from Slack could not be read: acknowledged, and the person told where possible. The next ones like it are not logged.',
-  unanswered: 'A listener left a payload from Slack unanswered: acknowledged. The next ones of this kind are not logged.',
+  unheard: 'Acknowledged a Slack payload that Lockkeeper does not handle. More of this kind are not logged.',
+  unreadable: 'Acknowledged a Slack payload that could not be read. The person is told where possible. More like it are not logged.',
+  unanswered: 'A listener failed before it acknowledged a Slack payload. More of this kind are not logged.',
 } as const
