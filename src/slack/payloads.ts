@@ -108,6 +108,17 @@ export function readJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
   }
 }
 
+/** Where a click or an option load came from: a modal carries along where it was opened. */
+export function originOf(payload: Pick<z.infer<typeof OptionsPayload>, 'team' | 'user' | 'channel' | 'view'>): Origin {
+  const metadata = readMetadata(payload.view?.private_metadata ?? '')
+  return {
+    teamId: payload.team?.id ?? payload.user.team_id,
+    channelId: payload.channel?.id ?? metadata?.origin.channelId ?? '',
+    userId: payload.user.id,
+    command: metadata?.origin.command ?? '',
+  }
+}
+
 export function valuesOf(state: z.infer<typeof State> | null | undefined): Values {
   return mapState(state, (element) => element.selected_option?.value ?? element.selected_user ?? element.value ?? undefined)
 }
