@@ -224,7 +224,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   }
 
   async function startListening(known: Identity): Promise<{ port: number | undefined; stop: () => Promise<void> }> {
-    const app = createBoltApp(config.slack, known, logger, onSlackCall)
+    const app = createBoltApp(config.slack, known, logger, { onCall: onSlackCall, respond, onUntaken: trouble.untaken })
     const listening = listen(app, {
       interactions,
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
@@ -232,6 +232,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       openForm,
       respond,
       onHeard: lastHeard.note,
+      onUntaken: trouble.untaken,
       isFirstDelivery: createDeliveries({ redis: prompt, keys }),
       onError: trouble.told,
     })

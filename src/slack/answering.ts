@@ -40,6 +40,7 @@ export function createAnswering({ messenger, respond, onError }: AnsweringParts)
     return { whisper: (message) => say(message, false), replace: (message) => say(message, true), given: () => answers > 0 }
   }
 }
+export type AnswerTo = ReturnType<typeof createAnswering>
 
 function asModal({ blocks }: Message) {
   return modal({ title: 'Lockkeeper', close: 'Close', blocks })

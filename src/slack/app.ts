@@ -6,6 +6,8 @@ import type { Secret } from '../domain/secret.ts'
 import { classifySlackFailure } from './failure.ts'
 import { httpReceiver } from './http-receiver.ts'
 import { measuredFetch, type OnSlackCall } from './measured-fetch.ts'
+import { type Screening, screen } from './screen.ts'
+import { readEveryEnvelope } from './socket-envelopes.ts'
 
 export interface SlackSettings {
   botToken: Secret
@@ -32,18 +34,23 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
   }
 }
 
-/** The Bolt app for either transport, without listeners. `identity` is the bot's own, asked for once by the caller. */
+/**
+ * The Bolt app for either transport, without listeners. `identity` is the bot's own, asked for once by the caller. What a listener could
+ * not read never reaches it: see `screen`.
+ */
 export function createBoltApp(
   settings: SlackSettings,
   identity: { botId: string; botUserId: string },
   logger: Logger,
-  onCall: OnSlackCall = () => {},
+  { onCall = () => {}, ...screening }: Screening & { onCall?: OnSlackCall },
 ): App {
   const clientOptions = webClientOptions(settings.apiUrl, logger, onCall)
+  const onNull = () => screening.onUntaken({ kind: 'null', why: 'unheard' })
+  const receiver = settings.appToken
+    ? socketReceiver(settings.appToken, clientOptions, logger)
+    : httpReceiver({ signingSecret: settings.signingSecret?.reveal() ?? '', port: settings.port, logger, onNull })
   const options: AppOptions = {
-    receiver: settings.appToken
-      ? socketReceiver(settings.appToken, clientOptions, logger)
-      : httpReceiver({ signingSecret: settings.signingSecret?.reveal() ?? '', port: settings.port, logger }),
+    receiver: screen(receiver, screening),
     authorize: async () => ({ botToken: settings.botToken.reveal(), ...identity }),
     clientOptions,
     logger,
@@ -73,10 +80,12 @@ function socketRefusal(thrown: unknown): StartError {
 }
 
 function socketReceiver(appToken: Secret, clientOptions: WebClientOptions, logger: Logger): SocketModeReceiver {
-  return new SocketModeReceiver({
+  const receiver = new SocketModeReceiver({
     appToken: appToken.reveal(),
     logger,
     // Reconnecting is tried for weeks: a client that gives up leaves a bot that runs and hears nobody.
     installerOptions: { clientOptions: { ...clientOptions, retryConfig: { retries: 50_000, factor: 1.5, maxTimeout: 30_000 } } },
   })
+  readEveryEnvelope(receiver.client)
+  return receiver
 }

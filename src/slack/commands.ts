@@ -5,7 +5,7 @@ import type { Click, FormHandler, SlashCommand } from './interaction.ts'
 import { type Listing, listingMessage, PageButton, pageActionIds } from './listing.ts'
 import type { Message } from './messenger.ts'
 import { notice } from './notice.ts'
-import { writeMetadata } from './payloads.ts'
+import { readJson, writeMetadata } from './payloads.ts'
 import { suggestCommands } from './suggest-commands.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
 import { parseWords } from './words.ts'
@@ -93,9 +93,9 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
 
   /** A page button: runs its command again, for the page that it names, in place of the page that was clicked. */
   async function turnPage(click: Click): Promise<void> {
-    const button = PageButton.parse(JSON.parse(click.value))
-    const found = commands.find((candidate) => candidate.words === button.command)
-    if (!found) {
+    const button = readJson(PageButton, click.value)
+    const found = commands.find((candidate) => candidate.words === button?.command)
+    if (!button || !found) {
       await click.answer.whisper(notice(mrkdwn`This list is from another version of me. Ask for it again with the command.`))
       return
     }

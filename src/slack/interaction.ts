@@ -85,6 +85,9 @@ export interface Choices {
 /** The value of an option that is a sentence, not a choice: choosing it is answered with an error at the field. */
 export const notAChoice = 'not-a-choice'
 
+/** Asked before anything that a person does reaches a handler: throws a Refusal where they may not use the bot, or not there. */
+export type Authorize = (origin: Origin, at: string) => Promise<void>
+
 /** What a person's act leads to, once they may do it. */
 export type Handler<A> = (act: A) => Promise<void>
 
@@ -107,4 +110,9 @@ export interface Interactions {
   options: Record<string, (query: OptionsQuery) => Promise<Choices>>
   /** Somebody looks at the Home tab; `refused` where they may not use the bot. */
   home: (viewer: Origin, refused: Mrkdwn | undefined) => Promise<void>
+}
+
+/** Ids come from outside, and `constructor` is the name of something that every object has. */
+export function handlerOf<T>(handlers: Record<string, T>, id: string): T | undefined {
+  return Object.hasOwn(handlers, id) ? handlers[id] : undefined
 }

@@ -20,8 +20,11 @@ export type Done = { is: 'sent' } | SlackFailure
 /** `cannot-look`: Slack does not let the bot look, or there is too much to look through. A failure may pass. */
 export type Found = { is: 'found'; ts: string } | { is: 'absent' } | { is: 'cannot-look' } | Exclude<SlackFailure, { is: 'refused' }>
 
-/** Escaped text stays text: no names or addresses are linked, nothing is unfurled. chat.update resets `parse`, so it is said there too. */
-const verbatim = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false } as const
+/** Escaped text stays text: no names or addresses in it turn into links. An update resets `parse`, so it needs both again. */
+const verbatim = { parse: 'none', link_names: false } as const
+
+/** Documented for chat.postMessage alone (docs.slack.dev, "chat.update method"). */
+const withoutPreviews = { unfurl_links: false, unfurl_media: false } as const
 
 /** How much is looked through for a lost message: five pages of what was said when it may have been sent. */
 const pageSize = 200
@@ -59,6 +62,7 @@ export function createMessenger({
         channel: where.channelId,
         ...message,
         ...verbatim,
+        ...withoutPreviews,
         ...threadOf(where),
         ...(where.key ? { metadata: { event_type: metadataType, event_payload: { key: where.key } } } : {}),
       })
@@ -77,7 +81,7 @@ export function createMessenger({
   /** A message that one person alone sees. Not kept by Slack across a reload, and only for members of the channel. */
   async function whisper(where: { channelId: string; userId: string }, message: Message): Promise<Done> {
     return attempt(async () => {
-      await client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, parse: 'none', link_names: false })
+      await client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, ...verbatim })
       return { is: 'sent' as const }
     })
   }

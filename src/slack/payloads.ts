@@ -3,79 +3,87 @@ import { z } from 'zod'
 import { Origin } from '../domain/origin.ts'
 import type { Chosen, Values } from './interaction.ts'
 
-/** Slack's payloads, as far as they are used (docs.slack.dev, "Interaction payloads"). Whatever else they carry is ignored. */
-const Identified = z.object({ id: z.string() })
+/**
+ * Slack's payloads, as far as they are used (docs.slack.dev, "Interaction payloads"). Whatever else they carry is dropped. Only a member
+ * that nothing can be done without is required: where any other is missing, null or of another shape, it counts as absent.
+ */
+const textOrEmpty = z.string().catch('')
+const textOrAbsent = z.string().optional().catch(undefined)
+const requiredId = z.string().min(1)
+const User = z.object({ id: requiredId, team_id: textOrAbsent })
+const Identified = z.object({ id: z.string() }).optional().catch(undefined)
 
-const Option = z.object({ text: z.object({ text: z.string() }), value: z.string() })
+const Option = z
+  .object({ text: z.object({ text: z.string() }).optional().catch(undefined), value: z.string() })
+  .optional()
+  .catch(undefined)
 
-const ElementState = z.object({
-  value: z.string().nullish(),
-  selected_option: Option.nullish(),
-  selected_user: z.string().nullish(),
-})
+const ElementState = z.object({ value: textOrAbsent, selected_option: Option, selected_user: textOrAbsent })
 type ElementState = z.infer<typeof ElementState>
 
-const State = z.object({ values: z.record(z.string(), z.record(z.string(), ElementState)) })
+/** Each block and element is read by itself, so that one of an unknown shape does not take the others' values away. */
+const BlockState = z.record(z.string(), ElementState.catch({})).catch({})
+const State = z.object({ values: z.record(z.string(), BlockState).catch({}) }).catch({ values: {} })
 
 export const View = z.object({
-  id: z.string(),
-  type: z.string().default('modal'),
-  hash: z.string().optional(),
-  callback_id: z.string().default(''),
-  private_metadata: z.string().default(''),
-  state: State.nullish(),
+  id: requiredId,
+  type: z.string().catch('modal'),
+  hash: textOrAbsent,
+  callback_id: textOrEmpty,
+  private_metadata: textOrEmpty,
+  state: State,
+  blocks: z.array(z.unknown()).catch([]),
 })
 
 export const CommandPayload = z.object({
-  command: z.string(),
-  text: z.string().default(''),
-  user_id: z.string(),
-  channel_id: z.string(),
-  team_id: z.string().optional(),
-  trigger_id: z.string().default(''),
-  response_url: z.string().optional(),
+  command: z.string().startsWith('/'),
+  text: textOrEmpty,
+  user_id: requiredId,
+  channel_id: requiredId,
+  team_id: textOrAbsent,
+  trigger_id: textOrEmpty,
+  response_url: textOrAbsent,
 })
 
 const Action = z.object({
   action_id: z.string(),
-  block_id: z.string().default(''),
-  action_ts: z.string().default(''),
-  value: z.string().nullish(),
-  selected_option: Option.nullish(),
+  block_id: textOrEmpty,
+  action_ts: textOrEmpty,
+  value: textOrAbsent,
+  selected_option: Option,
 })
 
 export const ClickPayload = z.object({
-  user: Identified.extend({ team_id: z.string().optional() }),
-  team: Identified.nullish(),
-  channel: Identified.nullish(),
-  container: z.object({ message_ts: z.string().optional() }).nullish(),
-  message: z.object({ ts: z.string().optional() }).nullish(),
-  trigger_id: z.string().default(''),
-  response_url: z.string().optional(),
-  actions: z.array(Action).min(1),
-  view: View.nullish(),
+  type: z.literal('block_actions'),
+  user: User,
+  team: Identified,
+  channel: Identified,
+  container: z.object({ message_ts: textOrAbsent }).optional().catch(undefined),
+  message: z.object({ ts: textOrAbsent }).optional().catch(undefined),
+  trigger_id: textOrEmpty,
+  response_url: textOrAbsent,
+  // A click comes with one action. Whatever may follow it is left alone.
+  actions: z.tuple([Action]).rest(z.unknown()),
+  view: View.nullish().transform((view) => view ?? undefined),
 })
 
-export const SubmissionPayload = z.object({
-  user: Identified.extend({ team_id: z.string().optional() }),
-  team: Identified.nullish(),
-  view: View,
-})
+export const SubmissionPayload = z.object({ type: z.literal('view_submission'), user: User, team: Identified, view: View })
 
 export const OptionsPayload = z.object({
+  type: z.literal('block_suggestion'),
   action_id: z.string(),
-  value: z.string().default(''),
-  user: Identified.extend({ team_id: z.string().optional() }),
-  team: Identified.nullish(),
-  channel: Identified.nullish(),
-  view: View.nullish(),
+  value: textOrEmpty,
+  user: User,
+  team: Identified,
+  channel: Identified,
+  view: View.pick({ private_metadata: true, state: true }).optional().catch(undefined),
 })
 
 /** `app_home_opened` comes for the Messages tab as well (docs.slack.dev, "app_home_opened event"). */
 export const HomeOpenedPayload = z.object({
-  team_id: z.string().optional(),
-  event_id: z.string().default(''),
-  event: z.object({ user: z.string(), tab: z.string().default('home') }),
+  team_id: textOrAbsent,
+  event_id: textOrEmpty,
+  event: z.object({ type: z.literal('app_home_opened'), user: requiredId, tab: z.string().catch('home') }),
 })
 
 /** What a modal carries along, because its interactions have no channel of their own. */
@@ -88,10 +96,26 @@ export function writeMetadata(metadata: Metadata): string {
 
 /** Undefined for a modal that was opened by an older version of this bot, or that carries none. */
 export function readMetadata(text: string): Metadata | undefined {
+  return readJson(Metadata, text)
+}
+
+/** What a button or a modal carries as JSON; undefined where it is missing, spoilt or another version's. */
+export function readJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
   try {
-    return Metadata.parse(JSON.parse(text))
+    return schema.parse(JSON.parse(text))
   } catch {
     return undefined
+  }
+}
+
+/** Where a click or an option load came from: a modal carries along where it was opened. */
+export function originOf(payload: Pick<z.infer<typeof OptionsPayload>, 'team' | 'user' | 'channel' | 'view'>): Origin {
+  const metadata = readMetadata(payload.view?.private_metadata ?? '')
+  return {
+    teamId: payload.team?.id ?? payload.user.team_id,
+    channelId: payload.channel?.id ?? metadata?.origin.channelId ?? '',
+    userId: payload.user.id,
+    command: metadata?.origin.command ?? '',
   }
 }
 
@@ -102,7 +126,10 @@ export function valuesOf(state: z.infer<typeof State> | null | undefined): Value
 export function chosenOf(state: z.infer<typeof State> | null | undefined): Chosen {
   return mapState(state, (element) =>
     element.selected_option
-      ? { text: { type: 'plain_text', text: element.selected_option.text.text }, value: element.selected_option.value }
+      ? {
+          text: { type: 'plain_text', text: element.selected_option.text?.text || element.selected_option.value },
+          value: element.selected_option.value,
+        }
       : undefined,
   )
 }

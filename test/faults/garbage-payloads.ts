@@ -1,3 +1,4 @@
+import { parse as parseForm } from 'node:querystring'
 import fc from 'fast-check'
 import { ops, people } from '../journeys/world.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
@@ -96,15 +97,46 @@ const form = 'application/x-www-form-urlencoded'
 const userId = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(people.ada, people.ben, people.chiara, people.dov) }, garbageText)
 const channelId = fc.oneof({ weight: 8, arbitrary: fc.constant(ops) }, garbageText)
 
-/** Nearly right: each part is what it should be, or seldom garbage of another kind, or not there: most get past the schemas. */
+/** Nearly right: each part is what it should be, or seldom garbage of another kind, or null, or not there: most get past the schemas. */
 function or<T>(right: fc.Arbitrary<T>, weight = 60): fc.Arbitrary<T | unknown> {
   return fc.oneof(
     { weight, arbitrary: right },
     { weight: 1, arbitrary: garbageText },
     { weight: 1, arbitrary: garbageJson },
+    fc.constant(null),
+    fc.constant({}),
     fc.constant(undefined),
   )
 }
+
+/** What Slack also sends, or has sent, to apps that ask for it; this one does not. */
+const unheardInteractions = [
+  'shortcut',
+  'message_action',
+  'view_closed',
+  'interactive_message',
+  'dialog_submission',
+  'dialog_suggestion',
+  'dialog_cancellation',
+  'workflow_step_edit',
+]
+const unheardEvents = [
+  'message',
+  'app_mention',
+  'function_executed',
+  'reaction_added',
+  'member_joined_channel',
+  'app_uninstalled',
+  'tokens_revoked',
+]
+
+/** Elements of forms that the bot does not use keep what was chosen elsewhere. */
+const otherElement = fc.constantFrom(
+  { type: 'checkboxes', selected_options: [{ text: { type: 'plain_text', text: 'x' }, value: 'x' }] },
+  { type: 'multi_users_select', selected_users: [people.ada] },
+  { type: 'datepicker', selected_date: null },
+  { type: 'file_input', files: [] },
+)
 
 /** The right value with something wrong in it, so that it never decides anything. */
 function spoilt(value: string): fc.Arbitrary<string> {
@@ -142,11 +174,21 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
     selected_option: or(chosen),
     selected_user: or(userId),
   })
-  const state = or(fc.record({ values: or(fc.dictionary(fc.constantFrom(...known.blocks), or(fc.record({ e: or(element) })))) }))
+  const state = or(
+    fc.record({
+      values: or(
+        fc.dictionary(
+          fc.constantFrom(...known.blocks),
+          or(fc.record({ e: fc.oneof({ weight: 9, arbitrary: or(element) }, otherElement) })),
+        ),
+      ),
+    }),
+  )
   const view = fc.record({
     id: or(once),
     type: or(fc.constantFrom('modal', 'home')),
-    hash: once,
+    hash: or(once),
+    blocks: or(fc.array(fc.record({ type: or(fc.constant('input')), block_id: or(fc.constantFrom(...known.blocks)) }), { maxLength: 3 })),
     callback_id: or(fc.constantFrom(...known.submissions)),
     private_metadata: metadata,
     state,
@@ -156,8 +198,10 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
     user: or(person),
     team: or(fc.constant({ id: 'T0NIMBUS01' })),
     channel: or(channelId.map((id) => ({ id }))),
-    trigger_id: once,
+    trigger_id: or(once),
     response_url: or(fc.constant('https://evil.example/hook')),
+    enterprise: or(fc.constant(null)),
+    is_enterprise_install: or(fc.constantFrom(true, false, 'false')),
   }
 
   const command = fc
@@ -173,11 +217,23 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
       trigger_id: once,
     })
     .map((fields): RawRequest => ({ contentType: form, body: new URLSearchParams(fields).toString() }))
+  // Over Socket Mode commands come as JSON, so that their members can be of any shape.
+  const oddCommand = fc
+    .record({
+      command: or(fc.constant('/infra')),
+      text: or(garbageText),
+      user_id: or(userId),
+      channel_id: or(channelId),
+      team_id: or(fc.constant('T0NIMBUS01')),
+      trigger_id: or(once),
+      response_url: or(fc.constant('https://evil.example/hook')),
+    })
+    .map((fields): RawRequest => ({ contentType: 'application/json', body: JSON.stringify(fields) }))
   const action = fc.record({
     type: fc.constant('button'),
     action_id: or(fc.constantFrom(...known.clicks)),
     block_id: or(fc.constantFrom(...known.blocks)),
-    action_ts: once,
+    action_ts: or(once),
     value: or(spoilt(known.buttonValue)),
     selected_option: or(chosen),
   })
@@ -197,8 +253,22 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
     value: or(garbageText),
     view: or(view),
   })
+  const unheard = fc.record({
+    type: or(fc.constantFrom(...unheardInteractions)),
+    ...surroundings,
+    callback_id: or(fc.constantFrom(...known.submissions)),
+    name: or(fc.constant(undefined)),
+    actions: or(fc.constantFrom(undefined, [{ name: 'b', type: 'button', value: 'v' }])),
+    view: or(view),
+  })
   const interaction = fc
-    .oneof({ weight: 3, arbitrary: click }, { weight: 3, arbitrary: submission }, { weight: 2, arbitrary: options }, garbageJson)
+    .oneof(
+      { weight: 3, arbitrary: click },
+      { weight: 3, arbitrary: submission },
+      { weight: 2, arbitrary: options },
+      { weight: 2, arbitrary: unheard },
+      garbageJson,
+    )
     .map((payload): RawRequest => ({ contentType: form, body: new URLSearchParams({ payload: JSON.stringify(payload) ?? '' }).toString() }))
   const event = fc
     .record({
@@ -206,7 +276,13 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
       team_id: or(fc.constant('T0NIMBUS01')),
       event_id: or(once),
       event: or(
-        fc.record({ type: fc.constant('app_home_opened'), user: userId, channel: or(channelId), tab: or(fc.constant('home')) }),
+        fc.record({
+          type: fc.oneof({ weight: 2, arbitrary: fc.constant('app_home_opened') }, fc.constantFrom(...unheardEvents)),
+          user: or(userId),
+          channel: or(channelId),
+          item: or(fc.constant(undefined)),
+          tab: or(fc.constant('home')),
+        }),
         12,
       ),
     })
@@ -223,10 +299,23 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
 
   return fc.oneof(
     { weight: 4, arbitrary: command },
+    { weight: 1, arbitrary: oddCommand },
     { weight: 8, arbitrary: interaction },
-    { weight: 1, arbitrary: event },
+    { weight: 2, arbitrary: event },
     { weight: 1, arbitrary: anything },
   )
+}
+
+/** Whether a request has content at all: a form of any fields, or JSON, alone or as the form's `payload`. What is none is refused with 400. */
+export function hasContent({ contentType, body }: RawRequest): boolean {
+  const payload = contentType === form ? parseForm(body).payload : body
+  if (typeof payload !== 'string') return true
+  try {
+    JSON.parse(payload)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** What the account API answers: any JSON, or its own answer with some of its values replaced. */

@@ -6,11 +6,11 @@ import { moveForm } from '../../src/features/move-elastic-ip/modal.ts'
 import { renameForm } from '../../src/features/rename-virtual-machine/modal.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilWhisper } from '../journeys/world.ts'
-import { evilMarkup, evilWhisper, garbageAnswer, garbageRequest } from './garbage-payloads.ts'
+import { evilMarkup, evilWhisper, garbageAnswer, garbageRequest, hasContent } from './garbage-payloads.ts'
 
 /**
- * Throws batches of garbage requests at a whole bot, `atOnce` in each, while the account API answers garbage now and then. Whatever they are: every one is
- * answered, nothing is written to the account, and nothing of theirs is a mention or a link in what the bot says.
+ * Throws batches of garbage requests at a whole bot, `atOnce` in each, while the account API answers garbage now and then. Whatever they are: every one
+ * that has content is acknowledged in time, nothing is written to the account, and nothing of theirs is a mention or a link in what the bot says.
  */
 export async function throwGarbage({ batches, atOnce, seed }: { batches: number; atOnce: number; seed: number }) {
   const world = await startWorld({ env: { LOG_LEVEL: 'debug' } })
@@ -68,9 +68,10 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
         },
       })
       // What nobody acknowledges is answered with 404 by Bolt, after 3 s.
-      const answers = await Promise.all(requests.map((raw) => slack.sendRaw(raw)))
-      for (const { status, body } of answers) {
+      const answers = await Promise.all(requests.map((raw) => slack.sendRaw(raw).then((answer) => ({ ...answer, raw }))))
+      for (const { status, body, raw } of answers) {
         statuses[status] = (statuses[status] ?? 0) + 1
+        expect([status, raw]).toEqual([hasContent(raw) ? 200 : 400, raw])
         said.push(...markupIn(parsed(body), evilMarkup, 'answer'))
       }
       expect([...unescaped(), ...said]).toEqual([])

@@ -168,7 +168,7 @@ describe('several of one name', () => {
 
     await world.ada.click(choice, 'rename-this-one', { blockId, action: { value: '{"id":7}' } })
 
-    await untilWhisper(world.slack, people.ada, /Something went wrong on my side/)
+    await untilWhisper(world.slack, people.ada, /This button is out of date/)
     expect(world.slack.messages(ops)).toEqual([])
   })
 

@@ -21,6 +21,33 @@ test('over Socket Mode it is the same: asked, approved, followed and reported', 
   expect(metrics).toContain('lockkeeper_slack_call_duration_seconds_count{method="apps.connections.open",status="ok"} 1')
 })
 
+test('every envelope is acknowledged, also one that nothing listens to, and the bot goes on', async () => {
+  const world = await startWorld({ socketMode: true })
+  const user = { id: people.ada }
+  const view = { id: 'V1', blocks: [{ type: 'input', block_id: 'reason' }] }
+  const anything: [type: string, payload: unknown, answer: unknown][] = [
+    ['interactive', { type: 'shortcut', callback_id: 'c', user }, {}],
+    ['interactive', { type: 'view_closed', user, view }, {}],
+    ['interactive', { type: 'block_suggestion', action_id: 'a', value: 'we' }, { options: [] }],
+    ['interactive', { type: 'view_submission', user: null, view }, expect.objectContaining({ response_action: 'errors' })],
+    ['interactive', null, {}],
+    ['slash_commands', { command: '/infra', text: null }, expect.objectContaining({ response_type: 'ephemeral' })],
+    ['events_api', { type: 'event_callback', event: { type: 'function_executed', function: {} } }, {}],
+    ['events_api', { type: 'event_callback', event: { type: 'reaction_added', user: null, item: null } }, {}],
+    // The client throws for an envelope of the Events API without an event.
+    ['events_api', { type: 'app_rate_limited', minute_rate_limited: 1_518_467_820 }, {}],
+    ['events_api', null, {}],
+    ['a_type_to_come', { any: 'thing' }, {}],
+  ]
+
+  const answers: unknown[] = []
+  for (const [type, payload] of anything) answers.push(await world.slack.sendEnvelope(type, payload))
+
+  expect(answers).toEqual(anything.map(([, , answer]) => answer))
+  await world.ada.command('/infra help', { channel: ops })
+  await untilWhisper(world.slack, people.ada, /What you can ask me/)
+})
+
 test('when Slack refreshes the connection, the bot is back by itself', async () => {
   const world = await startWorld({ socketMode: true })
 

@@ -9,10 +9,14 @@ const away = new ApiUnreachableError({ operation: 'elasticIps.list', requestSent
 function setUp() {
   const counted: string[] = []
   const lines: unknown[] = []
-  const line = (_: unknown, text?: unknown) => void lines.push(text)
+  const fields: unknown[] = []
+  const line = (about: unknown, text?: unknown) => {
+    fields.push(about)
+    lines.push(text)
+  }
   const log = { info: line, warn: line, error: line }
   const trouble = createTrouble({ log: log as never, count: (place) => void counted.push(place) })
-  return { counted, lines, log: log as never, trouble }
+  return { counted, lines, fields, log: log as never, trouble }
 }
 
 describe('what goes wrong', () => {
@@ -40,6 +44,36 @@ describe('what goes wrong', () => {
       trouble.told(error, { at: 'command' })
     expect(counted).toEqual(['people', 'people', 'people', 'people'])
     expect(lines).toEqual(['refused', ...Array(6).fill('a person was told of an error')])
+  })
+})
+
+describe('what Slack sent and nobody took', () => {
+  it('has one line for each kind, and for each member that was missing', () => {
+    const { counted, lines, fields, trouble } = setUp()
+    const unreadable = [
+      { kind: 'block_actions', members: ['user'] },
+      { kind: 'block_actions', members: ['user'] },
+      { kind: 'block_actions', members: ['actions'] },
+      { kind: 'view_submission', members: ['user'] },
+    ]
+
+    for (const one of unreadable) trouble.untaken({ ...one, why: 'unreadable' })
+    for (const kind of ['shortcut', 'shortcut', 'block_actions']) trouble.untaken({ kind, why: 'unheard' })
+
+    const could = expect.stringMatching(/could not be read/)
+    const handle = expect.stringMatching(/does not handle/)
+    expect(lines).toEqual([could, could, could, handle, handle])
+    expect(fields).toEqual([unreadable[0], unreadable[2], unreadable[3], { kind: 'shortcut' }, { kind: 'block_actions' }])
+    // What nothing listens to is nothing that went wrong.
+    expect(counted).toEqual(['slack', 'slack', 'slack', 'slack'])
+  })
+
+  it('is told apart by 200 kinds at most, because kinds come from outside', () => {
+    const { lines, trouble } = setUp()
+
+    for (let kind = 0; kind < 300; kind += 1) trouble.untaken({ kind: `kind_${kind}`, why: 'unheard' })
+
+    expect(lines).toHaveLength(200)
   })
 })
 

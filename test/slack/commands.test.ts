@@ -202,10 +202,13 @@ describe('a list', () => {
     expect(done).toEqual([{ gate: 'read' }])
   })
 
-  it('of a command that there is no more says so', async () => {
+  it.each([
+    ['of a command that there is no more', { command: 'sites', args: [], page: 0 }],
+    ['whose button carries nothing that can be read', null],
+  ])('%s says so', async (_, value) => {
     const { click, shown } = setUp()
 
-    await click(pageActionIds.previous, { command: 'sites', args: [], page: 0 })
+    await click(pageActionIds.previous, value)
 
     expect(shown).toMatchObject([
       { how: 'whisper', message: { text: 'This list is from another version of me. Ask for it again with the command.' } },

@@ -7,6 +7,7 @@ import { type ListenOptions, listen } from '../../src/slack/listen.ts'
 import type { Message } from '../../src/slack/messenger.ts'
 import { modal } from '../../src/slack/modal.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
+import type { Untaken } from '../../src/slack/read-payload.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 
 const ada = { id: 'U0ADA00001', team_id: 'T0NIMBUS01' }
@@ -132,6 +133,7 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
   const answers: string[] = []
   const homes: [string, string | undefined][] = []
   const acked: unknown[] = []
+  const untaken: Untaken[] = []
   const form = (name: string): FormHandler<{ triggerId: string }> => ({
     form: () => modal({ title: name, blocks: [] }),
     allow: async () => void handled.push(`allow ${name}`),
@@ -185,6 +187,7 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
     },
     respond: (_, message) => say(message),
     isFirstDelivery,
+    onUntaken: (one) => void untaken.push(one),
     onError: () => {},
   }
   const listening = listen(app, options)
@@ -205,7 +208,7 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
     return acks
   }
 
-  return { registered, handled, gated, answers, homes, acked, deliver, settle: listening.settle }
+  return { registered, handled, gated, answers, homes, acked, untaken, deliver, settle: listening.settle }
 }
 
 const refuse = async () => {
@@ -398,6 +401,69 @@ describe('what comes twice', () => {
       await registered.find(({ method }) => method === 'command')?.listener({ body, ack: async () => void acks.push('ack') })
 
     expect([acks, gated, done]).toEqual([['ack', 'ack'], ['asked'], ['ran']])
+  })
+})
+
+describe('a form that cannot be taken', () => {
+  const submission = { type: 'view_submission', user: ada }
+  const blocks = [{ type: 'input', block_id: 'reason' }]
+
+  it.each<[string, object, Untaken]>([
+    [
+      'its id is not known',
+      { callback_id: 'long-gone', private_metadata: metadata },
+      { kind: 'view_submission', why: 'unheard', members: ['view.callback_id'] },
+    ],
+    [
+      'its id is the name of what every object has',
+      { callback_id: 'constructor', private_metadata: metadata },
+      { kind: 'view_submission', why: 'unheard', members: ['view.callback_id'] },
+    ],
+    [
+      'what it carries along is null',
+      { callback_id: 'send', private_metadata: null },
+      { kind: 'view_submission', why: 'unreadable', members: ['view.private_metadata'] },
+    ],
+  ])('stays as it was filled in, because %s', async (_, view, noted) => {
+    const { deliver, handled, gated, untaken } = setUp()
+
+    const acks = await deliver('view', { ...submission, view: { id: 'V1', blocks, ...view } })
+
+    expect(acks).toEqual([{ response_action: 'errors', errors: { reason: expect.stringMatching(/^This form is out of date/) } }])
+    expect([handled, gated, untaken]).toEqual([[], [], [noted]])
+  })
+})
+
+describe('an id that is the name of what every object has', () => {
+  it.each(['constructor', '__proto__', 'toString'])('is not known: %s', async (id) => {
+    const { deliver, answers, handled } = setUp()
+
+    await deliver('action', click({ action_id: id }, { channel: { id: 'C0OPS00001' } }))
+    const [choices] = await deliver('options', { type: 'block_suggestion', action_id: id, user: ada })
+
+    expect([answers, handled]).toEqual([[expect.stringMatching(/This button/)], []])
+    expect(JSON.stringify(choices)).toContain('This form is out of date')
+  })
+})
+
+describe('what comes without the id by which a repeat is known', () => {
+  it.each<[string, string, object, object]>([
+    ['a command', 'command', deliveries.command?.['a command']?.body ?? {}, { trigger_id: null }],
+    [
+      'a click',
+      'action',
+      click({ action_id: 'press', value: 'v' }, { channel: { id: 'C0OPS00001' } }),
+      { trigger_id: null, actions: [{ action_id: 'press', block_id: 'b', action_ts: null }] },
+    ],
+    ['a look at the Home tab', 'event', deliveries.event?.['a look at the Home tab']?.body ?? {}, { event_id: null }],
+  ])('is taken for no repeat: %s', async (_, method, body, without) => {
+    const keys: string[] = []
+    const { deliver } = setUp({ isFirstDelivery: async (key) => keys.push(key) > 0 })
+
+    for (const one of [body, body, { ...body, ...without }, { ...body, ...without }]) await deliver(method, one)
+
+    expect(keys[1]).toBe(keys[0])
+    expect(new Set(keys).size).toBe(3)
   })
 })
 

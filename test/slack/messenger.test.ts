@@ -44,6 +44,26 @@ describe.each([
   })
 })
 
+test('a message is sent with the arguments that Slack documents for the method, and no others', async () => {
+  const sent: Record<string, string[]> = {}
+  const record = (method: string) => async (args: object) => {
+    sent[method] = Object.keys(args).toSorted()
+    return { ok: true, ts: '1.1', channel: 'C0OPS' }
+  }
+  const chat = { postMessage: record('post'), update: record('update'), postEphemeral: record('whisper') }
+  const messenger = createMessenger({ client: { chat } as unknown as WebClient, botUserId: () => 'U1' })
+
+  await messenger.post({ channelId: 'C0OPS', threadTs: '1.0', broadcast: true, key: 'r1/card' }, message)
+  await messenger.update({ channelId: 'C0OPS', ts: '1.1', key: 'r1/card' }, message)
+  await messenger.whisper({ channelId: 'C0OPS', userId: 'U2' }, message)
+
+  expect(sent).toEqual({
+    post: ['blocks', 'channel', 'link_names', 'metadata', 'parse', 'reply_broadcast', 'text', 'thread_ts', 'unfurl_links', 'unfurl_media'],
+    update: ['blocks', 'channel', 'link_names', 'metadata', 'parse', 'text', 'ts'],
+    whisper: ['blocks', 'channel', 'link_names', 'parse', 'text', 'user'],
+  })
+})
+
 describe('a lost message is looked for', () => {
   const own = { ts: '7.1', user: 'U1', metadata: { event_payload: { key: 'r1/card' } } }
   const where = { channelId: 'C0OPS', key: 'r1/card', oldestMs: 60_900 }

@@ -7,6 +7,7 @@ import type { Command, CommandCall } from '../../slack/commands.ts'
 import { Refusal, toUserWords } from '../../slack/errors.ts'
 import type { Click, Submission, SubmissionAnswer } from '../../slack/interaction.ts'
 import { notice } from '../../slack/notice.ts'
+import { readJson } from '../../slack/payloads.ts'
 import { isChoice, keepChoice } from '../../slack/picker.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
 import type { Feature } from '../feature.ts'
@@ -38,7 +39,9 @@ export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts
 
   /** One of several of the same name was chosen: the buttons go, and the rest is as if its id had been typed. */
   async function choose({ value, origin, deliveryKey, answer }: Click): Promise<void> {
-    const { id, name, command } = RenameButton.parse(JSON.parse(value))
+    const button = readJson(RenameButton, value)
+    if (!button) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
+    const { id, name, command } = button
     const input = { virtualMachineId: id, name }
     const outcome = await ask({ change, input, origin: { ...origin, command }, reason: undefined, deliveryKey })
     await answer.replace(notice(askedWords(outcome)))

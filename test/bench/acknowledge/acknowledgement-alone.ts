@@ -11,8 +11,11 @@ const settings = {
   apiUrl: new URL(process.env.SLACK_API_URL ?? ''),
   port: 0,
 }
-const app = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' }, slackLogger(createLog({ level: 'info' })) as never)
 const nothing = async () => {}
+const app = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' }, slackLogger(createLog({ level: 'info' })) as never, {
+  respond: nothing as never,
+  onUntaken: (untaken) => console.error(untaken),
+})
 listen(app, {
   interactions: { command: { formFor: () => undefined, run: nothing }, clicks: {}, submissions: {}, options: {}, home: nothing },
   authorize: nothing,

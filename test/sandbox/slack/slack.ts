@@ -296,6 +296,8 @@ export interface Slack {
   deliveries: readonly Delivery[]
   /** Posts any bytes to the bot's address. */
   sendRaw(request: RawRequest): Promise<{ status: number; body: string }>
+  /** Sends anything in an envelope over Socket Mode, and gives what its acknowledgement carried. Throws where none comes in time. */
+  sendEnvelope(type: string, payload: unknown): Promise<unknown>
 
   archive(channel: string): void
   unarchive(channel: string): void

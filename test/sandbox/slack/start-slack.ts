@@ -176,6 +176,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     faults: faults.control,
     deliveries,
     sendRaw: transport.sendRaw,
+    sendEnvelope: transport.sendEnvelope,
 
     archive: (channel) => directory.setArchived(channel, true),
     unarchive: (channel) => directory.setArchived(channel, false),

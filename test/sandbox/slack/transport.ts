@@ -115,6 +115,13 @@ export function createTransport(options: TransportOptions) {
       if (result.outcome !== 'answered') throw new Error(`The bot did not answer: ${result.outcome}.`)
       return { status: result.status, body: result.body }
     },
+
+    async sendEnvelope(type: string, payload: unknown): Promise<unknown> {
+      const envelope = { envelope_id: randomUUID(), payload, type, accepts_response_payload: type !== 'events_api' }
+      const result = await socketMode.send(envelope.envelope_id, JSON.stringify(envelope), deadlineMs)
+      if (result.outcome !== 'answered') throw new Error(`The bot did not acknowledge: ${result.outcome}.`)
+      return result.payload
+    },
   }
 }
 export type Transport = ReturnType<typeof createTransport>
