@@ -114,6 +114,32 @@ test('a plan of which little is told', async () => {
   `)
 })
 
+const usd = { hour: 0.05, month: 36.5 }
+
+test.each([
+  ['a note among the prices', { USD: usd, note: 'excluding tax', EUR: 5, GBP: ['0.04'], CHF: true }, [{ currency: 'USD', ...usd }]],
+  [
+    'a price in a shape of its own',
+    { USD: usd, EUR: { hour: { amount: 4 }, month: '31' } },
+    [
+      { currency: 'USD', ...usd },
+      { currency: 'EUR', hour: undefined, month: 31 },
+    ],
+  ],
+  ['a list in place of prices', [usd], []],
+  ['words in place of prices', 'on request', []],
+])('%s: what cannot be read as a price is lost, and not the plan', async (_, pricing, prices) => {
+  const skipped: unknown[] = []
+  const plan = { ...sample.plan, attributes: { ...sample.plan.attributes, regions: [{ name: 'Japan', pricing }] } }
+  const { api } = await startClient(page([plan, { ...sample.plan, id: 'plan_5' }]), { onSkipped: (report) => skipped.push(report) })
+
+  const [first, ...others] = await api.plans.list()
+
+  expect(first?.regions[0]?.prices).toEqual(prices)
+  expect(others).toMatchObject([{ id: 'plan_5' }])
+  expect(skipped).toEqual([])
+})
+
 test('allowed addresses in a form that is not known are shown, since none would mean from everywhere', async () => {
   const { api } = await startClient(
     page([
