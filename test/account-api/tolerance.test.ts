@@ -30,6 +30,18 @@ test('values that are not known yet, and new fields', async () => {
   expect(await api.elasticIps.get('eip_7f3a')).toMatchObject({ status: 'frozen' })
 })
 
+test('an Elastic IP that is pending is read as it is: without an id left out, with one listed', async () => {
+  const pending = { ...bare, address: '203.0.113.11', status: 'pending' }
+  const { api } = await startClient(
+    page([
+      { id: null, attributes: pending },
+      { id: 'eip_2', attributes: pending },
+    ]),
+  )
+
+  expect(await api.elasticIps.list()).toMatchObject([{ id: 'eip_2', address: '203.0.113.11', status: 'pending', server: undefined }])
+})
+
 test('an Elastic IP that is still being provisioned has no id and is left out, which is nothing to report', async () => {
   const skipped: unknown[] = []
   const { api } = await startClient(page([{ ...sample.elasticIp, id: null }, sample.elasticIp]), {

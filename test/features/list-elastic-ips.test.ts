@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
+import { elasticIpListing } from '../../src/features/list-elastic-ips/index.ts'
+
+const active: ElasticIp = {
+  id: 'eip_1',
+  address: '203.0.113.10',
+  status: 'active',
+  server: { id: 'sv_1', hostname: 'web-1' },
+  project: { id: 'proj_1', name: 'Storefront', slug: 'storefront' },
+  site: { id: 'site_ash', name: 'Ashburn', slug: 'ASH' },
+}
+const pending: ElasticIp = { ...active, id: 'eip_2', address: '203.0.113.11', status: 'pending', server: undefined, site: undefined }
+
+test('an Elastic IP that is pending is shown with its status, and found by it', () => {
+  const listing = elasticIpListing([pending, active], [])
+
+  expect(listing.rows.map(String)).toMatchInlineSnapshot(`
+    [
+      ":large_green_circle: *\`203.0.113.10\`* active on \`web-1\`  ·  Storefront  ·  Ashburn  ·  \`eip_1\`",
+      ":white_circle: *\`203.0.113.11\`* pending on no server  ·  Storefront  ·  \`eip_2\`",
+    ]
+  `)
+  expect(elasticIpListing([pending, active], ['pending']).rows).toHaveLength(1)
+})
