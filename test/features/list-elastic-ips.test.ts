@@ -18,7 +18,7 @@ test('an Elastic IP that is pending is shown with its status, and found by it', 
   expect(listing.rows.map(String)).toMatchInlineSnapshot(`
     [
       ":large_green_circle: *\`203.0.113.10\`* active on \`web-1\`  ·  Storefront  ·  Ashburn  ·  \`eip_1\`",
-      ":white_circle: *\`203.0.113.11\`* pending on no server  ·  Storefront  ·  \`eip_2\`",
+      ":white_circle: *\`203.0.113.11\`* pending, no server  ·  Storefront  ·  \`eip_2\`",
     ]
   `)
   expect(elasticIpListing([pending, active], ['pending']).rows).toHaveLength(1)
