@@ -53,7 +53,7 @@ const mostBlocks = 50
 
 /** One line: how it stands, and what happens next. */
 function statusLine({ request, description, rule, handoverLabel }: CardView): Mrkdwn {
-  const why = request.why ? mrkdwn` ${request.why}` : mrkdwn``
+  const why = whyWords(request)
   switch (request.state) {
     case 'waiting':
       return request.needsApproval
@@ -72,7 +72,7 @@ function statusLine({ request, description, rule, handoverLabel }: CardView): Mr
     case 'done':
       return tookNoTime(request) ? mrkdwn`:large_green_circle: *Done.*` : mrkdwn`:large_green_circle: *Done*, in ${timeTaken(request)}.`
     case 'failed':
-      return mrkdwn`:red_circle: *Failed.*${why}${request.next ? mrkdwn` ${request.next}` : mrkdwn``}`
+      return mrkdwn`:red_circle: *Failed.*${why}`
     case 'not-started':
       return mrkdwn`:red_circle: *Not started.*${why}`
     case 'superseded':
@@ -90,6 +90,15 @@ function statusLine({ request, description, rule, handoverLabel }: CardView): Mr
         ? mrkdwn`:alarm_clock: *Expired.*${why} Nothing was done.`
         : mrkdwn`:alarm_clock: *Expired*: nobody decided in time, and nothing was done.`
   }
+}
+
+/** Why it ended, and what to do next where that is not to request it again. */
+function whyWords({ why, next }: Request): Mrkdwn {
+  const sentences = [why, next].filter((sentence) => sentence !== undefined)
+  return joinMrkdwn(
+    sentences.map((sentence) => mrkdwn` ${sentence}`),
+    '',
+  )
 }
 
 function approversInWords(request: Request, rule: PolicyRule | undefined): Mrkdwn {
@@ -182,14 +191,13 @@ export function cardActions({
     case 'done':
       return reverseLabel ? [make('reverse', reverseLabel)] : []
     case 'failed':
-      return request.next === undefined ? [make('again', 'Request again')] : []
     case 'not-started':
     case 'superseded':
     case 'void':
     case 'rejected':
     case 'withdrawn':
     case 'expired':
-      return [make('again', 'Request again')]
+      return request.next === undefined ? [make('again', 'Request again')] : []
     default:
       return []
   }

@@ -345,6 +345,18 @@ describe('the buttons of a card', () => {
     `)
   })
 
+  test('offer no second try where asking for the same again is of no use, and the card says what to do instead', () => {
+    const next = "Contact the provider's support."
+    const ended = requestStates.map((state) => view({ request: requestFor({ state, why: 'web-2 is outdated.', next }) }))
+
+    expect(ended.flatMap(buttonsOf)).not.toContain('Request again')
+    for (const state of ['failed', 'not-started', 'void'] as const) {
+      const { text, blocks } = approvalCard(view({ request: requestFor({ state, why: 'web-2 is outdated.', next }) }))
+      expect(text).toContain("web-2 is outdated. Contact the provider's support.")
+      expect(JSON.stringify(blocks)).toContain("web-2 is outdated. Contact the provider's support.")
+    }
+  })
+
   test('carry which request and what was asked for, and have a place of their own at every revision', () => {
     const { id, hash } = requestFor()
     const blocks = (revision: number) =>

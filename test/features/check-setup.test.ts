@@ -135,6 +135,7 @@ describe('the ten mistakes', () => {
       [
         linesOf({ accountApi: { is: 'rejects', status: 401 } }),
         linesOf({ accountApi: { is: 'rejects', status: 403 } }),
+        linesOf({ accountApi: { is: 'lacks-feature' } }),
         linesOf({ accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: true } }),
         linesOf({ accountApi: { is: 'answers', known: false, name: undefined, readOnly: undefined } }),
         linesOf({ accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: undefined } }),
@@ -144,6 +145,8 @@ describe('the ten mistakes', () => {
       :x: *The API key* is rejected (401): nothing can be looked at, carried out or followed. *To mend it:* Set a valid INFRA_API_KEY, and start me again. What is under way is kept, and goes on then.
       *1 of 12 needs mending*
       :x: *The API key* is rejected (403): nothing can be looked at, carried out or followed. *To mend it:* See that the key may be used from the address that I run at, and by a member of the team; or set another INFRA_API_KEY and start me again.
+      *Nothing needs mending*, 1 is not known
+      :grey_question: *The API key* is accepted. Whether it may make changes could not be found out: a feature that listing keys needs is not enabled for the team. Ask the provider's support to enable it.
       *1 of 12 needs mending*
       :x: *The API key* \`lockkeeper\` is read-only: nothing can be changed with it. *To mend it:* Make a key that is not read-only, set it as INFRA_API_KEY, and start me again.
       *Nothing needs mending*, 1 is not known
