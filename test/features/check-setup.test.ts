@@ -11,6 +11,7 @@ import { diagnose, neededScopes, optionalScopes } from '../../src/features/check
 import type { SetupFacts } from '../../src/features/check-setup/facts.ts'
 import { look } from '../../src/features/check-setup/look.ts'
 import { report } from '../../src/features/check-setup/report.ts'
+import { charactersIn } from '../sandbox/slack/characters-in.ts'
 
 const granted = [...neededScopes, ...optionalScopes]
 const answering = (scopes: string[] | undefined) => ({ is: 'answers', afterMs: 120, scopes }) as const
@@ -307,7 +308,9 @@ test('a message holds it, however much is wrong, and what can be tried stays bel
     reading: { is: 'unreadable', why: 'no_such_subteam' } as const,
   }))
   const { blocks, text } = report(well.bot, diagnose({ ...well, groups }))
-  expect(blocks).toHaveLength(50)
+  expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
+  expect(blocks.length).toBeGreaterThan(30)
+  expect(JSON.stringify(blocks.at(-3))).toMatch(/\d\d more parts do not fit in here and are not shown/)
   expect(blocks.slice(-2).map(({ type }) => type)).toEqual(['actions', 'actions'])
   expect(text.length).toBeLessThanOrEqual(4_000)
 })
