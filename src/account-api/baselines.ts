@@ -5,6 +5,7 @@ import { loose, Named, text, toNamed, toNumber, toText } from './fields.ts'
 import type { Http } from './http.ts'
 import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
 
+/** Two shapes of a preview: the specification's, and the one of newer SDKs, with `plan` and without target, operating system and platforms. */
 const BaselineResponse = z.object({
   id: z.string(),
   attributes: z.object({
@@ -13,6 +14,7 @@ const BaselineResponse = z.object({
     target_type: text,
     operating_system: text,
     platforms: z.array(Named).nullish(),
+    plan: Named.nullish(),
     ssh_keys: z.array(z.object({ id: text, name: text, fingerprint: text })).nullish(),
     user_data: z.object({ id: text, description: text }).nullish(),
     disk_layout: z.array(z.object({ role: text, count: loose, raid_level: text, filesystem: text, mount_point: text })).nullish(),
@@ -28,8 +30,8 @@ const baseline = resourceKind(
     name: wire.name ?? id,
     description: wire.description ?? undefined,
     targetType: wire.target_type ?? undefined,
-    operatingSystem: wire.operating_system ?? undefined,
-    platforms: wire.platforms?.map(toNamed) ?? [],
+    operatingSystem: wire.operating_system,
+    platforms: toPlans(wire),
     sshKeys:
       wire.ssh_keys?.map((key) => ({
         id: key.id ?? undefined,
@@ -49,6 +51,12 @@ const baseline = resourceKind(
     createdAt: wire.created_at ?? undefined,
   }),
 )
+
+function toPlans({ platforms, plan }: z.infer<typeof BaselineResponse>['attributes']): Baseline['platforms'] {
+  const plans = platforms?.map(toNamed) ?? []
+  const isListed = plans.some(({ id }) => id !== undefined && id === plan?.id)
+  return plan && !isListed ? [...plans, toNamed(plan)] : plans
+}
 
 export function baselinesResource(http: Http, reportSkipped: ReportSkipped) {
   return {

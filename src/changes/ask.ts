@@ -83,7 +83,7 @@ export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: A
       await store.discard(request, `the card could not be posted: ${shown.error}`)
       throw new Refusal(refusedCard(shown.error))
     }
-    await wake(request.id, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
+    await wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
     return {
       is: shown.is === 'sent' ? 'posted' : 'card-delayed',
       requestId: request.id,

@@ -80,7 +80,7 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
     const inMs = nextAt - now + 50
     if (!due) {
       await store.putOff(request, inMs)
-      return wake(request.id, inMs)
+      return wake(request, inMs)
     }
     const reminded = await store.transition(request, {
       name: 'remind',
@@ -94,7 +94,7 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
     })
     // Somebody else reminds, or approves, at this moment: it is looked at anew.
     if (reminded.outcome === 'moved') return store.postpone([request.id], movedRetryMs)
-    await wake(request.id, inMs)
+    await wake(request, inMs)
     await showEverything(request.id)
   }
 

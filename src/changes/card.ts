@@ -4,6 +4,7 @@ import type { Description, Fact } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { actions, type ButtonParts, button, context, fields, header, message, wholeSection } from '../slack/blocks.ts'
+import { charactersIn, mostCharacters } from '../slack/characters.ts'
 import type { Message } from '../slack/messenger.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quote } from '../slack/text.ts'
 import { buttonValue, type CardButton, cardButtons } from './buttons.ts'
@@ -26,9 +27,13 @@ export interface CardView {
  * what is approved is what is shown. Pure.
  */
 export function approvalCard(view: CardView): Message {
+  return message({ text: fallbackText(view), blocks: cardBlocks(view) })
+}
+
+function cardBlocks(view: CardView): KnownBlock[] {
   const { description, environment } = view
   const title = header(`${environment ? `[${environment}] ` : ''}${description.title}`)
-  return message({ text: fallbackText(view), blocks: [title, ...cardBody(view), ...buttons(view)] })
+  return [title, ...cardBody(view), ...buttons(view)]
 }
 
 /** Everything that a card says, without its title and its buttons. Pure. */
@@ -44,16 +49,23 @@ export function cardBody(view: CardView): KnownBlock[] {
   ]
 }
 
-/** Whether a card shows all of it: what does not fit into one message cannot be approved. Pure. */
+/**
+ * Whether a card shows all of it, now and in every later state: what does not fit into one message cannot be asked for, so that nothing is
+ * approved that is not shown. Pure.
+ */
 export function fitsOnCard(view: CardView): boolean {
-  return 1 + cardBody(view).length + buttons(view).length <= mostBlocks
+  const blocks = cardBlocks(view)
+  return blocks.length <= mostBlocks && charactersIn(blocks) <= mostCharacters - laterCharacters
 }
 
 const mostBlocks = 50
 
+/** Room for what later states add: the approvals, a reason (500 characters, each up to five once it is escaped), and how it ended. */
+const laterCharacters = 5_000
+
 /** One line: how it stands, and what happens next. */
 function statusLine({ request, description, rule, handoverLabel }: CardView): Mrkdwn {
-  const why = request.why ? mrkdwn` ${request.why}` : mrkdwn``
+  const why = whyWords(request)
   switch (request.state) {
     case 'waiting':
       return request.needsApproval
@@ -72,7 +84,7 @@ function statusLine({ request, description, rule, handoverLabel }: CardView): Mr
     case 'done':
       return tookNoTime(request) ? mrkdwn`:large_green_circle: *Done.*` : mrkdwn`:large_green_circle: *Done*, in ${timeTaken(request)}.`
     case 'failed':
-      return mrkdwn`:red_circle: *Failed.*${why}${request.next ? mrkdwn` ${request.next}` : mrkdwn``}`
+      return mrkdwn`:red_circle: *Failed.*${why}`
     case 'not-started':
       return mrkdwn`:red_circle: *Not started.*${why}`
     case 'superseded':
@@ -90,6 +102,15 @@ function statusLine({ request, description, rule, handoverLabel }: CardView): Mr
         ? mrkdwn`:alarm_clock: *Expired.*${why} Nothing was done.`
         : mrkdwn`:alarm_clock: *Expired*: nobody decided in time, and nothing was done.`
   }
+}
+
+/** Why it ended, and what to do next where that is not to request it again. */
+function whyWords({ why, next }: Request): Mrkdwn {
+  const sentences = [why, next].filter((sentence) => sentence !== undefined)
+  return joinMrkdwn(
+    sentences.map((sentence) => mrkdwn` ${sentence}`),
+    '',
+  )
 }
 
 function approversInWords(request: Request, rule: PolicyRule | undefined): Mrkdwn {
@@ -182,14 +203,13 @@ export function cardActions({
     case 'done':
       return reverseLabel ? [make('reverse', reverseLabel)] : []
     case 'failed':
-      return request.next === undefined ? [make('again', 'Request again')] : []
     case 'not-started':
     case 'superseded':
     case 'void':
     case 'rejected':
     case 'withdrawn':
     case 'expired':
-      return [make('again', 'Request again')]
+      return request.next === undefined ? [make('again', 'Request again')] : []
     default:
       return []
   }

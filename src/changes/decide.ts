@@ -99,7 +99,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
   }
 
   async function wakeUp(request: Request): Promise<void> {
-    await wake(request.id, catalog.open(request).change.handover ? request.ttlMs : 0)
+    await wake(request, catalog.open(request).change.handover ? request.ttlMs : 0)
   }
 
   /** Whether the person may reject it, before they are asked for the reason. */
@@ -157,7 +157,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
     if (!(await store.isLatest(request)) || (holder !== undefined && holder !== request.id)) throw new Refusal(takenOver)
     const audit = { by: origin.userId, rule }
     await decide(request, origin.userId, { name: 'watch-again', from: ['unwatched'], to: 'following', dueInMs: 0, audit })
-    await wake(request.id)
+    await wake(request)
   }
 
   function authorizeOwnerOrApprover(request: Request, origin: Origin): Promise<string> {

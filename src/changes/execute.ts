@@ -1,7 +1,7 @@
 import { ApiError, ApiUnreachableError, certainlyNotApplied, isKeyRefused, UserError } from '../domain/errors.ts'
 import { isGenuine } from '../domain/payload.ts'
 import type { Request } from '../domain/request.ts'
-import { apiErrorSentence, toUserMessage } from '../slack/errors.ts'
+import { apiErrorSentence, explainRefusal, refusedWrite, toUserMessage } from '../slack/errors.ts'
 import type { Audit } from './audit.ts'
 import type { Catalog, Opened } from './catalog.ts'
 import { answerOf, listenForAnswer } from './heard-answer.ts'
@@ -110,9 +110,15 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
       }
       onApiError(error)
       if (toUserMessage(error) === undefined) throw error
+      if (isForGood(error)) return refusedAtLook(request, error)
       await putOff(request, error)
     }
     return undefined
+  }
+
+  async function refusedAtLook(request: Request, error: ApiError): Promise<undefined> {
+    const set = refusedWrite(error, 'Nothing was sent and nothing was changed.')
+    return end(request, { name: 'give-up', from: ['approved'], to: 'not-started', set })
   }
 
   async function putOff(request: Request, error?: unknown): Promise<undefined> {
@@ -147,14 +153,14 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
   }
 
   async function refused(request: Request, error: unknown): Promise<void> {
-    const why =
+    const set =
       error instanceof ApiUnreachableError
-        ? 'The account API could not be reached, so nothing was sent and nothing was changed.'
+        ? { why: 'The account API could not be reached, so nothing was sent and nothing was changed.' }
         : error instanceof ApiError
-          ? `${apiErrorSentence(error)} Nothing was changed.`
-          : 'Nothing was sent.'
+          ? refusedWrite(error, 'Nothing was changed.')
+          : { why: 'Nothing was sent.' }
     const to = error instanceof ApiError ? 'failed' : 'not-started'
-    await end(request, { name: 'end', from: ['starting'], to, set: { why }, audit: { result: `${answerOf(error)}. ${why}` } })
+    await end(request, { name: 'end', from: ['starting'], to, set, audit: { result: `${answerOf(error)}. ${set.why}` } })
   }
 
   async function end(request: Request, step: Omit<Transition, 'stamp' | 'reports'>): Promise<undefined> {
@@ -163,3 +169,8 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
   }
 }
 export type Execute = ReturnType<typeof createExecute>
+
+/** Whether waiting does not help: the account API says no to what was asked for, and will say so again. */
+function isForGood(error: unknown): error is ApiError {
+  return error instanceof ApiError && explainRefusal(error).next !== undefined
+}

@@ -56,7 +56,7 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
       throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest)
     }
     // Should this process end before it has shown what it issues, somebody takes it back.
-    await wake(request.id, timings.handoverMs)
+    await wake(request, timings.handoverMs)
     await issueAndShow({ request, handover, input: opened.input, facts, startedAt, takenBackFrom }, click)
     await show(request.id)
   }

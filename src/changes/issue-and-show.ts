@@ -1,8 +1,8 @@
 import type { Handover, Issued } from '../domain/change.ts'
-import { certainlyNotApplied, StoreUnavailableError } from '../domain/errors.ts'
+import { ApiError, certainlyNotApplied, StoreUnavailableError } from '../domain/errors.ts'
 import type { Request } from '../domain/request.ts'
 import type { Timings } from '../domain/timings.ts'
-import { toUserMessage, toUserWords } from '../slack/errors.ts'
+import { type RefusalWords, refusedWrite, toUserMessage, toUserWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interaction.ts'
 import { notice } from '../slack/notice.ts'
 import type { ShowSecret } from '../slack/show-secret.ts'
@@ -69,7 +69,7 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
         await click.answer.whisper(notice(notConfirmed))
         return undefined
       }
-      await endFailed(request, { why: `${toUserMessage(error) ?? 'The account API refused.'} Nothing was made.` })
+      await endFailed(request, notMade(error))
       const words = toUserWords(error)
       if (words) await click.answer.whisper(notice(mrkdwn`${words} Nothing was made.`))
       return undefined
@@ -101,7 +101,14 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
     await click.answer.whisper(notice(mrkdwn`${told.why} ${told.next ?? 'Ask for it again.'}`))
   }
 
-  async function endFailed(request: Request, told: { why: string; next?: string }): Promise<void> {
+  async function endFailed(request: Request, told: RefusalWords): Promise<void> {
     await store.transition(request, { name: 'end', from: ['starting'], to: 'failed', set: told, stamp: ['endedAt'], reports: ['ended'] })
   }
+}
+
+function notMade(error: unknown): RefusalWords {
+  const nothing = 'Nothing was made.'
+  return error instanceof ApiError
+    ? refusedWrite(error, nothing)
+    : { why: `${toUserMessage(error) ?? 'The account API refused.'} ${nothing}` }
 }

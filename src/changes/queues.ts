@@ -1,5 +1,6 @@
 import { type ConnectionOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
+import type { Request } from '../domain/request.ts'
 import type { Keys } from './keys.ts'
 
 const schedulerId = 'tick'
@@ -10,8 +11,11 @@ export const horizonMs = 60_000
 /** A tick that is so much late, beyond a few intervals, does not come any more. */
 const overdueMs = 2_000
 
-/** Wakes a request up: now, or when it is due. A wake-up that is lost is made up for by the set of what is due. */
-export type Wake = (id: string, delayMs?: number) => Promise<void>
+/**
+ * Wakes a request up: now, or when it is due. A lost wake-up does no harm, because ticks also find what is due. The worker needs only
+ * the id; kind and resource are for people who read a dashboard of BullMQ.
+ */
+export type Wake = (request: Pick<Request, 'id' | 'kind' | 'resource'>, delayMs?: number) => Promise<void>
 
 /** What both sides need: those that ask (to wake) and those that work. `redis` stays the caller's, who closes it. */
 export function createQueues({
@@ -36,9 +40,9 @@ export function createQueues({
   for (const queue of [wakeUps, ticks]) queue.on('error', onError)
 
   /** Never throws: the due set and the watchdog see to what a lost wake-up should have done. */
-  async function wake(id: string, delayMs = 0): Promise<void> {
+  async function wake({ id, kind, resource }: Parameters<Wake>[0], delayMs = 0): Promise<void> {
     try {
-      await wakeUps.add('wake', { id }, { delay: delayMs })
+      await wakeUps.add(kind, { id, kind, resource }, { delay: delayMs })
       if (delayMs < horizonMs) await startTicking()
     } catch (error) {
       onError(error)

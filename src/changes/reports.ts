@@ -115,11 +115,11 @@ function endSentence({ request, description, done }: ReportView): Mrkdwn {
     case 'failed':
       return mrkdwn`:red_circle: *Failed:* “${description.sentence}”. ${why} ${afterFailure(request)}`
     case 'not-started':
-      return mrkdwn`:red_circle: *Not started:* “${description.sentence}”. ${why} ${stillWanted}`
+      return mrkdwn`:red_circle: *Not started:* “${description.sentence}”. ${why} ${request.next ?? stillWanted}`
     case 'superseded':
       return mrkdwn`:large_orange_circle: *Superseded:* “${description.sentence}”. ${why} I leave it as it is.`
     case 'void':
-      return mrkdwn`:large_orange_circle: *Nothing was done:* “${description.sentence}” was approved, but the account has changed since it was asked for. ${why} ${stillWanted}`
+      return mrkdwn`:large_orange_circle: *Nothing was done:* “${description.sentence}” was approved, but the account has changed since it was asked for. ${why} ${request.next ?? stillWanted}`
     case 'expired':
       if (request.why) return mrkdwn`:alarm_clock: *Expired:* “${description.sentence}”. ${why} Nothing was done.`
       return mrkdwn`:alarm_clock: *Expired:* nobody decided “${description.sentence}” in time, and nothing was done. ${stillWanted}`

@@ -27,6 +27,7 @@ const usualWatchdogMs = 5_000
 /** What could not be attended to is not tried at every tick. */
 const unfitMs = 10 * 60_000
 
+/** A job also says its kind and resource, which an earlier version left out: the record has both. */
 const WakeJob = z.object({ id: z.string() })
 
 interface WatchParts {

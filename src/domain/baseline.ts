@@ -13,11 +13,11 @@ export interface Baseline {
   /** The id where the account API tells no name. */
   name: string
   description: string | undefined
-  /** `all_servers`, `custom` or `platforms`; an open set. */
+  /** `all_servers`, `custom` or `platforms`; an open set. Absent in the newer shape, which has a `plan` instead. */
   targetType: string | undefined
-  /** Slug of the expected operating system. */
-  operatingSystem: string | undefined
-  /** The plans it applies to; only when `targetType` is `platforms`. */
+  /** Slug of the expected operating system; null where any will do, undefined where the account API does not tell. */
+  operatingSystem: string | null | undefined
+  /** The plans it applies to: those of `platforms`, and `plan` in the newer shape. */
   platforms: { id: string | undefined; name: string | undefined; slug: string | undefined }[]
   sshKeys: { id: string | undefined; name: string | undefined; fingerprint: string | undefined }[]
   userData: { id: string; description: string | undefined } | undefined

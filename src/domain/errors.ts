@@ -33,9 +33,17 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether it is about the key, whatever was asked: it is rejected, or may not do this. */
-export function isKeyRefused({ status }: ApiError): boolean {
-  return status === 401 || status === 403
+/**
+ * Whether the team lacks the feature flag that an operation needs (`elastic_ips`, `baselines_api`): 403 with the code
+ * `FEATURE_NOT_ENABLED`. The key itself is fine.
+ */
+export function isFeatureMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 403 && error.codes.some((code) => code.toUpperCase() === 'FEATURE_NOT_ENABLED')
+}
+
+/** Whether the account API rejects the key (401), or does not let it do this (403). */
+export function isKeyRefused(error: ApiError): boolean {
+  return error.status === 401 || (error.status === 403 && !isFeatureMissing(error))
 }
 
 /** The account API answered with something that does not fit our schema (HTML, cut short, too large, a redirect). Never carries the body's text. */
@@ -86,7 +94,7 @@ export function isUnanswered(error: unknown): boolean {
 
 /** Whether somebody is told no, with a reason that lies in what they asked for. All other errors are trouble: a rejected key, too. */
 export function isRefusal(error: unknown): boolean {
-  if (error instanceof UserError) return true
+  if (error instanceof UserError || isFeatureMissing(error)) return true
   return error instanceof ApiError && error.status < 500 && ![401, 403, 408, 429].includes(error.status)
 }
 

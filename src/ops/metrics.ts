@@ -37,6 +37,12 @@ const moveBuckets = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
 
 /**
+ * Gauges of prom-client whose names end like those of counters, which `promtool check metrics` reports. They are the sums of gauges by
+ * type that stay: `nodejs_active_handles` and the like.
+ */
+const misnamedGauges = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
+/**
  * What operators see of the bot, in Prometheus' format (prometheus.io/docs/practices/naming: base units, `_total` for counters). Labels
  * are small sets of our own words: never an id, a name or a text from outside.
  */
@@ -44,6 +50,7 @@ export function createMetrics({ snapshot, keepMs = usualKeepMs, waitMs = usualWa
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  for (const name of misnamedGauges) registry.removeSingleMetric(name)
 
   const transitions = new Counter({
     name: 'lockkeeper_request_transitions_total',

@@ -9,6 +9,7 @@ import type {
   RadioButtons,
   StaticSelect,
 } from '@slack/web-api'
+import { charactersIn, mostCharacters } from './characters.ts'
 import { splitMrkdwn, truncate } from './cut-text.ts'
 import type { Message } from './messenger.ts'
 import { type Mrkdwn, mrkdwn } from './text.ts'
@@ -204,17 +205,36 @@ export function placeholderOf(text: string | undefined): { placeholder?: PlainTe
 export function message({ text, blocks }: { text: Mrkdwn; blocks: KnownBlock[] }): Message {
   return {
     text: truncate(text.text.trim() || nothing, limits.messageText, 'mrkdwn'),
-    blocks: limitBlocks(blocks, { most: limits.blocksPerMessage, tables: limits.tablesPerMessage }),
+    blocks: limitBlocks(blocks, { most: limits.blocksPerMessage, tables: limits.tablesPerMessage, characters: mostCharacters }),
   }
 }
 
-/** At most so many blocks, and so many tables among them; the last block says how many were left out. */
-export function limitBlocks(blocks: KnownBlock[], { most, tables }: { most: number; tables: number }): KnownBlock[] {
+export interface BlockLimits {
+  most: number
+  tables: number
+  /** In all of them together. */
+  characters: number
+}
+
+/** The words about what was left out are shorter than this. */
+const noteCharacters = 100
+
+/** As many blocks from the beginning as these limits allow; where some were left out, the last block says how many. */
+export function limitBlocks(blocks: KnownBlock[], { most, tables, characters }: BlockLimits): KnownBlock[] {
   let tablesSeen = 0
   const allowed = blocks.filter((block) => block.type !== 'table' || ++tablesSeen <= tables)
-  if (allowed.length === blocks.length && blocks.length <= most) return blocks
-  const kept = allowed.slice(0, most - 1)
+  if (allowed.length === blocks.length && blocks.length <= most && charactersIn(blocks) <= characters) return blocks
+  const kept = firstWithin(allowed.slice(0, most - 1), characters - noteCharacters)
   return [...kept, ...context([mrkdwn`:warning: ${blocks.length - kept.length} more parts do not fit in here and are not shown.`])]
+}
+
+function firstWithin(blocks: KnownBlock[], characters: number): KnownBlock[] {
+  let left = characters
+  const end = blocks.findIndex((block) => {
+    left -= charactersIn(block)
+    return left < 0
+  })
+  return end === -1 ? blocks : blocks.slice(0, end)
 }
 
 function id(name: string, text: string): string {

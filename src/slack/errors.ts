@@ -1,4 +1,4 @@
-import { ApiContractError, ApiError, ApiUnreachableError, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
 
 /** A refusal in Slack's mrkdwn, with mentions of people and channels in it. */
@@ -12,13 +12,29 @@ export class Refusal extends UserError {
   }
 }
 
-/** The refusals of the account API that its reference documents, in our words. */
-const codes: Record<string, string> = {
-  ELASTIC_IP_NOT_ACTIVE: 'The Elastic IP is not active, so it cannot be moved now.',
-  SERVER_NOT_IN_PROJECT: 'The server is not in the same project as the Elastic IP.',
-  SITE_NOT_SUPPORTED: 'The site does not support Elastic IPs.',
-  SERVER_NETWORK_INCOMPATIBLE: 'The network of the server does not fit the Elastic IP.',
-  SITE_MISMATCH: 'The server is not in the same site as the Elastic IP.',
+/** Why the account API refused. `next`: what to do instead, only where the same request cannot succeed a second time. Each a sentence or two. */
+export interface RefusalWords {
+  why: string
+  next?: string
+}
+
+/** Refusals that the reference of the account API documents, by code. */
+const documented = new Map<string, RefusalWords>([
+  ['ELASTIC_IP_NOT_ACTIVE', { why: 'The Elastic IP is not active, so it cannot be moved now.' }],
+  ['SERVER_NOT_IN_PROJECT', { why: 'The server is not in the same project as the Elastic IP.' }],
+  ['SITE_NOT_SUPPORTED', { why: 'The site does not support Elastic IPs.', next: "Ask the provider's support which sites do." }],
+  ['SERVER_NETWORK_INCOMPATIBLE', { why: "This server's network configuration is outdated.", next: "Contact the provider's support." }],
+  ['SITE_MISMATCH', { why: 'The server is not in the same site as the Elastic IP.' }],
+])
+
+/** What needs a feature flag of the team, by the first word of an operation's name. */
+const flagged = new Map<string, RefusalWords>([
+  ['elasticIps', notEnabled('Elastic IPs', 'elastic_ips')],
+  ['baselines', notEnabled('Baselines', 'baselines_api')],
+])
+
+function notEnabled(what: string, flag: string): RefusalWords {
+  return { why: `${what} are not enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
 }
 
 /** Told when the work takes longer than an answer may wait. */
@@ -52,10 +68,35 @@ export function toUserMessage(error: unknown): string | undefined {
   return undefined
 }
 
-/** What a refusal of the account API means. */
+/** What a refusal of the account API means, and what to do. */
 export function apiErrorSentence(error: ApiError): string {
-  const known = error.codes.map((code) => codes[code]).find((sentence) => sentence !== undefined)
-  if (known) return known
+  const { why, next } = explainRefusal(error)
+  return next === undefined ? why : `${why} ${next}`
+}
+
+/** The same in two parts: for a request that was refused, whose card offers no second try where there is a `next`. */
+export function explainRefusal(error: ApiError): RefusalWords {
+  if (isFeatureMissing(error)) return featureMissing(error)
+  const known = error.codes.map((code) => documented.get(code.toUpperCase())).find((words) => words !== undefined)
+  return known ?? { why: statusSentence(error) }
+}
+
+/** For the record of a refused write. `nothing` is a sentence that says that it had no effect; reason and next step stay side by side. */
+export function refusedWrite(error: ApiError, nothing: string): RefusalWords {
+  const { why, next } = explainRefusal(error)
+  return next === undefined ? { why: `${why} ${nothing}` } : { why: `${nothing} ${why}`, next }
+}
+
+function featureMissing(error: ApiError): RefusalWords {
+  const [resource = ''] = error.operation.split('.')
+  const unnamed = {
+    why: `This needs a feature that is not enabled for the team.${said(error)}`,
+    next: "Ask the provider's support to enable it.",
+  }
+  return flagged.get(resource) ?? unnamed
+}
+
+function statusSentence(error: ApiError): string {
   if (error.status === 401)
     return "The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY."
   if (error.status === 403)

@@ -2,8 +2,13 @@ import type { KnownBlock, ModalView } from '@slack/web-api'
 import { limitBlocks } from './blocks.ts'
 import { exact, plain } from './text-objects.ts'
 
-// Tables are for messages and the Home tab.
-const limits = { blocks: { most: 100, tables: 0 }, title: 24, privateMetadata: 3_000, callbackId: 255 } as const
+// Tables are for messages and the Home tab. Only messages are limited by the characters of all blocks.
+const limits = {
+  blocks: { most: 100, tables: 0, characters: Number.POSITIVE_INFINITY },
+  title: 24,
+  privateMetadata: 3_000,
+  callbackId: 255,
+} as const
 
 export interface ModalParts {
   title: string

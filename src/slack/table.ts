@@ -1,5 +1,6 @@
 import type { KnownBlock, RichTextBlock, TableBlock } from '@slack/web-api'
 import { context } from './blocks.ts'
+import { charactersIn } from './characters.ts'
 import { type Mrkdwn, mrkdwn } from './text.ts'
 import { nothing, plain } from './text-objects.ts'
 
@@ -29,7 +30,7 @@ type TableCell = TableBlock['rows'][number][number]
 
 function cell(content: Cell): TableCell {
   if (typeof content !== 'string') {
-    const letters = lettersIn(content)
+    const letters = charactersIn(content)
     return letters > 0 && letters <= limits.cell ? content : { type: 'raw_text', text: letters > 0 ? '(too long)' : nothing }
   }
   return { type: 'raw_text', text: plain(content, limits.cell).text }
@@ -39,16 +40,9 @@ function rowsWithin(rows: TableCell[][]): number {
   let letters = 0
   let count = 0
   for (const row of rows.slice(0, limits.rows)) {
-    letters += lettersIn(row)
+    letters += charactersIn(row)
     if (letters > limits.characters) break
     count += 1
   }
   return count
-}
-
-/** All text in a cell, however deep: texts, names of emoji, ids of people. */
-function lettersIn(value: unknown): number {
-  if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null) return 0
-  return Object.entries(value).reduce((sum, [name, part]) => sum + (name === 'type' ? 0 : lettersIn(part)), 0)
 }

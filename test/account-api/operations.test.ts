@@ -36,6 +36,29 @@ test('a request without a body says nothing of one', async () => {
   expect(requests[0]?.body).toBe('')
 })
 
+test('baselines in the newer shape are listed: the plan is one that they apply to, and what is absent stays unknown', async () => {
+  const { newerBaseline } = sample
+  const both = { ...sample.baseline.attributes, plan: { id: 'plan_m4n3SgpdFvIDf', name: 'm4.metal.large', slug: null } }
+  const { api } = await startClient(() => ({ json: { data: [newerBaseline, { ...sample.baseline, attributes: both }], meta: {} } }))
+
+  const [newer, mixed] = await api.baselines.list()
+
+  expect(newer).toMatchObject({
+    name: 'GPU training',
+    targetType: undefined,
+    operatingSystem: undefined,
+    platforms: [{ id: sample.newerBaseline.attributes.plan.id, name: 'g4.h100.large', slug: 'g4-h100-large' }],
+  })
+  expect(mixed?.platforms).toEqual([{ id: 'plan_m4n3SgpdFvIDf', name: 'm4.metal.large', slug: 'm4-metal-large' }])
+})
+
+test('a baseline that takes any operating system says so with null', async () => {
+  const attributes = { ...sample.baseline.attributes, operating_system: null }
+  const { api } = await startClient(() => ({ json: { data: [{ ...sample.baseline, attributes }] } }))
+
+  expect(await api.baselines.list()).toMatchObject([{ operatingSystem: null }])
+})
+
 test('baselines are listed', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: [sample.baseline], meta: {} } }))
 

@@ -30,6 +30,20 @@ test('values that are not known yet, and new fields', async () => {
   expect(await api.elasticIps.get('eip_7f3apdb0NT6DO')).toMatchObject({ status: 'frozen' })
 })
 
+test('an Elastic IP that is pending is read as it is: without an id left out, with one listed', async () => {
+  const pending = { ...bare, address: '203.0.113.11', status: 'pending' }
+  const { api } = await startClient(
+    page([
+      { id: null, attributes: pending },
+      { id: 'eip_2VszvKL6sK72c', attributes: pending },
+    ]),
+  )
+
+  expect(await api.elasticIps.list()).toMatchObject([
+    { id: 'eip_2VszvKL6sK72c', address: '203.0.113.11', status: 'pending', server: undefined },
+  ])
+})
+
 test('an Elastic IP that is still being provisioned has no id and is left out, which is nothing to report', async () => {
   const skipped: unknown[] = []
   const { api } = await startClient(page([{ ...sample.elasticIp, id: null }, sample.elasticIp]), {
@@ -112,6 +126,34 @@ test('a plan of which little is told', async () => {
       },
     ]
   `)
+})
+
+const usd = { hour: 0.05, month: 36.5 }
+
+test.each([
+  ['a note among the prices', { USD: usd, note: 'excluding tax', EUR: 5, GBP: ['0.04'], CHF: true }, [{ currency: 'USD', ...usd }]],
+  [
+    'a price in a shape of its own',
+    { USD: usd, EUR: { hour: { amount: 4 }, month: '31' } },
+    [
+      { currency: 'USD', ...usd },
+      { currency: 'EUR', hour: undefined, month: 31 },
+    ],
+  ],
+  ['a list in place of prices', [usd], []],
+  ['words in place of prices', 'on request', []],
+])('%s: what cannot be read as a price is lost, and not the plan', async (_, pricing, prices) => {
+  const skipped: unknown[] = []
+  const plan = { ...sample.plan, attributes: { ...sample.plan.attributes, regions: [{ name: 'Japan', pricing }] } }
+  const { api } = await startClient(page([plan, { ...sample.plan, id: 'plan_5JJZxAL0yRKtm' }]), {
+    onSkipped: (report) => skipped.push(report),
+  })
+
+  const [first, ...others] = await api.plans.list()
+
+  expect(first?.regions[0]?.prices).toEqual(prices)
+  expect(others).toMatchObject([{ id: 'plan_5JJZxAL0yRKtm' }])
+  expect(skipped).toEqual([])
 })
 
 test('allowed addresses in a form that is not known are shown, since none would mean from everywhere', async () => {

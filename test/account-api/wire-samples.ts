@@ -104,6 +104,22 @@ export const baseline = {
   },
 }
 
+/** As SDKs of August 2026 know it: one plan, and no `target_type`, `operating_system` and `platforms`. */
+export const newerBaseline = {
+  id: 'bl_3ZyQWn0Kc7PtX',
+  type: 'baselines',
+  attributes: {
+    name: 'GPU training',
+    description: null,
+    plan: { id: 'plan_g4Lw7BfDh2RmJ', slug: 'g4-h100-large', name: 'g4.h100.large' },
+    ssh_keys: [],
+    user_data: null,
+    disk_layout: [],
+    bios: {},
+    created_at: '2026-08-03T08:00:00Z',
+  },
+}
+
 export const apiKey = {
   id: 'tok_57jvG72qDZNTv',
   type: 'api_keys',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { approvalCard, type CardView, cardActions, fitsOnCard } from '../../src/changes/card.ts'
 import { toGroup } from '../../src/domain/policy.ts'
 import { requestStates } from '../../src/domain/request.ts'
+import { charactersIn } from '../sandbox/slack/characters-in.ts'
 import { readable } from './readable.ts'
 import { askedAt, description, minutes, requestFor, ruleFor } from './request-for-test.ts'
 
@@ -345,6 +346,18 @@ describe('the buttons of a card', () => {
     `)
   })
 
+  test('offer no second try where asking for the same again is of no use, and the card says what to do instead', () => {
+    const next = "Contact the provider's support."
+    const ended = requestStates.map((state) => view({ request: requestFor({ state, why: 'web-2 is outdated.', next }) }))
+
+    expect(ended.flatMap(buttonsOf)).not.toContain('Request again')
+    for (const state of ['failed', 'not-started', 'void'] as const) {
+      const { text, blocks } = approvalCard(view({ request: requestFor({ state, why: 'web-2 is outdated.', next }) }))
+      expect(text).toContain("web-2 is outdated. Contact the provider's support.")
+      expect(JSON.stringify(blocks)).toContain("web-2 is outdated. Contact the provider's support.")
+    }
+  })
+
   test('carry which request and what was asked for, and have a place of their own at every revision', () => {
     const { id, hash } = requestFor()
     const blocks = (revision: number) =>
@@ -402,13 +415,36 @@ describe('what does not fit on a card', () => {
 
   test('cannot be asked for: nothing is approved that is not shown', () => {
     expect(fitsOnCard(view())).toBe(true)
-    expect(fitsOnCard(view({ description: factsOf(400, 10) }))).toBe(true)
-    expect(fitsOnCard(view({ description: factsOf(500, 10) }))).toBe(false)
-    expect(fitsOnCard(view({ description: factsOf(60, 2_500) }))).toBe(false)
+    expect(fitsOnCard(view({ description: factsOf(200, 10) }))).toBe(true)
+    expect(fitsOnCard(view({ description: factsOf(250, 10) }))).toBe(false)
+    expect(fitsOnCard(view({ description: factsOf(2, 2_500) }))).toBe(false)
+    expect(fitsOnCard(view({ description: { ...description, facts: Array(490).fill({ label: '', value: '.' }) } }))).toBe(false)
+  })
+
+  test('is left out of no card that could be asked for, whatever is decided about it and however it ends', () => {
+    const longest = view({ description: factsOf(190, 10), request: requestFor({ reason: 'y'.repeat(100) }), rule: threeOf })
+    expect(fitsOnCard(longest)).toBe(true)
+    const reason = '&'.repeat(500)
+    const approvals = Array.from({ length: 10 }, (_, index) => approvedBy(`U0BEN0000${index}`, index))
+    const why = `${'w'.repeat(900)} ${'&'.repeat(200)}`
+
+    for (const state of requestStates) {
+      for (const decision of [
+        { by: 'U0BEN00001', reason },
+        { by: 'U0ADA00001', reason, breakGlass: true },
+      ]) {
+        const more = { state, approvals, decision, why, next: 'Ask.', decidedAt: askedAt + minutes, endedAt: askedAt + minutes }
+        const card = { ...longest, request: { ...longest.request, ...more } }
+        const { blocks } = approvalCard(card)
+        expect(JSON.stringify(blocks)).not.toContain('not shown')
+        expect(blocks.filter(({ type }) => type === 'actions')).toHaveLength(cardActions(card).length > 0 ? 1 : 0)
+        expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
+      }
+    }
   })
 
   test('is what would be left out: all that fits is there whole', () => {
-    const whole = view({ description: factsOf(400, 10), request: requestFor({ reason: 'y'.repeat(500) }) })
+    const whole = view({ description: factsOf(190, 10), request: requestFor({ reason: 'y'.repeat(500) }) })
     const shown = JSON.stringify(approvalCard(whole).blocks)
 
     expect(whole.description.facts.every(({ label, value }) => shown.includes(`*${label}*\\n\`${value}\``))).toBe(true)

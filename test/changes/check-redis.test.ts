@@ -18,6 +18,15 @@ test('one that forgets has each of them told', () => {
   `)
 })
 
+test('a Valkey is taken for the Redis that it says it is compatible with, and has to keep everything, too', () => {
+  const valkey = good.replace('redis_version:7.4.2', 'redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1')
+
+  expect(findRedisFaults(valkey)).toEqual([])
+  expect(findRedisFaults(valkey.replace('noeviction', 'volatile-ttl'))).toEqual([
+    'Redis evicts keys when its memory is full (maxmemory-policy volatile-ttl): set it to noeviction.',
+  ])
+})
+
 test('one that hides what it is set to is not accused', () => {
   expect(findRedisFaults('redis_version:8.0.0\r\n')).toEqual([])
 })

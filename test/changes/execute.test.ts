@@ -11,7 +11,7 @@ import { requestFor } from './request-for-test.ts'
 afterEach(() => void vi.useRealTimers())
 
 /** An approved move, whose claim takes so long to be answered, and whose account may not be readable at this time. */
-function approvedMove(claimTakesMs: number, { now = 1_000_000, unread }: { now?: number; unread?: Error } = {}) {
+function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }: { now?: number; unread?: Error; refused?: Error } = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const steps: Pick<Transition, 'name' | 'to'>[] = []
   const told: unknown[] = []
@@ -30,7 +30,10 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread }: { now?:
         if (unread) throw unread
         return { ...elasticIp, project: undefined, site: undefined }
       },
-      move: async (id: string) => void written.push(id),
+      move: async (id: string) => {
+        written.push(id)
+        if (refused) throw refused
+      },
     },
     servers: { get: async () => server },
   } as unknown as Parameters<typeof createMoveChange>[0]
@@ -39,6 +42,7 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread }: { now?:
     transition: async (_: Request, { name, to, set }: Transition) => {
       steps.push({ name, to })
       if (set?.why) told.push(set.why)
+      if (set?.next) told.push(set.next)
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
       return { outcome: 'won', state: to }
     },
@@ -82,6 +86,41 @@ describe('a write', () => {
       { name: 'send', to: 'starting' },
       { name: 'end', to: 'not-started' },
     ])
+  })
+})
+
+describe('a write that is refused for good', () => {
+  test.each([
+    [
+      'FEATURE_NOT_ENABLED',
+      403,
+      "Nothing was changed. Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+    ],
+    [
+      'SERVER_NETWORK_INCOMPATIBLE',
+      422,
+      "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
+    ],
+    ['SITE_NOT_SUPPORTED', 422, "Nothing was changed. The site does not support Elastic IPs. Ask the provider's support which sites do."],
+  ])('ends as failed, with what to do instead of asking again: %s', async (code, status, words) => {
+    const refused = new ApiError({ operation: 'elasticIps.move', status, codes: [code] })
+    const { execute, steps, written, told } = approvedMove(0, { refused })
+    await execute(approvedRequest())
+    expect(written).toHaveLength(1)
+    expect(steps.at(-1)).toEqual({ name: 'end', to: 'failed' })
+    expect(told).toHaveLength(2)
+    expect(told.join(' ')).toBe(words)
+  })
+
+  test('is not tried where the look before it is refused for good: a feature that the team lacks does not come back in ten minutes', async () => {
+    const unread = new ApiError({ operation: 'elasticIps.get', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
+    const { execute, steps, written, told, putOff } = approvedMove(0, { unread })
+    await execute(approvedRequest())
+    expect([written, putOff]).toEqual([[], []])
+    expect(steps).toEqual([{ name: 'give-up', to: 'not-started' }])
+    expect(told.join(' ')).toBe(
+      "Nothing was sent and nothing was changed. Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+    )
   })
 })
 

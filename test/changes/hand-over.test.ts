@@ -3,7 +3,7 @@ import { createCatalog } from '../../src/changes/catalog.ts'
 import { createHandOver } from '../../src/changes/hand-over.ts'
 import type { Store, Transition, TransitionResult } from '../../src/changes/store.ts'
 import type { ApiKey } from '../../src/domain/api-key.ts'
-import { StoreUnavailableError } from '../../src/domain/errors.ts'
+import { ApiError, StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { Secret } from '../../src/domain/secret.ts'
 import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
@@ -19,12 +19,15 @@ interface World {
   creationMs?: number
   /** How long an attempt at a step takes whose answer never comes. */
   unansweredMs?: number
+  /** What the account says instead of making it. */
+  refused?: Error
 }
 
 /** A key that Ada may take, and an account that makes it. */
-function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000 }: World = {}) {
+function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refused }: World = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const made: { name: string; to: string; token: string | undefined }[] = []
+  const told: Transition['set'][] = []
   const live: ApiKey[] = []
   const shown: string[] = []
   const whispers: string[] = []
@@ -32,6 +35,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000 }: Wor
   const apiKeys = {
     list: async () => live,
     create: async ({ name }: { name: string }) => {
+      if (refused) throw refused
       const key = { id: 'tok_1deLnN7QD0r6I', name } as ApiKey
       live.push(key)
       vi.advanceTimersByTime(creationMs)
@@ -43,8 +47,9 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000 }: Wor
   const store = {
     now: async () => 1_000_000,
     find: async () => request,
-    transition: async (_: Request, { name, to }: Transition, token?: string) => {
+    transition: async (_: Request, { name, to, set }: Transition, token?: string) => {
       made.push({ name, to, token })
+      told.push(set)
       const outcome = steps[name]?.shift() ?? 'won'
       if (outcome !== 'no answer') return { outcome, state: to }
       vi.advanceTimersByTime(unansweredMs)
@@ -75,7 +80,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000 }: Wor
     responseUrl: 'https://example.com',
     answer: { whisper: async ({ text }: { text: string }) => void whispers.push(text) },
   } as unknown as Click
-  return { take: () => handOver(request, click), made, live, shown, whispers, errors }
+  return { take: () => handOver(request, click), made, told, live, shown, whispers, errors }
 }
 
 describe('a key that was shown', () => {
@@ -119,6 +124,20 @@ test('a key whose making took so long that it cannot be shown any more is delete
       "The key was made (tok_1deLnN7QD0r6I), but that took so long that its token could not be shown any more, so I deleted it at once. Ask for it again.",
     ]
   `)
+})
+
+test('a key that the account refuses for good is told with what to do instead of asking again', async () => {
+  const refused = new ApiError({ operation: 'apiKeys.create', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
+  const { take, made, told, whispers } = approvedKey({ refused })
+  await take()
+  expect(made.at(-1)).toMatchObject({ name: 'end', to: 'failed' })
+  expect(told.at(-1)).toEqual({
+    why: 'Nothing was made. This needs a feature that is not enabled for the team.',
+    next: "Ask the provider's support to enable it.",
+  })
+  expect(whispers).toEqual([
+    "This needs a feature that is not enabled for the team. Ask the provider's support to enable it. Nothing was made.",
+  ])
 })
 
 test('a click that comes after the time is over, before anybody has looked, is told that it expired, and ends it', async () => {

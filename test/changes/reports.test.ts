@@ -154,6 +154,15 @@ describe('what is told of an end', () => {
     expect(new Set(ends).size).toBe(ends.length)
   })
 
+  test.each(['failed', 'not-started', 'void'] as const)('says what to do where asking again is of no use (%s)', (state) => {
+    const request = requestFor({ state, why: 'web-2 is outdated.', next: "Contact the provider's support.", endedAt: sentAt })
+
+    const { text } = report(view({ request }), 'ended') ?? { text: '' }
+
+    expect(text).toMatch(/web-2 is outdated\. Contact the provider's support\.$/)
+    expect(text).not.toContain('Request again')
+  })
+
   test('says that somebody had it no longer followed', () => {
     const request = requestFor({ state: 'unwatched', sentAt, endedAt: sentAt + 5 * minutes, stoppedBy: 'U0CHI00001' })
 

@@ -7,6 +7,7 @@ import { createWatch } from '../../src/changes/watch.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
+import { requestFor } from './request-for-test.ts'
 
 /** The workers over a real Redis, with an attendant that only notes who needs attention. */
 async function startWatch({
@@ -95,7 +96,13 @@ describe('the workers', () => {
   test('attend to what is woken up', async () => {
     const { store, queues, attended } = await startWatch()
     await ask(store, 'a')
-    await queues.wake('a')
+    await queues.wake({ id: 'a', kind: 'ip.move', resource: 'elastic_ip:a' })
+    await expect.poll(() => attended).toContain('a')
+  })
+
+  test('attend to a wake-up of an earlier version, which says no more than the id', async () => {
+    const { queues, attended } = await startWatch()
+    await queues.wakeUps.add('wake', { id: 'a' })
     await expect.poll(() => attended).toContain('a')
   })
 
@@ -248,4 +255,17 @@ describe('a record that is not as it should be', () => {
     expect(await putOff(new Error('it does not fit'))).toBe(true)
     expect(await putOff(new StoreUnavailableError('Redis: out of memory'))).toBe(false)
   })
+})
+
+test('a wake-up says what kind of request it is for and of which resource, and names nobody', async () => {
+  const { redis, keys } = connectTestRedis()
+  const queues = createQueues({ redis, keys, pollIntervalMs: 50, onError: () => {} })
+  onTestFinished(() => queues.close())
+  const request = requestFor({ state: 'approved', reason: 'web-1 is being replaced' })
+
+  await queues.wake(request, 90_000)
+
+  const [job] = await queues.wakeUps.getDelayed()
+  expect(job?.name).toBe('ip.move')
+  expect(job?.data).toEqual({ id: request.id, kind: 'ip.move', resource: 'elastic_ip:eip_1GijF7NsZe3bN' })
 })

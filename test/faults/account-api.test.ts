@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { general, ops, startWorld, untilCard, untilReport } from '../journeys/world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
 import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
 import { approveMove, patchesOf } from './moves.ts'
 
@@ -9,11 +9,14 @@ const thePatch = { method: 'PATCH', path: /^\/elastic_ips\// }
 
 describe('a write that is refused', () => {
   test.each([
-    ['ELASTIC_IP_NOT_ACTIVE', 'The Elastic IP is not active, so it cannot be moved now.'],
-    ['SERVER_NOT_IN_PROJECT', 'The server is not in the same project as the Elastic IP.'],
-    ['SITE_NOT_SUPPORTED', 'The site does not support Elastic IPs.'],
-    ['SERVER_NETWORK_INCOMPATIBLE', 'The network of the server does not fit the Elastic IP.'],
-    ['SITE_MISMATCH', 'The server is not in the same site as the Elastic IP.'],
+    ['ELASTIC_IP_NOT_ACTIVE', 'The Elastic IP is not active, so it cannot be moved now. Nothing was changed.'],
+    ['SERVER_NOT_IN_PROJECT', 'The server is not in the same project as the Elastic IP. Nothing was changed.'],
+    ['SITE_NOT_SUPPORTED', "Nothing was changed. The site does not support Elastic IPs. Ask the provider's support which sites do."],
+    [
+      'SERVER_NETWORK_INCOMPATIBLE',
+      "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
+    ],
+    ['SITE_MISMATCH', 'The server is not in the same site as the Elastic IP. Nothing was changed.'],
   ])('with %s is told in words, ends as failed, and is not written again', async (code, words) => {
     const world = await startWorld()
     const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 422, body: { errors: [{ code, message: 'no' }] } })
@@ -22,7 +25,7 @@ describe('a write that is refused', () => {
     const report = await untilReport(world.slack, card.ts, /Failed/)
 
     expect(fault.fired).toBe(1)
-    expect(report.text).toContain(`${words} Nothing was changed.`)
+    expect(report.text).toContain(words)
     await untilCard(world.slack, /\*Failed/)
     expect(patchesOf(world)).toHaveLength(1)
   })
@@ -64,6 +67,60 @@ describe('a write that is refused', () => {
     await untilCard(world.slack, alert, general)
     expect(world.slack.messages(general).filter(({ isBot }) => isBot)).toHaveLength(1)
     expect(patchesOf(world)).toHaveLength(1)
+  })
+})
+
+describe('a team without the feature flag elastic_ips', () => {
+  const body = { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }
+  const words = "Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them."
+
+  /** What the operators were told, which has to be nothing. */
+  async function startWithOperators() {
+    const world = await startWorld({ env: { OPS_CHANNEL: general } })
+    world.slack.invite(general)
+    return { world, alarms: () => world.slack.messages(general).filter(({ isBot }) => isBot) }
+  }
+
+  test('is told so when a move is asked for, and nobody is alarmed', async () => {
+    const { world, alarms } = await startWithOperators()
+    const { elasticIp, target } = world.accountApi.world.movable()
+    const fault = world.accountApi.faults.add({ method: 'GET', path: /^\/elastic_ips/, kind: 'status', status: 403, body, times: 100 })
+
+    await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+
+    expect((await untilWhisper(world.slack, people.ada, /not enabled/)).text).toBe(words)
+    expect(fault.fired).toBeGreaterThan(0)
+    expect(alarms()).toEqual([])
+  })
+
+  test('is told so by the thread when the write is refused, without a second try, and nobody is alarmed', async () => {
+    const { world, alarms } = await startWithOperators()
+    const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 403, body })
+
+    const { card } = await approveMove(world)
+    const report = await untilReport(world.slack, card.ts, /Failed/)
+
+    expect(fault.fired).toBe(1)
+    expect(report.text).toContain(`Nothing was changed. ${words}`)
+    expect(report.text).not.toContain('Request again')
+    expect(JSON.stringify((await untilCard(world.slack, /\*Failed/)).blocks)).not.toContain('Request again')
+    expect(alarms()).toEqual([])
+    expect(patchesOf(world)).toHaveLength(1)
+  })
+
+  test('that loses it while a move is followed settles nothing and alarms nobody, and the end is told all the same', async () => {
+    const { world, alarms } = await startWithOperators()
+    world.accountApi.world.nextMove({ endsIn: 'never' })
+    const { elasticIp, card } = await approveMove(world)
+    await untilCard(world.slack, /\*Moving\*/)
+
+    const fault = world.accountApi.faults.add({ method: 'GET', path: /^\/elastic_ips/, kind: 'status', status: 403, body, times: 3 })
+    await expect.poll(() => fault.fired, patient).toBe(3)
+    expect(world.slack.thread(ops, card.ts).slice(1)).toEqual([])
+    world.accountApi.world.endMove(elasticIp.id)
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(alarms()).toEqual([])
   })
 })
 

@@ -63,19 +63,17 @@ type Soak = Awaited<ReturnType<typeof startSoak>>
 
 async function sample({ bots, admin }: Soak): Promise<Sample> {
   const page = await (await bots.page(0, '/metrics')).text()
-  const value = (name: string) =>
-    Number(
-      page
-        .split('\n')
-        .find((line) => line.startsWith(`${name} `))
-        ?.slice(name.length),
-    )
+  /** Of a series, or the sum of a figure over its labels; NaN where the page has none. */
+  const value = (name: string) => {
+    const lines = page.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+    return lines.length === 0 ? Number.NaN : lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+  }
   const keys = await admin.keys('*')
   const lives = keys.length === 0 ? [] : ((await keys.reduce((pipeline, key) => pipeline.pttl(key), admin.pipeline()).exec()) ?? [])
   return {
     residentBytes: value('process_resident_memory_bytes'),
     oldBytes: value('nodejs_heap_space_size_used_bytes{space="old"}'),
-    handles: value('nodejs_active_handles_total'),
+    handles: value('nodejs_active_handles'),
     openFiles: value('process_open_fds'),
     lastingKeys: lives.filter(([, ms]) => ms === -1).length,
   }

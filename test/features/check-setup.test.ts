@@ -11,6 +11,7 @@ import { diagnose, neededScopes, optionalScopes } from '../../src/features/check
 import type { SetupFacts } from '../../src/features/check-setup/facts.ts'
 import { look } from '../../src/features/check-setup/look.ts'
 import { report } from '../../src/features/check-setup/report.ts'
+import { charactersIn } from '../sandbox/slack/characters-in.ts'
 
 const granted = [...neededScopes, ...optionalScopes]
 const answering = (scopes: string[] | undefined) => ({ is: 'answers', afterMs: 120, scopes }) as const
@@ -135,6 +136,7 @@ describe('the ten mistakes', () => {
       [
         linesOf({ accountApi: { is: 'rejects', status: 401 } }),
         linesOf({ accountApi: { is: 'rejects', status: 403 } }),
+        linesOf({ accountApi: { is: 'lacks-feature' } }),
         linesOf({ accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: true } }),
         linesOf({ accountApi: { is: 'answers', known: false, name: undefined, readOnly: undefined } }),
         linesOf({ accountApi: { is: 'answers', known: true, name: 'lockkeeper', readOnly: undefined } }),
@@ -144,6 +146,8 @@ describe('the ten mistakes', () => {
       :x: *The API key* is rejected (401): nothing can be looked at, carried out or followed. *To mend it:* Set a valid INFRA_API_KEY, and start me again. What is under way is kept, and goes on then.
       *1 of 12 needs mending*
       :x: *The API key* is rejected (403): nothing can be looked at, carried out or followed. *To mend it:* See that the key may be used from the address that I run at, and by a member of the team; or set another INFRA_API_KEY and start me again.
+      *Nothing needs mending*, 1 is not known
+      :grey_question: *The API key* is accepted. Whether it may make changes could not be found out: a feature that listing keys needs is not enabled for the team. Ask the provider's support to enable it.
       *1 of 12 needs mending*
       :x: *The API key* \`lockkeeper\` is read-only: nothing can be changed with it. *To mend it:* Make a key that is not read-only, set it as INFRA_API_KEY, and start me again.
       *Nothing needs mending*, 1 is not known
@@ -304,7 +308,9 @@ test('a message holds it, however much is wrong, and what can be tried stays bel
     reading: { is: 'unreadable', why: 'no_such_subteam' } as const,
   }))
   const { blocks, text } = report(well.bot, diagnose({ ...well, groups }))
-  expect(blocks).toHaveLength(50)
+  expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
+  expect(blocks.length).toBeGreaterThan(30)
+  expect(JSON.stringify(blocks.at(-3))).toMatch(/\d\d more parts do not fit in here and are not shown/)
   expect(blocks.slice(-2).map(({ type }) => type)).toEqual(['actions', 'actions'])
   expect(text.length).toBeLessThanOrEqual(4_000)
 })

@@ -37,7 +37,7 @@ const bare: Baseline = {
   name: 'Draft <2027> & later',
   description: undefined,
   targetType: 'by_label',
-  operatingSystem: undefined,
+  operatingSystem: null,
   platforms: [],
   sshKeys: [],
   userData: undefined,
@@ -70,7 +70,33 @@ test('what it does not say, and what nobody has heard of, is fine', () => {
   `)
   expect(String(baselineListing([{ ...bare, targetType: 'all_servers' }], []).rows[0])).toContain('all servers')
   expect(String(baselineListing([{ ...bare, targetType: 'custom' }], []).rows[0])).toContain('a custom set of servers')
-  expect(String(baselineListing([{ ...bare, targetType: undefined }], []).rows[0])).toContain('what for is not told')
+  expect(String(baselineListing([{ ...bare, targetType: undefined }], []).rows[0])).toContain('target unknown')
+})
+
+test('one that names a plan and no target is shown with its plan, and says nothing of what it does not tell', () => {
+  const plan = { id: 'plan_g43BcLTyjTAKP', name: 'g4.h100.large', slug: 'g4-h100-large' }
+  const newer = { ...bare, targetType: undefined, operatingSystem: undefined, platforms: [plan] }
+
+  expect(String(baselineListing([newer], []).rows[0])).toMatchInlineSnapshot(`
+    "*Draft &lt;2027&gt; &amp; later*  ·  on g4.h100.large  ·  \`bl_2KlNltRYMQQ5l\`
+    *SSH keys:* none
+    *User data:* none
+    *Disks:* as delivered
+    *BIOS:* as delivered"
+  `)
+  expect(baselineListing([newer, full], ['h100']).rows).toHaveLength(1)
+})
+
+test('plans are shown beside a target that usually has none', () => {
+  const shown = (targetType: string) => String(baselineListing([{ ...full, targetType }], []).rows[0]).split('\n')[0]
+
+  expect([shown('all_servers'), shown('custom'), shown('by_label')]).toMatchInlineSnapshot(`
+    [
+      "*Kafka brokers*  ·  all servers: m4.metal.large, m4-metal-xlarge  ·  \`bl_14zQYJxvUN6aS\`",
+      "*Kafka brokers*  ·  a custom set of servers: m4.metal.large, m4-metal-xlarge  ·  \`bl_14zQYJxvUN6aS\`",
+      "*Kafka brokers*  ·  for \`by_label\`: m4.metal.large, m4-metal-xlarge  ·  \`bl_14zQYJxvUN6aS\`",
+    ]
+  `)
 })
 
 test('words filter by everything that is shown', () => {

@@ -205,6 +205,23 @@ describe('the ten mistakes', () => {
     )
   })
 
+  test('5: an account without a feature is no rejected key', async () => {
+    const world = await startWorld()
+    const body = { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }
+    const lines = async () => (await ask(world)).text.split('\n').filter((line) => /account API|API key/.test(line))
+
+    world.accountApi.faults.add({ path: /^\/(elastic_ips|baselines)/, kind: 'status', status: 403, body, times: 100 })
+    expect(await lines()).toContain(':white_check_mark: *The API key* `lockkeeper` is accepted, and may make changes.')
+
+    world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 403, body, times: 5 })
+    expect(await lines()).toMatchInlineSnapshot(`
+      [
+        ":grey_question: *The API key* is accepted. Whether it may make changes could not be found out: a feature that listing keys needs is not enabled for the team. Ask the provider's support to enable it.",
+        ":white_check_mark: *The account API* answers.",
+      ]
+    `)
+  })
+
   test('6: the clock is wrong', async () => {
     const world = await startIn({ clockSkewMs: 90_000 })
     expect(await complaints(world)).toMatch(/^:x: \*The clock\* of the machine that I run on is 1 min (29|30|31) s behind that of Slack/)

@@ -54,11 +54,14 @@ describe('an end that is not the one hoped for', () => {
       status: 422,
       body: { errors: [{ code: 'SERVER_NETWORK_INCOMPATIBLE', message: 'no' }] },
     })
-    const { card } = await approvedMove(world)
+    const { card: asked } = await approvedMove(world)
 
-    const report = await untilReport(world.slack, card.ts, /Failed/)
+    const report = await untilReport(world.slack, asked.ts, /Failed/)
 
-    expect(report.text).toMatch(/The network of the server does not fit the Elastic IP\. Nothing was changed\./)
+    expect(report.text).toMatch(/Nothing was changed\. This server's network configuration is outdated\. Contact the provider's support\.$/)
+    const card = await untilCard(world.slack, /\*Failed/)
+    expect(card.text).toContain("This server's network configuration is outdated. Contact the provider's support.")
+    expect(JSON.stringify(card.blocks)).not.toContain('Request again')
     expect(patches(world)).toHaveLength(1)
   })
 

@@ -133,10 +133,22 @@ describe('baselines', () => {
     )
   })
 
-  test.each([403, 404])('of a team without the flag: what they are, and whom to ask (%i)', async (status) => {
+  test.each([
+    [403, { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }],
+    [404, undefined],
+  ])('of a team without the flag: what they are, and whom to ask (%i)', async (status, body) => {
     const world = await startWorld()
-    world.accountApi.faults.add({ method: 'GET', path: /baselines/, kind: 'status', status, times: 1 })
+    world.accountApi.faults.add({ method: 'GET', path: /baselines/, kind: 'status', status, body })
     await world.ada.command('/infra baselines', { channel: ops })
     expect((await untilWhisper(world.slack, people.ada, /baselines_api/)).text).toMatch(/preview/)
+  })
+
+  test('that the key may not read are no matter of a flag', async () => {
+    const world = await startWorld()
+    world.accountApi.faults.add({ method: 'GET', path: /baselines/, kind: 'status', status: 403 })
+    await world.ada.command('/infra baselines', { channel: ops })
+    const { text } = await untilWhisper(world.slack, people.ada, /403/)
+    expect(text).toContain("The bot's API key may not do this (403)")
+    expect(text).not.toContain('baselines_api')
   })
 })

@@ -3,7 +3,8 @@ import { ApiError, ApiUnreachableError, StoreUnavailableError, UserError } from 
 import { createApiTrouble } from '../../src/ops/api-trouble.ts'
 import { createTrouble } from '../../src/ops/trouble.ts'
 
-const apiError = (status: number) => new ApiError({ operation: 'elasticIps.list', status, codes: [] })
+const apiError = (status: number, ...codes: string[]) => new ApiError({ operation: 'elasticIps.list', status, codes })
+const noFeature = apiError(403, 'FEATURE_NOT_ENABLED')
 const away = new ApiUnreachableError({ operation: 'elasticIps.list', requestSent: 'no', problem: 'ECONNREFUSED' })
 
 function setUp() {
@@ -38,12 +39,13 @@ describe('what goes wrong', () => {
 
   it('is what a person was told of, unless they were refused', () => {
     const { counted, lines, trouble } = setUp()
-    for (const error of [new UserError('Not in this channel.'), apiError(404), apiError(422)]) trouble.told(error, { at: 'command' })
+    for (const error of [new UserError('Not in this channel.'), apiError(404), apiError(422), noFeature])
+      trouble.told(error, { at: 'command' })
     expect(counted).toEqual([])
     for (const error of [new Error('a bug'), new StoreUnavailableError('Redis'), away, apiError(401)])
       trouble.told(error, { at: 'command' })
     expect(counted).toEqual(['people', 'people', 'people', 'people'])
-    expect(lines).toEqual(['refused', ...Array(6).fill('a person was told of an error')])
+    expect(lines).toEqual(['refused', ...Array(7).fill('a person was told of an error')])
   })
 })
 
@@ -89,8 +91,8 @@ describe('trouble with the account API', () => {
       },
       onRefusedKey: ({ status }) => void rejected.push(status),
     })
-    for (const error of [new UserError('No such address.'), apiError(404), apiError(409), apiError(422)]) onApiError(error)
-    expect(count).toBe(0)
+    for (const error of [new UserError('No such address.'), apiError(404), apiError(409), apiError(422), noFeature]) onApiError(error)
+    expect([count, rejected]).toEqual([0, []])
     for (const error of [apiError(401), apiError(401), apiError(403), apiError(429), apiError(503), away]) onApiError(error)
     expect(count).toBe(6)
     expect(lines).toEqual(['account API'])

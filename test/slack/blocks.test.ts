@@ -20,6 +20,7 @@ import { checkboxes, radioButtons, staticSelect } from '../../src/slack/choices.
 import { modal } from '../../src/slack/modal.ts'
 import { table } from '../../src/slack/table.ts'
 import { escapeMrkdwn, mrkdwn } from '../../src/slack/text.ts'
+import { charactersIn } from '../sandbox/slack/characters-in.ts'
 import { validateMessageBlocks, validateOptions, validateView } from '../sandbox/slack/validate-blocks.ts'
 import { hostileText } from './hostile-text.ts'
 
@@ -87,6 +88,7 @@ describe('a message', () => {
         const sent = message({ text, blocks: parts.flat() })
 
         expect(validateMessageBlocks(sent.blocks).errors).toEqual([])
+        expect(charactersIn(sent.blocks)).toBeLessThanOrEqual(10_000)
         expect(sent.blocks.filter(({ type }) => type === 'table').length).toBeLessThanOrEqual(1)
         expect(sent.text.length).toBeGreaterThan(0)
         expect(sent.text.length).toBeLessThanOrEqual(4000)
@@ -109,6 +111,30 @@ describe('a message', () => {
     expect(blocks.slice(-2)).toEqual([
       ...wholeSection(mrkdwn`line 49`),
       ...context([mrkdwn`:warning: 4 more parts do not fit in here and are not shown.`]),
+    ])
+  })
+
+  it('holds 10,000 characters at most, says what is left out, and shows all that it can from its beginning', () => {
+    const sections = (count: number) => Array.from({ length: count }, (_, index) => wholeSection(mrkdwn`${index}${'x'.repeat(999)}`)).flat()
+    const shown = (blocks: KnownBlock[]) => message({ text: mrkdwn`many`, blocks }).blocks
+
+    expect(shown(sections(10))).toEqual(sections(10))
+    expect(shown(sections(11))).toEqual([
+      ...sections(9),
+      ...context([mrkdwn`:warning: 2 more parts do not fit in here and are not shown.`]),
+    ])
+    expect(shown([...sections(10), ...actions([button({ text: 'Approve', actionId: 'approve', value: 'r1' })])])).toHaveLength(10)
+  })
+
+  it('counts every text that is read, and no values, which nobody reads', () => {
+    const value = 'v'.repeat(2_000)
+    const buttons = Array.from({ length: 20 }, (_, index) => button({ text: 'Turn', actionId: `turn-${index}`, value }))
+    const facts = Array.from({ length: 10 }, () => mrkdwn`${'f'.repeat(1_200)}`)
+
+    expect(message({ text: mrkdwn`buttons`, blocks: actions(buttons) }).blocks).toEqual(actions(buttons))
+    expect(message({ text: mrkdwn`facts`, blocks: [header('Facts'), ...fields(facts)] }).blocks).toEqual([
+      header('Facts'),
+      ...context([mrkdwn`:warning: 1 more parts do not fit in here and are not shown.`]),
     ])
   })
 

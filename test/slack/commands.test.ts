@@ -15,6 +15,7 @@ import type { Message } from '../../src/slack/messenger.ts'
 import { modal } from '../../src/slack/modal.ts'
 import { readMetadata } from '../../src/slack/payloads.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
+import { charactersIn } from '../sandbox/slack/characters-in.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
@@ -337,6 +338,16 @@ describe('help', () => {
 
       Every change is approved by another person with a button, and followed until it has really happened."
     `)
+  })
+
+  it('says how much of it does not fit into a message', () => {
+    const many = commands.flatMap((command) => Array.from({ length: 30 }, () => command))
+
+    const { blocks } = helpMessage(many, '/infra', everything)
+
+    expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
+    expect(charactersIn(blocks)).toBeGreaterThan(7_000)
+    expect(JSON.stringify(blocks.at(-1))).toMatch(/\d more parts do not fit in here and are not shown/)
   })
 
   it('says so when nothing is open to the asker', async () => {

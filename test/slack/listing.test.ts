@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Listing, listingMessage, PageButton, pageActionIds } from '../../src/slack/listing.ts'
-import { escapeMrkdwn, mrkdwn } from '../../src/slack/text.ts'
+import { escapeMrkdwn, mrkdwn, ownWords } from '../../src/slack/text.ts'
+import { charactersIn } from '../sandbox/slack/characters-in.ts'
 import { validateMessageBlocks } from '../sandbox/slack/validate-blocks.ts'
 import { hostileText } from './hostile-text.ts'
 
@@ -23,6 +24,33 @@ function turns(message: ReturnType<typeof listingMessage>): Record<string, PageB
   )
 }
 type PageButtonValue = ReturnType<typeof PageButton.parse>
+
+function sectionsOf({ blocks }: ReturnType<typeof listingMessage>): string[] {
+  return blocks.flatMap((block) => (block.type === 'section' ? (block.text?.text ?? []) : []))
+}
+
+/** The first character of each row on a page. */
+function rowsOn(message: ReturnType<typeof listingMessage>): string[] {
+  return sectionsOf(message)
+    .slice(1)
+    .map((words) => words.charAt(0))
+    .filter((mark) => mark !== 'x')
+}
+
+function squeezed(text: string): string {
+  return text.replaceAll(/\s/g, '')
+}
+
+/** What is shown after this row, which is there whole, or cut where it is longer than any page. */
+function withoutRow(shown: string, row: string): string {
+  const whole = squeezed(row)
+  if (shown.startsWith(whole)) return shown.slice(whole.length)
+  const cut = shown.indexOf('…')
+  expect(row.length).toBeGreaterThan(5_000)
+  expect(cut).toBeGreaterThan(0)
+  expect(whole.startsWith(shown.slice(0, cut))).toBe(true)
+  return shown.slice(cut + 1)
+}
 
 describe('a list', () => {
   it('of one page is shown whole, without buttons', () => {
@@ -121,14 +149,67 @@ describe('a list', () => {
     expect(listingMessage(addresses(0), { ...at, page: 7 }).text).toContain('The account has no Elastic IPs.')
   })
 
-  it('can be turned however long its rows are', () => {
+  it('has fewer rows on a page where they are long, and the same ones whichever page is asked for', () => {
+    const rows = [4_000, 4_000, 4_000, 100, 9_000, 100].map((length, index) => escapeMrkdwn(`${index}${'x'.repeat(length - 1)}`))
+    const pages = [0, 1, 2, 3].map((page) => listingMessage({ ...addresses(0), rows }, { ...at, page }))
+
+    expect(pages.map(rowsOn)).toEqual([
+      ['0', '1'],
+      ['2', '3'],
+      ['4', '5'],
+      ['4', '5'],
+    ])
+    expect(pages.map(({ text }) => /page \d+ of \d+/.exec(text)?.[0])).toEqual(['page 1 of 3', 'page 2 of 3', 'page 3 of 3', 'page 3 of 3'])
+    expect(pages.slice(0, 3).map(turns)).toEqual([
+      { [pageActionIds.next]: { ...at, page: 1 } },
+      { [pageActionIds.previous]: { ...at, page: 0 }, [pageActionIds.next]: { ...at, page: 2 } },
+      { [pageActionIds.previous]: { ...at, page: 1 } },
+    ])
+  })
+
+  it('can be turned however long its rows are: one that has no room on a page of its own is cut visibly', () => {
     const rows = Array.from({ length: 30 }, () => escapeMrkdwn('web '.repeat(10_000)))
 
     const page = listingMessage({ ...addresses(0), rows }, { ...at, page: 1 })
 
-    expect(page.blocks).toHaveLength(50)
-    expect(page.blocks.at(-2)).toMatchObject({ type: 'context', elements: [{ text: expect.stringMatching(/more parts do not fit/) }] })
+    expect(page.text).toContain('(page 2 of 30)')
+    expect(page.blocks.at(-2)).toMatchObject({ type: 'section', text: { text: expect.stringMatching(/[web ]…$/) } })
     expect(Object.keys(turns(page))).toEqual([pageActionIds.previous, pageActionIds.next])
+  })
+
+  it('loses no row and doubles none, and keeps every page at 10,000 characters at most', () => {
+    const filler = fc.constantFrom('x', 'web-1 ', '&amp; ', '<@U0ADA00001> ', '\n', '🔑')
+    const length = fc.oneof(fc.nat(40), fc.nat(600), fc.nat(12_000))
+    const row = fc.tuple(filler, length).map(([unit, size]) => unit.repeat(Math.ceil(size / unit.length)))
+    const frame = fc.record({
+      title: fc.nat(3_000),
+      notes: fc.array(fc.nat(4_000), { maxLength: 12 }),
+      rowsPerPage: fc.integer({ min: 1, max: 20 }),
+    })
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 40 }), frame, (fillers, { title, notes, rowsPerPage }) => {
+        const rows = fillers.map((words, index) => ownWords(`[${index}] ${words}`))
+        const words = (size: number) => ownWords('n'.repeat(size))
+        const listing: Listing = { title: words(title), rows, empty: mrkdwn`None.`, notes: notes.map(words), rowsPerPage }
+
+        const shown: string[] = []
+        for (let page = 0, pages = 1; page < pages; page += 1) {
+          const message = listingMessage(listing, { ...at, page })
+          pages = Number(/\(page \d+ of (\d+)\)/.exec(JSON.stringify(message.blocks[0]))?.[1] ?? 1)
+
+          expect(charactersIn(message.blocks)).toBeLessThanOrEqual(10_000)
+          expect(validateMessageBlocks(message.blocks).errors).toEqual([])
+          expect(JSON.stringify(message.blocks)).not.toContain('not shown')
+          expect(Object.values(turns(message)).map((turn) => turn.page)).toEqual(
+            [page - 1, page + 1].filter((other) => other >= 0 && other < pages),
+          )
+          shown.push(...sectionsOf(message).slice(1))
+        }
+        const rest = rows.reduce((left, { text }) => withoutRow(left, text), rows.length > 0 ? squeezed(shown.join('')) : '')
+        expect(rest).toBe('')
+      }),
+      { numRuns: 200 },
+    )
   })
 
   it('says why it cannot be turned when its words do not fit into a button', () => {
@@ -156,6 +237,7 @@ describe('a list', () => {
         const { text, blocks } = listingMessage(some, where)
 
         expect(validateMessageBlocks(blocks).errors).toEqual([])
+        expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
         expect(text.length).toBeGreaterThan(0)
         expect(text.length).toBeLessThanOrEqual(4_000)
       }),

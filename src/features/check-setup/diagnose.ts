@@ -155,6 +155,8 @@ function accountApi({ accountApi: reading }: SetupFacts): Finding[] {
       return [wrong(api, say.api.fails(reading.status), say.api.mendFails(reading.status))]
     case 'rejects':
       return [ok(api, say.api.answers), wrong(key, say.key.rejected(reading.status), say.key.mendRejected(reading.status))]
+    case 'lacks-feature':
+      return [ok(api, say.api.answers), unknown(key, say.key.lacksFeature, say.key.mendLacksFeature)]
     case 'answers': {
       const { known, name, readOnly } = reading
       if (!known) return [ok(api, say.api.answers), unknown(key, say.key.unlisted)]

@@ -29,6 +29,8 @@ export type AccountApiReading =
   | { is: 'answers'; known: boolean; name: string | undefined; readOnly: boolean | undefined }
   /** 401 or 403. */
   | { is: 'rejects'; status: number }
+  /** It takes the key, and the team lacks the feature that was asked for. */
+  | { is: 'lacks-feature' }
   | { is: 'fails'; status: number }
   /** A transport error's code, or what ended the wait. */
   | { is: 'unreachable'; problem: string }

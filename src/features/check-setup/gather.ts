@@ -2,7 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { Access } from '../../changes/access.ts'
 import type { LastHeard } from '../../changes/last-heard.ts'
 import type { Store } from '../../changes/store.ts'
-import { ApiError, ApiUnreachableError, isKeyRefused, StoreUnavailableError } from '../../domain/errors.ts'
+import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused, StoreUnavailableError } from '../../domain/errors.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { approversOf, type PolicyRule } from '../../domain/policy.ts'
 import type { GroupReading, SetupProbe } from '../../slack/setup-probe.ts'
@@ -73,6 +73,7 @@ export function createGather(parts: GatherParts) {
     } catch (error) {
       if (error instanceof ApiUnreachableError)
         return { is: 'unreachable', problem: /\(([^()]*)\)$/.exec(error.message)?.[1] ?? 'no answer' }
+      if (isFeatureMissing(error)) return { is: 'lacks-feature' }
       if (!(error instanceof ApiError)) throw error
       return { is: isKeyRefused(error) ? 'rejects' : 'fails', status: error.status }
     }

@@ -151,6 +151,8 @@ export const key = {
   untold: (name: string | undefined) => mrkdwn`${named(name)} is accepted. Whether it may make changes is not told.`,
   readOnly: (name: string | undefined) => mrkdwn`${named(name)} is read-only: nothing can be changed with it.`,
   mendReadOnly: mrkdwn`Make a key that is not read-only, set it as INFRA_API_KEY, and start me again.`,
+  lacksFeature: mrkdwn`is accepted. Whether it may make changes could not be found out: a feature that listing keys needs is not enabled for the team.`,
+  mendLacksFeature: mrkdwn`Ask the provider's support to enable it.`,
   rejected: (status: number) => mrkdwn`is rejected (${status}): nothing can be looked at, carried out or followed.`,
   mendRejected: (status: number) =>
     status === 403

@@ -1,5 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { actions, button, context, externalSelect, limitBlocks, message, wholeSection } from '../../slack/blocks.ts'
+import { mostCharacters } from '../../slack/characters.ts'
 import type { Message } from '../../slack/messenger.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
 import type { Finding } from './diagnose.ts'
@@ -8,8 +9,8 @@ import { heading, testIds, tests } from './messages.ts'
 const order = { wrong: 0, unknown: 1, ok: 2 } as const
 const signs = { wrong: ':x:', unknown: ':grey_question:', ok: ':white_check_mark:' } as const
 
-// Two blocks of a message are for what can be tried.
-const limits = { most: 48, tables: 0 } as const
+// Two blocks of a message, and their words, are for what can be tried.
+const limits = { most: 48, tables: 0, characters: mostCharacters - 100 } as const
 
 /** What the doctor says: what is wrong first; below it two things to try, which prove that clicks and pickers arrive. Pure. */
 export function report(bot: string, findings: Finding[]): Message {

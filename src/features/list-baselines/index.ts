@@ -1,6 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Baseline } from '../../domain/baseline.ts'
-import { ApiError, UserError } from '../../domain/errors.ts'
+import { ApiError, isFeatureMissing, UserError } from '../../domain/errors.ts'
 import type { Feature } from '../feature.ts'
 import { baselineListing } from './messages.ts'
 
@@ -10,8 +10,8 @@ export function listBaselines({ accountApi }: { accountApi: Pick<AccountApi, 'ba
     try {
       return await accountApi.baselines.list({ signal: AbortSignal.timeout(10_000) })
     } catch (error) {
-      // How a team without the flag is refused is not in the specification; a key that is rejected as such (401) is another matter.
-      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) throw new UserError(noBaselines)
+      // A preview may also be hidden from teams without the flag. Any other 403 is about the key.
+      if (isFeatureMissing(error) || (error instanceof ApiError && error.status === 404)) throw new UserError(noBaselines)
       throw error
     }
   }

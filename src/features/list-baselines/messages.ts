@@ -21,7 +21,7 @@ function row(baseline: Baseline): Mrkdwn {
   const lines = [
     mrkdwn`*${baseline.name}*  ·  ${target(baseline)}  ·  ${code(baseline.id)}`,
     ...(baseline.description ? [mrkdwn`${baseline.description}`] : []),
-    labelled('Operating system', baseline.operatingSystem ? code(baseline.operatingSystem) : mrkdwn`any`),
+    ...operatingSystem(baseline),
     labelled('SSH keys', listed(baseline.sshKeys.map(sshKey), 'none')),
     labelled('User data', userData(baseline)),
     labelled('Disks', listed(baseline.diskLayout.map(diskGroup), 'as delivered')),
@@ -45,14 +45,27 @@ function listed(parts: Mrkdwn[], none: string): Mrkdwn {
   return parts.length > 0 ? joinMrkdwn(parts, '; ') : mrkdwn`${none}`
 }
 
-/** What it applies to. The set of kinds is open: one that we do not know is shown as it came. */
+/** Left out where the account API does not tell it, as in the newer shape: that is not the same as any. */
+function operatingSystem({ operatingSystem: slug }: Baseline): Mrkdwn[] {
+  return slug === undefined ? [] : [labelled('Operating system', slug ? code(slug) : mrkdwn`any`)]
+}
+
+/** What it applies to. The set of targets is open: an unknown one is shown as it came. Without one, the plans are the target. */
 function target({ targetType, platforms }: Baseline): Mrkdwn {
-  if (targetType === 'all_servers') return mrkdwn`all servers`
-  if (targetType === 'custom') return mrkdwn`a custom set of servers`
-  const names = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'a plan without a name')
-  if (targetType === 'platforms') return names.length > 0 ? mrkdwn`on ${names.join(', ')}` : mrkdwn`on certain plans, none of which is told`
-  if (targetType === undefined) return mrkdwn`what for is not told`
-  return names.length > 0 ? mrkdwn`for ${code(targetType)}: ${names.join(', ')}` : mrkdwn`for ${code(targetType)}`
+  const names = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'a plan without a name').join(', ')
+  const plans = names === '' ? mrkdwn`` : mrkdwn`: ${names}`
+  switch (targetType) {
+    case 'all_servers':
+      return mrkdwn`all servers${plans}`
+    case 'custom':
+      return mrkdwn`a custom set of servers${plans}`
+    case 'platforms':
+      return names === '' ? mrkdwn`on certain plans, none of which is told` : mrkdwn`on ${names}`
+    case undefined:
+      return names === '' ? mrkdwn`target unknown` : mrkdwn`on ${names}`
+    default:
+      return mrkdwn`for ${code(targetType)}${plans}`
+  }
 }
 
 function sshKey({ id, name, fingerprint }: Baseline['sshKeys'][number]): Mrkdwn {

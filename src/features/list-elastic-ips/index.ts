@@ -40,9 +40,9 @@ const marks: Record<string, string> = { active: ':large_green_circle:', moving: 
 
 function row(elasticIp: ElasticIp): Mrkdwn {
   const mark = marks[elasticIp.status] ?? ':white_circle:'
-  const where = elasticIp.server ? mrkdwn`${code(elasticIp.server.hostname ?? elasticIp.server.id)}` : mrkdwn`no server`
+  const where = elasticIp.server ? mrkdwn` on ${code(elasticIp.server.hostname ?? elasticIp.server.id)}` : mrkdwn`, no server`
   const place = [elasticIp.project?.name, elasticIp.site?.slug ?? elasticIp.site?.name].filter((part) => part !== undefined)
-  const details = [mrkdwn`${elasticIp.status} on ${where}`, ...place.map((part) => mrkdwn`${part}`), code(elasticIp.id)]
+  const details = [mrkdwn`${elasticIp.status}${where}`, ...place.map((part) => mrkdwn`${part}`), code(elasticIp.id)]
   return mrkdwn`${mark} *${code(elasticIp.address)}* ${joinMrkdwn(details, '  ·  ')}`
 }
 

@@ -89,6 +89,7 @@ describe('the Web API', () => {
   test('answers every wrong post with the error that Slack gives', async () => {
     const blocks = (value: unknown) => post({ blocks: value as never })
     const table = { type: 'table', rows: [[{ type: 'raw_text', text: 'x' }]] }
+    const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } })
 
     expect(await outcome(post({ channel: 'C0NOWHERE1' }))).toBe('channel_not_found')
     expect(await outcome(post({ channel: general }))).toBe('not_in_channel')
@@ -98,6 +99,8 @@ describe('the Web API', () => {
     expect(await outcome(blocks('[{'))).toBe('invalid_blocks_format')
     expect(await outcome(blocks([{ type: 'header' }]))).toBe('invalid_blocks')
     expect(await outcome(blocks([table, table]))).toBe('invalid_attachments')
+    expect(await outcome(blocks(Array(5).fill(section('x'.repeat(2_000)))))).toBe('ok')
+    expect(await outcome(blocks([...Array(5).fill(section('x'.repeat(2_000))), section('x')]))).toBe('msg_blocks_too_long')
     expect(await outcome(post({ metadata: { event_type: 1 } as never }))).toBe('invalid_metadata_format')
     expect(await outcome(client.chat.update({ channel: ops, ts: '1.000001', text: 'x' }))).toBe('message_not_found')
     slack.archive('ops')

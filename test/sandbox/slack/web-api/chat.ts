@@ -1,3 +1,4 @@
+import { charactersIn } from '../characters-in.ts'
 import { isObject, isYes, type Json, objectsOf, stringOf } from '../json.ts'
 import { broadcastSubtype, type Content, type StoredMessage } from '../message-store.ts'
 import { validateMessageBlocks } from '../validate-blocks.ts'
@@ -6,6 +7,9 @@ import { type Method, required, type Stores } from './method.ts'
 import { Refusal, refuseInvalidBlocks } from './refusal.ts'
 
 const longestText = 4000
+
+/** Slack's own limit is not documented: a message was refused from 11,000 characters on (bolt-js, issues 2509 and 2867). */
+const mostCharacters = 10_000
 
 export function metadataOf(value: unknown): Json | undefined {
   if (value === undefined || value === null || value === '') return undefined
@@ -24,6 +28,7 @@ export function contentOf(args: Json): Content {
   if (Array.isArray(args.blocks)) refuseInvalidBlocks(validateMessageBlocks(args.blocks), blocks)
   if (text.trim() === '' && blocks.length === 0) throw new Refusal('no_text')
   if (text.length > longestText) throw new Refusal('msg_too_long')
+  if (charactersIn(blocks) > mostCharacters) throw new Refusal('msg_blocks_too_long')
   const metadata = metadataOf(args.metadata)
   return { text, ...(blocks.length > 0 ? { blocks } : {}), ...(metadata ? { metadata } : {}) }
 }

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
+import { elasticIpListing } from '../../src/features/list-elastic-ips/index.ts'
+
+const active: ElasticIp = {
+  id: 'eip_1GijF7NsZe3bN',
+  address: '203.0.113.10',
+  status: 'active',
+  server: { id: 'sv_1WFgWmkF9Mzju', hostname: 'web-1' },
+  project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
+  site: { id: 'site_ash', name: 'Ashburn', slug: 'ASH' },
+}
+const pending: ElasticIp = {
+  ...active,
+  id: 'eip_2VszvKL6sK72c',
+  address: '203.0.113.11',
+  status: 'pending',
+  server: undefined,
+  site: undefined,
+}
+
+test('an Elastic IP that is pending is shown with its status, and found by it', () => {
+  const listing = elasticIpListing([pending, active], [])
+
+  expect(listing.rows.map(String)).toMatchInlineSnapshot(`
+    [
+      ":large_green_circle: *\`203.0.113.10\`* active on \`web-1\`  ·  Storefront  ·  ASH  ·  \`eip_1GijF7NsZe3bN\`",
+      ":white_circle: *\`203.0.113.11\`* pending, no server  ·  Storefront  ·  \`eip_2VszvKL6sK72c\`",
+    ]
+  `)
+  expect(elasticIpListing([pending, active], ['pending']).rows).toHaveLength(1)
+})

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { ApiError } from '../../src/domain/errors.ts'
+import { apiErrorSentence, explainRefusal, refusedWrite } from '../../src/slack/errors.ts'
+
+const refused = (status: number, codes: string[], { operation = 'elasticIps.move', detail = '' } = {}) =>
+  new ApiError({ operation, status, codes, ...(detail ? { detail } : {}) })
+
+describe('a refusal of the account API', () => {
+  test('has a sentence for every documented code', () => {
+    const codes = ['ELASTIC_IP_NOT_ACTIVE', 'SERVER_NOT_IN_PROJECT', 'SITE_NOT_SUPPORTED', 'SERVER_NETWORK_INCOMPATIBLE', 'SITE_MISMATCH']
+
+    expect(codes.map((code) => apiErrorSentence(refused(422, [code])))).toMatchInlineSnapshot(`
+      [
+        "The Elastic IP is not active, so it cannot be moved now.",
+        "The server is not in the same project as the Elastic IP.",
+        "The site does not support Elastic IPs. Ask the provider's support which sites do.",
+        "This server's network configuration is outdated. Contact the provider's support.",
+        "The server is not in the same site as the Elastic IP.",
+      ]
+    `)
+  })
+
+  test('has the same sentence however its code is written', () => {
+    expect(apiErrorSentence(refused(422, ['server_network_incompatible']))).toBe(
+      "This server's network configuration is outdated. Contact the provider's support.",
+    )
+  })
+
+  test.each(['constructor', 'toString', '__proto__', 'TEAPOT'])('says the code where nobody has documented it: %s', (code) => {
+    expect(apiErrorSentence(refused(422, [code]))).toBe(`The account API refused (422, ${code}).`)
+  })
+
+  test('names the feature that the team lacks, by what was being done', () => {
+    const operations = ['elasticIps.move', 'elasticIps.list', 'baselines.list', 'apiKeys.create', 'constructor.list']
+    const sentences = operations.map((operation) => apiErrorSentence(refused(403, ['FEATURE_NOT_ENABLED'], { operation })))
+
+    expect(sentences).toMatchInlineSnapshot(`
+      [
+        "Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+        "Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+        "Baselines are not enabled for this team (feature flag baselines_api). Ask the provider's support to enable them.",
+        "This needs a feature that is not enabled for the team. Ask the provider's support to enable it.",
+        "This needs a feature that is not enabled for the team. Ask the provider's support to enable it.",
+      ]
+    `)
+  })
+
+  test('repeats what the account API says of a feature that has no name here', () => {
+    const error = refused(403, ['FEATURE_NOT_ENABLED'], { operation: 'apiKeys.list', detail: 'key_management is off' })
+
+    expect(apiErrorSentence(error)).toContain('It says: “key_management is off”.')
+  })
+
+  test('is of the key where a 403 says nothing of a feature', () => {
+    expect(apiErrorSentence(refused(403, []))).toMatch(/^The bot's API key may not do this \(403\)/)
+    expect(apiErrorSentence(refused(403, ['IP_NOT_ALLOWED']))).toMatch(/^The bot's API key may not do this \(403\)/)
+  })
+})
+
+describe('what to do next', () => {
+  test.each([
+    refused(422, ['SERVER_NETWORK_INCOMPATIBLE']),
+    refused(422, ['SITE_NOT_SUPPORTED']),
+    refused(403, ['FEATURE_NOT_ENABLED']),
+    refused(403, ['FEATURE_NOT_ENABLED'], { operation: 'apiKeys.create' }),
+  ])('is something else than to ask again, where that cannot succeed: $message', (error) => {
+    expect(explainRefusal(error).next).toMatch(/provider's support/)
+  })
+
+  test.each([
+    refused(422, ['ELASTIC_IP_NOT_ACTIVE']),
+    refused(422, ['SITE_MISMATCH']),
+    refused(422, []),
+    refused(403, []),
+    refused(401, []),
+    refused(404, []),
+    refused(409, []),
+  ])('is left open elsewhere: $message', (error) => {
+    expect(explainRefusal(error).next).toBeUndefined()
+  })
+
+  test('follows the reason, also of a write that changed nothing', () => {
+    const parts = refusedWrite(refused(422, ['SERVER_NETWORK_INCOMPATIBLE']), 'Nothing was changed.')
+
+    expect(`${parts.why} ${parts.next}`).toBe(
+      "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
+    )
+    expect(refusedWrite(refused(422, ['SITE_MISMATCH']), 'Nothing was changed.')).toEqual({
+      why: 'The server is not in the same site as the Elastic IP. Nothing was changed.',
+    })
+  })
+})
