@@ -1,6 +1,6 @@
 import { Secret } from '../../../src/domain/secret.ts'
 import { createLog, slackLogger } from '../../../src/ops/log.ts'
-import { createBoltApp, startBoltApp } from '../../../src/slack/app.ts'
+import { createBoltApp } from '../../../src/slack/app.ts'
 import { listen } from '../../../src/slack/listen.ts'
 
 /** The bot's own receiver and listeners up to the acknowledgement: every command counts as delivered before, so that nothing comes after. */
@@ -11,7 +11,7 @@ const settings = {
   apiUrl: new URL(process.env.SLACK_API_URL ?? ''),
   port: 0,
 }
-const app = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' }, slackLogger(createLog({ level: 'info' })) as never)
+const { app, start } = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' }, slackLogger(createLog({ level: 'info' })) as never)
 const nothing = async () => {}
 listen(app, {
   interactions: { command: { formFor: () => undefined, run: nothing }, clicks: {}, submissions: {}, options: {}, home: nothing },
@@ -22,4 +22,4 @@ listen(app, {
   respond: nothing as never,
   onError: (error) => console.error(error),
 })
-console.log(JSON.stringify({ slackPort: await startBoltApp(app, settings) }))
+console.log(JSON.stringify({ slackPort: await start() }))
