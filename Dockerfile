@@ -16,6 +16,7 @@ RUN node src/main.ts 2>&1 | grep '^SLACK_BOT_TOKEN '
 
 EXPOSE 3000
 STOPSIGNAL SIGTERM
+# /healthz and not /readyz: a bot that waits for Slack tracks moves meanwhile, and replacing it would not bring Slack back.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "--eval", "fetch('http://127.0.0.1:' + (process.env.OPS_PORT || 9464) + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 

@@ -9,7 +9,7 @@ import { createAudit } from './changes/audit.ts'
 import { fitsOnCard } from './changes/card.ts'
 import { createCatalog } from './changes/catalog.ts'
 import { createCensus } from './changes/census.ts'
-import { checkRedis, findRedisFaults } from './changes/check-redis.ts'
+import { createRedisCheck, findRedisFaults } from './changes/check-redis.ts'
 import { createDeliveries } from './changes/deliveries.ts'
 import { createEpoch } from './changes/epoch.ts'
 import { createHome } from './changes/home.ts'
@@ -17,7 +17,7 @@ import { createInteractions } from './changes/interactions.ts'
 import { createKeys } from './changes/keys.ts'
 import { createLastHeard } from './changes/last-heard.ts'
 import { createProgress } from './changes/progress.ts'
-import { closeRedis, connectRedis, guardStore } from './changes/redis.ts'
+import { closeRedis, connectRedis, guardStore, holdCommands } from './changes/redis.ts'
 import { createRenderer } from './changes/render.ts'
 import { createRequests } from './changes/requests.ts'
 import { createSeenHead } from './changes/seen-head.ts'
@@ -27,23 +27,23 @@ import { createWatch } from './changes/watch.ts'
 import { refusedKey } from './changes/words.ts'
 import type { Config } from './config.ts'
 import type { AuditNote } from './domain/audit-entry.ts'
-import { portTaken } from './domain/errors.ts'
 import type { Request } from './domain/request.ts'
 import { type Timings, usualTimings } from './domain/timings.ts'
 import { describeBot } from './features/check-setup/describe-bot.ts'
 import type { Feature } from './features/feature.ts'
 import { createFeatures } from './features/index.ts'
+import { createLifecycle } from './lifecycle.ts'
 import { createApiTrouble } from './ops/api-trouble.ts'
 import { createAuditLog } from './ops/audit-log.ts'
 import { createChecks } from './ops/checks.ts'
-import { createEnding } from './ops/ending.ts'
 import { startHealth } from './ops/health.ts'
 import { inTime } from './ops/in-time.ts'
 import { type Log, slackLogger, throttled } from './ops/log.ts'
 import { createMetrics } from './ops/metrics.ts'
 import { scrub } from './ops/safe-value.ts'
+import { createStatus } from './ops/status.ts'
 import { createTrouble } from './ops/trouble.ts'
-import { createBoltApp, startBoltApp, webClientOptions } from './slack/app.ts'
+import { createBoltApp, webClientOptions } from './slack/app.ts'
 import { createDirectory } from './slack/directory.ts'
 import { createFormOpener } from './slack/form.ts'
 import { type Identity, introduce } from './slack/introduce.ts'
@@ -57,9 +57,6 @@ import { createShowSecret } from './slack/show-secret.ts'
 
 const decisions = new Set(['approve', 'reject', 'withdraw', 'expire', 'break-glass'])
 
-/** Work that was handed over or is repeated by others anyway is not waited for longer than this. */
-const shutdownMs = 6_500
-
 export interface Outlets {
   log: Log
   /** Where the audit's lines go; standard output unless told. */
@@ -71,13 +68,16 @@ export interface Outlets {
 export function createBot(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings }: Outlets) {
   const keys = createKeys(config.redis.prefix)
   let redisProblem: string | undefined
+  let isRedisChecked = false
   const warnOfRedis = throttled(() => log.warn({ problem: redisProblem }, 'Redis does not answer'))
   const onRedisError = (problem: string) => {
     redisProblem = problem
-    warnOfRedis(undefined)
+    // Until then the start says so at each attempt.
+    if (isRedisChecked) warnOfRedis(undefined)
   }
   const prompt = connectRedis(config.redis.url, 'prompt', onRedisError)
   const patient = connectRedis(config.redis.url, 'patient', onRedisError)
+  const letCommandsPass = holdCommands(prompt)
 
   const logger = slackLogger(log) as Logger
   const metrics = createMetrics({ snapshot: () => progress.snapshot() })
@@ -223,8 +223,8 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     return workspaceUrl && cardTs ? `${workspaceUrl}archives/${origin.channelId}/p${cardTs.replace('.', '')}` : undefined
   }
 
-  async function startListening(known: Identity): Promise<{ port: number | undefined; stop: () => Promise<void> }> {
-    const app = createBoltApp(config.slack, known, logger, { onCall: onSlackCall, respond, onUntaken: trouble.untaken })
+  function createListener(known: Identity) {
+    const { app, start } = createBoltApp(config.slack, known, logger, { onCall: onSlackCall, respond, onUntaken: trouble.untaken })
     const listening = listen(app, {
       interactions,
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
@@ -237,74 +237,69 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       onError: trouble.told,
     })
     app.error(async (error) => trouble.each('slack')(error))
-    const port = await startBoltApp(app, config.slack)
     const stop = async () => {
       await app.stop()
       await listening.settle()
     }
-    return { port, stop }
+    return { start, stop }
   }
 
-  const ending = createEnding()
-
-  /** Resolves with the ports when people can use it. Throws StartError with what to do when it cannot start, and when `stop` cuts it short. */
-  async function start(): Promise<{ opsPort: number; slackPort: number | undefined }> {
-    await checkRedis({
-      redis: patient,
-      allowVolatile: config.redis.allowVolatile,
-      problem: () => redisProblem,
-      warn: (fault) => log.warn(fault),
-    })
-    await epoch.check()
-    for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
+  async function reachSlack(): Promise<Identity> {
     identity = await introduce(client, config.slack.apiUrl)
-    ending.goOn()
+    return identity
+  }
+
+  const checkRedis = createRedisCheck({
+    redis: patient,
+    allowVolatile: config.redis.allowVolatile,
+    problem: () => redisProblem,
+    warn: (fault) => log.warn(fault),
+  })
+  async function reachRedis(): Promise<void> {
+    await checkRedis()
+    isRedisChecked = true
+    letCommandsPass()
     // A rejected key is told at once, and is no reason not to start: moves in flight wait for a valid one.
     void accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }).catch(onApiError)
-
-    let slackPort: number | undefined
-    if (config.role !== 'worker') {
-      const listening = await startListening(identity)
-      slackPort = listening.port
-      await ending.closes(listening.stop)
-    }
-    if (config.role !== 'web') {
-      await ending.closes(watch.stop)
-      await watch.start()
-      ending.goOn()
-    }
-    const health = await startHealth({
-      port: config.opsPort,
-      log,
-      pages: { '/metrics': metrics.page },
-      checks: createChecks({
-        redis: () => prompt.ping(),
-        accountApi: () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) }),
-        ticks: progress.check,
-        slack: () => client.auth.test(),
-      }),
-    }).catch((error: { code?: unknown }) => {
-      throw error.code === 'EADDRINUSE' ? portTaken('OPS_PORT', config.opsPort) : error
-    })
-    await ending.closes(health.close)
-    const transport = usesSockets ? 'socket mode' : 'http'
-    log.info({ role: config.role, transport, slackPort, opsPort: health.port() }, 'Lockkeeper is ready')
-    return { opsPort: health.port(), slackPort }
+    await epoch.check()
   }
 
-  /** Takes nothing new, lets what is under way end for a few seconds, and leaves the rest to the next process. Cuts a start short. */
+  const status = createStatus({
+    log,
+    checks: createChecks({
+      redis: () => prompt.ping(),
+      slack: () => introduce(client, config.slack.apiUrl),
+      accountApi: () => accountApi.apiKeys.list({ signal: AbortSignal.timeout(1_900) }),
+      worker: progress.check,
+    }),
+  })
+
+  const lifecycle = createLifecycle({
+    role: config.role,
+    about: { transport: usesSockets ? 'socket mode' : 'http' },
+    log,
+    openOperations: (whyNotReady) =>
+      startHealth({ port: config.opsPort, log, whyNotReady, pages: { '/status': status.page, '/metrics': metrics.page } }),
+    slack: { name: 'Slack', reach: reachSlack, longestPauseMs: 15_000, note: (problem) => void status.note('slack', problem) },
+    redis: { name: 'Redis', reach: reachRedis, longestPauseMs: 3_000, note: (problem) => void status.note('redis', problem) },
+    createListener,
+    worker: watch,
+    async workerProblem() {
+      const verdict = await status.look('worker')
+      return verdict.ok ? undefined : verdict.problem
+    },
+    async disconnect() {
+      await inTime(1_000, [audits.people.settle(), audits.jobs.settle()])
+      await inTime(1_000, [forPeople.queues.close(), forJobs.queues.close(), accountApi.close()])
+      await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
+    },
+  })
+
   async function stop(): Promise<void> {
-    const steps = ending.begin()
     operators.stop()
-    await inTime(
-      shutdownMs,
-      steps.map((step) => step()),
-    )
-    await inTime(1_000, [audits.people.settle(), audits.jobs.settle()])
-    await inTime(1_000, [forPeople.queues.close(), forJobs.queues.close(), accountApi.close()])
-    await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
+    await lifecycle.stop()
   }
 
-  return { start, stop, interactions, commands: features.flatMap((feature) => feature.commands) }
+  return { start: lifecycle.start, stop, interactions, commands: features.flatMap((feature) => feature.commands) }
 }
 export type Bot = ReturnType<typeof createBot>

@@ -1,4 +1,4 @@
-import { createBot, type Outlets } from './bot.ts'
+import { type Bot, createBot, type Outlets } from './bot.ts'
 import { ConfigError, takeConfig } from './config.ts'
 import { StartError } from './domain/errors.ts'
 import { createLog } from './ops/log.ts'
@@ -7,16 +7,19 @@ import { describeError } from './ops/safe-value.ts'
 /** The process around the bot: starts it from these variables, ends it when a signal asks for it, and with 1 and a line where it cannot start. */
 export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timings'> = {}): Promise<void> {
   let isEnding = false
+  let bot: Bot | undefined
 
   try {
     const config = takeConfig(env)
     const log = createLog({ level: config.logLevel })
-    const bot = createBot(config, { log, ...outlets })
+    for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
+    const started = createBot(config, { log, ...outlets })
+    bot = started
 
     const end = async (signal: string) => {
       isEnding = true
       log.info({ signal }, 'stopping')
-      await bot.stop()
+      await started.stop()
       process.exit(0)
     }
     process.once('SIGTERM', end)
@@ -30,14 +33,15 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     process.on('uncaughtException', endBadly)
     process.on('unhandledRejection', endBadly)
 
-    await bot.start()
+    await started.start()
   } catch (error) {
     // A start that the end cuts short has not failed: the process ends once everything is closed.
-    if (!isEnding) {
-      const lines =
-        error instanceof ConfigError ? error.lines : [error instanceof StartError ? error.message : JSON.stringify(describeError(error))]
-      for (const line of lines) process.stderr.write(`${line}\n`)
-      process.exit(1)
-    }
+    if (isEnding) return
+    const lines =
+      error instanceof ConfigError ? error.lines : [error instanceof StartError ? error.message : JSON.stringify(describeError(error))]
+    for (const line of lines) process.stderr.write(`${line}\n`)
+    // A worker may have been at work for hours when Slack comes back and rejects the token.
+    await bot?.stop()
+    process.exit(1)
   }
 }

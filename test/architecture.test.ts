@@ -9,7 +9,8 @@ const source = join(root, 'src')
 const mayImport: Record<string, string[]> = {
   main: ['run'],
   run: ['bot', 'config', 'ops', 'domain'],
-  bot: ['config', 'features', 'changes', 'slack', 'account-api', 'ops', 'domain'],
+  bot: ['lifecycle', 'config', 'features', 'changes', 'slack', 'account-api', 'ops', 'domain'],
+  lifecycle: ['ops', 'domain'],
   features: ['changes', 'slack', 'account-api', 'domain'],
   changes: ['slack', 'domain'],
   slack: ['domain'],

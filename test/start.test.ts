@@ -1,48 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { startRedis } from './sandbox/redis/start-redis.ts'
-import { startSlack } from './sandbox/slack/start-slack.ts'
-import { systemEnvironment } from './sandbox/system-environment.ts'
-
-const main = join(import.meta.dirname, '..', 'src', 'main.ts')
-
-/** The real entry point as a process of its own, with this configuration and nothing else. */
-async function startProcess(env: Record<string, string>) {
-  const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  let output = ''
-  let errors = ''
-  child.stdout.on('data', (data) => (output += data))
-  child.stderr.on('data', (data) => (errors += data))
-  const exited = once(child, 'exit').then(([code]) => code as number | null)
-  return { child, exited, output: () => output, errors: () => errors }
-}
-
-async function environment(more: Record<string, string> = {}) {
-  const slack = await startSlack()
-  onTestFinished(() => slack.close())
-  return {
-    slack,
-    env: {
-      SLACK_BOT_TOKEN: slack.botToken,
-      SLACK_SIGNING_SECRET: slack.signingSecret,
-      SLACK_API_URL: slack.apiUrl,
-      INFRA_API_URL: 'http://127.0.0.1:9',
-      INFRA_API_KEY: 'a'.repeat(36),
-      REDIS_URL: inject('redisUrl'),
-      REDIS_PREFIX: 'test-start',
-      ALLOW_VOLATILE_REDIS: 'true',
-      APPROVERS: 'U0BEN00001',
-      PORT: '0',
-      OPS_PORT: '0',
-      ...more,
-    },
-  }
-}
+import { environment, startProcess } from './start-process.ts'
 
 describe('a start', () => {
   test('with a bad configuration ends with a line for every bad or missing variable, and no stack trace', async () => {
@@ -86,13 +50,26 @@ describe('a start', () => {
     expect(said).not.toMatch(/^(REDIS_URL|INFRA_API_KEY) /m)
   })
 
-  test('without a Redis ends with a sentence', async () => {
-    const { env } = await environment({ REDIS_URL: 'redis://:hunter2@127.0.0.1:1' })
+  test('with a password that Redis rejects ends with a sentence', async () => {
+    const { port } = new URL(inject('redisUrl'))
+    const { env } = await environment({ REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` })
     const { exited, output, errors } = await startProcess(env)
 
     expect(await exited).toBe(1)
-    expect(errors()).toMatch(/^Redis does not answer at REDIS_URL \(ECONNREFUSED\)\. Check that it runs/)
+    expect(errors()).toMatch(/^Redis rejects the user or the password in REDIS_URL \(WRONGPASS\)\. Correct them, then start again\.$/m)
     expect(output() + errors()).not.toContain('hunter2')
+  })
+
+  test.each(['OPS_PORT', 'PORT'])('with another program at %s ends with a sentence', async (variable) => {
+    const other = createServer().listen(0)
+    onTestFinished(() => void other.close())
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    const { env } = await environment({ [variable]: String(port) })
+    const { exited, errors } = await startProcess(env)
+
+    expect(await exited).toBe(1)
+    expect(errors()).toBe(`${variable} ${port} is used by another program. Choose another port, or stop that program.\n`)
   })
 
   test('with a Redis that evicts and keeps nothing on disk ends with what to do, and goes on only where that is allowed', async () => {

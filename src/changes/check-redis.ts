@@ -1,44 +1,71 @@
 import type { Redis } from 'ioredis'
-import { StartError } from '../domain/errors.ts'
+import { AwayError, StartError } from '../domain/errors.ts'
 import { guardStore } from './redis.ts'
 
-/** How long the first contact may take. */
-const contactMs = 10_000
+/** How long one attempt may take. */
+const usualAttemptMs = 2_000
+
+/** Refusals that waiting does not change: the user, the password or the user's rights are wrong. */
+const refusal = /\b(WRONGPASS|NOAUTH|NOPERM)\b/
 
 interface CheckParts {
+  /** The patient connection, which connects and asks again by itself. */
   redis: Redis
   allowVolatile: boolean
   /** What the connection has met with, as a code. */
   problem: () => string | undefined
   warn: (fault: string) => void
+  attemptMs?: number
 }
 
-/** Throws StartError when Redis does not answer, or is one that would lose requests. */
-export async function checkRedis({ redis, allowVolatile, problem, warn }: CheckParts): Promise<void> {
-  const faults = await findFaultsInTime(redis)
-  if (faults === undefined) {
-    throw new StartError(
-      `Redis does not answer at REDIS_URL (${problem() ?? 'no answer'}). Check that it runs, that the address and the password are right, and that this machine may reach it.`,
-    )
+/** Checks once whether requests can be trusted to this Redis. */
+export function createRedisCheck({ redis, allowVolatile, problem, warn, attemptMs = usualAttemptMs }: CheckParts) {
+  let underway: Promise<string> | undefined
+
+  /** Throws AwayError while Redis does not answer, and StartError where it rejects the user or would lose requests. */
+  return async function check(): Promise<void> {
+    const text = await inTime(ask(), attemptMs).catch((error: Error) => {
+      throw problemError(refusal.exec(error.message)?.[1] ?? problem())
+    })
+    if (text === undefined) throw problemError(problem())
+    // Redis answers INFO, and little else, while it loads its data.
+    if (parseInfo(text).get('loading') === '1') throw problemError('LOADING')
+    const faults = findRedisFaults(text)
+    if (faults.length > 0 && !allowVolatile) {
+      throw new StartError(`${faults.join(' ')} To start all the same, in development only, set ALLOW_VOLATILE_REDIS=true.`)
+    }
+    for (const fault of faults) warn(fault)
   }
-  if (faults.length > 0 && !allowVolatile) {
-    throw new StartError(`${faults.join(' ')} To start all the same, in development only, set ALLOW_VOLATILE_REDIS=true.`)
+
+  /** A patient connection keeps a question until Redis answers, so attempts share one. */
+  function ask(): Promise<string> {
+    underway ??= guardStore(() => redis.info()).finally(() => {
+      underway = undefined
+    })
+    return underway
   }
-  for (const fault of faults) warn(fault)
 }
 
-async function findFaultsInTime(redis: Redis): Promise<string[] | undefined> {
+/** Undefined when it takes longer. */
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), contactMs)
+    timer = setTimeout(() => resolve(undefined), ms)
   })
-  const info = guardStore(() => redis.info()).catch(() => undefined)
   try {
-    const text = await Promise.race([info, late])
-    return text === undefined ? undefined : findRedisFaults(text)
+    return await Promise.race([work, late])
   } finally {
     clearTimeout(timer)
   }
+}
+
+function problemError(problem = 'no answer'): Error {
+  if (refusal.test(problem)) {
+    return new StartError(`Redis rejects the user or the password in REDIS_URL (${problem}). Correct them, then start again.`)
+  }
+  return new AwayError(
+    `Redis does not answer at REDIS_URL (${problem}). Check that it runs, that the address is right, and that this machine may reach it.`,
+  )
 }
 
 /**

@@ -22,7 +22,9 @@ const prompt = {
   maxRetriesPerRequest: 1,
   commandTimeout: 1_000,
   enableOfflineQueue: false,
-} satisfies RedisOptions
+  // BullMQ would ask INFO once, and its queues on this connection would fail for ever if that failed. The start checks the version.
+  skipVersionCheck: true,
+} satisfies RedisOptions & { skipVersionCheck: boolean }
 
 export type Patience = 'patient' | 'prompt'
 
@@ -32,10 +34,38 @@ const pulseMs = 2_000
 /** Opens one connection. `onError` hears of connection troubles (ioredis repeats them at every attempt); it never gets command arguments. */
 export function connectRedis(url: Secret, patience: Patience, onError: (problem: string) => void): Redis {
   const redis = open(url.reveal(), patience === 'patient' ? patient : prompt)
-  // A refusal of Redis' own begins with a word of its own (WRONGPASS, NOAUTH); the rest of it may quote what was sent.
-  redis.on('error', (error: Error & { code?: string }) => onError(error.code ?? /^[A-Z]+/.exec(error.message)?.[0] ?? error.name))
+  redis.on('error', (error) => onError(problemOf(error)))
   if (patience === 'prompt') keepPulse(redis)
   return redis
+}
+
+/**
+ * The code of what went wrong: Node's own (ECONNREFUSED), or the word that a refusal of Redis begins with (WRONGPASS). The rest of a message may
+ * quote what was sent. Cluster and Sentinel wrap what their servers said.
+ */
+function problemOf({ code, message, lastNodeError }: Error & { code?: string; lastNodeError?: Error }): string {
+  const said = lastNodeError?.message ?? /Last error: (.*)/s.exec(message)?.[1] ?? message
+  return code ?? /^[A-Z]{2,}/.exec(said)?.[0] ?? 'no answer'
+}
+
+/** What neither reads nor writes data. */
+const harmless = new Set(['ping', 'quit'])
+
+/**
+ * Refuses commands until the returned function is called, as if Redis did not answer: a Redis that has not been checked must not get requests
+ * that it may lose.
+ */
+export function holdCommands(redis: Redis): () => void {
+  const send = redis.sendCommand.bind(redis)
+  redis.sendCommand = (command, stream) => {
+    // Before it is ready, a connection sends what it needs to become so.
+    if (redis.status !== 'ready' || harmless.has(command.name)) return send(command, stream)
+    command.reject(new Error('Redis has not been checked yet'))
+    return command.promise
+  }
+  return () => {
+    redis.sendCommand = send
+  }
 }
 
 function open(url: string, options: typeof patient | typeof prompt): Redis {

@@ -83,6 +83,18 @@ export class StartError extends Error {
   override name = 'StartError'
 }
 
+/** Something that the bot needs to start is away: waiting may help. The message is a sentence for operators. */
+export class AwayError extends Error {
+  override name = 'AwayError'
+  /** When it wants to be asked again. Undefined where it does not say. */
+  readonly retryInMs: number | undefined
+
+  constructor(message: string, { retryInMs }: { retryInMs?: number } = {}) {
+    super(message)
+    this.retryInMs = retryInMs
+  }
+}
+
 export function portTaken(variable: string, port: number): StartError {
   return new StartError(`${variable} ${port} is used by another program. Choose another port, or stop that program.`)
 }

@@ -1,10 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
+import { portTaken } from '../domain/errors.ts'
 import type { Log } from './log.ts'
-import { describeError, scrub } from './safe-value.ts'
-import { shareRuns } from './shared-runs.ts'
-
-/** Returns or resolves when all is well; throws an Error whose message is a sentence when not. */
-export type Check = () => Promise<void> | void
 
 /** What a page answers with. */
 export interface Page {
@@ -13,39 +9,30 @@ export interface Page {
   body: string
 }
 
-const checkDeadlineMs = 2_000
-
 interface HealthParts {
   /** 0 takes any free one. */
   port: number
-  checks: Record<string, Check>
-  /** Hears when the bot stops or begins to be ready. */
-  log?: Pick<Log, 'info' | 'warn'>
-  /** More pages for those who run the bot, by path. */
+  /** Why the bot is not ready, in words; undefined when it is. Answers within seconds and never throws. */
+  whyNotReady: () => Promise<string | undefined>
+  log?: Pick<Log, 'warn'>
+  /** More pages for operators, by path. */
   pages?: Record<string, () => Promise<Page>>
 }
 
 /**
- * The port for those who run the bot, never the public one: `/healthz` (the process turns) and `/readyz` (each check as `ok` or a
- * sentence; 503 until all are). Rejects when the port cannot be had.
+ * Opens the operations port, which is never the public one: `/healthz` (the process is alive), `/readyz` (200, or 503 with the reason) and the
+ * given pages. Throws StartError when another program has the port.
  */
-export async function startHealth({ port, checks, log, pages = {} }: HealthParts) {
-  const shared = Object.entries(checks).map(([name, check]) => [name, shareRuns(() => runCheck(check))] as const)
-  let wasReady: boolean | undefined
-
+export async function startHealth({ port, whyNotReady, log, pages = {} }: HealthParts) {
   async function readiness(): Promise<Page> {
-    const results = Object.fromEntries(await Promise.all(shared.map(async ([name, run]) => [name, await run()] as const)))
-    const ready = Object.values(results).every((result) => result === 'ok')
-    if (!ready && wasReady !== false) log?.warn({ checks: results }, 'not ready')
-    if (ready && wasReady === false) log?.info('ready again')
-    wasReady = ready
-    return json(ready ? 200 : 503, { ready, checks: results })
+    const why = await whyNotReady()
+    return why === undefined ? json(200, { ready: true }) : json(503, { ready: false, why })
   }
 
   const known: Record<string, () => Promise<Page>> = {
-    ...pages,
     '/healthz': async () => json(200, { alive: true }),
     '/readyz': readiness,
+    ...pages,
   }
 
   const server = createServer((request, response) => {
@@ -62,7 +49,7 @@ export async function startHealth({ port, checks, log, pages = {} }: HealthParts
     )
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error: Error & { code?: string }) => reject(error.code === 'EADDRINUSE' ? portTaken('OPS_PORT', port) : error))
     server.listen(port, resolve)
   })
 
@@ -72,29 +59,11 @@ export async function startHealth({ port, checks, log, pages = {} }: HealthParts
     await closed
   }
 
-  return { port: () => (server.address() as { port: number }).port, close }
+  return { port: (server.address() as { port: number }).port, close }
 }
 export type Health = Awaited<ReturnType<typeof startHealth>>
 
-async function runCheck(check: Check): Promise<string> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`no answer within ${checkDeadlineMs / 1000} s`), checkDeadlineMs)
-  })
-  const outcome = Promise.resolve()
-    .then(check)
-    .then(
-      () => 'ok',
-      (error: unknown) => scrub(describeError(error).message) || 'failed',
-    )
-  try {
-    return await Promise.race([outcome, deadline])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function json(status: number, body: unknown): Page {
+export function json(status: number, body: unknown): Page {
   return { status, type: 'application/json; charset=utf-8', body: JSON.stringify(body) }
 }
 

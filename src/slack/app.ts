@@ -3,7 +3,6 @@ import { App, type AppOptions, SocketModeReceiver } from '@slack/bolt'
 import type { WebClientOptions } from '@slack/web-api'
 import { portTaken, StartError } from '../domain/errors.ts'
 import type { Secret } from '../domain/secret.ts'
-import { classifySlackFailure } from './failure.ts'
 import { httpReceiver } from './http-receiver.ts'
 import { measuredFetch, type OnSlackCall } from './measured-fetch.ts'
 import { type Screening, screen } from './screen.ts'
@@ -35,16 +34,22 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
 }
 
 /**
- * The Bolt app for either transport, without listeners. `identity` is the bot's own, asked for once by the caller. What a listener could
- * not read never reaches it: see `screen`.
+ * The Bolt app for either transport, without listeners, and how it starts. `identity` is the bot's own, asked for once by the caller. What
+ * a listener could not read never reaches it: see `screen`.
  */
 export function createBoltApp(
   settings: SlackSettings,
   identity: { botId: string; botUserId: string },
   logger: Logger,
   { onCall = () => {}, ...screening }: Screening & { onCall?: OnSlackCall },
-): App {
-  const clientOptions = webClientOptions(settings.apiUrl, logger, onCall)
+) {
+  const refused = Promise.withResolvers<never>()
+  // A refusal may come after the start, when nobody waits for it.
+  refused.promise.catch(() => {})
+  const clientOptions = webClientOptions(settings.apiUrl, logger, (call) => {
+    onCall(call)
+    if (call.method === 'apps.connections.open' && call.error !== undefined) refused.reject(socketRefusal(call.error))
+  })
   const onNull = () => screening.onUntaken({ kind: 'null', why: 'unheard' })
   const receiver = settings.appToken
     ? socketReceiver(settings.appToken, clientOptions, logger)
@@ -57,25 +62,28 @@ export function createBoltApp(
     convoStore: false,
     deferInitialization: true,
   }
-  return new App(options)
+  const app = new App(options)
+
+  /**
+   * Starts to listen, and gives the port in HTTP mode. In Socket Mode it waits while Slack is away. Throws StartError with what to do when the
+   * port is taken or Slack refuses Socket Mode, after which Slack's client would often go on asking.
+   */
+  async function start(): Promise<number | undefined> {
+    await app.init()
+    const started = app.start().catch((error: { code?: unknown }) => {
+      throw error.code === 'EADDRINUSE' ? portTaken('PORT', settings.port) : error
+    })
+    const server: unknown = await Promise.race([started, refused.promise])
+    const address = (server as { address?: () => { port?: number } | string | null } | undefined)?.address?.()
+    return typeof address === 'object' && address !== null ? address.port : undefined
+  }
+
+  return { app, start }
 }
 
-/** Starts to listen. Throws StartError with what to do when the port is taken or Slack does not open Socket Mode. */
-export async function startBoltApp(app: App, settings: SlackSettings): Promise<number | undefined> {
-  await app.init()
-  const server: unknown = await app.start().catch((error: unknown) => {
-    if (settings.appToken) throw socketRefusal(error)
-    throw (error as { code?: unknown }).code === 'EADDRINUSE' ? portTaken('PORT', settings.port) : error
-  })
-  const address = (server as { address?: () => { port?: number } | string | null } | undefined)?.address?.()
-  return typeof address === 'object' && address !== null ? address.port : undefined
-}
-
-function socketRefusal(thrown: unknown): StartError {
-  const failure = classifySlackFailure(thrown)
-  const reason = failure.is === 'refused' ? failure.error : 'no answer'
+function socketRefusal(error: string): StartError {
   return new StartError(
-    `Slack does not open Socket Mode (${reason}). Check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is turned on.`,
+    `Slack does not open Socket Mode (${error}). Check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is turned on.`,
   )
 }
 

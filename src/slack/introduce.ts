@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api'
-import { StartError } from '../domain/errors.ts'
-import { classifySlackFailure } from './failure.ts'
+import { AwayError, StartError } from '../domain/errors.ts'
+import { classifySlackFailure, type SlackFailure } from './failure.ts'
 
 export interface Identity {
   botId: string
@@ -11,7 +11,7 @@ export interface Identity {
   workspaceUrl: string | undefined
 }
 
-/** Who the bot is, by its token (auth.test). Throws StartError with what to do when Slack does not tell. */
+/** Who the bot is, by its token (auth.test). Throws StartError where Slack rejects the token, and AwayError where it does not answer. */
 export async function introduce(client: WebClient, apiUrl: URL): Promise<Identity> {
   try {
     const answer = await client.auth.test()
@@ -22,12 +22,19 @@ export async function introduce(client: WebClient, apiUrl: URL): Promise<Identit
       workspaceUrl: answer.url,
     }
   } catch (thrown) {
-    const failure = classifySlackFailure(thrown)
-    if (failure.is === 'refused') {
-      throw new StartError(
+    throw problemError(classifySlackFailure(thrown), apiUrl)
+  }
+}
+
+function problemError(failure: SlackFailure, { origin }: URL): Error {
+  switch (failure.is) {
+    case 'refused':
+      return new StartError(
         `Slack rejects SLACK_BOT_TOKEN (${failure.error}). Copy the Bot User OAuth Token of the installed app again (OAuth & Permissions).`,
       )
-    }
-    throw new StartError(`Slack does not answer at ${apiUrl.origin}. Check that this machine may reach it, then start again.`)
+    case 'rate-limited':
+      return new AwayError(`Slack limits requests at ${origin}.`, failure)
+    case 'unknown':
+      return new AwayError(`Slack does not answer at ${origin} (${failure.problem}). Check that this machine may reach it.`)
   }
 }

@@ -5,6 +5,8 @@ export interface SlackCall {
   /** `chat.postMessage`; `response_url` for an answer by such an address; `other`. */
   method: string
   status: 'ok' | SlackFailure['is'] | number | 'unreachable'
+  /** Slack's own code, where it refused. */
+  error?: string
   ms: number
 }
 
@@ -27,7 +29,8 @@ export function measuredFetch(onCall: OnSlackCall, fetch: Fetch = globalThis.fet
     const read = response.text.bind(response)
     response.text = async () => {
       const body = await read().catch(tell.lost)
-      tell.ended(wordOf(body))
+      const said = readAnswer(body)
+      tell.ended(said.is, said.is === 'refused' ? said : {})
       return body
     }
     return response
@@ -46,7 +49,8 @@ export function measuredResponseFetch(onCall: OnSlackCall, fetch: Fetch = global
 
 function startCall(onCall: OnSlackCall, method: string) {
   const startedAt = performance.now()
-  const ended = (status: SlackCall['status']) => onCall({ method, status, ms: performance.now() - startedAt })
+  const ended = (status: SlackCall['status'], { error }: { error?: string } = {}) =>
+    onCall({ method, status, ...(error === undefined ? {} : { error }), ms: performance.now() - startedAt })
   const lost = (error: unknown): never => {
     ended('unreachable')
     throw error
@@ -59,11 +63,11 @@ function statusOf({ ok, status }: Response): SlackCall['status'] {
   return status === 429 ? 'rate-limited' : status
 }
 
-function wordOf(body: string): SlackCall['status'] {
+function readAnswer(body: string): { is: 'ok' } | SlackFailure {
   // Slack's answers begin with it. Those that say no are short; only they, and what is not from Slack, are parsed here, too.
-  if (/^\s*\{\s*"ok"\s*:\s*true\b/.test(body)) return 'ok'
+  if (/^\s*\{\s*"ok"\s*:\s*true\b/.test(body)) return { is: 'ok' }
   const answer = parse(body)
-  return answer?.ok === true ? 'ok' : classifyRefusal(answer?.error).is
+  return answer?.ok === true ? { is: 'ok' } : classifyRefusal(answer?.error)
 }
 
 function parse(body: string): { ok?: unknown; error?: unknown } | undefined {

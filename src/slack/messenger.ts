@@ -39,6 +39,7 @@ export function createMessenger({
   now = Date.now,
 }: {
   client: WebClient
+  /** Undefined until Slack has said it. */
   botUserId: () => string | undefined
   now?: () => number
 }) {
@@ -88,6 +89,9 @@ export function createMessenger({
 
   /** Looks whether a message whose answer was lost is there, from `oldestMs` to `latestMs` (by default now). Needs the optional history scopes. */
   async function find(where: { channelId: string; threadTs?: string; key: string; oldestMs: number; latestMs?: number }): Promise<Found> {
+    const self = botUserId()
+    // Nothing would look like ours, and what is there would be sent again.
+    if (self === undefined) return { is: 'unknown', problem: 'Slack has not said yet who the bot is' }
     const range = {
       channel: where.channelId,
       include_all_metadata: true,
@@ -103,7 +107,7 @@ export function createMessenger({
           ? await client.conversations.replies({ ...at, ts: where.threadTs })
           : await client.conversations.history(at)
         const own = (answer.messages ?? []) as { ts?: string; user?: string; metadata?: { event_payload?: { key?: unknown } } }[]
-        const match = own.find((message) => message.metadata?.event_payload?.key === where.key && message.user === botUserId())
+        const match = own.find((message) => message.metadata?.event_payload?.key === where.key && message.user === self)
         if (match?.ts) return { is: 'found', ts: match.ts }
         cursor = answer.response_metadata?.next_cursor
         if (!answer.has_more || !cursor) return { is: answer.has_more ? 'cannot-look' : 'absent' }

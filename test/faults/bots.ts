@@ -55,11 +55,13 @@ export async function startBots(
       const lines = `${rest}${chunk}`.split('\n')
       rest = lines.pop() ?? ''
       log.push(...lines)
+      // It opens first, and has pages while the bot waits for something.
+      const starting = lines.find((line) => line.includes('Lockkeeper is starting'))
+      if (starting) bot.opsPort = Number(/"opsPort":(\d+)/.exec(starting)?.[1])
       const ready = lines.find((line) => line.includes('Lockkeeper is ready'))
       if (!ready) return
       // A worker has none.
       bot.port = Number(/"slackPort":(\d+)/.exec(ready)?.[1] ?? 0)
-      bot.opsPort = Number(/"opsPort":(\d+)/.exec(ready)?.[1])
       started.resolve()
     }
     child.stdout.on('data', read)

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
+import { closeRedis, connectRedis, holdCommands } from '../../src/changes/redis.ts'
+import { Secret } from '../../src/domain/secret.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
 import { startCluster } from './many-redis.ts'
 
 test('on a real Cluster everything works, because all keys share a hash tag', async () => {
   const { clients, url } = await startCluster()
+  await expectHeld(url)
   const world = await startWorld({ env: { REDIS_URL: url } })
   const { elasticIp, target } = world.accountApi.world.movable()
 
@@ -17,3 +20,17 @@ test('on a real Cluster everything works, because all keys share a hash tag', as
   const keys = (await Promise.all(clients.map((client) => client.keys('*')))).map((found) => found.length)
   expect(keys.filter((count) => count > 0)).toHaveLength(1)
 }, 60_000)
+
+/** A connection to it writes nothing before it has been checked. */
+async function expectHeld(url: string): Promise<void> {
+  const redis = connectRedis(new Secret(url), 'prompt', () => {})
+  const letPass = holdCommands(redis)
+  await expect.poll(() => redis.status, { timeout: 5_000 }).toBe('ready')
+
+  expect(await redis.ping()).toBe('PONG')
+  await expect(redis.set('{held}', '1')).rejects.toThrow('not been checked')
+  letPass()
+  expect(await redis.set('{held}', '1')).toBe('OK')
+  expect(await redis.del('{held}')).toBe(1)
+  await closeRedis(redis)
+}

@@ -1,41 +1,60 @@
 import { expect, test } from 'vitest'
 import { type Scene, startScene } from './scene.ts'
 
-async function readyz({ bots }: Scene) {
-  const answer = await bots.page(0, '/readyz')
-  const { checks } = (await answer.json()) as { checks: Record<string, string> }
+async function statusOf({ bots }: Scene) {
+  const answer = await bots.page(0, '/status')
+  type Name = 'redis' | 'accountApi' | 'slack' | 'worker'
+  const { checks } = (await answer.json()) as { checks: Record<Name, { ok: boolean; problem?: string; since?: string }> }
   return { status: answer.status, ...checks }
 }
 
-const allWell = { status: 200, redis: 'ok', accountApi: 'ok', slack: 'ok', ticks: 'ok' }
+const fine = { ok: true }
+const allWell = { status: 200, redis: fine, accountApi: fine, slack: fine, worker: fine }
 
-test('what the bot needs and does not have is said at /readyz in words, and taken back when it is there again', async () => {
+/** What an orchestrator goes by. */
+async function isInService({ bots }: Scene): Promise<boolean> {
+  const pages = await Promise.all(['/healthz', '/readyz'].map((path) => bots.page(0, path)))
+  return pages.every(({ ok }) => ok)
+}
+
+test('what the bot needs and does not have is said at /status in words, until it is there again, and takes no replica out of service', async () => {
   const scene = await startScene()
   const { slack, account, redis, bots } = scene
-  expect(await readyz(scene)).toEqual(allWell)
+  expect(await statusOf(scene)).toEqual(allWell)
 
   slack.revoke('token_revoked')
   const away = account.faults.add({ method: 'GET', kind: 'status', status: 503, times: 1_000_000 })
   // Slack and the account API are asked twice a minute at most.
   await expect
-    .poll(() => readyz(scene), { timeout: 40_000, interval: 1_000 })
-    .toEqual({
+    .poll(() => statusOf(scene), { timeout: 40_000, interval: 1_000 })
+    .toMatchObject({
       status: 503,
-      redis: 'ok',
-      accountApi: 'The account API does not answer, or rejects the key',
-      slack: 'Slack does not answer, or rejects the token',
-      ticks: 'ok',
+      redis: fine,
+      accountApi: { ok: false, problem: 'The account API returned an error (503)' },
+      slack: { ok: false, problem: expect.stringMatching(/^Slack rejects SLACK_BOT_TOKEN \(token_revoked\)\./) },
+      worker: fine,
     })
   expect(away.fired).toBeGreaterThan(0)
+  expect(await isInService(scene)).toBe(true)
+  const { since } = (await statusOf(scene)).slack
+  expect(Date.parse(since ?? '')).toBeLessThanOrEqual(Date.now())
 
   await redis.kill()
-  await expect.poll(() => readyz(scene), { timeout: 5_000 }).toMatchObject({ status: 503, redis: 'Redis does not answer' })
-  expect((await bots.page(0, '/healthz')).status).toBe(200)
+  await expect
+    .poll(() => statusOf(scene), { timeout: 5_000 })
+    .toMatchObject({
+      status: 503,
+      redis: { ok: false, problem: 'Redis does not answer' },
+      slack: { since },
+      worker: { ok: false, problem: 'Unknown while Redis does not answer' },
+    })
+  expect(await isInService(scene)).toBe(true)
 
   await redis.restart()
   away.times = 0
   slack.revoke(null)
-  await expect.poll(() => readyz(scene), { timeout: 40_000, interval: 1_000 }).toEqual(allWell)
-  // What a process has written is read a moment later.
-  await expect.poll(() => bots.log.filter((line) => line.includes('"ready again"'))).toHaveLength(1)
+  await expect.poll(() => statusOf(scene), { timeout: 40_000, interval: 1_000 }).toEqual(allWell)
+  // What a process has written is read a moment later. One line for each of the four.
+  await expect.poll(() => bots.log.filter((line) => line.includes('"a check passes again"'))).toHaveLength(4)
+  expect(bots.log.filter((line) => line.includes('"a check fails"'))).toHaveLength(4)
 }, 120_000)

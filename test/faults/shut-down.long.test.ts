@@ -33,8 +33,8 @@ async function startLongMove(scene: Scene): Promise<number> {
 
 /** 1 once the bot itself says that it gets no answer from Redis. */
 async function feltRedis({ bots }: Scene): Promise<number> {
-  const { checks } = (await (await bots.page(0, '/readyz')).json()) as { checks: Record<string, string> }
-  return checks.redis === 'ok' ? 0 : 1
+  const { checks } = (await (await bots.page(0, '/status')).json()) as { checks: { redis: { ok: boolean } } }
+  return checks.redis.ok ? 0 : 1
 }
 
 const isReport = (args: Record<string, unknown>) => args.thread_ts !== undefined
@@ -195,6 +195,27 @@ describe('SIGTERM ends the bot within 10 s with 0, and the next one finishes the
   )
 })
 
+test('while it ends it is alive and not ready, and its operations port closes last', async () => {
+  const scene = await startScene()
+  const hung = scene.account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })
+  await scene.ben.click(await scene.ask(0), 'Approve')
+  await expect.poll(() => hung.fired, { timeout: 5_000 }).toBe(1)
+  const ready = async () => {
+    const answer = await scene.bots.page(0, '/readyz')
+    return { status: answer.status, body: await answer.json() }
+  }
+  expect(await ready()).toEqual({ status: 200, body: { ready: true } })
+
+  const ending = scene.bots.end(0, 'SIGTERM')
+
+  await expect.poll(ready, { timeout: 1_000 }).toEqual({ status: 503, body: { ready: false, why: 'stopping' } })
+  expect((await scene.bots.page(0, '/healthz')).status).toBe(200)
+  const ended = await ending
+  expect(ended?.code).toBe(0)
+  expect(ended?.ms).toBeGreaterThan(2_000)
+  await expect(scene.bots.page(0, '/healthz')).rejects.toThrow('fetch failed')
+}, 60_000)
+
 describe('SIGTERM while a key is handed over', () => {
   const keysMade = ({ account }: Scene) => account.world.data.apiKeys.filter(({ name }) => name.startsWith('ci-deploy'))
 
@@ -265,8 +286,8 @@ function expectGoodEnd({ bots }: Pick<Start, 'bots'>, ended: Awaited<ReturnType<
   console.log(JSON.stringify({ endedMs: Math.round(ended?.ms ?? 0) }))
   expect(ended?.code, bots.log.join('\n')).toBe(0)
   expect(ended?.ms).toBeLessThan(10_000)
-  // Neither a defect nor an excuse of the start.
-  expect(bots.log.filter((line) => /defect|does not answer at|asked for/.test(line))).toEqual([])
+  // Neither a defect nor an excuse of the start, which is no line of the log.
+  expect(bots.log.filter((line) => /defect|requested during|^(Redis|Slack) /.test(line))).toEqual([])
 }
 
 /** Where SIGTERM meets a start: puts something in its way, and gives how often that has been met. */
@@ -283,6 +304,12 @@ const moments: Record<string, { socketMode?: true; arrange: (start: Start) => ()
       return () => proxy.fired.swallowed
     },
   },
+  'Redis cannot be reached, and people are answered already': {
+    arrange({ proxy, bots }) {
+      proxy.refuse()
+      return () => bots.log.filter((line) => line.includes('Lockkeeper is ready')).length
+    },
+  },
   'Redis hangs on the mark': { arrange: ({ holdRedis }) => holdRedis('epoch') },
   'the account API hangs on its first answer': {
     arrange({ accountApi }) {
@@ -294,6 +321,12 @@ const moments: Record<string, { socketMode?: true; arrange: (start: Start) => ()
     arrange({ slack }) {
       const hung = slack.faults.add({ method: 'auth.test', kind: 'delay', delayMs: 30_000 })
       return () => hung.fired
+    },
+  },
+  'Slack fails, and is waited for': {
+    arrange({ slack, bots }) {
+      const away = slack.faults.add({ method: 'auth.test', kind: 'status', times: 1_000 })
+      return () => Math.min(away.fired, bots.log.filter((line) => line.includes('Slack does not answer at')).length)
     },
   },
   'the account API hangs on the look at its key': {

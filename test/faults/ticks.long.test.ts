@@ -15,10 +15,11 @@ function openTicks({ redis, evidence }: Scene): Queue {
   return ticks
 }
 
-async function readyz({ bots }: Scene): Promise<{ status: number; ticks: string }> {
-  const answer = await bots.page(0, '/readyz')
-  const { checks } = (await answer.json()) as { checks: { ticks: string } }
-  return { status: answer.status, ticks: checks.ticks }
+/** What people and monitors are told of the work, and whether an orchestrator takes each bot for ready. */
+async function askAll({ bots }: Scene) {
+  const { checks } = (await (await bots.page(0, '/status')).json()) as { checks: { worker: { ok: boolean; problem?: string } } }
+  const [web, worker] = await Promise.all([0, 1].map(async (index) => (await bots.page(index, '/readyz')).ok))
+  return { said: checks.worker.problem, web, worker }
 }
 
 /** Each gives how much it has deleted or changed. */
@@ -55,20 +56,21 @@ describe('somebody meddles with the ticks while a move is followed', () => {
   )
 })
 
-test('while nothing ticks although something is due the bot is not ready, and says so; it is again when ticks run', async () => {
-  const scene = await startScene({ moveTakesMs: 2_000 })
+test('while nothing ticks although something is due, /status says so and the worker is not ready, but people are answered', async () => {
+  const scene = await startScene({ bots: 2, own: (index) => ({ ROLE: index === 0 ? 'web' : 'worker' }), moveTakesMs: 2_000 })
   const card = await scene.startMove(0)
   const ticks = openTicks(scene)
-  expect(await readyz(scene)).toEqual({ status: 200, ticks: 'ok' })
+  const allWell = { said: undefined, web: true, worker: true }
+  expect(await askAll(scene)).toEqual(allWell)
 
   await ticks.pause()
 
   await expect
-    .poll(() => readyz(scene), { timeout: 50_000, interval: 1_000 })
-    .toEqual({ status: 503, ticks: expect.stringMatching(/^Something is due, and the last tick was \d+ s ago$/) })
+    .poll(() => askAll(scene), { timeout: 50_000, interval: 1_000 })
+    .toEqual({ said: expect.stringMatching(/^Something is due, and the last tick was \d+ s ago$/), web: true, worker: false })
   expect(scene.reports(card)).toEqual([])
 
   await ticks.resume()
   await scene.untilReport(card, /Done/)
-  await expect.poll(() => readyz(scene)).toEqual({ status: 200, ticks: 'ok' })
+  await expect.poll(() => askAll(scene)).toEqual(allWell)
 }, 120_000)

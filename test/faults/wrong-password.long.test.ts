@@ -55,7 +55,7 @@ test.each([
     )
 
     expect(ended.code).toBe(1)
-    expect(ended.stderr).toMatch(/^Redis does not answer at REDIS_URL/)
+    expect(ended.stderr).toMatch(/^Redis rejects the user or the password in REDIS_URL \((WRONGPASS|NOAUTH)\)/)
     expectNowhere([wrong], { output: ended.stdout, errors: ended.stderr })
   },
   60_000,
@@ -91,7 +91,7 @@ test('a password that is changed while the bot runs is told to nobody, and the m
   await untilReport(slack, card.ts, /Done/)
   const opsPort = /"opsPort":(\d+)/.exec(bots.log.join('\n'))?.[1]
   const pages = await Promise.all(
-    ['healthz', 'readyz', 'metrics'].map(async (page) => (await fetch(`http://127.0.0.1:${opsPort}/${page}`)).text()),
+    ['healthz', 'readyz', 'status', 'metrics'].map(async (page) => (await fetch(`http://127.0.0.1:${opsPort}/${page}`)).text()),
   )
   expect(accountApi.journal.writes()).toHaveLength(1)
   expect(bots.crashes).toEqual([])

@@ -64,7 +64,7 @@ async function startBot(): Promise<() => Promise<void>> {
   const opsPort = /"opsPort":(\d+)/.exec(own())?.[1]
   killAtOnce = () => void child.kill('SIGKILL')
   return async () => {
-    for (const page of ['healthz', 'readyz', 'metrics']) {
+    for (const page of ['healthz', 'readyz', 'status', 'metrics']) {
       const answer = await fetch(`http://127.0.0.1:${opsPort}/${page}`).catch(() => undefined)
       if (answer) answers.push(await answer.text())
     }

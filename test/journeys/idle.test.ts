@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ops, startWorld, untilCard, untilReport } from './world.ts'
 
-test('while nothing is in flight nothing ticks and nothing is asked of the account API, but for the probe of those who run the bot', async () => {
+test('while nothing is in flight nothing ticks and nothing is asked of the account API, but at `/status`', async () => {
   const world = await startWorld()
   const { slack, accountApi, bots, ada, ben } = world
   const page = async (path: string) => (await fetch(`http://127.0.0.1:${bots[0]?.opsPort}${path}`)).text()
@@ -32,6 +32,8 @@ test('while nothing is in flight nothing ticks and nothing is asked of the accou
   await delay(1_500)
   expect(accountApi.journal.length).toBe(asked)
   expect(await ticks()).toBe(ticked)
-  for (let probe = 0; probe < 3; probe += 1) expect(await page('/readyz')).toContain('"ready":true')
+  for (let probe = 0; probe < 3; probe += 1) expect(await page('/readyz')).toBe('{"ready":true}')
+  expect(accountApi.journal.length).toBe(asked)
+  for (let look = 0; look < 3; look += 1) expect(await page('/status')).toContain('"ok":true')
   expect(accountApi.journal.slice(asked).map(({ method, path }) => `${method} ${path.replace(/^.*\//, '')}`)).toHaveLength(1)
 })

@@ -111,7 +111,7 @@ export async function startReplicas({ startBot, accountApi }: Pick<World, 'start
 }
 
 async function reachesRedis({ opsPort }: RunningBot): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz`)
-  const { checks } = (await answer.json()) as { checks: { redis: string } }
-  return checks.redis === 'ok'
+  const answer = await fetch(`http://127.0.0.1:${opsPort}/status`)
+  const { checks } = (await answer.json()) as { checks: { redis: { ok: boolean } } }
+  return checks.redis.ok
 }

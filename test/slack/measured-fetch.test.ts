@@ -19,21 +19,21 @@ function clientOf(answer: () => Promise<Response>) {
 const json = (body: unknown, status = 200, headers = {}) => Response.json(body, { status, headers })
 
 describe('a call of the Web API', () => {
-  it.each<[string, () => Response, SlackCall['status']]>([
+  it.each<[string, () => Response, SlackCall['status'], error?: string]>([
     ['as ok', () => json({ ok: true, ts: '1.2' }), 'ok'],
     ['as ok, however Slack writes it', () => new Response(' { "ts": "1.2", "ok" : true }'), 'ok'],
-    ['as refused, although its HTTP status is 200', () => json({ ok: false, error: 'not_in_channel' }), 'refused'],
-    ['as refused where the token is not valid', () => json({ ok: false, error: 'invalid_auth' }), 'refused'],
+    ['as refused, although its HTTP status is 200', () => json({ ok: false, error: 'not_in_channel' }), 'refused', 'not_in_channel'],
+    ['as refused where the token is not valid', () => json({ ok: false, error: 'invalid_auth' }), 'refused', 'invalid_auth'],
     ['as rate-limited, by the HTTP status', () => json({ ok: false, error: 'ratelimited' }, 429, { 'retry-after': '1' }), 'rate-limited'],
     ['as rate-limited, by the word', () => json({ ok: false, error: 'rate_limited' }), 'rate-limited'],
     ['as unknown where Slack has a problem of its own', () => json({ ok: false, error: 'internal_error' }), 'unknown'],
     ['as unknown where a page answers', () => new Response('<html>Log in to the network</html>'), 'unknown'],
     ['as unknown where nothing answers', () => new Response('null'), 'unknown'],
     ['by any other HTTP status', () => new Response('upstream', { status: 503 }), 503],
-  ])('is told once, %s', async (_, answer, status) => {
+  ])('is told once, %s', async (_, answer, status, error) => {
     const { client, calls } = clientOf(async () => answer())
     await client.chat.postMessage({ channel: 'C1', text: 'x' }).catch(() => {})
-    expect(calls).toEqual([{ method: 'chat.postMessage', status, ms: expect.any(Number) }])
+    expect(calls).toEqual([{ method: 'chat.postMessage', status, ...(error ? { error } : {}), ms: expect.any(Number) }])
   })
 
   it('is told as unreachable where no answer comes, or not the whole of one', async () => {

@@ -102,3 +102,19 @@ describe('a lost message is looked for', () => {
     expect(await channelWith([[{ ...own, user: 'U2' }]]).messenger.find(where)).toEqual({ is: 'absent' })
   })
 })
+
+test('nothing is looked for before the bot knows itself, because nothing would look like its own', async () => {
+  const asked: unknown[] = []
+  const history = async (args: unknown) => {
+    asked.push(args)
+    return { ok: true, messages: [{ ts: '1.1', user: 'U1', metadata: { event_payload: { key: 'k' } } }] }
+  }
+  const client = { conversations: { history } } as unknown as WebClient
+  let self: string | undefined
+  const messenger = createMessenger({ client, botUserId: () => self })
+
+  expect(await messenger.find({ channelId: 'C0OPS', key: 'k', oldestMs: 0 })).toMatchObject({ is: 'unknown' })
+  expect(asked).toEqual([])
+  self = 'U1'
+  expect(await messenger.find({ channelId: 'C0OPS', key: 'k', oldestMs: 0 })).toEqual({ is: 'found', ts: '1.1' })
+})

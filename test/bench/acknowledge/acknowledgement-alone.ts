@@ -1,6 +1,6 @@
 import { Secret } from '../../../src/domain/secret.ts'
 import { createLog, slackLogger } from '../../../src/ops/log.ts'
-import { createBoltApp, startBoltApp } from '../../../src/slack/app.ts'
+import { createBoltApp } from '../../../src/slack/app.ts'
 import { listen } from '../../../src/slack/listen.ts'
 
 /** The bot's own receiver and listeners up to the acknowledgement: every command counts as delivered before, so that nothing comes after. */
@@ -12,7 +12,7 @@ const settings = {
   port: 0,
 }
 const nothing = async () => {}
-const app = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' }, slackLogger(createLog({ level: 'info' })) as never, {
+const { app, start } = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' }, slackLogger(createLog({ level: 'info' })) as never, {
   respond: nothing as never,
   onUntaken: (untaken) => console.error(untaken),
 })
@@ -25,4 +25,4 @@ listen(app, {
   respond: nothing as never,
   onError: (error) => console.error(error),
 })
-console.log(JSON.stringify({ slackPort: await startBoltApp(app, settings) }))
+console.log(JSON.stringify({ slackPort: await start() }))

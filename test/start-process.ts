@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { expect, inject, onTestFinished, vi } from 'vitest'
+import { startAccountApi } from './sandbox/account-api/start-account-api.ts'
+import { startSlack } from './sandbox/slack/start-slack.ts'
+import { systemEnvironment } from './sandbox/system-environment.ts'
+
+const main = join(import.meta.dirname, '..', 'src', 'main.ts')
+
+/** The real entry point as a process of its own, with this configuration and nothing else. */
+export async function startProcess(env: Record<string, string>) {
+  const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (data) => (output += data))
+  child.stderr.on('data', (data) => (errors += data))
+  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  /** The page of the operations port, which is the first that opens. */
+  async function page(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
+    await vi.waitUntil(() => output.includes('"opsPort"'), { timeout: 10_000 })
+    const answer = await fetch(`http://127.0.0.1:${/"opsPort":(\d+)/.exec(output)?.[1]}${path}`)
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+  async function untilReady(timeout = 10_000): Promise<void> {
+    await expect.poll(() => page('/readyz'), { timeout }).toEqual({ status: 200, body: { ready: true } })
+    // What a process has written is read a moment later.
+    await vi.waitUntil(() => output.includes('Lockkeeper is ready'))
+  }
+  const slackUrl = () => `http://127.0.0.1:${/"slackPort":(\d+)/.exec(output)?.[1]}/slack/events`
+  return { child, exited, output: () => output, errors: () => errors, page, untilReady, slackUrl }
+}
+
+/** The variables of a bot whose Slack and account API are stand-ins in this process, closed when the test ends. */
+export async function environment(more: Record<string, string> = {}) {
+  const slack = await startSlack()
+  onTestFinished(() => slack.close())
+  const accountApi = await startAccountApi({ moveTakes: { min: 300, max: 300 } })
+  onTestFinished(() => accountApi.close())
+  return {
+    slack,
+    accountApi,
+    env: {
+      SLACK_BOT_TOKEN: slack.botToken,
+      SLACK_SIGNING_SECRET: slack.signingSecret,
+      SLACK_API_URL: slack.apiUrl,
+      INFRA_API_URL: accountApi.url,
+      INFRA_API_KEY: accountApi.key,
+      REDIS_URL: inject('redisUrl'),
+      REDIS_PREFIX: `test-${randomBytes(6).toString('hex')}`,
+      ALLOW_VOLATILE_REDIS: 'true',
+      APPROVERS: 'U0BEN00001',
+      MOVE_POLL_INTERVAL: '200ms',
+      PORT: '0',
+      OPS_PORT: '0',
+      ...more,
+    },
+  }
+}

@@ -1,0 +1,149 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startTcpProxy } from './faults/tcp-proxy.ts'
+import { ops, people, untilCard, untilReport, untilWhisper } from './journeys/world.ts'
+import { startRedis } from './sandbox/redis/start-redis.ts'
+import type { FaultPlan } from './sandbox/slack/slack.ts'
+import { environment, startProcess } from './start-process.ts'
+
+/** A Slack that cannot be reached until the proxy heals. */
+async function environmentWithoutSlack(more: Record<string, string> = {}) {
+  const { slack, accountApi, env } = await environment(more)
+  const proxy = await startTcpProxy({ port: Number(new URL(slack.apiUrl).port) })
+  onTestFinished(() => proxy.close())
+  proxy.refuse()
+  return { slack, accountApi, proxy, env: { ...env, SLACK_API_URL: `http://127.0.0.1:${proxy.port}/api/` } }
+}
+
+describe('a start while something is away', () => {
+  test('without Redis answers people in words, and does all of its work once Redis is there', async () => {
+    const redis = await startRedis({ appendonly: true })
+    onTestFinished(() => redis.stop())
+    await redis.kill()
+    const { slack, accountApi, env } = await environment({ REDIS_URL: redis.url, ALLOW_VOLATILE_REDIS: 'false' })
+    const { elasticIp, target } = accountApi.world.movable()
+    const move = `/infra ip move ${elasticIp.address} ${target.hostname}`
+    const ada = slack.as(people.ada)
+    const bot = await startProcess(env)
+
+    expect(await bot.page('/healthz')).toEqual({ status: 200, body: { alive: true } })
+    expect(await bot.page('/readyz')).toEqual({
+      status: 503,
+      body: { ready: false, why: expect.stringMatching(/^starting: waiting for /) },
+    })
+    await bot.untilReady()
+    slack.connectBot(bot.slackUrl())
+    await ada.command(move, { channel: ops })
+    await untilWhisper(slack, people.ada, /cannot reach my memory/)
+    await ada.command('/infra help', { channel: ops })
+    await untilWhisper(slack, people.ada, /What you can ask me/)
+    expect(await bot.page('/status')).toMatchObject({
+      status: 503,
+      body: {
+        ok: false,
+        checks: {
+          redis: { ok: false, problem: 'Redis does not answer', since: expect.stringMatching(/^\d{4}-.*Z$/) },
+          slack: { ok: true },
+          worker: { ok: false, problem: 'Unknown while Redis does not answer' },
+        },
+      },
+    })
+    expect(bot.output()).toMatch(/"level":"warn".*Redis does not answer at REDIS_URL \(ECONNREFUSED\)/)
+
+    await redis.restart()
+    await expect.poll(() => bot.page('/status'), { timeout: 10_000 }).toMatchObject({ status: 200, body: { ok: true } })
+    await ada.command(move, { channel: ops })
+    const card = await untilCard(slack, /Waiting for approval/)
+    await slack.as(people.ben).click(card, 'Approve')
+    await untilReport(slack, card.ts, /Done/)
+    expect(bot.errors()).toBe('')
+  })
+
+  test('without Redis takes no request for one that would lose it, and ends when such a Redis comes', async () => {
+    const redis = await startRedis()
+    onTestFinished(() => redis.stop())
+    await redis.kill()
+    const { env } = await environment({ REDIS_URL: redis.url, ALLOW_VOLATILE_REDIS: 'false' })
+    const bot = await startProcess(env)
+    await bot.untilReady()
+
+    await redis.restart()
+
+    expect(await bot.exited).toBe(1)
+    expect(bot.errors()).toMatch(/^Redis does not write what it is told to disk \(appendonly no\)/)
+  })
+
+  test('without Slack waits for it, with figures and reasons meanwhile, and people are answered once it is there', async () => {
+    const { slack, proxy, env } = await environmentWithoutSlack()
+    const bot = await startProcess(env)
+
+    expect(await bot.page('/healthz')).toEqual({ status: 200, body: { alive: true } })
+    await expect.poll(() => bot.page('/readyz')).toEqual({ status: 503, body: { ready: false, why: 'starting: waiting for Slack' } })
+    expect(await bot.page('/status')).toMatchObject({
+      status: 503,
+      body: { checks: { redis: { ok: true }, slack: { ok: false, problem: expect.stringMatching(/^Slack does not answer at /) } } },
+    })
+    await expect.poll(() => proxy.fired.refused, { timeout: 5_000 }).toBeGreaterThan(1)
+    expect(bot.output()).not.toContain('Lockkeeper is ready')
+
+    proxy.heal()
+    await bot.untilReady()
+    slack.connectBot(bot.slackUrl())
+    await slack.as(people.ada).command('/infra help', { channel: ops })
+    await untilWhisper(slack, people.ada, /What you can ask me/)
+  })
+
+  test.each(['all', 'worker'])('with a token that Slack rejects once it is there, ROLE=%s ends with its sentence', async (role) => {
+    const { slack, proxy, env } = await environmentWithoutSlack({ ROLE: role })
+    slack.revoke('token_revoked')
+    const bot = await startProcess(env)
+    await expect.poll(() => proxy.fired.refused, { timeout: 10_000 }).toBeGreaterThan(0)
+
+    proxy.heal()
+
+    expect(await bot.exited).toBe(1)
+    expect(bot.errors()).toMatch(/^Slack rejects SLACK_BOT_TOKEN \(token_revoked\)\./)
+  })
+
+  test('with a wrong INFRA_API_KEY people are answered, and /status says what is wrong', async () => {
+    const { slack, env } = await environment({ INFRA_API_KEY: 'a'.repeat(36) })
+    const bot = await startProcess(env)
+
+    await bot.untilReady()
+    slack.connectBot(bot.slackUrl())
+    await slack.as(people.ada).command('/infra ip list', { channel: ops })
+    await untilWhisper(slack, people.ada, /rejects the bot's API key/)
+
+    expect(await bot.page('/status')).toMatchObject({
+      status: 503,
+      body: { checks: { accountApi: { ok: false, problem: 'The account API rejects INFRA_API_KEY (401)' }, slack: { ok: true } } },
+    })
+    expect(await bot.page('/readyz')).toEqual({ status: 200, body: { ready: true } })
+  })
+})
+
+describe('a start over Socket Mode', () => {
+  async function startOverSockets(fault: Partial<FaultPlan>) {
+    const { slack, env } = await environment()
+    const injected = slack.faults.add({ method: 'apps.connections.open', kind: 'status', ...fault })
+    const { SLACK_SIGNING_SECRET: _, ...rest } = env
+    return { slack, injected, bot: await startProcess({ ...rest, SLACK_APP_TOKEN: slack.appToken }) }
+  }
+
+  // The client of Slack would go on asking after the second.
+  test.each(['invalid_auth', 'token_revoked'])('that Slack refuses (%s) ends with a sentence', async (error) => {
+    const { bot } = await startOverSockets({ kind: 'error', error, times: 100 })
+
+    expect(await bot.exited).toBe(1)
+    expect(bot.errors()).toMatch(new RegExp(`^Slack does not open Socket Mode \\(${error}\\)\\. Check SLACK_APP_TOKEN`))
+  })
+
+  test('that Slack does not answer waits for it', async () => {
+    const { slack, injected, bot } = await startOverSockets({ kind: 'status', times: 2 })
+
+    expect(await bot.page('/readyz')).toMatchObject({ status: 503 })
+    await bot.untilReady()
+
+    expect(injected.fired).toBe(2)
+    expect(slack.sockets()).toBe(1)
+  })
+})
