@@ -5,7 +5,7 @@ import { loose, Named, text, toNamed, toNumber, toText } from './fields.ts'
 import type { Http } from './http.ts'
 import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
 
-const BaselineResponse = z.object({
+export const BaselineResponse = z.object({
   id: z.string(),
   attributes: z.object({
     name: text,
@@ -13,6 +13,8 @@ const BaselineResponse = z.object({
     target_type: text,
     operating_system: text,
     platforms: z.array(Named).nullish(),
+    /** In a newer shape, in place of `target_type` and `platforms`. */
+    plan: Named.nullish(),
     ssh_keys: z.array(z.object({ id: text, name: text, fingerprint: text })).nullish(),
     user_data: z.object({ id: text, description: text }).nullish(),
     disk_layout: z.array(z.object({ role: text, count: loose, raid_level: text, filesystem: text, mount_point: text })).nullish(),
@@ -29,7 +31,7 @@ const baseline = resourceKind(
     description: wire.description ?? undefined,
     targetType: wire.target_type ?? undefined,
     operatingSystem: wire.operating_system ?? undefined,
-    platforms: wire.platforms?.map(toNamed) ?? [],
+    platforms: [...(wire.platforms ?? []), ...(wire.plan ? [wire.plan] : [])].map(toNamed),
     sshKeys:
       wire.ssh_keys?.map((key) => ({
         id: key.id ?? undefined,

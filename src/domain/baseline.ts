@@ -13,11 +13,11 @@ export interface Baseline {
   /** The id where the account API tells no name. */
   name: string
   description: string | undefined
-  /** `all_servers`, `custom` or `platforms`; an open set. */
+  /** `all_servers`, `custom` or `platforms`; an open set. A newer shape has none. */
   targetType: string | undefined
   /** Slug of the expected operating system. */
   operatingSystem: string | undefined
-  /** The plans it applies to; only when `targetType` is `platforms`. */
+  /** The plans it applies to; where there is a `targetType`, only when that is `platforms`. */
   platforms: { id: string | undefined; name: string | undefined; slug: string | undefined }[]
   sshKeys: { id: string | undefined; name: string | undefined; fingerprint: string | undefined }[]
   userData: { id: string; description: string | undefined } | undefined

@@ -71,6 +71,8 @@ test('what it does not say, and what nobody has heard of, is fine', () => {
   expect(String(baselineListing([{ ...bare, targetType: 'all_servers' }], []).rows[0])).toContain('all servers')
   expect(String(baselineListing([{ ...bare, targetType: 'custom' }], []).rows[0])).toContain('a custom set of servers')
   expect(String(baselineListing([{ ...bare, targetType: undefined }], []).rows[0])).toContain('what for is not told')
+  expect(String(baselineListing([{ ...full, targetType: undefined }], []).rows[0])).toContain('on m4.metal.large, m4-metal-xlarge')
+  expect(String(baselineListing([{ ...bare, targetType: 'platforms' }], []).rows[0])).toContain('none of which is told')
 })
 
 test('words filter by everything that is shown', () => {

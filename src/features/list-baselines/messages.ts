@@ -50,7 +50,8 @@ function target({ targetType, platforms }: Baseline): Mrkdwn {
   if (targetType === 'all_servers') return mrkdwn`all servers`
   if (targetType === 'custom') return mrkdwn`a custom set of servers`
   const names = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'a plan without a name')
-  if (targetType === 'platforms') return names.length > 0 ? mrkdwn`on ${names.join(', ')}` : mrkdwn`on certain plans, none of which is told`
+  if (targetType === 'platforms' && names.length === 0) return mrkdwn`on certain plans, none of which is told`
+  if (targetType === 'platforms' || (targetType === undefined && names.length > 0)) return mrkdwn`on ${names.join(', ')}`
   if (targetType === undefined) return mrkdwn`what for is not told`
   return names.length > 0 ? mrkdwn`for ${code(targetType)}: ${names.join(', ')}` : mrkdwn`for ${code(targetType)}`
 }
