@@ -19,23 +19,28 @@ const attributes = z.object({
   last_used_at: text,
   user: z.object({ id: text, email: text }).nullish(),
 })
-const ApiKeyResponse = z.object({ id: z.string(), attributes })
-const IssuedApiKeyResponse = z.object({ id: z.string(), attributes: attributes.extend({ token: z.string().min(1) }) })
+export const ApiKeyResponse = z.object({ id: z.string(), attributes })
+export const IssuedApiKeyResponse = z.object({ id: z.string(), attributes: attributes.extend({ token: z.string().min(1) }) })
 
 function toApiKey({ id, attributes: wire }: z.infer<typeof ApiKeyResponse>): ApiKey {
   return {
     id,
-    name: wire.name ?? undefined,
-    tokenLastSlice: wire.token_last_slice ?? undefined,
+    name: wire.name || undefined,
+    tokenLastSlice: wire.token_last_slice || undefined,
     apiVersion: wire.api_version ?? undefined,
     readOnly: wire.read_only ?? undefined,
-    // An entry in a new form is shown as it came: leaving it out would read as "from everywhere".
-    allowedIps: wire.allowed_ips?.map((entry) => toText(entry) ?? JSON.stringify(entry)) ?? [],
+    allowedIps: toAllowedIps(wire.allowed_ips),
     createdAt: wire.created_at ?? undefined,
     updatedAt: wire.updated_at ?? undefined,
     lastUsedAt: wire.last_used_at ?? undefined,
     user: wire.user ? { id: wire.user.id ?? undefined, email: wire.user.email ?? undefined } : undefined,
   }
+}
+
+/** Null means from everywhere. An entry in a new form is kept as it came: leaving it out would read as "from everywhere". */
+function toAllowedIps(entries: unknown[] | null | undefined): string[] | undefined {
+  if (entries === undefined) return undefined
+  return entries?.map((entry) => toText(entry) ?? JSON.stringify(entry)) ?? []
 }
 
 const apiKey = resourceKind(ApiKeyResponse, toApiKey)

@@ -6,7 +6,7 @@ import type { Http } from './http.ts'
 import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
 
 /** Two shapes of a preview: the specification's, and the one of newer SDKs, with `plan` and without target, operating system and platforms. */
-const BaselineResponse = z.object({
+export const BaselineResponse = z.object({
   id: z.string(),
   attributes: z.object({
     name: text,

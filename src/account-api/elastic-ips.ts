@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ElasticIp } from '../domain/elastic-ip.ts'
+import { type ElasticIp, statusNotTold } from '../domain/elastic-ip.ts'
 import type { CallOptions, WriteOptions } from './call.ts'
 import { Named, text, toNamed, toProject } from './fields.ts'
 import type { Http } from './http.ts'
@@ -7,7 +7,7 @@ import { readPages } from './pages.ts'
 import { pathTo } from './path.ts'
 import { type ReportSkipped, resourceKind } from './resource-kind.ts'
 
-const ElasticIpResponse = z.object({
+export const ElasticIpResponse = z.object({
   /** Null while it is being provisioned. */
   id: text,
   attributes: z.object({
@@ -23,9 +23,9 @@ const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): El
   if (!id) return undefined
   return {
     id,
-    address: wire.address ?? id,
-    status: wire.status ?? 'unknown',
-    server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname ?? undefined } : undefined,
+    address: wire.address || id,
+    status: wire.status || statusNotTold,
+    server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname || undefined } : undefined,
     project: toProject(wire.project),
     site: wire.region?.location ? toNamed(wire.region.location) : undefined,
   }

@@ -1,24 +1,44 @@
 import { z } from 'zod'
-import { toText } from './fields.ts'
+import { toNumber, toText } from './fields.ts'
 
 /** Both shapes of errors: `{code, message}` and `{code, status, title, detail, source, meta}`. Any member can be missing. */
 const ErrorsResponse = z.object({ errors: z.array(z.unknown()) })
-const ErrorItem = z.object({ code: z.unknown(), detail: z.unknown(), message: z.unknown(), title: z.unknown() }).partial()
+const ErrorItem = z
+  .object({ code: z.unknown(), detail: z.unknown(), message: z.unknown(), title: z.unknown(), meta: z.unknown() })
+  .partial()
+/** With a 429, in seconds. */
+const ErrorMeta = z.object({ retry_after: z.unknown() }).partial()
 
 const maxDetailLength = 200
+const longestRetryAfterSeconds = 1_000_000_000
 const plainCode = /^[\w.-]{1,64}$/
 /** API tokens look like this. No refusal has a reason to quote one. */
 const tokenLike = /[0-9a-f]{32,}/gi
 const blanks = /[\s\p{Cc}]+/gu
 
 /** What can be said of a refusal. Anything that is not one of the two shapes (HTML, nothing, cut short) says nothing. */
-export function readErrorAnswer(body: string, redact: (text: string) => string): { codes: string[]; detail?: string } {
+export function readErrorAnswer(
+  body: string,
+  redact: (text: string) => string,
+): { codes: string[]; detail?: string; retryAfterMs?: number } {
   const items = parseErrors(body)
   const clean = (value: string) => redact(value).replace(tokenLike, '[redacted]').replace(blanks, ' ').trim()
   const codes = items.map((item) => clean(toText(item.code) ?? '')).filter((code) => plainCode.test(code))
   const detail = items.flatMap((item) => [item.detail, item.message, item.title]).map((words) => clean(toText(words) ?? ''))
   const first = detail.find((words) => words !== '')
-  return { codes: codes.slice(0, 10), ...(first && { detail: shorten(first) }) }
+  const retryAfterMs = retryAfterMsOf(items)
+  return {
+    codes: codes.slice(0, 10),
+    ...(first && { detail: shorten(first) }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}
+
+function retryAfterMsOf(items: z.infer<typeof ErrorItem>[]): number | undefined {
+  const seconds = items
+    .map(({ meta }) => toNumber(ErrorMeta.safeParse(meta).data?.retry_after))
+    .find((number) => number !== undefined && number >= 0 && number <= longestRetryAfterSeconds)
+  return seconds === undefined ? undefined : Math.ceil(seconds * 1000)
 }
 
 function parseErrors(body: string): z.infer<typeof ErrorItem>[] {

@@ -6,7 +6,7 @@ import type { Http } from './http.ts'
 import { readPages } from './pages.ts'
 import { type ReportSkipped, resourceKind } from './resource-kind.ts'
 
-const EventResponse = z.object({
+export const EventResponse = z.object({
   id: z.string(),
   attributes: z.object({
     action: text,

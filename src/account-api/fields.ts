@@ -19,11 +19,12 @@ export function toText(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
+/** A text that is empty names nothing, and compares with nothing. */
 export function toNamed(wire: WireNamed) {
-  return { id: wire.id ?? undefined, name: wire.name ?? undefined, slug: wire.slug ?? undefined }
+  return { id: wire.id || undefined, name: wire.name || undefined, slug: wire.slug || undefined }
 }
 
 /** A project without an id cannot be compared with another and is none. */
 export function toProject(wire: WireNamed | null | undefined) {
-  return wire?.id ? { id: wire.id, name: wire.name ?? undefined, slug: wire.slug ?? undefined } : undefined
+  return wire?.id ? { ...toNamed(wire), id: wire.id } : undefined
 }

@@ -10,6 +10,8 @@ const texts = z.array(z.string()).nullish()
 const RegionResponse = z.object({
   name: text,
   locations: z.object({ available: texts, in_stock: texts }).nullish(),
+  /** Where an older shape has what is in `locations.available` now. */
+  available: texts,
   /** By currency code; see `toPrices`. Not a `z.record`: with one, parsing 500 plans takes twice as long. */
   pricing: loose,
 })
@@ -23,7 +25,7 @@ const SpecsResponse = z.object({
   disk: z.object({ type: text, size: z.object({ amount: loose, unit: text }).nullish() }).nullish(),
 })
 
-const PlanResponse = z.object({
+export const PlanResponse = z.object({
   id: z.string(),
   attributes: z.object({
     name: text,
@@ -61,7 +63,7 @@ function toSpecs(wire: z.infer<typeof SpecsResponse> | null | undefined): Plan['
 function toRegion(wire: z.infer<typeof RegionResponse>): PlanRegion {
   return {
     name: wire.name ?? undefined,
-    availableSites: wire.locations?.available ?? [],
+    availableSites: wire.locations?.available ?? wire.available ?? [],
     inStockSites: wire.locations?.in_stock ?? [],
     prices: toPrices(wire.pricing),
   }

@@ -7,7 +7,7 @@ import { readPages } from './pages.ts'
 import { pathTo } from './path.ts'
 import { type ReportSkipped, resourceKind } from './resource-kind.ts'
 
-const ServerResponse = z.object({
+export const ServerResponse = z.object({
   id: z.string(),
   attributes: z.object({
     hostname: text,
@@ -24,9 +24,9 @@ const server = resourceKind(
   ServerResponse,
   ({ id, attributes: wire }): Server => ({
     id,
-    hostname: wire.hostname ?? undefined,
-    label: wire.label ?? undefined,
-    primaryIpv4: wire.primary_ipv4 ?? undefined,
+    hostname: wire.hostname || undefined,
+    label: wire.label || undefined,
+    primaryIpv4: wire.primary_ipv4 || undefined,
     status: wire.status ?? undefined,
     locked: wire.locked ?? false,
     project: toProject(wire.project),

@@ -7,7 +7,7 @@ import { readPages } from './pages.ts'
 import { pathTo } from './path.ts'
 import { type ReportSkipped, resourceKind } from './resource-kind.ts'
 
-const VirtualMachineResponse = z.object({
+export const VirtualMachineResponse = z.object({
   id: z.string(),
   attributes: z.object({
     name: text,
@@ -28,11 +28,11 @@ const virtualMachine = resourceKind(VirtualMachineResponse, ({ id, attributes: w
   const system = wire.operating_system
   return {
     id,
-    name: wire.name ?? undefined,
+    name: wire.name || undefined,
     status: wire.status ?? undefined,
     createdAt: wire.created_at ?? undefined,
-    primaryIpv4: wire.primary_ipv4 ?? undefined,
-    site: wire.site ?? undefined,
+    primaryIpv4: wire.primary_ipv4 || undefined,
+    site: wire.site || undefined,
     billing: wire.billing ?? undefined,
     operatingSystem: system
       ? { name: system.name ?? undefined, slug: system.slug ?? undefined, version: system.version ?? undefined }

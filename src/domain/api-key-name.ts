@@ -36,7 +36,7 @@ export function remarksOn(key: ApiKey, now: number): string[] {
   else if (now - lastUsed >= unusedAfterMs) remarks.push(`unused for ${Math.floor((now - lastUsed) / 86_400_000)} days`)
   if (created !== undefined && now - created >= 365 * 86_400_000)
     remarks.push(`${Math.floor((now - created) / (365 * 86_400_000))} years old`.replace(/^1 years/, '1 year'))
-  if (key.readOnly === false && key.allowedIps.length === 0) remarks.push('full access from everywhere')
+  if (key.readOnly === false && key.allowedIps?.length === 0) remarks.push('full access from everywhere')
   return remarks
 }
 

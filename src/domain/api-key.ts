@@ -9,8 +9,8 @@ export interface ApiKey {
   apiVersion: string | undefined
   /** A read-only key can only GET. Undefined when the account API does not tell. */
   readOnly: boolean | undefined
-  /** Addresses or CIDR ranges; empty means from everywhere. */
-  allowedIps: string[]
+  /** Addresses or CIDR ranges; empty means from everywhere. Undefined when the account API does not tell. */
+  allowedIps: string[] | undefined
   createdAt: string | undefined
   updatedAt: string | undefined
   /** Undefined when never used. */

@@ -66,8 +66,9 @@ export function moveSightings({ elasticIpId, from, to }: Move): string[] {
   return [to.id, from.id, undefined].map((serverId) => movingOn(elasticIpId, serverId))
 }
 
-/** Everything that a list of moving Elastic IPs shows, in the terms of `moveSightings`. */
-export function sightingsIn(moving: ElasticIp[]): Set<string> {
+/** Everything that a list shows as moving, in the terms of `moveSightings`; whatever else the list has, though it was not asked for. */
+export function sightingsIn(list: ElasticIp[]): Set<string> {
+  const moving = list.filter(({ status }) => status === 'moving')
   return new Set(moving.flatMap(({ id, server }) => [movingAnywhere(id), movingOn(id, server?.id)]))
 }
 
@@ -75,6 +76,7 @@ function movingAnywhere(elasticIpId: string): string {
   return elasticIpId
 }
 
+/** With a line break between, which is in no id: no other pair of ids comes to the same. */
 function movingOn(elasticIpId: string, serverId: string | undefined): string {
-  return `${elasticIpId} on ${serverId ?? 'no server'}`
+  return `${elasticIpId}\n${serverId ?? ''}`
 }

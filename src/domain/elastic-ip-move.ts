@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Preflight } from './change.ts'
-import type { ElasticIp } from './elastic-ip.ts'
+import { type ElasticIp, statusNotTold } from './elastic-ip.ts'
 import { UserError } from './errors.ts'
-import { type ProjectRef, projectName, type Slugged, sameProject, sameSite, siteName } from './place.ts'
+import { type ProjectRef, type Slugged, sameProject, sameSite, toldApart } from './place.ts'
 import type { Server } from './server.ts'
 
 export const MoveInput = z.object({ elasticIpId: z.string(), serverId: z.string() })
@@ -45,6 +45,7 @@ export function checkMove(input: MoveInput, reads: MoveReads): Preflight<MoveFac
   const unchecked: string[] = []
   if (elasticIp) refuseUnlessMovable(elasticIp)
   else unchecked.push(`whether Elastic IP ${input.elasticIpId} exists and is active (the account API did not answer)`)
+  if (elasticIp?.status === statusNotTold) unchecked.push(`whether ${elasticIp.address} is active (the account API does not tell)`)
   if (!target) unchecked.push(`whether server ${input.serverId} exists (the account API did not answer)`)
   if (elasticIp && target) unchecked.push(...compare({ elasticIp, target, assigned: reads.assigned }))
   return { facts: factsOf(input, reads), unchecked, incomplete: !elasticIp || !target }
@@ -75,7 +76,8 @@ function refuseUnlessMovable({ address, status, server }: ElasticIp): void {
     const where = server ? ` to ${server.hostname ?? server.id}` : ''
     throw new UserError(`${address} is moving${where} already. Wait until that move has ended, then ask again.`)
   }
-  if (status !== 'active') throw new UserError(`${address} is ${status}, and only an active Elastic IP can be moved.`)
+  if (status !== 'active' && status !== statusNotTold)
+    throw new UserError(`${address} is ${status}, and only an active Elastic IP can be moved.`)
 }
 
 /** What could not be compared, each a phrase. */
@@ -86,9 +88,8 @@ function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target
 
   const inProject = sameProject(elasticIp.project, target.project)
   if (inProject === false && elasticIp.project && target.project) {
-    throw new UserError(
-      `${name} is in project ${projectName(target.project)}, and ${address} is in ${projectName(elasticIp.project)}. An Elastic IP can only be moved within its project.`,
-    )
+    const [there, here] = toldApart(target.project, elasticIp.project, ['name', 'slug'])
+    throw new UserError(`${name} is in project ${there}, and ${address} is in ${here}. An Elastic IP can only be moved within its project.`)
   }
   const inSite = sameSite({ location: elasticIp.site, assigned: assigned?.site, target: target.site })
   if (inSite === false) throw new UserError(otherSite({ elasticIp, target, assigned }))
@@ -100,13 +101,12 @@ function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target
   ]
 }
 
-/** Names the two objects whose sites differ, so that a person can look at both. */
+/** Names the two objects whose sites differ, and how, so that a person can look at both. */
 function otherSite({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target: Server; assigned: Server | undefined }): string {
-  const there = `${target.hostname ?? target.id} is in site ${target.site ? siteName(target.site) : 'unknown'}`
-  const here = assigned?.site
-    ? `${assigned.hostname ?? assigned.id}, which has ${elasticIp.address}, is in ${siteName(assigned.site)}`
-    : `${elasticIp.address} is in ${elasticIp.site ? siteName(elasticIp.site) : 'unknown'}`
-  return `${there}, and ${here}. An Elastic IP can only be moved within its site.`
+  const serversDiffer = sameSite({ location: undefined, assigned: assigned?.site, target: target.site }) === false
+  const [there, here] = toldApart(target.site ?? {}, (serversDiffer ? assigned?.site : elasticIp.site) ?? {}, ['slug'])
+  const holder = assigned && serversDiffer ? `${assigned.hostname ?? assigned.id}, which has ${elasticIp.address},` : elasticIp.address
+  return `${target.hostname ?? target.id} is in site ${there}, and ${holder} is in ${here}. An Elastic IP can only be moved within its site.`
 }
 
 function whyOpen(a: Slugged, b: Slugged): string {
@@ -124,17 +124,22 @@ export function moveDifferences(approved: MoveFacts, now: MoveFacts): string[] {
   const address = addressOf(now)
   const differences: string[] = []
   if (approved.from && now.from && now.from.id !== approved.from.id) {
-    differences.push(`${address} was on ${approved.from.name} when this was asked for, and is on ${now.from.name} now.`)
+    const [then, today] = toldApart(hostOf(approved.from), hostOf(now.from), ['name'])
+    differences.push(`${address} was on ${then} when this was asked for, and is on ${today} now.`)
   }
   if (approved.address && now.address && !sameAddress(approved.address, now.address)) {
     differences.push(`The Elastic IP's address was ${approved.address} when this was asked for, and is ${now.address} now.`)
   }
-  if (approved.project && now.project && approved.project.id !== now.project.id) {
-    differences.push(
-      `It was in project ${projectName(approved.project)} when this was asked for, and is in ${projectName(now.project)} now.`,
-    )
+  if (approved.project && now.project && sameProject(approved.project, now.project) === false) {
+    const [then, today] = toldApart(approved.project, now.project, ['name', 'slug'])
+    differences.push(`It was in project ${then} when this was asked for, and is in ${today} now.`)
   }
   return differences
+}
+
+/** A server whose hostname is not shown goes by its id, which is no name to tell it from another by. */
+function hostOf({ id, name }: { id: string; name: string }) {
+  return { id, name: name === id ? undefined : name }
 }
 
 /** What the account showed at the approval and no longer shows: the server that the address was on, and what it is called. */

@@ -1,5 +1,8 @@
 import type { ProjectRef, Site } from './place.ts'
 
+/** Stands for a status that the account API does not tell. */
+export const statusNotTold = 'unknown'
+
 /** The server an Elastic IP is assigned to, as the Elastic IP tells it. */
 export interface AssignedServer {
   id: string
@@ -14,7 +17,7 @@ export interface ElasticIp {
   id: string
   /** The id where the account API tells no address (yet). */
   address: string
-  /** `unknown` where the account API tells none. */
+  /** `statusNotTold` where the account API tells none. */
   status: string
   /** Undefined while unassigned, or while the assigned server is not active. */
   server: AssignedServer | undefined

@@ -46,15 +46,34 @@ function sameSiteOfServers(a: Site | undefined, b: Site | undefined): boolean | 
   return sameSlug(a, b) ? undefined : false
 }
 
+/**
+ * What to call two things that differ: by the first of these members that both show and that differs. Where none does, as with two
+ * projects of one name, their ids stand beside: a person can then see what differs.
+ */
+export function toldApart(a: Labelled, b: Labelled, by: readonly ('name' | 'slug')[]): [string, string] {
+  for (const member of by) {
+    const [first, second] = [a[member], b[member]]
+    if (first && second && first.toLowerCase() !== second.toLowerCase()) return [first, second]
+  }
+  return [withId(a), withId(b)]
+}
+
+interface Labelled {
+  id?: string | undefined
+  name?: string | undefined
+  slug?: string | undefined
+}
+
+function withId({ id = 'unknown', name, slug }: Labelled): string {
+  const label = name || slug
+  return label && label !== id ? `${label} (${id})` : id
+}
+
 export type Slugged = { slug?: string | undefined } | undefined
 
 function sameSlug(a: Slugged, b: Slugged): boolean | undefined {
   if (!a?.slug || !b?.slug) return undefined
   return a.slug.toLowerCase() === b.slug.toLowerCase()
-}
-
-export function siteName({ slug, name, id }: Site): string {
-  return slug ?? name ?? id ?? 'unknown'
 }
 
 export function projectName({ name, slug, id }: ProjectRef): string {

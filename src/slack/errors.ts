@@ -24,6 +24,13 @@ const documented = new Map<string, RefusalWords>([
   ['SERVER_NOT_IN_PROJECT', { why: 'The server is not in the same project as the Elastic IP.' }],
   ['SITE_NOT_SUPPORTED', { why: 'The site does not support Elastic IPs.', next: "Ask the provider's support which sites do." }],
   ['SERVER_NETWORK_INCOMPATIBLE', { why: "This server's network configuration is outdated.", next: "Contact the provider's support." }],
+  [
+    'BGP_ELASTIC_IP_NOT_UPDATABLE',
+    {
+      why: 'The Elastic IP is announced by BGP, and the account API does not move such addresses.',
+      next: 'Announce it from the other server.',
+    },
+  ],
   ['SITE_MISMATCH', { why: 'The server is not in the same site as the Elastic IP.' }],
 ])
 

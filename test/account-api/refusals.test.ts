@@ -89,6 +89,20 @@ test.each([
   expect(certainlyNotApplied(error)).toBe(false)
 })
 
+test.each([
+  ['a number', { meta: { retry_after: 60 } }, {}, 60_000],
+  ['a number as a text', { meta: { retry_after: '0.5' } }, {}, 500],
+  ['a header beside it, which comes first', { meta: { retry_after: 60 } }, { 'retry-after': '5' }, 5_000],
+  ['a word', { meta: { retry_after: 'soon' } }, {}, undefined],
+  ['a negative number', { meta: { retry_after: -5 } }, {}, undefined],
+  ['more than can be meant', { meta: { retry_after: 1e300 } }, {}, undefined],
+  ['no object', { meta: 60 }, {}, undefined],
+])('how long to wait, in the body: %s', async (_, item, headers, retryAfterMs) => {
+  const error = await refusedMove({ status: 429, headers, json: { errors: [{ code: 'RATE_LIMIT_EXCEEDED', ...item }] } })
+
+  expect(error).toMatchObject({ codes: ['RATE_LIMIT_EXCEEDED'], retryAfterMs })
+})
+
 test.each([400, 401, 403, 404, 409, 422, 423])('a write refused with %i has certainly changed nothing', async (status) => {
   expect(certainlyNotApplied(await refusedMove({ status }))).toBe(true)
 })

@@ -81,6 +81,27 @@ describe('the preflight check of a move', () => {
     )
   })
 
+  test('names what a person can see to differ, where names and slugs do not show it', () => {
+    const [one, two] = [{ ...ashburn.onServers }, { ...ashburn.onServers, id: 'loc_n0tTh3S4m31d' }]
+    const elsewhere = elasticIpFor({ site: frankfurt.onElasticIps })
+
+    expect(
+      refusal({
+        elasticIp: elasticIpFor({ site: undefined }),
+        target: serverFor({ site: { ...one, slug: undefined } }),
+        assigned: assignedServerFor({ site: two }),
+      }),
+    ).toMatchInlineSnapshot(
+      `"web-2 is in site Ashburn 74 (loc_87vRENkgNdPyk), and web-1, which has 203.0.113.10, is in Ashburn 74 (loc_n0tTh3S4m31d). An Elastic IP can only be moved within its site."`,
+    )
+    expect(
+      refusal({ elasticIp: elsewhere, target: serverFor({ site: one }), assigned: assignedServerFor({ site: two }) }),
+    ).toMatchInlineSnapshot(`"web-2 is in site ASH, and 203.0.113.10 is in FRA. An Elastic IP can only be moved within its site."`)
+    expect(refusal({ target: serverFor({ project: { id: billing.id, name: 'Storefront' } }) })).toMatchInlineSnapshot(
+      `"web-2 is in project Storefront (proj_R82A9jVb5Lq0d), and 203.0.113.10 is in Storefront (proj_6059EqYkOQj8p). An Elastic IP can only be moved within its project."`,
+    )
+  })
+
   test('goes by the assigned server where the address itself shows another site than the target', () => {
     const sao = { id: 'loc_ZnPRbajK0koM1', name: 'São Paulo 74', slug: 'SAO2' }
     const elasticIp = elasticIpFor({ site: { id: 'site_sao', name: 'São Paulo', slug: 'SAO' } })
@@ -124,6 +145,14 @@ describe('the preflight check of a move', () => {
     `)
   })
 
+  test('lists a status that the account API does not tell', () => {
+    expect(check({ elasticIp: elasticIpFor({ status: 'unknown' }) }).unchecked).toMatchInlineSnapshot(`
+      [
+        "whether 203.0.113.10 is active (the account API does not tell)",
+      ]
+    `)
+  })
+
   test('lists what the account API did not answer', () => {
     const { facts, unchecked, incomplete } = check({ elasticIp: undefined, target: undefined })
 
@@ -161,6 +190,25 @@ describe('a difference between what was approved and what the account shows now'
         "It was in project Storefront when this was asked for, and is in Billing now.",
       ]
     `)
+  })
+
+  test('is told by ids where the names are equal', () => {
+    expect(
+      moveDifferences(approved, {
+        ...approved,
+        from: { id: ids.web3, name: 'web-1' },
+        project: { id: ids.billing, name: 'Storefront' },
+      }),
+    ).toMatchInlineSnapshot(`
+      [
+        "203.0.113.10 was on web-1 (sv_vKm8ZaLzG5R2n) when this was asked for, and is on web-1 (sv_bT90rYxPqJ6Uh) now.",
+        "It was in project Storefront (proj_6059EqYkOQj8p) when this was asked for, and is in Storefront (proj_R82A9jVb5Lq0d) now.",
+      ]
+    `)
+  })
+
+  test('is not another id of a project with the same slug, which the preflight check lists', () => {
+    expect(moveDifferences(approved, { ...approved, project: { id: ids.billing, name: 'Storefront', slug: 'storefront' } })).toEqual([])
   })
 
   test('is not another name, another site label, or an address written with its prefix length', () => {

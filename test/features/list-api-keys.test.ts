@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { apiKeyListing } from '../../src/features/list-api-keys/messages.ts'
 
+const untold = { tokenLastSlice: undefined, apiVersion: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }
+
 test('a name in the list of API keys is no line of the list', () => {
   const name = 'x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
-  const untold = { tokenLastSlice: undefined, apiVersion: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }
   const user = { id: 'user_1', email: 'eve@example.com\u2028:key: *prod*' }
   const key = { ...untold, id: 'tok_9ZXm2eMd1nvsF', name, allowedIps: [], lastUsedAt: undefined, user }
 
@@ -16,4 +17,21 @@ test('a name in the list of API keys is no line of the list', () => {
       "_Worth a look: never used._",
     ]
   `)
+})
+
+test('a key whose addresses the account API does not tell is not said to be usable from anywhere', () => {
+  const key = {
+    ...untold,
+    id: 'tok_9ZXm2eMd1nvsF',
+    name: 'ci',
+    readOnly: false,
+    allowedIps: undefined,
+    lastUsedAt: undefined,
+    user: undefined,
+  }
+
+  const { rows } = apiKeyListing([key], [], 0)
+
+  expect(rows[0]?.text).toContain('full access, from where is not told')
+  expect(rows[0]?.text).not.toMatch(/anywhere|everywhere/)
 })

@@ -30,6 +30,7 @@ function row(key: ApiKey, now: number): Mrkdwn {
 
 function reach(key: ApiKey): Mrkdwn {
   const access = key.readOnly === undefined ? 'access not told' : key.readOnly ? 'read-only' : 'full access'
+  if (key.allowedIps === undefined) return mrkdwn`${access}, from where is not told`
   return key.allowedIps.length > 0
     ? mrkdwn`${access}, from ${joinMrkdwn(key.allowedIps.map(code), ', ')}`
     : mrkdwn`${access}, from anywhere`
@@ -45,5 +46,7 @@ function created(key: ApiKey): number {
 
 function searchText(key: ApiKey, now: number): string {
   const access = key.readOnly ? 'read-only' : 'full access'
-  return [key.name, key.id, key.tokenLastSlice, access, key.user?.email, ...key.allowedIps, ...remarksOn(key, now)].join(' ').toLowerCase()
+  return [key.name, key.id, key.tokenLastSlice, access, key.user?.email, ...(key.allowedIps ?? []), ...remarksOn(key, now)]
+    .join(' ')
+    .toLowerCase()
 }

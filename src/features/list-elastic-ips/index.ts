@@ -32,7 +32,9 @@ export function elasticIpListing(all: ElasticIp[], words: string[]): Listing {
     title: mrkdwn`${sorted.length === 1 ? '1 Elastic IP' : `${sorted.length} Elastic IPs`}${filter}`,
     rows: sorted.map(row),
     empty:
-      words.length > 0 ? mrkdwn`None of the ${all.length} Elastic IPs fits. Use fewer words.` : mrkdwn`The account has no Elastic IPs.`,
+      words.length > 0
+        ? mrkdwn`None of the ${all.length} Elastic IPs fits. Use fewer words.`
+        : mrkdwn`The account shows no Elastic IPs. It also shows none to a team without the feature flag ${code('elastic_ips')}.`,
   }
 }
 

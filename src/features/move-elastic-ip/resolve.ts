@@ -72,7 +72,7 @@ export function chooseServer(typed: string, candidates: Server[], elasticIp: Ela
   throw new UserError(`There are ${candidates.length} servers called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
 }
 
-/** As the service makes them: `eip_…` and `sv_…`. Anything else may be a name, which only the account API can tell. */
+/** As the service makes them: `eip_…`, or `ueip_…` for BGP, and `sv_…`. Anything else may be a name, which only the account API can tell. */
 function areIds(elasticIp: string, server: string): boolean {
-  return /^eip_\w+$/.test(elasticIp) && /^sv_\w+$/.test(server)
+  return /^u?eip_\w+$/.test(elasticIp) && /^sv_\w+$/.test(server)
 }

@@ -4,7 +4,7 @@ import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
 import type { Change, Description, Preflight } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
 import { hostnameProblem } from '../../domain/hostname.ts'
-import { projectName } from '../../domain/place.ts'
+import { projectName, sameProject, toldApart } from '../../domain/place.ts'
 import { judgeRename } from '../../domain/rename.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 
@@ -97,10 +97,9 @@ export function differencesOf(approved: RenameFacts, now: RenameFacts): string[]
   if (approved.oldName !== undefined && now.oldName !== undefined && approved.oldName !== now.oldName) {
     differences.push(`It was called ${subject} when this was asked for, and is called ${now.oldName} now.`)
   }
-  if (approved.project && now.project && approved.project.id !== now.project.id) {
-    differences.push(
-      `It was in project ${projectName(approved.project)} when this was asked for, and is in ${projectName(now.project)} now.`,
-    )
+  if (approved.project && now.project && sameProject(approved.project, now.project) === false) {
+    const [then, today] = toldApart(approved.project, now.project, ['name', 'slug'])
+    differences.push(`It was in project ${then} when this was asked for, and is in ${today} now.`)
   }
   return differences
 }

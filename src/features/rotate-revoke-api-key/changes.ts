@@ -154,9 +154,14 @@ export function differencesOf(approved: KeyFacts, now: KeyFacts): string[] {
     return [`The key was called ${approved.name} when this was asked for, and is called ${now.name} now.`]
   if (differ(approved.readOnly, now.readOnly))
     return [`The key had ${accessOf(approved)} when this was asked for, and has ${accessOf(now)} now.`]
-  if (differ(approved.allowedIps?.join(), now.allowedIps?.join()))
+  if (differ(inOrder(approved.allowedIps), inOrder(now.allowedIps)))
     return [`The key was usable from ${originsOf(approved)} when this was asked for, and is usable from ${originsOf(now)} now.`]
   return []
+}
+
+/** The order of addresses means nothing. */
+function inOrder(addresses: string[] | undefined): string | undefined {
+  return addresses && JSON.stringify(addresses.toSorted())
 }
 
 function differ<T>(approved: T | undefined, now: T | undefined): boolean {
@@ -166,7 +171,7 @@ function differ<T>(approved: T | undefined, now: T | undefined): boolean {
 function toFacts(key: ApiKey): KeyFacts {
   return {
     keyId: key.id,
-    allowedIps: key.allowedIps,
+    ...(key.allowedIps === undefined ? {} : { allowedIps: key.allowedIps }),
     ...(key.name === undefined ? {} : { name: key.name }),
     ...(key.tokenLastSlice === undefined ? {} : { lastSlice: key.tokenLastSlice }),
     ...(key.readOnly === undefined ? {} : { readOnly: key.readOnly }),

@@ -1,0 +1,53 @@
+import { apiKeysResource } from '../../src/account-api/api-keys.ts'
+import { elasticIpsResource } from '../../src/account-api/elastic-ips.ts'
+import type { Http } from '../../src/account-api/http.ts'
+import { serversResource } from '../../src/account-api/servers.ts'
+import { virtualMachinesResource } from '../../src/account-api/virtual-machines.ts'
+import { ApiError } from '../../src/domain/errors.ts'
+import type { Wire } from './generate.ts'
+
+interface Wires {
+  elasticIps?: Wire[]
+  servers?: Wire[]
+  virtualMachines?: Wire[]
+  apiKeys?: Wire[]
+  /** What answers with 503: `/servers` with all that is below, or one of them, `/servers/sv_1`. */
+  away?: string[]
+}
+
+/** The client's own resources, which read these answers as they are, without a transport between. Only reads are answered. */
+export function accountOf({ elasticIps = [], servers = [], virtualMachines = [], apiKeys = [], away = [] }: Wires) {
+  const collections: Record<string, Wire[]> = {
+    '/elastic_ips': elasticIps,
+    '/servers': servers,
+    '/virtual_machines': virtualMachines,
+    '/auth/api_keys': apiKeys,
+  }
+
+  function answer(operation: string, path: string): unknown {
+    const { pathname, searchParams } = new URL(path, 'http://account.invalid')
+    const plain = decodeURIComponent(pathname)
+    if (away.some((silent) => plain === silent || plain.startsWith(`${silent}/`))) throw new ApiError({ operation, status: 503, codes: [] })
+    const listed = collections[pathname]
+    if (listed) return { data: Number(searchParams.get('page[number]') ?? 1) === 1 ? listed : [], meta: {} }
+    const collection = Object.keys(collections).find((prefix) => pathname.startsWith(`${prefix}/`)) ?? ''
+    const one = collections[collection]?.find(({ id }) => plain === `${collection}/${id}`)
+    if (!one) throw new ApiError({ operation, status: 404, codes: [] })
+    return { data: one, meta: {} }
+  }
+
+  const http: Http = {
+    call: async ({ operation, method, path, read }) => {
+      if (method !== 'GET') throw new Error(`${operation} writes`)
+      return read(answer(operation, path))
+    },
+    close: async () => {},
+  }
+  const none = () => {}
+  return {
+    elasticIps: elasticIpsResource(http, none),
+    servers: serversResource(http, none),
+    virtualMachines: virtualMachinesResource(http, none),
+    apiKeys: apiKeysResource(http, none),
+  }
+}

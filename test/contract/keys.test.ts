@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ApiKeyResponse } from '../../src/account-api/api-keys.ts'
+import type { Preflight } from '../../src/domain/change.ts'
+import { UserError } from '../../src/domain/errors.ts'
+import { createRevokeChange, createRotateChange, differencesOf, type KeyFacts } from '../../src/features/rotate-revoke-api-key/changes.ts'
+import { accountOf } from './account.ts'
+import { apiKeys } from './documented/api-keys.ts'
+import { answersOf, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
+import { patience, runs } from './runs.ts'
+import { shown } from './visible.ts'
+import { apiKeyWords } from './words.ts'
+
+const aKey = answersOf(ApiKeyResponse, apiKeyWords) as fc.Arbitrary<Wire>
+const someKeys = fc.uniqueArray(aKey, { selector: ({ id }) => id, maxLength: 4 })
+const documented = apiKeys.map(({ wire }, index): Wire => ({ ...(wire as Wire), id: `tok_documented${index}` }))
+const ownLastSlice = '2daaa'
+const changes = { rotate: createRotateChange, revoke: createRevokeChange }
+const aChange = fc.constantFrom(...Object.values(changes))
+
+type Outcome = { refused: string } | { passed: Preflight<KeyFacts> }
+
+async function preflight(create: typeof createRotateChange, all: Wire[], keyId: string, away: string[] = []): Promise<Outcome> {
+  const change = create({ accountApi: accountOf({ apiKeys: all, away }), ownLastSlice })
+  try {
+    return { passed: await change.preflight({ keyId }, {}) }
+  } catch (error) {
+    if (error instanceof UserError) return { refused: error.message }
+    throw error
+  }
+}
+
+describe('the preflight check of a rotation and a revocation', patience, () => {
+  const check = async (create: typeof createRotateChange, all: Wire[], keyId: string) => {
+    const key = all.find(({ id }) => id === keyId)
+    const lastSlice = shown(key, 'attributes', 'token_last_slice')
+    const outcome = await preflight(create, all, keyId)
+
+    expect('refused' in outcome).toBe(key === undefined || lastSlice === ownLastSlice)
+    if ('refused' in outcome) return
+    expect(outcome.passed.unchecked).toHaveLength(lastSlice === undefined ? 1 : 0)
+    expect(outcome.passed.incomplete).toBe(false)
+  }
+
+  test.each(Object.entries(changes))(
+    '%s refuses a key that is not there and the one that the bot uses itself, and nothing else',
+    async (_, create) => {
+      for (const { id } of [...documented, { id: 'tok_gone' }]) await check(create, documented, String(id))
+      const keyId = fc.constantFrom('tok_57jvG72qDZNTv', 'tok_6VE1Wd37dXnZJ', 'tok_gone')
+      await fc.assert(
+        fc.asyncProperty(someKeys, keyId, (all, id) => check(create, all, id)),
+        runs,
+      )
+    },
+  )
+
+  test('refuses nothing because the account API does not answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(aChange, aKey, async (create, key) => {
+        const outcome = await preflight(create, [key], String(key.id), ['/auth/api_keys'])
+        expect(outcome).toMatchObject({ passed: { incomplete: true } })
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 10) },
+    )
+  })
+})
+
+/** What two reads of a key both show, and show as another thing. The addresses that it is usable from have no order. */
+function changesThatCanBeSeen(then: Wire, now: Wire): string[] {
+  const texts = ['token_last_slice', 'name'].filter((member) => {
+    const [before, today] = [then, now].map((key) => shown(key, 'attributes', member))
+    return before !== undefined && today !== undefined && before !== today
+  })
+  const [before, today] = [then, now].map(({ attributes }) => attributes as Wire) as [Wire, Wire]
+  const readOnly = typeof before.read_only === 'boolean' && typeof today.read_only === 'boolean' && before.read_only !== today.read_only
+  const origins = [before, today].map(({ allowed_ips: listed }) =>
+    listed === undefined ? undefined : JSON.stringify(((listed ?? []) as unknown[]).map((entry) => JSON.stringify(entry)).toSorted()),
+  )
+  const moved = origins[0] !== undefined && origins[1] !== undefined && origins[0] !== origins[1]
+  return [...texts, ...(readOnly ? ['read_only'] : []), ...(moved ? ['allowed_ips'] : [])]
+}
+
+describe('what has changed since the approval of a rotation or a revocation', patience, () => {
+  const differences = async (then: Wire, now: Wire): Promise<string[] | undefined> => {
+    const [approved, latest] = await Promise.all([then, now].map((key) => preflight(createRevokeChange, [key], String(key.id))))
+    if (!approved || !latest || !('passed' in approved && 'passed' in latest)) return undefined
+    return differencesOf(approved.passed.facts, latest.passed.facts)
+  }
+
+  const addresses = fc.constantFrom<unknown[]>('203.0.113.10', '198.51.100.0/24', '2001:db8::/32', { cidr: '192.0.2.0/24' })
+  const origins = fc.option(fc.oneof(fc.uniqueArray(addresses, { maxLength: 3 }), fc.constant(undefined)), { nil: null, freq: 5 })
+  const aKeyFrom = fc.tuple(aKey, origins).map(([key, listed]): Wire => {
+    const { allowed_ips: _, ...attributes } = key.attributes as Wire
+    return { ...key, id: 'tok_57jvG72qDZNTv', attributes: listed === undefined ? attributes : { ...attributes, allowed_ips: listed } }
+  })
+
+  test('is told exactly where both reads show something and it is another thing now', async () => {
+    const seen = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(aKeyFrom, aKeyFrom, async (then, now) => {
+        const told = await differences(then, now)
+        fc.pre(told !== undefined)
+        const visible = changesThatCanBeSeen(then, now)
+        expect({ told: told.length > 0, visible }).toEqual({ told: visible.length > 0, visible })
+        for (const member of visible) seen.add(member)
+      }),
+      { numRuns: runs.numRuns * 2 },
+    )
+    expect(seen).toEqual(new Set(['token_last_slice', 'name', 'read_only', 'allowed_ips']))
+  })
+
+  test('is nothing between the documented shapes of one key, however much they leave out', async () => {
+    const one = { name: 'deploy', token_last_slice: '0ff1c', read_only: false, allowed_ips: [] }
+    const shapes = documented.map((key): Wire => {
+      const attributes = key.attributes as Wire
+      const shared = Object.entries(one).filter(([member]) => Object.hasOwn(attributes, member))
+      return { ...key, id: 'tok_57jvG72qDZNTv', attributes: { ...attributes, ...Object.fromEntries(shared) } }
+    })
+    for (const then of shapes) for (const now of shapes) expect(await differences(then, now)).toEqual([])
+  })
+
+  test('is nothing where the reads differ in members that are not known', async () => {
+    await fc.assert(
+      fc.asyncProperty(aKeyFrom, unknownMembers, async (key, members) => {
+        const told = await differences(key, withUnknownMembers(ApiKeyResponse, key, members) as Wire)
+        fc.pre(told !== undefined)
+        expect(told).toEqual([])
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 4) },
+    )
+  })
+})

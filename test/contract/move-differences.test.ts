@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ElasticIpResponse } from '../../src/account-api/elastic-ips.ts'
+import { moveDifferences } from '../../src/domain/elastic-ip-move.ts'
+import { unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
+import { anElasticIp, aServer, assemble, moveObjects } from './move-objects.ts'
+import { preflight } from './move-outcome.ts'
+import { patience, runs } from './runs.ts'
+import { type MoveObjects, names, pairs, type Show, shown } from './visible.ts'
+
+describe('what has changed since the approval of a move', patience, () => {
+  const member =
+    (wire: Wire, ...path: string[]): Show =>
+    (name) =>
+      shown(wire, ...path, name)
+  const bare = (address: string) => address.replace(/\/\d+$/, '').toLowerCase()
+
+  /** The project of a move: the address's, or the target's where the address shows none. */
+  function projectOf({ elasticIp, target }: MoveObjects): Show {
+    return (
+      [elasticIp, target].map((wire) => member(wire, 'attributes', 'project')).find((show) => show('id') !== undefined) ?? (() => undefined)
+    )
+  }
+
+  /** The pairs of values, for each thing that both reads show and that is another one now. */
+  function changesThatCanBeSeen(then: MoveObjects, now: MoveObjects): [string, string][][] {
+    const servers = [then, now].map(({ elasticIp }) => member(elasticIp, 'attributes', 'server')) as [Show, Show]
+    const addresses = [then, now].map(({ elasticIp }) => shown(elasticIp, 'attributes', 'address'))
+    const projects = [projectOf(then), projectOf(now)] as const
+    const slugs = projects.map((show) => show('slug')?.toLowerCase())
+    const differ = (shows: readonly [Show, Show]) => pairs(...shows, ['id']).length > 0
+    return [
+      ...(differ(servers) ? [pairs(...servers, ['hostname', 'id'])] : []),
+      ...(addresses[0] && addresses[1] && bare(addresses[0]) !== bare(addresses[1])
+        ? [[[addresses[0], addresses[1]] as [string, string]]]
+        : []),
+      ...(differ(projects) && (slugs[0] === undefined || slugs[0] !== slugs[1]) ? [pairs(...projects, ['name', 'slug', 'id'])] : []),
+    ]
+  }
+
+  const active = anElasticIp.map((wire) => ({ ...wire, attributes: { ...(wire.attributes as Wire), status: 'active' } }))
+
+  test('is told exactly where both reads show something and it is another thing now, with both values', async () => {
+    let told = 0
+    await fc.assert(
+      fc.asyncProperty(active, active, aServer, fc.option(aServer, { nil: undefined }), async (one, two, target, other) => {
+        const then = assemble({ ...one, id: 'eip_KeQbB4BoO6x10' }, target, other)
+        const now = assemble({ ...two, id: 'eip_KeQbB4BoO6x10' }, target, other)
+        const [approved, latest] = [await preflight(then), await preflight(now)]
+        fc.pre('passed' in approved && 'passed' in latest)
+
+        const differences = moveDifferences(approved.passed.facts, latest.passed.facts)
+
+        const changes = changesThatCanBeSeen(then, now)
+        expect({ differences, changes }).toMatchObject({ differences: changes.map(() => expect.any(String)) })
+        for (const pairs of changes) {
+          const named = differences.filter((sentence) => pairs.some((pair) => pair.every((value) => names(sentence, value))))
+          expect(named, JSON.stringify({ differences, pairs })).not.toEqual([])
+        }
+        told += changes.length
+      }),
+      runs,
+    )
+    expect(told).toBeGreaterThan(0)
+  })
+
+  test('is nothing where both reads show the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(moveObjects, unknownMembers, async (objects, members) => {
+        const again = { ...objects, elasticIp: withUnknownMembers(ElasticIpResponse, objects.elasticIp, members) as Wire }
+        const [approved, latest] = [await preflight(objects), await preflight(again)]
+        fc.pre('passed' in approved && 'passed' in latest)
+        expect(moveDifferences(approved.passed.facts, latest.passed.facts)).toEqual([])
+      }),
+      runs,
+    )
+  })
+})

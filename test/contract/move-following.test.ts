@@ -1,0 +1,160 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { judgeRequest, watchMs } from '../../src/changes/judge.ts'
+import type { Moment } from '../../src/domain/change.ts'
+import { judgeMove, type Move, moveSightings, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
+import { isOpen, type Request } from '../../src/domain/request.ts'
+import type { Verdict } from '../../src/domain/verdict.ts'
+import { requestFor } from '../changes/request-for-test.ts'
+import { accountOf } from './account.ts'
+import { elasticIps } from './documented/elastic-ips.ts'
+import type { Wire } from './generate.ts'
+import { anElasticIp } from './move-objects.ts'
+import { patience, runs } from './runs.ts'
+import { names, shown } from './visible.ts'
+import { elasticIpIds, serverIds } from './words.ts'
+
+const lateAfterMs = 900_000
+const sentAt = 1_000_000
+
+/** Between servers of the pool that generated Elastic IPs are on, and of such that the account API has in another form. */
+const someServer = fc.constantFrom(...serverIds, 'web-1', 'no server').map((id) => ({ id, name: `name of ${id}` }))
+const aMove: fc.Arbitrary<Move> = fc
+  .record({ elasticIpId: fc.constantFrom(...elasticIpIds), from: fc.option(someServer, { nil: undefined, freq: 6 }), to: someServer })
+  .filter(({ from, to }) => from?.id !== to.id)
+  .map(({ from, ...move }) => (from ? { ...move, from } : move))
+
+const aMoment: fc.Arbitrary<Moment> = fc.record({
+  phase: fc.constantFrom<Moment['phase'][]>('sent', 'accepted', 'given-up'),
+  sinceSentMs: fc.nat(2_000_000),
+  early: fc.boolean(),
+})
+
+/** What a read of this Elastic IP means for the move: read by the client's own code. */
+async function judge(move: Move, wire: Wire, moment: Moment): Promise<Verdict> {
+  const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
+  if (!elasticIp) throw new Error('it was not read')
+  return judgeMove(move, elasticIp, moment)
+}
+
+const documented = elasticIps.filter(({ reads }) => typeof reads !== 'string').map(({ wire }) => wire as Wire)
+const aRead = fc.oneof({ weight: 5, arbitrary: anElasticIp }, { weight: 1, arbitrary: fc.constantFrom(...documented) })
+
+/** By the words of the interface specification: what a person concludes from one read. */
+function conclusionOf(move: Move, wire: Wire, { phase, early }: Moment): Verdict['is'] {
+  const status = shown(wire, 'attributes', 'status')
+  const on = shown(wire, 'attributes', 'server', 'id')
+  const onThird = on !== undefined && move.from !== undefined && on !== move.from.id && on !== move.to.id
+  if (status === 'error' || status === 'releasing') return 'failed'
+  if (status === 'active' && on === move.to.id) return 'done'
+  if (onThird && (status === 'active' || status === 'moving')) return early ? 'unclear' : 'superseded'
+  if (status === 'moving') return phase === 'given-up' && on !== move.to.id ? 'unclear' : 'underway'
+  if (status === 'active' && on !== undefined && !early) return phase === 'accepted' ? 'failed' : 'not-started'
+  return 'unclear'
+}
+
+describe('what one read means for a move', patience, () => {
+  test('is what a person concludes from it: nothing is done, superseded or ended but by what is shown', async () => {
+    const seen = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(aMove, aRead, aMoment, async (move, wire, moment) => {
+        const verdict = await judge(move, wire, moment)
+
+        expect(verdict.is).toBe(conclusionOf(move, wire, moment))
+        seen.add(verdict.is)
+      }),
+      { numRuns: runs.numRuns * 2 },
+    )
+    expect(seen).toEqual(new Set(['done', 'failed', 'not-started', 'superseded', 'unclear', 'underway']))
+  })
+
+  test('names, where it was moved by somebody else, the server that it is shown on', async () => {
+    await fc.assert(
+      fc.asyncProperty(aMove, aRead, aMoment, async (move, wire, moment) => {
+        const verdict = await judge(move, wire, moment)
+        fc.pre(verdict.is === 'superseded')
+        const where = shown(wire, 'attributes', 'server', 'hostname') ?? shown(wire, 'attributes', 'server', 'id') ?? ''
+        expect(names(verdict.why, where), verdict.why).toBe(true)
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 4) },
+    )
+  })
+})
+
+const states = ['starting', 'following', 'not-started', 'failed'] as const
+const aRequest: fc.Arbitrary<Request> = fc
+  .record({
+    state: fc.constantFrom(...states),
+    late: fc.boolean(),
+    watched: fc.boolean(),
+  })
+  .map(({ state, late, watched }) =>
+    requestFor({
+      state,
+      createdAt: sentAt,
+      expiresAt: sentAt + 1,
+      sentAt,
+      ...(late ? { lateAt: sentAt + lateAfterMs } : {}),
+      ...(watched || !isOpen(state) ? { watchedUntil: sentAt + watchMs } : {}),
+    }),
+  )
+
+describe('what a read changes about a request', patience, () => {
+  test('follows from the verdict: each end from its own, and an unclear read is at most told as late, once', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRequest, aMove, aRead, fc.nat(2_000_000), fc.boolean(), async (request, move, wire, sinceSentMs, early) => {
+        const phase = request.state === 'following' ? 'accepted' : request.state === 'starting' ? 'sent' : 'given-up'
+        const verdict = await judge(move, wire, { phase, sinceSentMs, early })
+
+        const step = judgeRequest(request, verdict, sentAt + sinceSentMs, lateAfterMs)
+
+        const isChanging = changing(request).includes(verdict.is)
+        const isLate = isOpen(request.state) && request.lateAt === undefined && sinceSentMs >= lateAfterMs
+        if (isChanging) expect(step).toMatchObject({ to: verdict.is === 'underway' ? 'following' : verdict.is, from: [request.state] })
+        else if (isLate) expect(step).toMatchObject({ name: 'late', to: request.state, from: [request.state] })
+        else expect(step).toBeUndefined()
+      }),
+      { numRuns: runs.numRuns * 2 },
+    )
+  })
+})
+
+/** The verdicts that change a request in this state. What was told as not started or failed is only ever corrected. */
+function changing({ state }: Request): Verdict['is'][] {
+  if (state === 'starting') return ['done', 'failed', 'not-started', 'superseded', 'underway']
+  return state === 'following' ? ['done', 'failed', 'not-started', 'superseded'] : ['done', 'underway']
+}
+
+describe('a list of what moves', patience, () => {
+  test('shows a move as under way only where a read of it alone says the same', async () => {
+    let shownMoves = 0
+    const list = fc.uniqueArray(aRead, { selector: ({ id }) => id, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(aMove, { minLength: 1, maxLength: 4 }), list, fc.boolean(), async (moves, wires, early) => {
+        const read = await accountOf({ elasticIps: wires }).elasticIps.list()
+        const sightings = sightingsIn(read)
+        for (const move of moves.filter((one) => moveSightings(one).some((sighting) => sightings.has(sighting)))) {
+          const seen = read.find(({ id }) => id === move.elasticIpId)
+          const moment = { phase: 'accepted', sinceSentMs: 1, early } as const
+          expect(seen && judgeMove(move, seen, moment)).toMatchObject({ is: 'underway' })
+          shownMoves += 1
+        }
+      }),
+      { numRuns: runs.numRuns * 2 },
+    )
+    expect(shownMoves).toBeGreaterThan(0)
+  })
+
+  test('shows every move that a read of it alone shows as under way', async () => {
+    await fc.assert(
+      fc.asyncProperty(aMove, aRead, async (move, wire) => {
+        const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
+        const moment = { phase: 'accepted', sinceSentMs: 1, early: false } as const
+        fc.pre(elasticIp !== undefined && judgeMove(move, elasticIp, moment).is === 'underway')
+        const sightings = sightingsIn([elasticIp])
+        expect(moveSightings(move).some((sighting) => sightings.has(sighting))).toBe(true)
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 4) },
+    )
+  })
+})

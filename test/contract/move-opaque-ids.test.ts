@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ElasticIpResponse } from '../../src/account-api/elastic-ips.ts'
+import { ServerResponse } from '../../src/account-api/servers.ts'
+import { unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
+import { documentedMoveObjects, moveObjects } from './move-objects.ts'
+import { preflight, sortOf } from './move-outcome.ts'
+import { patience, runs } from './runs.ts'
+import type { MoveObjects } from './visible.ts'
+
+/** Replaces values that are found at these places by others, equal ones by equal ones and different ones by different ones. */
+function renamed(wire: Wire | undefined, places: string[][]): Wire | undefined {
+  return wire && places.reduce((before, place) => replaceAt(before, place), wire)
+}
+
+function replaceAt(wire: Wire, [member = '', ...rest]: string[]): Wire {
+  const value = wire[member]
+  if (typeof value === 'string' && value !== '' && rest.length === 0) return { ...wire, [member]: `~${value}` }
+  if (typeof value === 'object' && value !== null && rest.length > 0) return { ...wire, [member]: replaceAt(value as Wire, rest) }
+  return wire
+}
+
+describe('ids and names that mean nothing', patience, () => {
+  const location = ['id', 'name'].map((member) => ['attributes', 'region', 'location', member])
+  const site = ['id', 'name'].map((member) => ['attributes', 'region', 'site', member])
+  const onServer = [['attributes', 'server', 'id']]
+
+  test.each<[string, (objects: MoveObjects) => MoveObjects]>([
+    [
+      'the ids and names of all sites, as Elastic IPs show them',
+      (objects) => ({ ...objects, elasticIp: renamed(objects.elasticIp, location) as Wire }),
+    ],
+    [
+      'the ids and names of all sites, as servers show them',
+      (objects) => ({ ...objects, target: renamed(objects.target, site) as Wire, assigned: renamed(objects.assigned, site) }),
+    ],
+    [
+      'the ids of all servers',
+      (objects) => ({
+        elasticIp: renamed(objects.elasticIp, onServer) as Wire,
+        target: renamed(objects.target, [['id']]) as Wire,
+        assigned: renamed(objects.assigned, [['id']]),
+      }),
+    ],
+    ['the ids of all Elastic IPs', (objects) => ({ ...objects, elasticIp: renamed(objects.elasticIp, [['id']]) as Wire })],
+  ])('%s can be others', async (_, rename) => {
+    const compare = async (objects: MoveObjects) => {
+      const other = rename(objects)
+      const [before, after] = [await preflight(objects), await preflight(other)]
+      expect('refused' in after).toBe('refused' in before)
+      expect(sortOf(other, after)).toEqual(sortOf(objects, before))
+      if ('passed' in before && 'passed' in after) {
+        expect(after.passed.unchecked).toHaveLength(before.passed.unchecked.length)
+        expect(after.passed.facts.site).toBe(before.passed.facts.site)
+      }
+    }
+    for (const objects of documentedMoveObjects(2)) await compare(objects)
+    await fc.assert(fc.asyncProperty(moveObjects, compare), runs)
+  })
+
+  test('members that are not known change nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(moveObjects, unknownMembers, async ({ elasticIp, target, assigned }, members) => {
+        const adorned = {
+          elasticIp: withUnknownMembers(ElasticIpResponse, elasticIp, members) as Wire,
+          target: withUnknownMembers(ServerResponse, target, members) as Wire,
+          assigned: withUnknownMembers(ServerResponse, assigned, members) as Wire | undefined,
+        }
+        expect(await preflight(adorned)).toEqual(await preflight({ elasticIp, target, assigned }))
+      }),
+      runs,
+    )
+  })
+})

@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { UserError } from '../../src/domain/errors.ts'
+import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { elasticIpChoices, serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
+import { chooseServer, createResolve } from '../../src/features/move-elastic-ip/resolve.ts'
+import type { Choices } from '../../src/slack/interaction.ts'
+import { isChoice } from '../../src/slack/picker.ts'
+import { validateOptions } from '../sandbox/slack/validate-blocks.ts'
+import { accountOf } from './account.ts'
+import { elasticIps } from './documented/elastic-ips.ts'
+import { servers } from './documented/servers.ts'
+import type { Wire } from './generate.ts'
+import { anElasticIp, aServer } from './move-objects.ts'
+import { patience, runs } from './runs.ts'
+import { shown } from './visible.ts'
+
+const active = anElasticIp.map((wire) => ({ ...wire, attributes: { ...(wire.attributes as Wire), status: 'active' } }))
+const someServers = fc.uniqueArray(aServer, { selector: ({ id }) => id, maxLength: 6 })
+const someElasticIps = fc.uniqueArray(anElasticIp, { selector: ({ id }) => id, maxLength: 6 })
+const documentedServers = servers.map(({ wire }, index) => ({ ...(wire as Wire), id: `sv_documented${index}` }))
+const documentedElasticIps = elasticIps.filter(({ reads }) => typeof reads !== 'string').map(({ wire }) => wire as Wire)
+const typed = fc.oneof(fc.constantFrom('', 'web', 'SAO', 'storefront 203', 'sv_'), fc.string({ maxLength: 6 }))
+
+/** Longer ids are not offered: Slack would cut them. They can be typed. */
+const longestValue = 74
+
+function offered({ options }: Choices): string[] {
+  return options.map(({ value }) => value ?? '').filter(isChoice)
+}
+
+/** Apart from the server that the Elastic IP is on, the picker offers those that the preflight check does not refuse. */
+async function expectAgreement(elasticIp: Wire, all: Wire[]): Promise<void> {
+  const account = accountOf({ elasticIps: [elasticIp], servers: all })
+  const [read] = await account.elasticIps.list()
+  const choices = serverChoices(await account.servers.list(), '', read)
+  const { preflight } = createMoveChange(account)
+  const on = shown(elasticIp, 'attributes', 'server', 'id')
+  const others = all.map(({ id }) => String(id)).filter((id) => id !== on && id.length <= longestValue)
+  const passing: string[] = []
+  for (const serverId of others) {
+    const outcome = await preflight({ elasticIpId: String(elasticIp.id), serverId }, {}).catch((error: unknown) => error)
+    if (outcome instanceof Error && !(outcome instanceof UserError)) throw outcome
+    if (!(outcome instanceof UserError)) passing.push(serverId)
+  }
+  expect(new Set(offered(choices).filter((id) => id !== on))).toEqual(new Set(passing))
+  expect(validateOptions(choices).errors).toEqual([])
+}
+
+describe('the picker of servers', patience, () => {
+  test('offers for a documented Elastic IP what the preflight check does not refuse', async () => {
+    for (const elasticIp of documentedElasticIps.filter((wire) => (shown(wire, 'attributes', 'status') ?? 'active') === 'active')) {
+      await expectAgreement(elasticIp, documentedServers)
+      const on = shown(elasticIp, 'attributes', 'server', 'id')
+      for (const server of on === undefined ? [] : documentedServers)
+        await expectAgreement(elasticIp, [...documentedServers, { ...server, id: on }])
+    }
+  })
+
+  test('offers for a generated Elastic IP what the preflight check does not refuse', async () => {
+    await fc.assert(fc.asyncProperty(active, someServers, expectAgreement), runs)
+  })
+
+  test('keeps the limits of Slack for whatever is typed, and for any number of servers', async () => {
+    const many = fc
+      .tuple(aServer, fc.constantFrom(1, 99, 100, 101, 250))
+      .map(([wire, count]) => Array.from({ length: count }, (_, index) => ({ ...wire, id: `${wire.id}${index}` })))
+    await fc.assert(
+      fc.asyncProperty(fc.option(anElasticIp, { nil: undefined }), fc.oneof(someServers, many), typed, async (elasticIp, all, text) => {
+        const account = accountOf({ elasticIps: elasticIp ? [elasticIp] : [], servers: all })
+        const choices = serverChoices(await account.servers.list(), text, (await account.elasticIps.list())[0])
+        expect(validateOptions(choices).errors).toEqual([])
+        expect(choices.options.length).toBeGreaterThan(0)
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 4) },
+    )
+  })
+})
+
+describe('the picker of Elastic IPs', patience, () => {
+  test('offers all that have an id, within the limits of Slack', async () => {
+    const check = async (all: Wire[]) => {
+      const choices = elasticIpChoices(await accountOf({ elasticIps: all }).elasticIps.list(), '')
+      expect(validateOptions(choices).errors).toEqual([])
+      expect(new Set(offered(choices))).toEqual(new Set(all.map(({ id }) => String(id)).filter((id) => id.length <= longestValue)))
+    }
+    for (const elasticIp of documentedElasticIps) await check([elasticIp])
+    await fc.assert(fc.asyncProperty(someElasticIps, check), runs)
+  })
+})
+
+describe('a server by its hostname', patience, () => {
+  test('is the only one of that name, or the only one of them in the project of the Elastic IP; else all are listed', async () => {
+    let chosen = 0
+    await fc.assert(
+      fc.asyncProperty(fc.option(anElasticIp, { nil: undefined }), someServers, async (elasticIp, all) => {
+        const account = accountOf({ elasticIps: elasticIp ? [elasticIp] : [], servers: all })
+        const candidates = (await account.servers.list()).filter(({ hostname }) => hostname === 'web-1')
+        const wires = all.filter((wire) => shown(wire, 'attributes', 'hostname') === 'web-1')
+        const project = shown(elasticIp, 'attributes', 'project', 'id')
+        const inProject = wires.filter((wire) => project !== undefined && shown(wire, 'attributes', 'project', 'id') === project)
+        const meant = wires.length === 1 ? wires : inProject
+
+        const choose = async () => chooseServer('web-1', candidates, (await account.elasticIps.list())[0])
+
+        if (meant.length === 1) {
+          expect(await choose()).toBe(meant[0]?.id)
+          chosen += 1
+          return
+        }
+        const refusal = await choose().catch((error: unknown) => error)
+        expect(refusal).toBeInstanceOf(UserError)
+        for (const { id } of wires) expect(String(refusal)).toContain(id)
+      }),
+      runs,
+    )
+    expect(chosen).toBeGreaterThan(0)
+  })
+})
+
+test('ids in every documented form are taken for ids while the account API does not answer', async () => {
+  const away = accountOf({ away: ['/elastic_ips', '/servers'] })
+  for (const { id } of documentedElasticIps) {
+    expect(await createResolve(away)(String(id), 'sv_W3mVpQ0xNd7Lk')).toEqual({ elasticIpId: id, serverId: 'sv_W3mVpQ0xNd7Lk' })
+  }
+})

@@ -1,0 +1,180 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { z } from 'zod'
+import { ApiKeyResponse, IssuedApiKeyResponse } from '../../src/account-api/api-keys.ts'
+import { BaselineResponse } from '../../src/account-api/baselines.ts'
+import { ElasticIpResponse } from '../../src/account-api/elastic-ips.ts'
+import { EventResponse } from '../../src/account-api/events.ts'
+import { PlanResponse } from '../../src/account-api/plans.ts'
+import { ServerResponse } from '../../src/account-api/servers.ts'
+import { VirtualMachineResponse } from '../../src/account-api/virtual-machines.ts'
+import { ApiContractError, ApiError } from '../../src/domain/errors.ts'
+import { type Recorded, type Reply, rejection, startClient } from '../account-api/recording-server.ts'
+import { apiKeys, issuedApiKeys, token } from './documented/api-keys.ts'
+import { baselines } from './documented/baselines.ts'
+import type { Documented } from './documented/documented.ts'
+import { elasticIps } from './documented/elastic-ips.ts'
+import { errors } from './documented/errors.ts'
+import { events } from './documented/events.ts'
+import { plans } from './documented/plans.ts'
+import { servers } from './documented/servers.ts'
+import { virtualMachines } from './documented/virtual-machines.ts'
+import { answersOf, misfitsOf, unknownMembers, type Wire, type Words, withUnknownMembers } from './generate.ts'
+import { patience, runs } from './runs.ts'
+import * as words from './words.ts'
+
+interface Kind {
+  name: 'elasticIps' | 'servers' | 'virtualMachines' | 'apiKeys' | 'baselines' | 'plans' | 'events'
+  schema: z.core.$ZodType
+  words: Words
+  documented: Documented<unknown>[]
+}
+
+const kinds: Kind[] = [
+  { name: 'elasticIps', schema: ElasticIpResponse, words: words.elasticIpWords, documented: elasticIps },
+  { name: 'servers', schema: ServerResponse, words: words.serverWords, documented: servers },
+  { name: 'virtualMachines', schema: VirtualMachineResponse, words: words.virtualMachineWords, documented: virtualMachines },
+  { name: 'apiKeys', schema: ApiKeyResponse, words: words.apiKeyWords, documented: apiKeys },
+  { name: 'baselines', schema: BaselineResponse, words: words.baselineWords, documented: baselines },
+  { name: 'plans', schema: PlanResponse, words: words.planWords, documented: plans },
+  { name: 'events', schema: EventResponse, words: words.eventWords, documented: events },
+]
+
+const cases = kinds.flatMap(({ name, documented }) => documented.map((example) => [name, example.name, example] as const))
+
+/** The first page has these, and there is no second. */
+function pageOf(items: () => unknown[]): (request: Recorded) => Reply {
+  return ({ target }) => ({ json: { data: /number%5D=([2-9]|\d\d)/.test(target) ? [] : items(), meta: {} } })
+}
+
+/** A client that counts what its lists leave out as not fitting. */
+async function startReading(items: () => unknown[]) {
+  let reported = 0
+  const { api } = await startClient(pageOf(items), {
+    onSkipped: ({ count }) => {
+      reported += count
+    },
+    pace: { perSecond: 1e9, burst: 1e9 },
+  })
+  return {
+    api,
+    takeReported() {
+      const count = reported
+      reported = 0
+      return count
+    },
+  }
+}
+
+/** Those that the account API also gives one by one. */
+const alone = { elasticIps, servers, virtualMachines }
+
+describe('a documented answer', () => {
+  test.each(cases)('%s: %s, in a list', async (name, _, { wire, reads }) => {
+    const { api, takeReported } = await startReading(() => [wire])
+
+    const items = await api[name].list()
+
+    expect(items).toStrictEqual(typeof reads === 'string' ? [] : [reads])
+    expect(takeReported()).toBe(reads === 'misfit' ? 1 : 0)
+  })
+
+  test.each(
+    (['elasticIps', 'servers', 'virtualMachines'] as const).flatMap((name) =>
+      alone[name].map((example) => [name, example.name, example] as const),
+    ),
+  )('%s: %s, alone', async (name, _, { wire, reads }) => {
+    const { api } = await startClient(() => ({ json: { data: wire, meta: {} } }))
+
+    if (typeof reads === 'string') expect(await rejection(api[name].get('any'))).toBeInstanceOf(ApiContractError)
+    else expect(await api[name].get('any')).toStrictEqual(reads)
+  })
+
+  test.each(issuedApiKeys.map((example) => [example.name, example] as const))('a new key: %s', async (_, { wire, reads }) => {
+    const { api } = await startClient(({ method }) => ({ status: method === 'POST' ? 201 : 200, json: { data: wire, meta: {} } }))
+    const calls = [() => api.apiKeys.create({ name: 'deploy' }), () => api.apiKeys.rotate('tok_57jvG72qDZNTv', 'deploy')]
+
+    for (const call of calls) {
+      if (reads === 'misfit') {
+        expect(await rejection(call())).toBeInstanceOf(ApiContractError)
+        continue
+      }
+      const issued = await call()
+      expect(issued.key).toStrictEqual(reads)
+      expect(issued.token.reveal()).toBe(token)
+    }
+  })
+
+  test.each(errors.map((example) => [example.name, example] as const))('a refusal: %s', async (_, { status, body, reads }) => {
+    const { api } = await startClient(() => ({ status, json: body }))
+
+    const error = await rejection(api.elasticIps.move('eip_KeQbB4BoO6x10', 'sv_W3mVpQ0xNd7Lk'))
+
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({ status, ...reads })
+  })
+})
+
+describe('generated answers', patience, () => {
+  test.each(kinds.map((kind) => [kind.name, kind] as const))(
+    '%s: all that fit are read, and one that does not costs only itself',
+    async (name, { schema, words }) => {
+      const one = answersOf(schema, words)
+      const adorned = fc.tuple(one, unknownMembers).map(([wire, members]) => withUnknownMembers(schema, wire, members) as Wire)
+      let page: unknown[] = []
+      const { api, takeReported } = await startReading(() => page)
+
+      await fc.assert(
+        fc.asyncProperty(
+          fc.uniqueArray(adorned, { selector: ({ id }) => id, maxLength: 5 }),
+          fc.array(misfitsOf(schema, one), { maxLength: 3 }),
+          async (fitting, misfits) => {
+            page = [...misfits, ...fitting]
+
+            const items: { id: string }[] = await api[name].list()
+
+            expect(items.map(({ id }) => id)).toEqual(fitting.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))
+            expect(takeReported()).toBe(misfits.length)
+          },
+        ),
+        { numRuns: Math.ceil(runs.numRuns / 3) },
+      )
+    },
+  )
+
+  test('a new key: its token is read, whatever else stands in the answer, and is in nothing but the secret', async () => {
+    let data: unknown
+    const { api } = await startClient(() => ({ status: 201, json: { data } }), { pace: { perSecond: 1e9, burst: 1e9 } })
+
+    await fc.assert(
+      fc.asyncProperty(answersOf(IssuedApiKeyResponse, words.apiKeyWords), unknownMembers, async (wire, members) => {
+        data = withUnknownMembers(IssuedApiKeyResponse, wire, members)
+
+        const issued = await api.apiKeys.create({ name: 'deploy' })
+
+        expect(issued.token.reveal()).toBe(token)
+        expect(JSON.stringify(issued)).not.toContain(token)
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 10) },
+    )
+  })
+
+  test.each(kinds.map((kind) => [kind.name, kind] as const))(
+    '%s: members that are not known change nothing',
+    async (name, { schema, words }) => {
+      let page: unknown[] = []
+      const { api } = await startReading(() => page)
+
+      await fc.assert(
+        fc.asyncProperty(answersOf(schema, words), unknownMembers, async (wire, members) => {
+          page = [wire]
+          const plain = await api[name].list()
+          page = [withUnknownMembers(schema, wire, members)]
+
+          expect(await api[name].list()).toStrictEqual(plain)
+        }),
+        { numRuns: Math.ceil(runs.numRuns / 10) },
+      )
+    },
+  )
+})

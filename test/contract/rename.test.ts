@@ -1,0 +1,173 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { VirtualMachineResponse } from '../../src/account-api/virtual-machines.ts'
+import type { Moment, Preflight } from '../../src/domain/change.ts'
+import { UserError } from '../../src/domain/errors.ts'
+import { judgeRename } from '../../src/domain/rename.ts'
+import { createRenameChange, differencesOf, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
+import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
+import { validateOptions } from '../sandbox/slack/validate-blocks.ts'
+import { accountOf } from './account.ts'
+import { virtualMachines } from './documented/virtual-machines.ts'
+import { answersOf, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
+import { patience, runs } from './runs.ts'
+import { names, pairs, type Show, shown } from './visible.ts'
+import { virtualMachineWords } from './words.ts'
+
+const aMachine = answersOf(VirtualMachineResponse, virtualMachineWords) as fc.Arbitrary<Wire>
+const documented = virtualMachines.map(({ wire }) => wire as Wire)
+/** `search-1` and the others are also what machines are called already. */
+const aName = fc.constantFrom('search-1', 'search-2', 'SEARCH-2', 'search-9', 'web-1')
+
+async function preflight(
+  machine: Wire,
+  name: string,
+  away: string[] = [],
+): Promise<{ refused: string } | { passed: Preflight<RenameFacts> }> {
+  const change = createRenameChange(accountOf({ virtualMachines: [machine], away }))
+  try {
+    return { passed: await change.preflight({ virtualMachineId: String(machine.id), name }, {}) }
+  } catch (error) {
+    if (error instanceof UserError) return { refused: error.message }
+    throw error
+  }
+}
+
+function nameOf(machine: Wire): string | undefined {
+  return shown(machine, 'attributes', 'name')
+}
+
+describe('the preflight check of a rename', patience, () => {
+  const check = async (machine: Wire, name: string) => {
+    const outcome = await preflight(machine, name)
+
+    expect('refused' in outcome).toBe(nameOf(machine) === name)
+    if ('refused' in outcome) {
+      expect(names(outcome.refused, name)).toBe(true)
+      return
+    }
+    const { facts, unchecked, incomplete } = outcome.passed
+    expect({ oldName: facts.oldName, unchecked: unchecked.length, incomplete }).toEqual({
+      oldName: nameOf(machine),
+      unchecked: nameOf(machine) === undefined ? 1 : 0,
+      incomplete: false,
+    })
+  }
+
+  test('refuses what is called so already, and lists that no name is shown', async () => {
+    for (const machine of documented) for (const name of ['search-2', 'search-3', 'search-9']) await check(machine, name)
+    await fc.assert(fc.asyncProperty(aMachine, aName, check), runs)
+  })
+
+  test('refuses nothing because the account API does not answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(aMachine, aName, async (machine, name) => {
+        expect(await preflight(machine, name, ['/virtual_machines'])).toMatchObject({ passed: { incomplete: true } })
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 10) },
+    )
+  })
+})
+
+describe('what has changed since the approval of a rename', patience, () => {
+  test('is told exactly where both reads show something and it is another thing now, with both values', async () => {
+    let told = 0
+    await fc.assert(
+      fc.asyncProperty(aMachine, aMachine, async (one, two) => {
+        const [then, now] = [one, { ...two, id: one.id }]
+        const [approved, latest] = [await preflight(then, 'web-1'), await preflight(now, 'web-1')]
+        if (!('passed' in approved && 'passed' in latest)) throw new Error('no machine is called web-1')
+
+        const differences = differencesOf(approved.passed.facts, latest.passed.facts)
+
+        const projects = [then, now].map(
+          (machine): Show =>
+            (member) =>
+              shown(machine, 'attributes', 'project', member),
+        ) as [Show, Show]
+        const slugs = projects.map((show) => show('slug')?.toLowerCase())
+        const [before, today] = [nameOf(then), nameOf(now)]
+        const changes = [
+          ...(before && today && before !== today ? [[[before, today] as [string, string]]] : []),
+          ...(pairs(...projects, ['id']).length > 0 && (slugs[0] === undefined || slugs[0] !== slugs[1])
+            ? [pairs(...projects, ['name', 'slug', 'id'])]
+            : []),
+        ]
+        expect({ differences, changes }).toMatchObject({ differences: changes.map(() => expect.any(String)) })
+        for (const change of changes) {
+          const named = differences.filter((sentence) => change.some((pair) => pair.every((value) => names(sentence, value))))
+          expect(named, JSON.stringify({ differences, change })).not.toEqual([])
+        }
+        told += changes.length
+      }),
+      runs,
+    )
+    expect(told).toBeGreaterThan(0)
+  })
+
+  test('is nothing where the reads differ in members that are not known', async () => {
+    await fc.assert(
+      fc.asyncProperty(aMachine, unknownMembers, async (machine, members) => {
+        const adorned = withUnknownMembers(VirtualMachineResponse, machine, members) as Wire
+        expect(await preflight(adorned, 'web-1')).toEqual(await preflight(machine, 'web-1'))
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 4) },
+    )
+  })
+})
+
+describe('what one read means for a rename', patience, () => {
+  const phases: Moment['phase'][] = ['sent', 'accepted', 'given-up']
+  const aRename = fc.record({
+    id: fc.constant('vm_19o9skue5y1L0'),
+    from: fc.constantFrom('search-1', 'search-2', 'SEARCH-2', undefined),
+    to: fc.constantFrom('search-1', 'search-2', 'web-1'),
+  })
+
+  test('is done on the new name alone, ends only on a name that is shown, and blames nobody while the old name is not known', async () => {
+    const seen = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(aRename, aMachine, fc.constantFrom(...phases), fc.boolean(), async (rename, wire, phase, early) => {
+        fc.pre(rename.from !== rename.to)
+        const [machine] = await accountOf({ virtualMachines: [wire] }).virtualMachines.list()
+        if (!machine) throw new Error('it was not read')
+        const verdict = judgeRename(rename, machine, { phase, sinceSentMs: 1, early })
+        seen.add(verdict.is)
+
+        const name = nameOf(wire)
+        if (verdict.is !== 'unclear') expect(name).toBeDefined()
+        expect(verdict.is === 'done').toBe(isDone(rename, name))
+        if (verdict.is === 'superseded') {
+          expect(rename.from).toBeDefined()
+          expect([rename.from, rename.to]).not.toContain(name)
+          expect(names(verdict.why, name ?? ''), verdict.why).toBe(true)
+        }
+        if (verdict.is === 'not-started' || verdict.is === 'failed') {
+          expect(early).toBe(false)
+          expect([rename.from ?? name, name]).toEqual([name, name])
+        }
+      }),
+      { numRuns: runs.numRuns * 2 },
+    )
+    expect(seen).toEqual(new Set(['done', 'superseded', 'not-started', 'failed', 'unclear']))
+  })
+
+  /** Hostnames are the same in small and capital letters, so that the account API may write them in others. */
+  function isDone({ from, to }: { from: string | undefined; to: string }, name: string | undefined): boolean {
+    if (name === to) return true
+    const fold = (text: string | undefined) => text?.toLowerCase()
+    return from !== undefined && name !== from && fold(name) === fold(to) && fold(from) !== fold(to)
+  }
+})
+
+describe('the picker of virtual machines', patience, () => {
+  test('offers all, within the limits of Slack', async () => {
+    const check = async (all: Wire[]) => {
+      const choices = virtualMachineChoices(await accountOf({ virtualMachines: all }).virtualMachines.list(), '')
+      expect(validateOptions(choices).errors).toEqual([])
+      expect(choices.options).toHaveLength(Math.max(1, all.filter(({ id }) => String(id).length <= 74).length))
+    }
+    for (const machine of documented) await check([machine])
+    await fc.assert(fc.asyncProperty(fc.uniqueArray(aMachine, { selector: ({ id }) => id, maxLength: 6 }), check), runs)
+  })
+})

@@ -1,0 +1,150 @@
+import type { Wire } from './generate.ts'
+
+/**
+ * What a person sees who puts the objects of a move side by side, as the account API shows them. Written from the interface
+ * specification ("Elastic IP", "States and transitions") and from what the vendor's documents show of ids, and not from our rules: it
+ * uses nothing of theirs.
+ */
+export interface MoveObjects {
+  elasticIp: Wire
+  target: Wire
+  /** The server that the Elastic IP is assigned to, where it can be read. */
+  assigned: Wire | undefined
+}
+
+/** Something that stands against a move, and the pairs of values that show it: a refusal names one of these pairs. */
+export interface Reason {
+  is: 'not active' | 'on it already' | 'another project' | 'another site'
+  values: [string, string][]
+}
+
+/** The text at this place. What is empty shows nothing. */
+export function shown(wire: Wire | undefined, ...path: string[]): string | undefined {
+  let value: unknown = wire
+  for (const member of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, member) : undefined
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+export function reasonsThatCanBeSeen(objects: MoveObjects): Reason[] {
+  return [...notActive(objects), ...onItAlready(objects), ...anotherProject(objects), ...anotherSite(objects)]
+}
+
+/** What cannot be told from the objects, one way or the other. */
+export function whatCannotBeSeen(objects: MoveObjects): ('status' | 'server' | 'project' | 'site')[] {
+  const { elasticIp } = objects
+  const project = projectsOf(objects)
+  const site = sitesOf(objects)
+  return [
+    ...(statusOf(elasticIp) === undefined ? (['status'] as const) : []),
+    ...(serverOf(elasticIp) === undefined ? (['server'] as const) : []),
+    ...(project.agree || project.differ ? [] : (['project'] as const)),
+    ...(site.agree || site.differ.length > 0 ? [] : (['site'] as const)),
+  ]
+}
+
+/** The word that the account API has for what it does not know, of servers at least, shows nothing either. */
+function statusOf(elasticIp: Wire): string | undefined {
+  const status = shown(elasticIp, 'attributes', 'status')
+  return status === 'unknown' ? undefined : status
+}
+
+function serverOf(elasticIp: Wire): string | undefined {
+  return shown(elasticIp, 'attributes', 'server', 'id')
+}
+
+function addressOf(elasticIp: Wire): string {
+  return shown(elasticIp, 'attributes', 'address') ?? String(elasticIp.id)
+}
+
+function notActive({ elasticIp }: MoveObjects): Reason[] {
+  const status = statusOf(elasticIp)
+  return status === undefined || status === 'active' ? [] : [{ is: 'not active', values: [[addressOf(elasticIp), status]] }]
+}
+
+function onItAlready({ elasticIp, target }: MoveObjects): Reason[] {
+  if (serverOf(elasticIp) !== target.id) return []
+  const name = shown(target, 'attributes', 'hostname') ?? String(target.id)
+  return [{ is: 'on it already', values: [[addressOf(elasticIp), name]] }]
+}
+
+function projectsOf({ elasticIp, target }: MoveObjects) {
+  const [a, b] = [elasticIp, target].map((wire) => (member: string) => shown(wire, 'attributes', 'project', member)) as [Show, Show]
+  return compareIds(a, b)
+}
+
+export type Show = (member: string) => string | undefined
+
+/** Two of one kind: equal ids are the same, and different ones differ unless their slugs agree. */
+function compareIds(a: Show, b: Show): { agree: boolean; differ: boolean } {
+  const ids = [a('id'), b('id')]
+  if (ids.includes(undefined)) return { agree: false, differ: false }
+  return { agree: ids[0] === ids[1], differ: ids[0] !== ids[1] && slugs(a, b) !== 'equal' }
+}
+
+function slugs(a: Show, b: Show): 'equal' | 'different' | 'not shown' {
+  const [first, second] = [a('slug')?.toLowerCase(), b('slug')?.toLowerCase()]
+  if (first === undefined || second === undefined) return 'not shown'
+  return first === second ? 'equal' : 'different'
+}
+
+/** The values of these members that both show and that differ. */
+export function pairs(a: Show, b: Show, members: string[]): [string, string][] {
+  return members.flatMap((member) => {
+    const [first, second] = [a(member), b(member)]
+    return first !== undefined && second !== undefined && fold(member, first) !== fold(member, second) ? [[first, second]] : []
+  })
+}
+
+/** Only in ids does the case of a letter matter. */
+function fold(member: string, value: string): string {
+  return member === 'id' ? value : value.toLowerCase()
+}
+
+function anotherProject(objects: MoveObjects): Reason[] {
+  const { elasticIp, target } = objects
+  if (!projectsOf(objects).differ) return []
+  const show = (wire: Wire) => (member: string) => shown(wire, 'attributes', 'project', member)
+  return [{ is: 'another project', values: pairs(show(elasticIp), show(target), ['name', 'slug', 'id']) }]
+}
+
+/**
+ * A server is compared with the server that the address is on by ids, or by slugs where an id is not shown; and with the address itself
+ * by slugs alone, because the same place has another id and another name there. One agreement is enough.
+ */
+function sitesOf({ elasticIp, target, assigned }: MoveObjects): { agree: boolean; differ: [string, string][] } {
+  const there: Show = (member) => shown(target, 'attributes', 'region', 'site', member)
+  const ofServer: Show = (member) => shown(assigned, 'attributes', 'region', 'site', member)
+  const ofAddress: Show = (member) => shown(elasticIp, 'attributes', 'region', 'location', member)
+  const bothIds = there('id') !== undefined && ofServer('id') !== undefined
+  const servers = bothIds
+    ? compareIds(ofServer, there)
+    : { agree: slugs(ofServer, there) === 'equal', differ: slugs(ofServer, there) === 'different' }
+  const address = slugs(ofAddress, there)
+  return {
+    agree: servers.agree || address === 'equal',
+    differ: [
+      ...(servers.differ ? pairs(ofServer, there, ['slug', 'id']) : []),
+      ...(address === 'different' ? pairs(ofAddress, there, ['slug']) : []),
+    ],
+  }
+}
+
+function anotherSite(objects: MoveObjects): Reason[] {
+  const { agree, differ } = sitesOf(objects)
+  return agree || differ.length === 0 ? [] : [{ is: 'another site', values: differ }]
+}
+
+/** Whether a sentence has this value in it, and not only as a part of a longer word. */
+export function names(sentence: string, value: string): boolean {
+  for (let at = sentence.indexOf(value); at >= 0; at = sentence.indexOf(value, at + 1)) {
+    const [before, after] = [sentence[at - 1] ?? ' ', sentence[at + value.length] ?? ' ']
+    if (!isInner(before, value[0]) && !isInner(after, value.at(-1))) return true
+  }
+  return false
+}
+
+/** Whether both are of words, so that one continues the other. */
+function isInner(beside: string, edge: string | undefined): boolean {
+  const word = /[\p{L}\p{N}_-]/u
+  return word.test(beside) && word.test(edge ?? '')
+}
