@@ -1,8 +1,8 @@
-import { type Bot, createBot, type Outlets } from './bot.ts'
-import { ConfigError, takeConfig } from './config.ts'
+import { type Bot, createBot, type Outlets } from './bot/bot.ts'
+import { ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors.ts'
-import { createLog } from './ops/log.ts'
-import { describeError } from './ops/safe-value.ts'
+import { createLog } from './ops/log/log.ts'
+import { describeError } from './ops/log/safe-value.ts'
 
 /** The process around the bot: starts it from these variables, ends it when a signal asks for it, and with 1 and a line where it cannot start. */
 export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timings'> = {}): Promise<void> {

@@ -2,36 +2,46 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
-const root = resolve(import.meta.dirname, '..')
-const source = join(root, 'src')
+const source = resolve(import.meta.dirname, '../src')
 
-/** Who may import whom. Arrows only go down; a feature never knows another. */
+/** Who may import whom. Arrows only go down. */
 const mayImport: Record<string, string[]> = {
   main: ['run'],
   run: ['bot', 'config', 'ops', 'domain'],
-  bot: ['lifecycle', 'config', 'features', 'changes', 'slack', 'account-api', 'ops', 'domain'],
-  lifecycle: ['ops', 'domain'],
-  features: ['changes', 'slack', 'account-api', 'domain'],
-  changes: ['slack', 'domain'],
+  bot: ['config', 'features', 'requests', 'audit', 'account-api', 'slack', 'redis', 'ops', 'domain'],
+  features: ['requests', 'audit', 'slack', 'account-api', 'domain'],
+  requests: ['audit', 'redis', 'slack', 'domain'],
+  audit: ['redis', 'domain'],
   slack: ['domain'],
   'account-api': ['domain'],
+  redis: ['domain'],
   ops: ['domain'],
-  config: ['policy-file', 'configuration', 'domain'],
-  'policy-file': ['configuration', 'domain'],
-  configuration: ['domain'],
-  'audit-verify': ['audit-check'],
-  'audit-check': ['config', 'changes', 'ops', 'domain'],
+  config: ['domain'],
   domain: [],
 }
 
+/** The program that verifies the audit reads its own configuration, and says what goes wrong in the words of the log. */
+const verifier: Record<string, string[]> = { 'audit/check.ts': ['config', 'ops'], 'audit/verify.ts': ['config', 'ops'] }
+
+/** Inside requests/, from top to bottom: a room imports the rooms below it. */
+const roomsOfRequests = [
+  ['interactions', 'worker'],
+  ['hand-over'],
+  ['lifecycle'],
+  ['outbox'],
+  ['messages'],
+  ['store'],
+  ['catalog.ts', 'steps.ts'],
+]
+
 /** Packages that belong to somebody. */
 const owners: [name: RegExp, files: RegExp][] = [
-  [/^undici$/, /^account-api\/http\.ts$/],
-  [/^bullmq$/, /^changes\//],
-  [/^ioredis$/, /^(changes\/|bot\.ts$)/],
-  [/^@slack\//, /^(slack|features|changes)\/|^bot\.ts$/],
+  [/^undici$/, /^(account-api|bot)\//],
+  [/^bullmq$/, /^(requests\/worker|redis)\//],
+  [/^ioredis$/, /^redis\//],
+  [/^@slack\//, /^(slack|features|requests|bot)\//],
   [/^(pino|prom-client)$/, /^ops\//],
-  [/^yaml$/, /^configuration\/yaml\.ts$/],
+  [/^yaml$/, /^config\/yaml\.ts$/],
 ]
 
 interface Import {
@@ -40,15 +50,16 @@ interface Import {
 }
 
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
-const imports: Import[] = files.flatMap((file) => {
-  const text = readFileSync(join(source, file), 'utf8')
-  return [...text.matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm)].map((match) => ({
+const textOf = new Map(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]))
+/** Type-only imports count, too. */
+const imports: Import[] = files.flatMap((file) =>
+  [...(textOf.get(file) ?? '').matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm)].map((match) => ({
     file,
     target: match[1] ?? match[2] ?? '',
-  }))
-})
+  })),
+)
 
-/** `changes/card.ts` is of `changes`, `bot.ts` of `bot`, a file of a feature of that feature. */
+/** `requests/store/store.ts` is of `requests`, `main.ts` of `main`. */
 function partOf(file: string): string {
   const [first = '', second] = file.split('/')
   return second === undefined ? first.replace(/\.ts$/, '') : first
@@ -59,14 +70,34 @@ function featureOf(file: string): string | undefined {
   return first === 'features' && third !== undefined ? second : undefined
 }
 
+function rankInRequests(file: string): number {
+  const [first, room = ''] = file.split('/')
+  return first === 'requests' ? roomsOfRequests.findIndex((rooms) => rooms.includes(room)) : -1
+}
+
 const inside = imports
   .filter(({ target }) => target.startsWith('.'))
   .map(({ file, target }) => ({ file, target: relative(source, resolve(source, dirname(file), target)) }))
-  // The version is told from package.json, which belongs to nobody.
+  // The version comes from package.json, which belongs to nobody.
   .filter(({ target }) => target !== '../package.json')
 const packages = imports.filter(({ target }) => !target.startsWith('.') && !target.startsWith('node:'))
 
-describe('the house', () => {
+/** Files that import each other in a circle. */
+function circles(): string[][] {
+  const targetsOf = Map.groupBy(inside, ({ file }) => file)
+  const found: string[][] = []
+  const done = new Set<string>()
+  const walk = (file: string, path: string[]): void => {
+    if (path.includes(file)) return void found.push([...path.slice(path.indexOf(file)), file])
+    if (done.has(file)) return
+    for (const { target } of targetsOf.get(file) ?? []) walk(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of files) walk(file, [])
+  return found
+}
+
+describe('the architecture', () => {
   test('there are files to look at', () => {
     expect(files.length).toBeGreaterThan(40)
     expect(imports.length).toBeGreaterThan(files.length)
@@ -75,9 +106,23 @@ describe('the house', () => {
   test('arrows only go down', () => {
     const wrong = inside.filter(({ file, target }) => {
       const [from, to] = [partOf(file), partOf(target)]
-      return from !== to && !mayImport[from]?.includes(to)
+      return from !== to && !mayImport[from]?.includes(to) && !verifier[file]?.includes(to)
     })
     expect(wrong).toEqual([])
+  })
+
+  test('inside requests/ they only go down, too', () => {
+    const unknown = files.filter((file) => file.startsWith('requests/') && rankInRequests(file) < 0)
+    const wrong = inside.filter(({ file, target }) => {
+      const [from, to] = [rankInRequests(file), rankInRequests(target)]
+      const isOtherRoom = file.split('/')[1] !== target.split('/')[1]
+      return from >= 0 && to >= 0 && isOtherRoom && to <= from
+    })
+    expect({ unknown, wrong }).toEqual({ unknown: [], wrong: [] })
+  })
+
+  test('no files import each other in a circle, not even for types', () => {
+    expect(circles()).toEqual([])
   })
 
   test('a feature never imports another', () => {
@@ -88,9 +133,9 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  test('the configuration is known to those who build, and to nobody else', () => {
-    const importers = inside.filter(({ target }) => target === 'config.ts').map(({ file }) => file)
-    expect(importers.toSorted()).toEqual(['audit-check.ts', 'bot.ts', 'run.ts'])
+  test('only those who build something know the configuration', () => {
+    const importers = inside.filter(({ target }) => target === 'config/config.ts').map(({ file }) => partOf(file))
+    expect([...new Set(importers)].toSorted()).toEqual(['audit', 'bot', 'run'])
   })
 
   test('packages are used by their owners alone', () => {
@@ -103,13 +148,19 @@ describe('the house', () => {
     expect([...known]).toEqual(['zod'])
   })
 
-  test('the environment has one reader for each program', () => {
-    const readers = files.filter((file) => /process\.env\b/.test(readFileSync(join(source, file), 'utf8')))
-    expect(readers.toSorted()).toEqual(['audit-verify.ts', 'main.ts'])
+  test('each program reads the environment in one file', () => {
+    const readers = files.filter((file) => /process\.env\b/.test(textOf.get(file) ?? ''))
+    expect(readers.toSorted()).toEqual(['audit/verify.ts', 'main.ts'])
   })
 
   test('secrets are revealed in these files alone', () => {
-    const revealers = files.filter((file) => /\.reveal\(\)/.test(readFileSync(join(source, file), 'utf8')))
-    expect(revealers.toSorted()).toEqual(['account-api/http.ts', 'bot.ts', 'changes/redis.ts', 'slack/app.ts', 'slack/show-secret.ts'])
+    const revealers = files.filter((file) => /\.reveal\(\)/.test(textOf.get(file) ?? ''))
+    expect(revealers.toSorted()).toEqual([
+      'account-api/transport/http.ts',
+      'bot/bot.ts',
+      'redis/connect.ts',
+      'slack/receive/app.ts',
+      'slack/web-api/show-secret.ts',
+    ])
   })
 })

@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { variableNames } from '../src/config.ts'
-import { startHealth } from '../src/ops/health.ts'
+import { variableNames } from '../src/config/config.ts'
+import { startHealth } from '../src/ops/pages/health.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(resolve(root, file), 'utf8')

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { createBot } from '../src/bot.ts'
-import { readConfig } from '../src/config.ts'
-import { createLog } from '../src/ops/log.ts'
+import { createBot } from '../src/bot/bot.ts'
+import { readConfig } from '../src/config/config.ts'
+import { createLog } from '../src/ops/log/log.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -69,7 +69,8 @@ describe('the manifest', () => {
   })
 
   test('asks for the scopes of what the bot calls, and for no others', () => {
-    const source = readFileSync(join(root, 'src/slack/messenger.ts'), 'utf8') + readFileSync(join(root, 'src/slack/directory.ts'), 'utf8')
+    const source =
+      readFileSync(join(root, 'src/slack/web-api/messenger.ts'), 'utf8') + readFileSync(join(root, 'src/slack/people/directory.ts'), 'utf8')
     const called = [...source.matchAll(/client\.((?:\w+\.)+\w+)\(/g)].map((match) => match[1] ?? '')
     expect(called.length).toBeGreaterThan(5)
     expect(called.filter((method) => !(method in scopeOf))).toEqual([])
@@ -81,7 +82,9 @@ describe('the manifest', () => {
   })
 
   test('subscribes to the events that the bot listens to, and to no others', () => {
-    const listened = [...readFileSync(join(root, 'src/slack/listen.ts'), 'utf8').matchAll(/app\.event\('(\w+)'/g)].map((match) => match[1])
+    const listened = [...readFileSync(join(root, 'src/slack/listen/listen.ts'), 'utf8').matchAll(/app\.event\('(\w+)'/g)].map(
+      (match) => match[1],
+    )
     expect(listened.length).toBeGreaterThan(0)
     expect(manifest.settings.event_subscriptions.bot_events).toEqual(listened)
     expect(manifest.settings.event_subscriptions.request_url).toBe('https://lockkeeper.example.com/slack/events')

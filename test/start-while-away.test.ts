@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startTcpProxy } from './faults/tcp-proxy.ts'
-import { ops, people, untilCard, untilReport, untilWhisper } from './journeys/world.ts'
+import { ops, people, untilCard, untilReport, untilShown } from './journeys/world.ts'
 import { startRedis } from './sandbox/redis/start-redis.ts'
 import type { FaultPlan } from './sandbox/slack/slack.ts'
 import { environment, startProcess } from './start-process.ts'
@@ -33,9 +33,9 @@ describe('a start while something is away', () => {
     await bot.untilReady()
     slack.connectBot(bot.slackUrl())
     await ada.command(move, { channel: ops })
-    await untilWhisper(slack, people.ada, /cannot reach my memory/)
+    await untilShown(slack, people.ada, /cannot reach my memory/)
     await ada.command('/infra help', { channel: ops })
-    await untilWhisper(slack, people.ada, /What you can ask me/)
+    await untilShown(slack, people.ada, /What you can ask me/)
     expect(await bot.page('/status')).toMatchObject({
       status: 503,
       body: {
@@ -89,7 +89,7 @@ describe('a start while something is away', () => {
     await bot.untilReady()
     slack.connectBot(bot.slackUrl())
     await slack.as(people.ada).command('/infra help', { channel: ops })
-    await untilWhisper(slack, people.ada, /What you can ask me/)
+    await untilShown(slack, people.ada, /What you can ask me/)
   })
 
   test.each(['all', 'worker'])('with a token that Slack rejects once it is there, ROLE=%s ends with its sentence', async (role) => {
@@ -111,7 +111,7 @@ describe('a start while something is away', () => {
     await bot.untilReady()
     slack.connectBot(bot.slackUrl())
     await slack.as(people.ada).command('/infra ip list', { channel: ops })
-    await untilWhisper(slack, people.ada, /rejects the bot's API key/)
+    await untilShown(slack, people.ada, /rejects the bot's API key/)
 
     expect(await bot.page('/status')).toMatchObject({
       status: 503,

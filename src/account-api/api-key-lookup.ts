@@ -1,20 +1,27 @@
 import type { ApiKey } from '../domain/api-key.ts'
 import { ApiError } from '../domain/errors.ts'
-import type { CallOptions, WriteOptions } from './call.ts'
 import type { AccountApi } from './client.ts'
+import type { CallOptions, WriteOptions } from './transport/call.ts'
 
 type ApiKeys = AccountApi['apiKeys']
 
-/** One key out of the list: the interface specification has no operation for one alone. */
+/**
+ * Finds one API key in the list of all keys (interface specification 2023-06-01, "GET /auth/api_keys"). No operation reads a single key.
+ * Returns undefined if no key matches.
+ * Throws what `apiKeys.list` throws.
+ */
 export async function findApiKey(
   apiKeys: Pick<ApiKeys, 'list'>,
-  fits: (key: ApiKey) => boolean,
+  matches: (key: ApiKey) => boolean,
   options: CallOptions = {},
 ): Promise<ApiKey | undefined> {
-  return (await apiKeys.list(options)).find(fits)
+  return (await apiKeys.list(options)).find(matches)
 }
 
-/** Sees to it that there is no such key any more: gone is gone, whoever deleted it. Safe to repeat. */
+/**
+ * Deletes an API key. Succeeds if the key no longer exists (404), whoever deleted it, so it is safe to repeat.
+ * Throws every other error that `apiKeys.delete` throws.
+ */
 export async function ensureDeleted(apiKeys: Pick<ApiKeys, 'delete'>, id: string, options: WriteOptions = {}): Promise<void> {
   await apiKeys.delete(id, options).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.status === 404)) throw error

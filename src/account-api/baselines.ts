@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import type { Baseline } from '../domain/baseline.ts'
-import type { CallOptions } from './call.ts'
 import { loose, Named, text, toNamed, toNumber, toText } from './fields.ts'
-import type { Http } from './http.ts'
 import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
+import type { CallOptions } from './transport/call.ts'
+import type { Http } from './transport/http.ts'
 
-/** Two shapes of a preview: the specification's, and the one of newer SDKs, with `plan` and without target, operating system and platforms. */
+/**
+ * Accepts both shapes of this preview: that of the interface specification, and that of newer SDKs, which have `plan` and no `target_type`,
+ * `operating_system` and `platforms`.
+ */
 export const BaselineResponse = z.object({
   id: z.string(),
   attributes: z.object({
@@ -60,7 +63,10 @@ function toPlans({ platforms, plan }: z.infer<typeof BaselineResponse>['attribut
 
 export function baselinesResource(http: Http, reportSkipped: ReportSkipped) {
   return {
-    /** All baselines (interface specification, "GET /baselines"; a preview for teams with the feature flag `baselines_api`). */
+    /**
+     * Lists all baselines of the team (interface specification 2023-06-01, "GET /baselines", a preview). Times are ISO 8601 strings.
+     * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `baselines_api`), ApiContractError and ApiUnreachableError.
+     */
     async list({ signal }: CallOptions = {}): Promise<Baseline[]> {
       return readList(http, baseline, { operation: 'baselines.list', path: '/baselines', signal }, reportSkipped)
     },

@@ -2,20 +2,25 @@ import { apiKeysResource } from './api-keys.ts'
 import { baselinesResource } from './baselines.ts'
 import { elasticIpsResource } from './elastic-ips.ts'
 import { eventsResource } from './events.ts'
-import { createHttp, type HttpOptions } from './http.ts'
 import { plansResource } from './plans.ts'
 import type { ReportSkipped } from './resource-kind.ts'
 import { serversResource } from './servers.ts'
+import { createHttp, type HttpOptions } from './transport/http.ts'
 import { virtualMachinesResource } from './virtual-machines.ts'
 
 export interface AccountApiOptions extends HttpOptions {
+  /** Called when items of a list did not fit the schema and were left out. */
   onSkipped?: ReportSkipped
 }
 
 /**
- * The typed client of the account API (interface specification, version 2023-06-01). Reads are tried up to three times, writes once.
- * Everything throws ApiError (the API said no), ApiContractError (its answer does not fit), ApiUnreachableError (no answer),
- * or UserError (an id that cannot be one; nothing is sent).
+ * Creates the typed client of the account API ("Infrastructure Account Management Service: Interface Specification", interface version
+ * 2023-06-01). Sends a read up to three times and a write exactly once. Every operation throws one of these:
+ *
+ * - ApiError: the account API rejected the request. Carries the status and the error codes.
+ * - ApiContractError: the account API answered, but the answer does not fit the schema.
+ * - ApiUnreachableError: no answer came. `requestSent` says whether the request may have been carried out.
+ * - UserError: the id is impossible. Nothing was sent.
  */
 export function createAccountApi({ onSkipped = () => {}, ...options }: AccountApiOptions) {
   const http = createHttp(options)
@@ -28,7 +33,7 @@ export function createAccountApi({ onSkipped = () => {}, ...options }: AccountAp
     baselines: baselinesResource(http, onSkipped),
     apiKeys: apiKeysResource(http, onSkipped),
     events: eventsResource(http, onSkipped),
-    /** Waits for the calls under way: end them first, with their signals, when there is no time. */
+    /** Closes the connections after the running calls have ended. To close sooner, abort those calls with their signals first. */
     close: http.close,
   }
 }

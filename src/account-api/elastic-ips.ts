@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { type ElasticIp, statusNotTold } from '../domain/elastic-ip.ts'
-import type { CallOptions, WriteOptions } from './call.ts'
 import { Named, text, toNamed, toProject } from './fields.ts'
-import type { Http } from './http.ts'
 import { readPages } from './pages.ts'
 import { pathTo } from './path.ts'
 import { type ReportSkipped, resourceKind } from './resource-kind.ts'
+import type { CallOptions, WriteOptions } from './transport/call.ts'
+import type { Http } from './transport/http.ts'
 
 export const ElasticIpResponse = z.object({
-  /** Null while it is being provisioned. */
+  /** The id is null while the Elastic IP is being provisioned. */
   id: text,
   attributes: z.object({
     address: text,
@@ -34,26 +34,38 @@ const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): El
 export interface ElasticIpFilter extends CallOptions {
   projectId?: string | undefined
   serverId?: string | undefined
-  /** An open set; `moving` gives the moves under way. */
+  /** One of an open set of values. `moving` selects the moves in progress. */
   status?: string | undefined
 }
 
 export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped) {
   return {
-    /** Those still being provisioned, which have no id yet, are left out. */
+    /**
+     * Lists Elastic IPs, page by page (vendor's OpenAPI document, "GET /elastic_ips"; not in the interface specification 2023-06-01).
+     * Leaves out Elastic IPs without an id, which are still being provisioned.
+     * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`), ApiContractError and ApiUnreachableError.
+     */
     async list({ projectId, serverId, status, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
       const query = { 'filter[project]': projectId, 'filter[server]': serverId, 'filter[status]': status }
       return readPages(http, elasticIp, { operation: 'elasticIps.list', path: '/elastic_ips', query, signal }, reportSkipped)
     },
 
+    /**
+     * Reads one Elastic IP (vendor's OpenAPI document, "GET /elastic_ips/{elastic_ip_id}"; not in the interface specification 2023-06-01).
+     * Throws ApiError (404: no such Elastic IP), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
+     */
     async get(id: string, { signal }: CallOptions = {}): Promise<ElasticIp> {
       return http.call({ operation: 'elasticIps.get', method: 'GET', path: pathTo('/elastic_ips', id), signal, read: elasticIp.one })
     },
 
     /**
-     * Starts a move (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). The answer already shows `moving` and the target:
-     * the move is done when a later read shows `active` *and* the target. Refusals are ApiError 422 with a code: `ELASTIC_IP_NOT_ACTIVE`,
-     * `SERVER_NOT_IN_PROJECT`, `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE`, `SITE_MISMATCH`; 404 for an unknown Elastic IP.
+     * Moves an Elastic IP (interface specification 2023-06-01, "PATCH /elastic_ips/{elastic_ip_id}") to another server of the same project
+     * and site. The move is asynchronous: this returns the Elastic IP with status `moving` and the target in `server`. The move is done when
+     * a later read shows status `active` *and* the target.
+     *
+     * Throws ApiError: 404 for an unknown Elastic IP; 422 with the code `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`,
+     * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE` or `SITE_MISMATCH`. Also throws ApiContractError, ApiUnreachableError, and
+     * UserError for an impossible id.
      */
     async move(id: string, serverId: string, { signal, onAnswer }: WriteOptions = {}): Promise<ElasticIp> {
       return http.call({

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { AccountEvent } from '../domain/account-event.ts'
-import type { CallOptions } from './call.ts'
 import { text } from './fields.ts'
-import type { Http } from './http.ts'
 import { readPages } from './pages.ts'
 import { type ReportSkipped, resourceKind } from './resource-kind.ts'
+import type { CallOptions } from './transport/call.ts'
+import type { Http } from './transport/http.ts'
 
 export const EventResponse = z.object({
   id: z.string(),
@@ -31,13 +31,17 @@ export interface EventFilter extends CallOptions {
   targetId?: string | undefined
   action?: string | undefined
   since?: Date | undefined
-  /** 100 unless told: the history of an account is long. */
+  /** The number of events to read. 100 by default, because the history of an account is long. */
   limit?: number | undefined
 }
 
 export function eventsResource(http: Http, reportSkipped: ReportSkipped) {
   return {
-    /** The account's own audit, newest first. */
+    /**
+     * Lists the account's own events, newest first (vendor's OpenAPI document, "GET /events"; not in the interface specification
+     * 2023-06-01). `since` is inclusive. Times are ISO 8601 strings.
+     * Throws ApiError, ApiContractError and ApiUnreachableError.
+     */
     async list({ targetId, action, since, limit = 100, signal }: EventFilter = {}): Promise<AccountEvent[]> {
       const query = {
         'filter[target_id]': targetId,

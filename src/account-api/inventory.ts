@@ -3,40 +3,40 @@ import type { Server } from '../domain/server.ts'
 import type { VirtualMachine } from '../domain/virtual-machine.ts'
 import type { AccountApi } from './client.ts'
 
-/** Fresh enough to pick from: whatever is picked is read again before anything is done with it. */
+/** A copy younger than this is returned as it is. That is safe, because whatever a person picks is read again before it is used. */
 const freshMs = 10_000
 
-/** Old, but better than nothing while a new one is read. */
+/** A copy younger than this is still returned, while a new one is read in the background. */
 const usableMs = 120_000
 
 /**
- * Lists to pick from, answered from a short-lived copy, since pickers must answer within 3 s at every key stroke. A copy that is
- * no longer fresh is still used while a new one is read in the background.
+ * Creates the lists that people pick from. Each is answered from a short-lived copy: Slack requests the options of a select menu at every
+ * keystroke and waits at most 3 s. Each list throws what the `list` operation of its resource throws.
  */
 export function createInventory(accountApi: Pick<AccountApi, 'elasticIps' | 'servers' | 'virtualMachines'>, now: () => number = Date.now) {
-  const shelves = {
-    elasticIps: createShelf<ElasticIp[]>(() => accountApi.elasticIps.list(), now),
-    servers: createShelf<Server[]>(() => accountApi.servers.list(), now),
-    virtualMachines: createShelf<VirtualMachine[]>(() => accountApi.virtualMachines.list(), now),
+  const lists = {
+    elasticIps: createCachedList<ElasticIp[]>(() => accountApi.elasticIps.list(), now),
+    servers: createCachedList<Server[]>(() => accountApi.servers.list(), now),
+    virtualMachines: createCachedList<VirtualMachine[]>(() => accountApi.virtualMachines.list(), now),
   }
 
-  /** Reads what will be picked from soon, so that the first key stroke finds it. A failure is told to whoever picks. */
-  function prefetch(...kinds: (keyof typeof shelves)[]): void {
-    for (const kind of kinds) shelves[kind]().catch(() => undefined)
+  /** Reads lists in advance, so that the first keystroke is answered from a copy. Ignores a failure, because the next read tries again. */
+  function prefetch(...kinds: (keyof typeof lists)[]): void {
+    for (const kind of kinds) lists[kind]().catch(() => undefined)
   }
 
-  return { ...shelves, prefetch }
+  return { ...lists, prefetch }
 }
 export type Inventory = ReturnType<typeof createInventory>
 
-function createShelf<T>(load: () => Promise<T>, now: () => number): () => Promise<T> {
-  let kept: { at: number; value: T } | undefined
+function createCachedList<T>(load: () => Promise<T>, now: () => number): () => Promise<T> {
+  let copy: { at: number; value: T } | undefined
   let loading: Promise<T> | undefined
 
   function reload(): Promise<T> {
     loading ??= load()
       .then((value) => {
-        kept = { at: now(), value }
+        copy = { at: now(), value }
         return value
       })
       .finally(() => {
@@ -45,13 +45,13 @@ function createShelf<T>(load: () => Promise<T>, now: () => number): () => Promis
     return loading
   }
 
-  return async function take(): Promise<T> {
-    const age = kept ? now() - kept.at : Number.POSITIVE_INFINITY
-    if (kept && age < freshMs) return kept.value
-    if (kept && age < usableMs) {
-      // A failed refresh is told to whoever finds the copy too old; until then the copy serves.
+  return async function read(): Promise<T> {
+    const age = copy ? now() - copy.at : Number.POSITIVE_INFINITY
+    if (copy && age < freshMs) return copy.value
+    if (copy && age < usableMs) {
+      // Ignore a failed refresh while the copy is usable. Once the copy is too old, the failure of the next read is thrown.
       reload().catch(() => undefined)
-      return kept.value
+      return copy.value
     }
     return reload()
   }

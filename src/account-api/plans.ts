@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import type { Plan, PlanRegion } from '../domain/plan.ts'
-import type { CallOptions } from './call.ts'
 import { loose, text, toNumber, toText } from './fields.ts'
-import type { Http } from './http.ts'
 import { type ReportSkipped, readList, resourceKind } from './resource-kind.ts'
+import type { CallOptions } from './transport/call.ts'
+import type { Http } from './transport/http.ts'
 
 const texts = z.array(z.string()).nullish()
 
 const RegionResponse = z.object({
   name: text,
   locations: z.object({ available: texts, in_stock: texts }).nullish(),
-  /** Where an older shape has what is in `locations.available` now. */
+  /** An older shape has this list here instead of in `locations.available`. */
   available: texts,
-  /** By currency code; see `toPrices`. Not a `z.record`: with one, parsing 500 plans takes twice as long. */
+  /** Prices by currency code, read by `toPrices`. With a `z.record` here, parsing 500 plans takes twice as long. */
   pricing: loose,
 })
 
@@ -69,7 +69,7 @@ function toRegion(wire: z.infer<typeof RegionResponse>): PlanRegion {
   }
 }
 
-/** A member of `pricing` that is no price is left out, so that it does not cost the plan. Null is a currency without a price. */
+/** Leaves out a member of `pricing` that is not a price, so that the plan is still listed. Null stands for a currency without a price. */
 function toPrices(pricing: unknown): PlanRegion['prices'] {
   const prices: PlanRegion['prices'] = []
   for (const [currency, price] of isRecord(pricing) ? Object.entries(pricing) : []) {
@@ -85,7 +85,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 export function plansResource(http: Http, reportSkipped: ReportSkipped) {
   return {
-    /** All plans in one answer (interface specification, "GET /plans/virtual_machines"). */
+    /**
+     * Lists all virtual machine plans (interface specification 2023-06-01, "GET /plans/virtual_machines"). Prices are amounts in the
+     * currency, per hour and per month. The specification does not show the units of `memory` and `vramPerGpu`; `disk` carries its own.
+     * Throws ApiError, ApiContractError and ApiUnreachableError.
+     */
     async list({ signal }: CallOptions = {}): Promise<Plan[]> {
       return readList(http, plan, { operation: 'plans.list', path: '/plans/virtual_machines', signal }, reportSkipped)
     },

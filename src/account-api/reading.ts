@@ -1,8 +1,8 @@
 import { ApiError, isUnanswered, UserError } from '../domain/errors.ts'
 
 /**
- * For a read that a preflight check depends on. Undefined where the account API does not answer: the check stays open. That something
- * does not exist is an answer, and throws UserError with this sentence.
+ * Runs a read for a preflight check. Returns undefined if the account API gives no answer; the check then stays open.
+ * Throws UserError with the sentence `absent` if the resource does not exist (404), and every other error unchanged.
  */
 export async function readOrRefuse<T>(read: () => Promise<T>, absent: string): Promise<T | undefined> {
   try {
@@ -14,7 +14,7 @@ export async function readOrRefuse<T>(read: () => Promise<T>, absent: string): P
   }
 }
 
-/** For `.catch`: what does not exist is undefined, and everything else is still thrown. */
+/** Handles a failed read in `.catch`: returns undefined if the resource does not exist (404), and throws every other error again. */
 export function nothingIfAbsent(error: unknown): undefined {
   if (error instanceof ApiError && error.status === 404) return undefined
   throw error

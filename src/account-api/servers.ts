@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Server } from '../domain/server.ts'
-import type { CallOptions } from './call.ts'
 import { Named, text, toNamed, toProject } from './fields.ts'
-import type { Http } from './http.ts'
 import { readPages } from './pages.ts'
 import { pathTo } from './path.ts'
 import { type ReportSkipped, resourceKind } from './resource-kind.ts'
+import type { CallOptions } from './transport/call.ts'
+import type { Http } from './transport/http.ts'
 
 export const ServerResponse = z.object({
   id: z.string(),
@@ -42,12 +42,20 @@ export interface ServerFilter extends CallOptions {
 
 export function serversResource(http: Http, reportSkipped: ReportSkipped) {
   return {
-    /** A hostname is not unique: several servers, of several projects, can have the same. */
+    /**
+     * Lists servers, page by page (vendor's OpenAPI document, "GET /servers"; not in the interface specification 2023-06-01). A hostname is
+     * not unique: servers of one project or of several can share it.
+     * Throws ApiError, ApiContractError and ApiUnreachableError.
+     */
     async list({ projectId, hostname, region, signal }: ServerFilter = {}): Promise<Server[]> {
       const query = { 'filter[project]': projectId, 'filter[hostname]': hostname, 'filter[region]': region }
       return readPages(http, server, { operation: 'servers.list', path: '/servers', query, signal }, reportSkipped)
     },
 
+    /**
+     * Reads one server (vendor's OpenAPI document, "GET /servers/{server_id}"; not in the interface specification 2023-06-01).
+     * Throws ApiError (404: no such server), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
+     */
     async get(id: string, { signal }: CallOptions = {}): Promise<Server> {
       return http.call({ operation: 'servers.get', method: 'GET', path: pathTo('/servers', id), signal, read: server.one })
     },

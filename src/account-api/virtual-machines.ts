@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { VirtualMachine } from '../domain/virtual-machine.ts'
-import type { CallOptions, WriteOptions } from './call.ts'
 import { loose, Named, text, toNamed, toNumber, toProject, toText } from './fields.ts'
-import type { Http } from './http.ts'
 import { readPages } from './pages.ts'
 import { pathTo } from './path.ts'
 import { type ReportSkipped, resourceKind } from './resource-kind.ts'
+import type { CallOptions, WriteOptions } from './transport/call.ts'
+import type { Http } from './transport/http.ts'
 
 export const VirtualMachineResponse = z.object({
   id: z.string(),
@@ -52,19 +52,32 @@ const virtualMachine = resourceKind(VirtualMachineResponse, ({ id, attributes: w
 
 export function virtualMachinesResource(http: Http, reportSkipped: ReportSkipped) {
   return {
+    /**
+     * Lists virtual machines, page by page (vendor's OpenAPI document, "GET /virtual_machines"; not in the interface specification
+     * 2023-06-01). Never requests or reads their credentials.
+     * Throws ApiError, ApiContractError and ApiUnreachableError.
+     */
     async list({ projectId, signal }: CallOptions & { projectId?: string | undefined } = {}): Promise<VirtualMachine[]> {
       const query = { 'filter[project]': projectId }
       return readPages(http, virtualMachine, { operation: 'virtualMachines.list', path: '/virtual_machines', query, signal }, reportSkipped)
     },
 
+    /**
+     * Reads one virtual machine (vendor's OpenAPI document, "GET /virtual_machines/{virtual_machine_id}"; not in the interface
+     * specification 2023-06-01).
+     * Throws ApiError (404: no such machine), ApiContractError, ApiUnreachableError, and UserError for an impossible id.
+     */
     async get(id: string, { signal }: CallOptions = {}): Promise<VirtualMachine> {
       const path = pathTo('/virtual_machines', id)
       return http.call({ operation: 'virtualMachines.get', method: 'GET', path, signal, read: virtualMachine.one })
     },
 
     /**
-     * Changes the display name (interface specification, "PATCH /virtual_machines/{virtual_machine_id}"). The same operation would
-     * resize the machine, change its billing or replace its tags, so the body is written out here and takes nothing from callers.
+     * Renames a virtual machine (interface specification 2023-06-01, "PATCH /virtual_machines/{virtual_machine_id}"). Returns the machine
+     * with its new name; the answer may omit most other fields. The same operation can resize the machine, change its billing or replace
+     * its tags. So the body is written out here and takes only the name from callers.
+     * Throws ApiError (404: no such machine; 409: a resize is running), ApiContractError, ApiUnreachableError, and UserError for an
+     * impossible id.
      */
     async rename(id: string, name: string, { signal, onAnswer }: WriteOptions = {}): Promise<VirtualMachine> {
       return http.call({

@@ -1,4 +1,4 @@
-import { type ChangeKind, kindWords } from './change.ts'
+import { type ChangeKind, kindWords } from './change-kind.ts'
 import {
   type ApproveTerms,
   approvalsNeeded,
@@ -18,10 +18,10 @@ export interface Person {
 }
 
 /**
- * A channel as Slack knows it. `shared`: with another organisation (Slack Connect). `untold`: Slack does not tell this bot, because a
+ * A channel as Slack knows it. `shared`: with another organisation (Slack Connect). `unreadable`: Slack does not tell this bot, because a
  * scope is missing. `unknown`: Slack did not answer. `none`: no channel, on the Home tab.
  */
-export type ChannelStanding = 'usual' | 'shared' | 'direct' | 'group-direct' | 'untold' | 'unknown' | 'none'
+export type ChannelStanding = 'usual' | 'shared' | 'direct' | 'group-direct' | 'unreadable' | 'unknown' | 'none'
 
 export interface Place {
   channelId: string

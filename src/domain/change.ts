@@ -1,20 +1,8 @@
 import type { z } from 'zod'
+import type { ChangeKind } from './change-kind.ts'
 import type { Project } from './policy.ts'
 import type { Secret } from './secret.ts'
 import type { Verdict } from './verdict.ts'
-
-/** What may be asked for. The names are public: `NO_APPROVAL` and policies use them. */
-export const changeKinds = ['vm.rename', 'ip.move', 'key.create', 'key.rotate', 'key.revoke'] as const
-export type ChangeKind = (typeof changeKinds)[number]
-
-/** Each kind in words, after *ask for* and *may*: `moving an Elastic IP`. */
-export const kindWords: Record<ChangeKind, string> = {
-  'vm.rename': 'renaming a virtual machine',
-  'ip.move': 'moving an Elastic IP',
-  'key.create': 'a new API key',
-  'key.rotate': 'rotating an API key',
-  'key.revoke': 'revoking an API key',
-}
 
 /** One fact of a card: `From`, `web-1`, and `sv_81` in small. Values come from outside and are plain text. */
 export interface Fact {
@@ -68,10 +56,10 @@ export interface Change<Input = unknown, Facts = unknown> {
   remark?(facts: Facts): string | undefined
   describe(facts: Facts): Description
   /**
-   * Makes the one write, once it is approved. `following` when it takes time and must be observed, `done` when the answer says that it
+   * Makes the one write, once it is approved. `tracking` when it takes time and must be observed, `done` when the answer says that it
    * is true. Absent where the result is for the requester's eyes alone: then there is a `handover`.
    */
-  run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'following' | 'done'>
+  run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'tracking' | 'done'>
   handover?: Handover<Input, Facts>
   /**
    * Reads what became of the write. Needed after a lost answer, and again and again while it takes effect. Where `signal` gives the read

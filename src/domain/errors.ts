@@ -65,17 +65,27 @@ export class ApiUnreachableError extends Error {
   readonly operation: string
   /** `no`: the connection was never made, so nothing happened. `unknown`: look before telling. */
   readonly requestSent: 'no' | 'unknown'
+  /** What ended the wait: a code of the transport (`ECONNREFUSED`), or words of ours. */
+  readonly problem: string
 
   constructor(details: { operation: string; requestSent: 'no' | 'unknown'; problem: string }) {
     super(`${details.operation}: no answer (${details.problem})`)
+    this.problem = details.problem
     this.operation = details.operation
     this.requestSent = details.requestSent
   }
 }
 
-/** What of our own does not answer: Redis. Nothing that needs the records can be done meanwhile. */
+/** Redis did not carry out a command. Whatever needs the records cannot be done until it does. */
 export class StoreUnavailableError extends Error {
   override name = 'StoreUnavailableError'
+  /** The word with which Redis refused (`NOPERM`, `OOM`); undefined where no answer came. */
+  readonly code: string | undefined
+
+  constructor(message: string, code?: string) {
+    super(message)
+    this.code = code
+  }
 }
 
 /** Why the bot cannot start: a sentence for whoever runs it. */

@@ -1,4 +1,4 @@
-import type { ChangeKind } from './change.ts'
+import type { ChangeKind } from './change-kind.ts'
 
 /** User ids and user group ids, Slack's. */
 export interface Group {

@@ -1,31 +1,31 @@
 import { z } from 'zod'
-import { changeKinds } from './change.ts'
+import { changeKinds } from './change-kind.ts'
 import { Origin } from './origin.ts'
 import { Sighting } from './verdict.ts'
 
 /**
- * The life of a request. `starting`: the write may have been sent, its answer is not known yet. `following`: accepted, takes
- * effect. `void`: approved, but the account no longer looked as it did on the card, so nothing was done. `unwatched`: accepted, and
- * somebody told the bot to stop following it, so that its end is not known.
+ * The states of a request. `starting`: the write may have been sent, and its answer is not known yet. `tracking`: the account API accepted
+ * it, and it takes effect. `voided`: approved, but the account had changed since the request, so nothing was done. `untracked`: accepted,
+ * and somebody stopped the tracking, so its end is not known. docs/request-states.md shows which steps lead where.
  */
 export const requestStates = [
   'waiting',
   'approved',
   'starting',
-  'following',
+  'tracking',
   'done',
   'failed',
   'not-started',
   'superseded',
-  'unwatched',
-  'void',
+  'untracked',
+  'voided',
   'rejected',
   'withdrawn',
   'expired',
 ] as const
 export type RequestState = (typeof requestStates)[number]
 
-export const openStates = ['waiting', 'approved', 'starting', 'following'] as const satisfies RequestState[]
+export const openStates = ['waiting', 'approved', 'starting', 'tracking'] as const satisfies RequestState[]
 
 export function isOpen(state: RequestState): boolean {
   return (openStates as readonly RequestState[]).includes(state)

@@ -1,7 +1,7 @@
 import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing, StoreUnavailableError, UserError } from '../domain/errors.ts'
-import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
+import { escapeMrkdwn, type Mrkdwn } from './text/text.ts'
 
-/** A refusal in Slack's mrkdwn, with mentions of people and channels in it. */
+/** A refusal in mrkdwn, so that its sentence can mention people and channels. */
 export class Refusal extends UserError {
   override name = 'Refusal'
   readonly words: Mrkdwn
@@ -12,13 +12,13 @@ export class Refusal extends UserError {
   }
 }
 
-/** Why the account API refused. `next`: what to do instead, only where the same request cannot succeed a second time. Each a sentence or two. */
+/** Says why the account API refused, and what to do next. `next` is there only if the same request can't succeed a second time. */
 export interface RefusalWords {
   why: string
   next?: string
 }
 
-/** Refusals that the reference of the account API documents, by code. */
+/** Refusals that the account API's reference documents, by code. */
 const documented = new Map<string, RefusalWords>([
   ['ELASTIC_IP_NOT_ACTIVE', { why: 'The Elastic IP is not active, so it cannot be moved now.' }],
   ['SERVER_NOT_IN_PROJECT', { why: 'The server is not in the same project as the Elastic IP.' }],
@@ -34,7 +34,7 @@ const documented = new Map<string, RefusalWords>([
   ['SITE_MISMATCH', { why: 'The server is not in the same site as the Elastic IP.' }],
 ])
 
-/** What needs a feature flag of the team, by the first word of an operation's name. */
+/** Operations that need a feature flag of the team, by the first word of their name. */
 const flagged = new Map<string, RefusalWords>([
   ['elasticIps', notEnabled('Elastic IPs', 'elastic_ips')],
   ['baselines', notEnabled('Baselines', 'baselines_api')],
@@ -44,10 +44,7 @@ function notEnabled(what: string, flag: string): RefusalWords {
   return { why: `${what} are not enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
 }
 
-/** Told when the work takes longer than an answer may wait. */
-export const interimWords = mrkdwn`Still at it: something behind me is slow to answer. The result follows here.`
-
-/** Any error in words for a message, escaped; undefined for what nobody expected. */
+/** Explains an error in mrkdwn for a message. Undefined for an unexpected error. */
 export function toUserWords(error: unknown): Mrkdwn | undefined {
   if (error instanceof Refusal) return error.words
   const sentence = toUserMessage(error)
@@ -55,8 +52,8 @@ export function toUserWords(error: unknown): Mrkdwn | undefined {
 }
 
 /**
- * Any error, as a plain sentence that says what happened and what to do. Outside text in it is not escaped yet.
- * Undefined for what nobody expected: the caller logs it under a reference and says so.
+ * Explains an error in plain text: what happened and what to do. Text from outside in it is not escaped yet. Undefined for an unexpected
+ * error: the caller logs it under a reference, and gives the person that reference.
  */
 export function toUserMessage(error: unknown): string | undefined {
   if (error instanceof UserError) return error.message
@@ -75,20 +72,20 @@ export function toUserMessage(error: unknown): string | undefined {
   return undefined
 }
 
-/** What a refusal of the account API means, and what to do. */
+/** Explains a refusal of the account API: why, and what to do next. */
 export function apiErrorSentence(error: ApiError): string {
   const { why, next } = explainRefusal(error)
   return next === undefined ? why : `${why} ${next}`
 }
 
-/** The same in two parts: for a request that was refused, whose card offers no second try where there is a `next`. */
+/** Explains a refusal in two parts, for the card of a refused request. A card with a `next` offers no second try. */
 export function explainRefusal(error: ApiError): RefusalWords {
   if (isFeatureMissing(error)) return featureMissing(error)
   const known = error.codes.map((code) => documented.get(code.toUpperCase())).find((words) => words !== undefined)
   return known ?? { why: statusSentence(error) }
 }
 
-/** For the record of a refused write. `nothing` is a sentence that says that it had no effect; reason and next step stay side by side. */
+/** Explains a refused write, for its record. `nothing` is a sentence that says that nothing was changed. The reason and the next step stay side by side. */
 export function refusedWrite(error: ApiError, nothing: string): RefusalWords {
   const { why, next } = explainRefusal(error)
   return next === undefined ? { why: `${why} ${nothing}` } : { why: `${nothing} ${why}`, next }

@@ -8,38 +8,38 @@ import * as sample from './wire-samples.ts'
 
 const whole = JSON.stringify({ data: sample.elasticIp })
 
-/** Keeps writing until nobody listens. */
-function pour(response: ServerResponse, piece: Buffer | string, everyMs: number) {
+/** Keeps writing to a response until the client disconnects. */
+function writeForever(response: ServerResponse, piece: Buffer | string, everyMs: number) {
   const timer = setInterval(() => response.write(piece), everyMs)
   response.on('close', () => clearInterval(timer))
 }
 
-const misfits: [string, Reply][] = [
+const invalidReplies: [string, Reply][] = [
   ['a web page', { headers: { 'content-type': 'text/html' }, text: '<html>hello</html>' }],
   ['a web page that says it is JSON', { text: '<html>hello</html>' }],
   ['no content type', (response) => response.end(whole)],
-  ['a type that only begins like JSON', { headers: { 'content-type': 'application/jsonp' }, text: whole }],
-  ['JSON that ends in the middle', { text: whole.slice(0, 60) }],
-  ['nothing', { text: '' }],
-  ['no content', (response) => response.writeHead(204).end()],
+  ['a content type that only begins like JSON', { headers: { 'content-type': 'application/jsonp' }, text: whole }],
+  ['truncated JSON', { text: whole.slice(0, 60) }],
+  ['an empty body', { text: '' }],
+  ['204 No Content', (response) => response.writeHead(204).end()],
   ['null', { json: null }],
-  ['a list in place of one', { json: { data: [sample.elasticIp] } }],
+  ['a list instead of one resource', { json: { data: [sample.elasticIp] } }],
   ['a resource without an id', { json: { data: { attributes: {} } } }],
-  ['a field of another kind', { json: { data: { id: 'eip_1GijF7NsZe3bN', attributes: { status: { is: 'active' } } } } }],
+  ['a field of the wrong type', { json: { data: { id: 'eip_1GijF7NsZe3bN', attributes: { status: { is: 'active' } } } } }],
   [
     'a compressed body',
     (response) => response.writeHead(200, { 'content-type': jsonType, 'content-encoding': 'gzip' }).end(gzipSync(whole)),
   ],
   ['a redirect', { status: 302, headers: { location: '/elastic_ips/eip_2VszvKL6sK72c' } }],
   ['a redirect that keeps the method', { status: 307, headers: { location: '/elastic_ips/eip_2VszvKL6sK72c' } }],
-  ['not modified', (response) => response.writeHead(304).end()],
+  ['304 Not Modified', (response) => response.writeHead(304).end()],
 ]
 
 describe.each<[string, (api: AccountApi) => Promise<unknown>]>([
   ['a read', (api) => api.elasticIps.get('eip_1GijF7NsZe3bN')],
   ['a write', (api) => api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv')],
 ])('%s', (_, call) => {
-  test.each(misfits)('answered with %s does not fit, and is not tried again', async (__, reply) => {
+  test.each(invalidReplies)('throws ApiContractError for %s and is sent only once', async (__, reply) => {
     const { api, requests } = await startClient(() => reply)
 
     const error = await rejection(call(api))
@@ -49,11 +49,11 @@ describe.each<[string, (api: AccountApi) => Promise<unknown>]>([
     expect(requests).toHaveLength(1)
   })
 
-  test('answered with more than can be meant is cut off', async () => {
+  test('stops reading a body that is larger than 8 MB', async () => {
     const megabyte = Buffer.alloc(1024 * 1024, 32)
     const { api, requests } = await startClient(() => (response) => {
       response.writeHead(200, { 'content-type': jsonType })
-      pour(response, megabyte, 1)
+      writeForever(response, megabyte, 1)
     })
 
     const error = await rejection(call(api))
@@ -63,10 +63,10 @@ describe.each<[string, (api: AccountApi) => Promise<unknown>]>([
   })
 
   test.each<[string, (response: ServerResponse) => void]>([
-    ['never', () => {}],
-    ['never to its end', (response) => void response.writeHead(200, { 'content-type': jsonType }).write('{')],
-    ['by drips', (response) => pour(response.writeHead(200, { 'content-type': jsonType }), ' ', 20)],
-  ])('answered %s ends at its deadline', async (__, reply) => {
+    ['does not answer', () => {}],
+    ['does not finish its body', (response) => void response.writeHead(200, { 'content-type': jsonType }).write('{')],
+    ['sends its body very slowly', (response) => writeForever(response.writeHead(200, { 'content-type': jsonType }), ' ', 20)],
+  ])('ends at its deadline when the server %s', async (__, reply) => {
     const { api } = await startClient(() => reply)
     const startedAt = performance.now()
 
@@ -77,7 +77,7 @@ describe.each<[string, (api: AccountApi) => Promise<unknown>]>([
     expect(performance.now() - startedAt).toBeLessThan(2_500)
   })
 
-  test('answered with a body that is cut off has no answer', async () => {
+  test('throws ApiUnreachableError when the connection closes in the middle of the body', async () => {
     const { api } = await startClient(() => (response) => {
       response.writeHead(200, { 'content-type': jsonType, 'content-length': whole.length })
       response.write(whole.slice(0, 60), () => response.destroy())
@@ -86,20 +86,20 @@ describe.each<[string, (api: AccountApi) => Promise<unknown>]>([
     expect(await rejection(call(api))).toMatchObject({ name: 'ApiUnreachableError', requestSent: 'unknown' })
   })
 
-  test.each([301, 302, 303, 307, 308])('redirected with %i to another host never goes there', async (status) => {
-    const evil = await startRecordingServer(() => ({ json: { data: sample.elasticIp } }))
-    const { api } = await startClient(() => ({ status, headers: { location: evil.url.href } }))
+  test.each([301, 302, 303, 307, 308])('does not follow a redirect with %i to another host', async (status) => {
+    const otherHost = await startRecordingServer(() => ({ json: { data: sample.elasticIp } }))
+    const { api } = await startClient(() => ({ status, headers: { location: otherHost.url.href } }))
 
     await rejection(call(api))
 
-    expect(evil.requests).toEqual([])
+    expect(otherHost.requests).toEqual([])
   })
 })
 
-test('a connection whose answer was abandoned does not block those that follow', async () => {
+test('a connection whose answer was rejected does not block later calls', async () => {
   const { api } = await startClient((_, index) =>
     index === 0
-      ? (response) => pour(response.writeHead(200, { 'content-type': 'text/html' }), 'x', 5)
+      ? (response) => writeForever(response.writeHead(200, { 'content-type': 'text/html' }), 'x', 5)
       : { json: { data: sample.elasticIp } },
   )
 

@@ -22,7 +22,7 @@ const hostile = fc.oneof(
 
 describe.each(calls)('%s', (_, prefix, call) => {
   test.each(['', '.', '..', 'a/b', '../servers/sv_1WFgWmkF9Mzju', '..\\x', 'a\nb', 'a\u0000', 'a\u007f', '\ud800'])(
-    'refuses %j before anything is sent',
+    'throws UserError for the id %j and sends nothing',
     async (id) => {
       const { api, requests } = await startClient(() => ({ json: {} }))
 
@@ -31,7 +31,7 @@ describe.each(calls)('%s', (_, prefix, call) => {
     },
   )
 
-  test('whatever the id, the request stays below its path, also for somebody who decodes before routing', async () => {
+  test('keeps the request below its path for any id, even if a proxy decodes the path before it routes', async () => {
     const { api, requests } = await startClient(() => ({ status: 404 }))
 
     await fc.assert(
@@ -52,7 +52,7 @@ describe.each(calls)('%s', (_, prefix, call) => {
   })
 })
 
-test('an id that is odd but harmless is sent encoded', async () => {
+test('an unusual but harmless id is sent encoded', async () => {
   const { api, requests } = await startClient(() => ({ status: 404 }))
 
   await rejection(api.servers.get('sv 1?x=1#ä%2e'))

@@ -4,12 +4,12 @@ import { Secret } from '../../src/domain/secret.ts'
 import { key, type Reply, startClient } from './recording-server.ts'
 import * as sample from './wire-samples.ts'
 
-/** Pages after the first are empty. */
+/** Answers the first page with one item, and all further pages empty. */
 function firstPage(item: unknown): (request: { target: string }) => Reply {
   return ({ target }) => ({ json: { data: target.includes('number%5D=1') ? [item] : [], meta: {} } })
 }
 
-test('every request carries the key as it is, the types it reads and the version of the interface', async () => {
+test('every request carries the key without a scheme, the accepted content types and the interface version', async () => {
   const { api, requests, url } = await startClient(() => ({ status: 202, json: { data: sample.elasticIp } }))
 
   await api.elasticIps.move('eip_7f3apdb0NT6DO', 'sv_81q8LGGQnFEm5')
@@ -27,7 +27,7 @@ test('every request carries the key as it is, the types it reads and the version
   })
 })
 
-test('a request without a body says nothing of one', async () => {
+test('a request without a body has no content type', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: [] } }))
 
   await api.plans.list()
@@ -36,7 +36,7 @@ test('a request without a body says nothing of one', async () => {
   expect(requests[0]?.body).toBe('')
 })
 
-test('baselines in the newer shape are listed: the plan is one that they apply to, and what is absent stays unknown', async () => {
+test('lists baselines in the newer shape, with their plan under platforms and absent fields undefined', async () => {
   const { newerBaseline } = sample
   const both = { ...sample.baseline.attributes, plan: { id: 'plan_m4n3SgpdFvIDf', name: 'm4.metal.large', slug: null } }
   const { api } = await startClient(() => ({ json: { data: [newerBaseline, { ...sample.baseline, attributes: both }], meta: {} } }))
@@ -52,14 +52,14 @@ test('baselines in the newer shape are listed: the plan is one that they apply t
   expect(mixed?.platforms).toEqual([{ id: 'plan_m4n3SgpdFvIDf', name: 'm4.metal.large', slug: 'm4-metal-large' }])
 })
 
-test('a baseline that takes any operating system says so with null', async () => {
+test('keeps null as the operating system of a baseline that accepts any', async () => {
   const attributes = { ...sample.baseline.attributes, operating_system: null }
   const { api } = await startClient(() => ({ json: { data: [{ ...sample.baseline, attributes }] } }))
 
   expect(await api.baselines.list()).toMatchObject([{ operatingSystem: null }])
 })
 
-test('baselines are listed', async () => {
+test('lists baselines', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: [sample.baseline], meta: {} } }))
 
   const baselines = await api.baselines.list()
@@ -131,7 +131,7 @@ test('baselines are listed', async () => {
   `)
 })
 
-test('a virtual machine is renamed, and nothing but its name is sent', async () => {
+test('renames a virtual machine and sends only its name', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.virtualMachine, meta: {} } }))
   const hostile = Object.assign(Object('search-2'), { plan: 'vm.large', billing: 'monthly', tags: [] })
 
@@ -177,7 +177,7 @@ test('a virtual machine is renamed, and nothing but its name is sent', async () 
   `)
 })
 
-test('the answer to a rename may leave out nearly everything', async () => {
+test('accepts an answer to a rename that has only the name', async () => {
   const { api } = await startClient(() => ({
     json: { data: { id: 'vm_19o9skue5y1L0', attributes: { name: 'search-2', operating_system: null } } },
   }))
@@ -193,7 +193,7 @@ test('the answer to a rename may leave out nearly everything', async () => {
   })
 })
 
-test('an Elastic IP is moved', async () => {
+test('moves an Elastic IP', async () => {
   const { api, requests } = await startClient(() => ({ status: 202, json: { data: sample.elasticIp } }))
 
   const moving = await api.elasticIps.move('eip_7f3apdb0NT6DO', 'sv_81q8LGGQnFEm5')
@@ -223,7 +223,7 @@ test('an Elastic IP is moved', async () => {
   `)
 })
 
-test('an API key is created with its name alone', async () => {
+test('creates an API key with a name only', async () => {
   const { api, requests } = await startClient(() => ({ status: 201, json: { data: sample.issuedApiKey, meta: {} } }))
 
   const { key: created, token } = await api.apiKeys.create({ name: 'deploy' })
@@ -252,7 +252,7 @@ test('an API key is created with its name alone', async () => {
   `)
 })
 
-test('an API key is created read-only and for some addresses', async () => {
+test('creates a read-only API key with allowed addresses', async () => {
   const { api, requests } = await startClient(() => ({ status: 201, json: { data: sample.issuedApiKey } }))
 
   await api.apiKeys.create({ name: 'deploy', readOnly: true, allowedIps: ['198.51.100.0/24'] })
@@ -261,7 +261,7 @@ test('an API key is created read-only and for some addresses', async () => {
   expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ data: { type: 'api_keys', attributes } })
 })
 
-test('API keys are listed, and a token in the list goes nowhere', async () => {
+test('lists API keys and drops a token in the list', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: [sample.issuedApiKey], meta: {} } }))
 
   const keys = await api.apiKeys.list()
@@ -271,7 +271,7 @@ test('API keys are listed, and a token in the list goes nowhere', async () => {
   expect(JSON.stringify(keys)).not.toContain(sample.token)
 })
 
-test('an API key is rotated', async () => {
+test('rotates an API key', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.issuedApiKey } }))
 
   const { token } = await api.apiKeys.rotate('tok_57jvG72qDZNTv', 'deploy')
@@ -283,7 +283,7 @@ test('an API key is rotated', async () => {
   expect(token.reveal()).toBe(sample.token)
 })
 
-test('the settings of an API key are changed, and only those given', async () => {
+test('changes only the given settings of an API key', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.apiKey } }))
 
   const changed = await api.apiKeys.update('tok_57jvG72qDZNTv', { allowedIps: [] })
@@ -299,7 +299,7 @@ test.each([
   ['with the documented body', { json: { meta: {} } }],
   ['without a body', { status: 204, headers: { 'content-type': '' } }],
   ['with an empty body', { headers: { 'content-length': '0', 'content-type': 'text/plain' } }],
-])('an API key is deleted: an answer %s', async (_, reply) => {
+])('deletes an API key when the answer comes %s', async (_, reply) => {
   const { api, requests } = await startClient(() => reply)
 
   await api.apiKeys.delete('tok_57jvG72qDZNTv')
@@ -307,7 +307,7 @@ test.each([
   expect(requests).toMatchObject([{ method: 'DELETE', target: '/auth/api_keys/tok_57jvG72qDZNTv', body: '' }])
 })
 
-test('plans are listed', async () => {
+test('lists plans', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: [sample.plan] } }))
 
   const plans = await api.plans.list()
@@ -363,7 +363,7 @@ test('plans are listed', async () => {
   `)
 })
 
-test('Elastic IPs are listed by project, server and status', async () => {
+test('lists Elastic IPs by project, server and status', async () => {
   const { api, requests } = await startClient(firstPage(sample.elasticIp))
 
   const found = await api.elasticIps.list({ projectId: 'proj_1oNqx62cx6bn0', serverId: 'sv_81q8LGGQnFEm5', status: 'moving' })
@@ -377,7 +377,7 @@ test('Elastic IPs are listed by project, server and status', async () => {
   ])
 })
 
-test('one Elastic IP is read', async () => {
+test('reads one Elastic IP', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.elasticIp } }))
 
   const found = await api.elasticIps.get('eip_7f3apdb0NT6DO')
@@ -386,7 +386,7 @@ test('one Elastic IP is read', async () => {
   expect(found.status).toBe('moving')
 })
 
-test('servers are listed by project, hostname and region', async () => {
+test('lists servers by project, hostname and region', async () => {
   const { api, requests } = await startClient(firstPage(sample.server))
 
   const found = await api.servers.list({ projectId: 'proj_1oNqx62cx6bn0', hostname: 'web 2&page[size]=1', region: 'ASH' })
@@ -418,7 +418,7 @@ test('servers are listed by project, hostname and region', async () => {
   `)
 })
 
-test('one server is read', async () => {
+test('reads one server', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.server } }))
 
   const found = await api.servers.get('sv_81q8LGGQnFEm5')
@@ -427,7 +427,7 @@ test('one server is read', async () => {
   expect(found.locked).toBe(true)
 })
 
-test('virtual machines are read without their credentials', async () => {
+test('lists virtual machines without their credentials', async () => {
   const { api, requests } = await startClient(firstPage(sample.virtualMachine))
 
   const found = await api.virtualMachines.list({ projectId: 'proj_1oNqx62cx6bn0' })
@@ -438,7 +438,7 @@ test('virtual machines are read without their credentials', async () => {
   expect(JSON.stringify(found)).not.toMatch(/password|battery|username/)
 })
 
-test('one virtual machine is read', async () => {
+test('reads one virtual machine', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: sample.virtualMachine } }))
 
   await api.virtualMachines.get('vm_19o9skue5y1L0')
@@ -446,7 +446,7 @@ test('one virtual machine is read', async () => {
   expect(requests).toMatchObject([{ method: 'GET', target: '/virtual_machines/vm_19o9skue5y1L0' }])
 })
 
-test('events are listed newest first, as many as are wanted', async () => {
+test('lists events newest first, up to the limit', async () => {
   const { api, requests } = await startClient((_, index) => ({ json: { data: [{ ...sample.event, id: `evt_${index}` }] } }))
 
   const events = await api.events.list({
@@ -463,7 +463,7 @@ test('events are listed newest first, as many as are wanted', async () => {
   expect(events).toMatchObject([{ id: 'evt_0', author: { email: 'ada.okafor@nimbus.example' } }, { id: 'evt_1' }])
 })
 
-test('a base address with a path keeps it', async () => {
+test('keeps the path of the base address', async () => {
   const { requests, url } = await startClient(() => ({ json: { data: [] } }))
   const below = createAccountApi({ baseUrl: new URL('/infra/v1/', url), key: new Secret(key) })
 

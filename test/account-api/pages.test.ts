@@ -10,15 +10,15 @@ function pageNumber({ target }: { target: string }): number {
   return Number(new URLSearchParams(target.split('?')[1]).get('page[number]'))
 }
 
-/** A server with so many items that gives at most `clamp` at a time. */
-function serverWith(total: number, clamp: number): (request: { target: string }) => Reply {
+/** Answers for `total` items with at most `maxPageSize` items per page, whatever page size the request names. */
+function serverWith(total: number, maxPageSize: number): (request: { target: string }) => Reply {
   return (request) => {
-    const start = (pageNumber(request) - 1) * clamp
-    return { json: { data: numbered(start, Math.max(0, Math.min(clamp, total - start))) } }
+    const start = (pageNumber(request) - 1) * maxPageSize
+    return { json: { data: numbered(start, Math.max(0, Math.min(maxPageSize, total - start))) } }
   }
 }
 
-test('a short page is not the end: a server may give fewer than were asked for', async () => {
+test('reads on after a short page, because a server may return fewer items than requested', async () => {
   const { api, requests } = await startClient(serverWith(50, 20))
 
   const servers = await api.servers.list()
@@ -31,7 +31,7 @@ test.each([
   [1_000, 11],
   [2_000, 22],
   [10_000, 110],
-])('a list of %i is read with at most a tenth more requests than it has pages', async (total, most) => {
+])('reads a list of %i items with at most a tenth more requests than pages', async (total, most) => {
   const { api, requests } = await startClient(serverWith(total, 100))
 
   const servers = await api.servers.list()
@@ -41,28 +41,28 @@ test.each([
   expect(requests.length).toBeLessThanOrEqual(most)
 })
 
-test('what shows on two pages, because rows have shifted, is listed once', async () => {
+test('lists an item once that appears on two pages because rows shifted', async () => {
   const pages = [numbered(0, 3), numbered(2, 3), []]
   const { api } = await startClient((request) => ({ json: { data: pages[pageNumber(request) - 1] } }))
 
   expect((await api.servers.list()).map(({ id }) => id)).toEqual(['sv_0', 'sv_1', 'sv_2', 'sv_3', 'sv_4'])
 })
 
-test('a server that takes no notice of the page number is not asked for ever', async () => {
+test('stops when a server ignores the page number', async () => {
   const { api, requests } = await startClient(() => ({ json: { data: [...numbered(0, 3), 'broken'] } }))
 
   expect(await api.servers.list()).toHaveLength(3)
   expect(requests).toHaveLength(2)
 })
 
-test('a page of nothing but broken items is not the end', async () => {
+test('reads on after a page with only invalid items', async () => {
   const pages = [['broken', 'too'], numbered(0, 1), []]
   const { api } = await startClient((request) => ({ json: { data: pages[pageNumber(request) - 1] } }))
 
   expect(await api.servers.list()).toHaveLength(1)
 })
 
-test('a list without an end is given up', async () => {
+test('throws ApiContractError for a list without an end', async () => {
   const { api, requests } = await startClient((request) => ({ json: { data: numbered(pageNumber(request), 1) } }))
 
   const error = await rejection(api.servers.list())
@@ -71,7 +71,7 @@ test('a list without an end is given up', async () => {
   expect(requests.length).toBeLessThan(1_010)
 })
 
-test('half a list is none: a page that fails fails the list', async () => {
+test('throws when one page fails, instead of returning part of the list', async () => {
   const { api } = await startClient((request) => (pageNumber(request) === 2 ? { status: 403 } : { json: { data: numbered(0, 100) } }))
 
   expect(await rejection(api.servers.list())).toBeInstanceOf(ApiError)

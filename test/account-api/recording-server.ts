@@ -6,16 +6,16 @@ import { onTestFinished } from 'vitest'
 import { type AccountApiOptions, createAccountApi } from '../../src/account-api/client.ts'
 import { Secret } from '../../src/domain/secret.ts'
 
-/** A request as it was on the wire. */
+/** A request as it was received. */
 export interface Recorded {
   method: string
-  /** Path and query, untouched. */
+  /** The path and the query, not decoded. */
   target: string
   headers: Record<string, string | string[] | undefined>
   body: string
 }
 
-/** What to answer: JSON with 200 and the account API's content type, unless it says otherwise; or a function that does it by itself. */
+/** An answer, by default with status 200 and the content type of the account API. A function writes the response by itself. */
 export type Reply =
   | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string }
   | ((response: ServerResponse) => void)
@@ -24,10 +24,10 @@ export type Respond = (request: Recorded, index: number) => Reply
 
 export const jsonType = 'application/vnd.api+json'
 export const key = '5e1f0c9a7b3d24680ace13579bdf02468ace'
-/** Short, so that what takes too long is over soon. */
+/** Short timings, so that tests of timeouts are fast. */
 export const timings = { connectMs: 300, headersMs: 400, bodyMs: 400, readMs: 900, writeMs: 900, retryBaseMs: 1, retryMaxMs: 4 }
 
-/** A server on loopback that remembers what it was sent; closed when the test ends. */
+/** Starts a server on loopback that records its requests. Closes it when the test ends. */
 export async function startRecordingServer(respond: Respond) {
   const requests: Recorded[] = []
   const server = createServer(async (request, response) => {
@@ -48,7 +48,7 @@ export async function startRecordingServer(respond: Respond) {
   return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), requests }
 }
 
-/** The client, talking to a recording server. */
+/** Starts a recording server and a client that calls it. Closes both when the test ends. */
 export async function startClient(respond: Respond, options: Partial<AccountApiOptions> = {}) {
   const server = await startRecordingServer(respond)
   const api = createAccountApi({ baseUrl: server.url, key: new Secret(key), timings, ...options })
@@ -56,7 +56,7 @@ export async function startClient(respond: Respond, options: Partial<AccountApiO
   return { api, requests: server.requests, url: server.url }
 }
 
-/** What a promise is rejected with. */
+/** Returns the error of a rejected promise. Throws if the promise is fulfilled. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => {

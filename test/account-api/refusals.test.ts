@@ -10,7 +10,7 @@ async function refusedMove(reply: Reply): Promise<ApiError> {
 }
 
 test.each(['ELASTIC_IP_NOT_ACTIVE', 'SERVER_NOT_IN_PROJECT', 'SITE_NOT_SUPPORTED', 'SERVER_NETWORK_INCOMPATIBLE', 'SITE_MISMATCH'])(
-  'a move refused with %s',
+  'a move rejected with %s throws ApiError with this code',
   async (code) => {
     const error = await refusedMove({ status: 422, json: { errors: [{ code, message: 'No.' }] } })
 
@@ -20,7 +20,7 @@ test.each(['ELASTIC_IP_NOT_ACTIVE', 'SERVER_NOT_IN_PROJECT', 'SITE_NOT_SUPPORTED
   },
 )
 
-test('the longer shape of errors', async () => {
+test('reads codes and detail from the longer shape of errors', async () => {
   const long = {
     code: 'VALIDATION_ERROR',
     status: '422',
@@ -37,13 +37,13 @@ test('the longer shape of errors', async () => {
 
 test.each([
   ['only a title', { errors: [{ title: 'Not found' }] }, [], 'Not found'],
-  ['a number for a code', { errors: [{ code: 1042, message: '' }] }, ['1042'], undefined],
-  ['an error that is none', { errors: [null, 'x', 7, { detail: { a: 1 }, message: 'words' }] }, [], 'words'],
+  ['a number as code', { errors: [{ code: 1042, message: '' }] }, ['1042'], undefined],
+  ['an item that is not an error', { errors: [null, 'x', 7, { detail: { a: 1 }, message: 'words' }] }, [], 'words'],
   ['no errors', {}, [], undefined],
-  ['errors that are no list', { errors: 'many' }, [], undefined],
+  ['errors that are not a list', { errors: 'many' }, [], undefined],
   ['a text', 'no', [], undefined],
-  ['nothing', undefined, [], undefined],
-])('any member can be missing: %s', async (_, json, codes, detail) => {
+  ['an empty body', undefined, [], undefined],
+])('reads what is valid in the body of an error: %s', async (_, json, codes, detail) => {
   const error = await refusedMove({ status: 404, json })
 
   expect(error).toMatchObject({ status: 404, codes, detail })
@@ -51,21 +51,21 @@ test.each([
 
 test.each([
   ['a web page', { headers: { 'content-type': 'text/html' }, text: '<html>please log in</html>' }],
-  ['JSON cut short', { text: '{"errors":[{"code":"SITE_MIS' }],
+  ['truncated JSON', { text: '{"errors":[{"code":"SITE_MIS' }],
   ['a compressed body', { headers: { 'content-encoding': 'gzip' }, text: '\u001f\u008b' }],
-])('what cannot be read says no more than its status: %s', async (_, reply) => {
+])('reads only the status when the body is %s', async (_, reply) => {
   const error = await refusedMove({ status: 400, ...reply })
 
   expect(error).toMatchObject({ status: 400, codes: [], detail: undefined, message: 'elasticIps.move: 400' })
 })
 
-test('a refusal whose body never ends is told by its status', async () => {
+test('throws ApiError with the status when the body never ends', async () => {
   const { api } = await startClient(() => (response) => response.writeHead(409, { 'content-type': 'application/json' }).write('{'))
 
   expect(await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))).toMatchObject({ name: 'ApiError', status: 409 })
 })
 
-test('the words of the account API are cut, on one line, and free of keys and tokens', async () => {
+test('cuts the detail to 200 characters, puts it on one line, and removes keys and tokens', async () => {
   const detail = `The key ${key} and\nthe token ${'ab12'.repeat(9)} are \u0000wrong. ${'😀'.repeat(300)}`
 
   const error = await refusedMove({ status: 400, json: { errors: [{ code: key, detail }] } })
@@ -77,12 +77,16 @@ test('the words of the account API are cut, on one line, and free of keys and to
 
 test.each([
   ['seconds', { 'retry-after': '120' }, 120_000],
-  ['a date, by the clock of the answer', { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT', date: 'Sat, 21 Nov 2026 12:00:00 GMT' }, 30_000],
-  ['a date that has passed', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT', date: 'Sat, 21 Nov 2026 12:00:00 GMT' }, 0],
+  [
+    'a date, compared with the Date header',
+    { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT', date: 'Sat, 21 Nov 2026 12:00:00 GMT' },
+    30_000,
+  ],
+  ['a date in the past', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT', date: 'Sat, 21 Nov 2026 12:00:00 GMT' }, 0],
   ['a word', { 'retry-after': 'soon' }, undefined],
   ['a negative number', { 'retry-after': '-5' }, undefined],
   ['nothing', {}, undefined],
-])('Retry-After with %s', async (_, headers, retryAfterMs) => {
+])('reads a Retry-After header with %s', async (_, headers, retryAfterMs) => {
   const error = await refusedMove({ status: 429, headers })
 
   expect(error.retryAfterMs).toBe(retryAfterMs)
@@ -92,18 +96,18 @@ test.each([
 test.each([
   ['a number', { meta: { retry_after: 60 } }, {}, 60_000],
   ['a number as a text', { meta: { retry_after: '0.5' } }, {}, 500],
-  ['a header beside it, which comes first', { meta: { retry_after: 60 } }, { 'retry-after': '5' }, 5_000],
+  ['a number and a header, which takes precedence', { meta: { retry_after: 60 } }, { 'retry-after': '5' }, 5_000],
   ['a word', { meta: { retry_after: 'soon' } }, {}, undefined],
   ['a negative number', { meta: { retry_after: -5 } }, {}, undefined],
-  ['more than can be meant', { meta: { retry_after: 1e300 } }, {}, undefined],
-  ['no object', { meta: 60 }, {}, undefined],
-])('how long to wait, in the body: %s', async (_, item, headers, retryAfterMs) => {
+  ['an impossibly large number', { meta: { retry_after: 1e300 } }, {}, undefined],
+  ['a number as meta', { meta: 60 }, {}, undefined],
+])('reads retry_after from the body: %s', async (_, item, headers, retryAfterMs) => {
   const error = await refusedMove({ status: 429, headers, json: { errors: [{ code: 'RATE_LIMIT_EXCEEDED', ...item }] } })
 
   expect(error).toMatchObject({ codes: ['RATE_LIMIT_EXCEEDED'], retryAfterMs })
 })
 
-test.each([400, 401, 403, 404, 409, 422, 423])('a write refused with %i has certainly changed nothing', async (status) => {
+test.each([400, 401, 403, 404, 409, 422, 423])('a write answered with %i certainly changed nothing', async (status) => {
   expect(certainlyNotApplied(await refusedMove({ status }))).toBe(true)
 })
 

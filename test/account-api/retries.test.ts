@@ -8,7 +8,7 @@ import { Secret } from '../../src/domain/secret.ts'
 import { key, type Reply, rejection, startClient, timings } from './recording-server.ts'
 import * as sample from './wire-samples.ts'
 
-const fine: Reply = { json: { data: sample.elasticIp } }
+const success: Reply = { json: { data: sample.elasticIp } }
 const drop: Reply = (response) => response.destroy()
 const reset: Reply = (response) => response.socket?.resetAndDestroy()
 
@@ -24,12 +24,12 @@ const writes: [string, (api: AccountApi) => Promise<unknown>][] = [
 const faults: [string, Reply][] = [
   ['a 500', { status: 500 }],
   ['a 502', { status: 502, text: '<html>' }],
-  ['a 503 to be tried again at once', { status: 503, headers: { 'retry-after': '0' } }],
+  ['a 503 with Retry-After 0', { status: 503, headers: { 'retry-after': '0' } }],
   ['a 504', { status: 504 }],
-  ['a 429 to be tried again at once', { status: 429, headers: { 'retry-after': '0' } }],
+  ['a 429 with Retry-After 0', { status: 429, headers: { 'retry-after': '0' } }],
   ['a closed connection', drop],
   ['a reset connection', reset],
-  ['silence', () => {}],
+  ['no answer', () => {}],
   ['a web page', { headers: { 'content-type': 'text/html' }, text: '<html>' }],
   ['a redirect', { status: 307, headers: { location: '/' } }],
 ]
@@ -46,8 +46,8 @@ describe('a write is never repeated', () => {
     },
   )
 
-  test('also when a connection that was in use before closes just then', async () => {
-    const { api, requests } = await startClient((_, index) => (index === 0 ? fine : drop))
+  test('even when a reused connection closes at that moment', async () => {
+    const { api, requests } = await startClient((_, index) => (index === 0 ? success : drop))
     await api.elasticIps.get('eip_1GijF7NsZe3bN')
 
     const error = await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))
@@ -58,7 +58,7 @@ describe('a write is never repeated', () => {
 })
 
 describe('a read', () => {
-  test.each(faults.slice(0, 7))('is tried three times in all after %s', async (_, reply) => {
+  test.each(faults.slice(0, 7))('is sent three times after %s', async (_, reply) => {
     const { api, requests } = await startClient(() => reply)
 
     await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))
@@ -66,15 +66,15 @@ describe('a read', () => {
     expect(requests).toHaveLength(3)
   })
 
-  test.each(faults.slice(0, 7))('succeeds when %s is not the end of it', async (_, reply) => {
-    const { api, requests } = await startClient((__, index) => (index < 2 ? reply : fine))
+  test.each(faults.slice(0, 7))('succeeds when an attempt after %s succeeds', async (_, reply) => {
+    const { api, requests } = await startClient((__, index) => (index < 2 ? reply : success))
 
     await api.elasticIps.get('eip_1GijF7NsZe3bN')
 
     expect(requests).toHaveLength(3)
   })
 
-  test.each([400, 401, 403, 404, 409, 422, 501])('is not tried again after %i', async (status) => {
+  test.each([400, 401, 403, 404, 409, 422, 501])('is not sent again after %i', async (status) => {
     const { api, requests } = await startClient(() => ({ status }))
 
     await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))
@@ -82,8 +82,8 @@ describe('a read', () => {
     expect(requests).toHaveLength(1)
   })
 
-  test('waits as long as Retry-After says', async () => {
-    const { api, requests } = await startClient((_, index) => (index === 0 ? { status: 429, headers: { 'retry-after': '1' } } : fine), {
+  test('waits for the time in Retry-After', async () => {
+    const { api, requests } = await startClient((_, index) => (index === 0 ? { status: 429, headers: { 'retry-after': '1' } } : success), {
       timings: { ...timings, readMs: 5_000 },
     })
     const startedAt = performance.now()
@@ -94,7 +94,7 @@ describe('a read', () => {
     expect(requests).toHaveLength(2)
   })
 
-  test('gives up at once when Retry-After is beyond its deadline, and tells when', async () => {
+  test('fails at once when Retry-After is later than its deadline, and reports the time', async () => {
     const { api, requests } = await startClient(() => ({ status: 429, headers: { 'retry-after': '120' } }))
     const startedAt = performance.now()
 
@@ -104,7 +104,7 @@ describe('a read', () => {
     expect(requests).toHaveLength(1)
   })
 
-  test('spreads its tries over the whole wait', async () => {
+  test('spreads its attempts over the whole wait', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0.999)
     onTestFinished(() => void random.mockRestore())
     const { api } = await startClient(() => ({ status: 503 }), { timings: { ...timings, retryBaseMs: 60, retryMaxMs: 100 } })
@@ -116,8 +116,8 @@ describe('a read', () => {
   })
 })
 
-describe('whether the request was sent', () => {
-  test('is certain where nobody listens', async () => {
+describe('requestSent', () => {
+  test('is no when the connection is refused', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -130,7 +130,7 @@ describe('whether the request was sent', () => {
     expect(error).toMatchObject({ requestSent: 'no', message: 'elasticIps.move: no answer (ECONNREFUSED)' })
   })
 
-  test('is certain where the host has no address', async () => {
+  test('is no when the host name cannot be resolved', async () => {
     const api = createAccountApi({
       baseUrl: new URL('https://api.nimbus.invalid'),
       key: new Secret(key),
@@ -140,8 +140,8 @@ describe('whether the request was sent', () => {
     expect(await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))).toMatchObject({ requestSent: 'no' })
   })
 
-  test('is certain when the caller had stopped before', async () => {
-    const { api, requests } = await startClient(() => fine)
+  test('is no when the caller aborted before the call', async () => {
+    const { api, requests } = await startClient(() => success)
 
     const error = await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv', { signal: AbortSignal.abort() }))
 
@@ -149,7 +149,7 @@ describe('whether the request was sent', () => {
     expect(requests).toEqual([])
   })
 
-  test('is not known when the caller stops while it is under way', async () => {
+  test('is unknown when the caller aborts during the call', async () => {
     const stop = new AbortController()
     const { api } = await startClient(() => () => stop.abort())
 
@@ -162,14 +162,14 @@ describe('whether the request was sent', () => {
   test.each([
     ['closed', drop],
     ['reset', reset],
-  ])('is not known when the connection is %s', async (_, reply) => {
+  ])('is unknown when the connection is %s', async (_, reply) => {
     const { api } = await startClient(() => reply)
 
     expect(await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))).toMatchObject({ requestSent: 'unknown' })
   })
 })
 
-test('a caller who stops ends the tries of a read', async () => {
+test('a read is not sent again after the caller aborts', async () => {
   const stop = new AbortController()
   const { api, requests } = await startClient(() => (response) => {
     stop.abort()
@@ -181,10 +181,10 @@ test('a caller who stops ends the tries of a read', async () => {
   expect(requests).toHaveLength(1)
 })
 
-test('every try is reported with what came of it', async () => {
+test('every attempt is reported with its outcome', async () => {
   const reports: unknown[] = []
   const replies: Reply[] = [{ status: 503 }, drop, { json: { data: 1 } }]
-  const { api } = await startClient((_, index) => replies[index] ?? fine, { onCall: ({ ms: _ms, ...report }) => reports.push(report) })
+  const { api } = await startClient((_, index) => replies[index] ?? success, { onCall: ({ ms: _ms, ...report }) => reports.push(report) })
 
   await rejection(api.elasticIps.get('eip_1GijF7NsZe3bN'))
   await api.elasticIps.get('eip_1GijF7NsZe3bN')

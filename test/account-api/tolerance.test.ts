@@ -8,7 +8,7 @@ function page(items: unknown[]): (request: { target: string }) => Reply {
 
 const bare = { server: null, region: null, project: null, prefix_length: null, family: null, mode: null, created_at: null }
 
-test('an Elastic IP without a server, a region and the rest', async () => {
+test('reads an Elastic IP whose optional fields are all null', async () => {
   const { api } = await startClient(() => ({ json: { data: { id: 'eip_1GijF7NsZe3bN', attributes: bare } } }))
 
   expect(await api.elasticIps.get('eip_1GijF7NsZe3bN')).toMatchInlineSnapshot(`
@@ -23,14 +23,14 @@ test('an Elastic IP without a server, a region and the rest', async () => {
   `)
 })
 
-test('values that are not known yet, and new fields', async () => {
+test('accepts unknown values and unknown fields', async () => {
   const attributes = { ...sample.elasticIp.attributes, status: 'frozen', mode: 'bgp', anycast: { since: 2027 } }
   const { api } = await startClient(() => ({ json: { data: { ...sample.elasticIp, attributes, links: {} }, included: [] } }))
 
   expect(await api.elasticIps.get('eip_7f3apdb0NT6DO')).toMatchObject({ status: 'frozen' })
 })
 
-test('an Elastic IP that is pending is read as it is: without an id left out, with one listed', async () => {
+test('lists a pending Elastic IP with an id, and leaves out one without an id', async () => {
   const pending = { ...bare, address: '203.0.113.11', status: 'pending' }
   const { api } = await startClient(
     page([
@@ -44,7 +44,7 @@ test('an Elastic IP that is pending is read as it is: without an id left out, wi
   ])
 })
 
-test('an Elastic IP that is still being provisioned has no id and is left out, which is nothing to report', async () => {
+test('leaves out an Elastic IP without an id, which is still being provisioned, and does not report it', async () => {
   const skipped: unknown[] = []
   const { api } = await startClient(page([{ ...sample.elasticIp, id: null }, sample.elasticIp]), {
     onSkipped: (report) => skipped.push(report),
@@ -55,7 +55,7 @@ test('an Elastic IP that is still being provisioned has no id and is left out, w
 })
 
 test.each(['elasticIps', 'servers', 'virtualMachines', 'plans', 'baselines', 'apiKeys', 'events'] as const)(
-  'one broken item does not cost the others: %s',
+  'lists the valid items of %s and reports the number of invalid ones',
   async (resource) => {
     const skipped: unknown[] = []
     const whole = { id: 'whole', attributes: {} }
@@ -75,7 +75,7 @@ test.each(['elasticIps', 'servers', 'virtualMachines', 'plans', 'baselines', 'ap
   },
 )
 
-test('a plan of which little is told', async () => {
+test('reads a plan with few fields', async () => {
   const specs = { gpu: null, vram_per_gpu: null, nics: [{ type: null, count: '2' }], vcpu: { count: '4' }, disk: { size: null } }
   const regions = [{ name: 'Japan', locations: null, pricing: { JPY: { hour: '7.5' }, USD: null } }, {}]
   const { api } = await startClient(page([{ id: 'plan_1Qw0wK7XH7hTo', attributes: { specs, regions, stock_level: 'plenty' } }]))
@@ -131,18 +131,18 @@ test('a plan of which little is told', async () => {
 const usd = { hour: 0.05, month: 36.5 }
 
 test.each([
-  ['a note among the prices', { USD: usd, note: 'excluding tax', EUR: 5, GBP: ['0.04'], CHF: true }, [{ currency: 'USD', ...usd }]],
+  ['a note next to the prices', { USD: usd, note: 'excluding tax', EUR: 5, GBP: ['0.04'], CHF: true }, [{ currency: 'USD', ...usd }]],
   [
-    'a price in a shape of its own',
+    'a price in an unknown shape',
     { USD: usd, EUR: { hour: { amount: 4 }, month: '31' } },
     [
       { currency: 'USD', ...usd },
       { currency: 'EUR', hour: undefined, month: 31 },
     ],
   ],
-  ['a list in place of prices', [usd], []],
-  ['words in place of prices', 'on request', []],
-])('%s: what cannot be read as a price is lost, and not the plan', async (_, pricing, prices) => {
+  ['a list instead of prices', [usd], []],
+  ['a text instead of prices', 'on request', []],
+])('lists the plan without the invalid prices: %s', async (_, pricing, prices) => {
   const skipped: unknown[] = []
   const plan = { ...sample.plan, attributes: { ...sample.plan.attributes, regions: [{ name: 'Japan', pricing }] } }
   const { api } = await startClient(page([plan, { ...sample.plan, id: 'plan_5JJZxAL0yRKtm' }]), {
@@ -156,7 +156,7 @@ test.each([
   expect(skipped).toEqual([])
 })
 
-test('allowed addresses in a form that is not known are shown, since none would mean from everywhere', async () => {
+test('keeps allowed addresses in an unknown form, because an empty list would mean any address', async () => {
   const { api } = await startClient(
     page([
       { id: 'tok_15s9QBceXweJT', attributes: { allowed_ips: [{ cidr: '192.0.2.0/24' }] } },

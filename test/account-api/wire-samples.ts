@@ -1,4 +1,5 @@
-/** Answers with every field of the interface specification. */
+// Sample resources with every field of the interface specification 2023-06-01. Servers and events are from the vendor's OpenAPI document.
+
 export const elasticIp = {
   id: 'eip_7f3apdb0NT6DO',
   type: 'elastic_ips',
@@ -104,7 +105,7 @@ export const baseline = {
   },
 }
 
-/** As SDKs of August 2026 know it: one plan, and no `target_type`, `operating_system` and `platforms`. */
+/** A baseline in the shape of the SDKs of August 2026: with one plan, and without `target_type`, `operating_system` and `platforms`. */
 export const newerBaseline = {
   id: 'bl_3ZyQWn0Kc7PtX',
   type: 'baselines',

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
-import { createKeys } from '../../src/changes/keys.ts'
-import { createStore } from '../../src/changes/store.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { createStore } from '../../src/requests/store/store.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Effort } from './effort.ts'
 import { moveOf } from './record-moves.ts'
@@ -40,14 +40,8 @@ export async function benchDeciding({ quick, rounds }: Effort): Promise<string> 
       if (!request) throw new Error('not recorded')
       const by = { by: 'U2', rule: 'APPROVERS' }
       return async () => {
-        const { outcome } = await store.transition(request, {
-          name: 'approve',
-          from: ['waiting'],
-          to: 'approved',
+        const { outcome } = await store.take(request, 'approve', {
           set: { decision: by, approvals: [{ ...by, at: request.createdAt }] },
-          stamp: ['decidedAt'],
-          unexpired: true,
-          unmoved: true,
           dueInMs: 0,
         })
         if (outcome !== 'won') throw new Error(`an approval was ${outcome}`)

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
-import { createKeys } from '../../src/changes/keys.ts'
-import { createStore, type NewRequest } from '../../src/changes/store.ts'
 import { payloadHash } from '../../src/domain/payload.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { createStore, type NewRequest } from '../../src/requests/store/store.ts'
+import { takeSteps } from '../requests/take-steps.ts'
 
 /** A request to move an address, the same for the same number. */
 export function moveOf(index: number): NewRequest {
@@ -33,11 +34,7 @@ export async function recordMoves(redis: Redis, prefix: string, count: number): 
     const move = moveOf(index)
     const { id } = move
     await store.create(move)
-    const request = await store.find(id)
-    if (!request) throw new Error('not recorded')
-    await store.transition(request, { name: 'approve', from: ['waiting'], to: 'approved' })
-    await store.transition(request, { name: 'send', from: ['approved'], to: 'starting', stamp: ['sentAt'] })
-    await store.transition(request, { name: 'accept', from: ['starting'], to: 'following', stamp: ['acceptedAt'], dueInMs: 0 })
+    await takeSteps(store, id, 'approve', 'send', ['accept', { dueInMs: 0 }])
     // As if its card had been posted, and showed this.
     const keys = createKeys(prefix)
     await redis.hset(

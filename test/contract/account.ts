@@ -1,7 +1,7 @@
 import { apiKeysResource } from '../../src/account-api/api-keys.ts'
 import { elasticIpsResource } from '../../src/account-api/elastic-ips.ts'
-import type { Http } from '../../src/account-api/http.ts'
 import { serversResource } from '../../src/account-api/servers.ts'
+import type { Http } from '../../src/account-api/transport/http.ts'
 import { virtualMachinesResource } from '../../src/account-api/virtual-machines.ts'
 import { ApiError } from '../../src/domain/errors.ts'
 import type { Wire } from './generate.ts'

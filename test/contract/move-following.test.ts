@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { judgeRequest, watchMs } from '../../src/changes/judge.ts'
 import type { Moment } from '../../src/domain/change.ts'
 import { judgeMove, type Move, moveSightings, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
 import { isOpen, type Request } from '../../src/domain/request.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
-import { requestFor } from '../changes/request-for-test.ts'
+import { nextStep, watchMs } from '../../src/requests/lifecycle/next-step.ts'
+import { requestFor } from '../requests/request-for-test.ts'
+import { afterStep } from '../requests/take-steps.ts'
 import { accountOf } from './account.ts'
 import { elasticIps } from './documented/elastic-ips.ts'
 import type { Wire } from './generate.ts'
@@ -81,7 +82,7 @@ describe('what one read means for a move', patience, () => {
   })
 })
 
-const states = ['starting', 'following', 'not-started', 'failed'] as const
+const states = ['starting', 'tracking', 'not-started', 'failed'] as const
 const aRequest: fc.Arbitrary<Request> = fc
   .record({
     state: fc.constantFrom(...states),
@@ -95,7 +96,8 @@ const aRequest: fc.Arbitrary<Request> = fc
       expiresAt: sentAt + 1,
       sentAt,
       ...(late ? { lateAt: sentAt + lateAfterMs } : {}),
-      ...(watched || !isOpen(state) ? { watchedUntil: sentAt + watchMs } : {}),
+      // Watched is what was reported as not started or failed, and what has restarted since.
+      ...(!isOpen(state) || (watched && state === 'tracking') ? { watchedUntil: sentAt + watchMs } : {}),
     }),
   )
 
@@ -103,15 +105,16 @@ describe('what a read changes about a request', patience, () => {
   test('follows from the verdict: each end from its own, and an unclear read is at most told as late, once', async () => {
     await fc.assert(
       fc.asyncProperty(aRequest, aMove, aRead, fc.nat(2_000_000), fc.boolean(), async (request, move, wire, sinceSentMs, early) => {
-        const phase = request.state === 'following' ? 'accepted' : request.state === 'starting' ? 'sent' : 'given-up'
+        const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'given-up'
         const verdict = await judge(move, wire, { phase, sinceSentMs, early })
 
-        const step = judgeRequest(request, verdict, sentAt + sinceSentMs, lateAfterMs)
+        const step = nextStep(request, verdict, sentAt + sinceSentMs, lateAfterMs)
 
         const isChanging = changing(request).includes(verdict.is)
         const isLate = isOpen(request.state) && request.lateAt === undefined && sinceSentMs >= lateAfterMs
-        if (isChanging) expect(step).toMatchObject({ to: verdict.is === 'underway' ? 'following' : verdict.is, from: [request.state] })
-        else if (isLate) expect(step).toMatchObject({ name: 'late', to: request.state, from: [request.state] })
+        const to = step && afterStep(request.state, step.name)
+        if (isChanging) expect(to).toBe(verdict.is === 'underway' ? 'tracking' : verdict.is)
+        else if (isLate) expect({ name: step?.name, to }).toEqual({ name: 'late', to: request.state })
         else expect(step).toBeUndefined()
       }),
       { numRuns: runs.numRuns * 2 },
@@ -122,7 +125,7 @@ describe('what a read changes about a request', patience, () => {
 /** The verdicts that change a request in this state. What was told as not started or failed is only ever corrected. */
 function changing({ state }: Request): Verdict['is'][] {
   if (state === 'starting') return ['done', 'failed', 'not-started', 'superseded', 'underway']
-  return state === 'following' ? ['done', 'failed', 'not-started', 'superseded'] : ['done', 'underway']
+  return state === 'tracking' ? ['done', 'failed', 'not-started', 'superseded'] : ['done', 'underway']
 }
 
 describe('a list of what moves', patience, () => {

@@ -190,7 +190,7 @@ describe('where', () => {
     ['direct', true],
     ['group-direct', true],
     ['none', true],
-    ['untold', true],
+    ['unreadable', true],
     ['shared', false],
     ['unknown', false],
   ] as const)('looking in a channel of the standing %s: %s', (standing, allowed) => {
@@ -201,7 +201,7 @@ describe('where', () => {
     ['usual', true],
     ['direct', false],
     ['group-direct', false],
-    ['untold', true],
+    ['unreadable', true],
     ['shared', false],
     ['unknown', false],
   ] as const)('asking in a channel of the standing %s: %s', (standing, allowed) => {
@@ -210,7 +210,7 @@ describe('where', () => {
 
   test.each([
     ['usual', true],
-    ['untold', true],
+    ['unreadable', true],
     ['shared', false],
     ['unknown', false],
   ] as const)('deciding in a channel of the standing %s: %s', (standing, allowed) => {

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { judgeRequest } from '../../src/changes/judge.ts'
 import type { Moment } from '../../src/domain/change.ts'
 import { judgeMove, type Move, moveSightings, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { requestFor } from '../changes/request-for-test.ts'
+import { nextStep } from '../../src/requests/lifecycle/next-step.ts'
+import { requestFor } from '../requests/request-for-test.ts'
+import { afterStep } from '../requests/take-steps.ts'
 import { elasticIpFor, ids } from './account-objects.ts'
 
 const from = { id: ids.web1, name: 'web-1' }
@@ -118,10 +119,10 @@ describe('the whole way of a move', () => {
     for (const [index, [status, place]] of reads.entries()) {
       const now = sentAt + (index + 1) * everyMs
       const moment = at(request.state === 'starting' ? 'sent' : 'accepted', now - sentAt)
-      const step = judgeRequest(request, judgeMove(move, seen(status, place), moment), now, 900_000)
-      if (step) request = { ...request, ...step.set, state: step.to }
+      const step = nextStep(request, judgeMove(move, seen(status, place), moment), now, 900_000)
+      if (step) request = { ...request, ...step.set, state: afterStep(request.state, step.name) }
       states.push(request.state)
-      if (request.state !== 'starting' && request.state !== 'following') break
+      if (request.state !== 'starting' && request.state !== 'tracking') break
     }
     return { states, end: request.state }
   }
@@ -229,7 +230,7 @@ describe('the whole way of a move', () => {
         ],
         5_000,
       ).end,
-    ).toBe('following')
+    ).toBe('tracking')
     expect(
       follow(
         [

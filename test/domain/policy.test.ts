@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { changeKinds } from '../../src/domain/change.ts'
+import { changeKinds } from '../../src/domain/change-kind.ts'
 import {
   approvalsNeeded,
   approversOf,

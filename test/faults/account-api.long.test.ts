@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { ops, people, startWorld, untilReport, untilWhisper } from '../journeys/world.ts'
+import { ops, people, startWorld, untilReport, untilShown } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { approveMove, patchesOf } from './moves.ts'
 
@@ -78,7 +78,7 @@ describe('a write that is answered with 429', () => {
     const sent = world.accountApi.journal.length
     const asked = Date.now()
     await world.chiara.command('/infra ip list', { channel: ops })
-    await untilWhisper(world.slack, people.chiara, /cannot be reached just now/)
+    await untilShown(world.slack, people.chiara, /cannot be reached just now/)
     expect(Date.now() - asked).toBeLessThan(3_000)
     // Longer than the grace, and many looks that cannot be made.
     await delay(2_500)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { general, ops, people, startWorld, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
 import { approveMove, patchesOf } from './moves.ts'
 
@@ -88,7 +88,7 @@ describe('a team without the feature flag elastic_ips', () => {
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    expect((await untilWhisper(world.slack, people.ada, /not enabled/)).text).toBe(words)
+    expect((await untilShown(world.slack, people.ada, /not enabled/)).text).toBe(words)
     expect(fault.fired).toBeGreaterThan(0)
     expect(alarms()).toEqual([])
   })

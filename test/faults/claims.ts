@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createKeys } from '../../src/changes/keys.ts'
-import { connectRedis } from '../../src/changes/redis.ts'
-import { createStore, type Transition } from '../../src/changes/store.ts'
 import { Secret } from '../../src/domain/secret.ts'
+import { connectRedis } from '../../src/redis/connect.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { createStore } from '../../src/requests/store/store.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
@@ -11,7 +11,6 @@ import { startTcpProxy } from './tcp-proxy.ts'
  * had no winner, one, or more. Run as a program, so that an ablation can change the bot's files.
  */
 const [trials = 0, contenders = 0] = process.argv.slice(2).map(Number)
-const send: Transition = { name: 'send', from: ['approved'], to: 'starting', stamp: ['sentAt'], dueInMs: 1_000 }
 
 const server = await startRedis()
 const replicas = await Promise.all(
@@ -47,10 +46,10 @@ for (let trial = 0; trial < trials; trial += 1) {
   await first.create({ ...asked, needsApproval: true, ttlMs: 60_000 })
   const request = await first.find(id)
   if (!request) throw new Error('not recorded')
-  await first.transition(request, { name: 'approve', from: ['waiting'], to: 'approved' })
+  await first.take(request, 'approve')
   const claims = stores.map(async (store, index) => {
     if ((trial + index) % 3 === 0) replicas[index]?.proxy.loseNextReply()
-    return (await store.transition(request, send)).outcome === 'won'
+    return (await store.take(request, 'send', { dueInMs: 1_000 })).outcome === 'won'
   })
   winners.push((await Promise.all(claims)).filter(Boolean).length)
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { ops, people, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 
 const minutes = 60_000
@@ -45,7 +45,7 @@ describe.each([
 
     await world.ben.click(card, 'Approve')
 
-    await untilWhisper(world.slack, people.ben, /expired/)
+    await untilShown(world.slack, people.ben, /expired/)
     await untilCard(world.slack, /\*Expired/)
     expect(world.accountApi.journal.writes()).toEqual([])
   }, 40_000)

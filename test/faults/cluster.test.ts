@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { closeRedis, connectRedis, holdCommands } from '../../src/changes/redis.ts'
 import { Secret } from '../../src/domain/secret.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import { closeRedis, connectRedis, holdCommands } from '../../src/redis/connect.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startCluster } from './many-redis.ts'
 
 test('on a real Cluster everything works, because all keys share a hash tag', async () => {
@@ -13,7 +13,7 @@ test('on a real Cluster everything works, because all keys share a hash tag', as
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(world.slack, /Waiting for approval/)
   await world.ben.command('/infra pending', { channel: ops })
-  await untilWhisper(world.slack, people.ben, /1 waiting for approval/)
+  await untilShown(world.slack, people.ben, /1 waiting for approval/)
   await world.ben.click(card, 'Approve')
   await untilReport(world.slack, card.ts, /Done/)
 

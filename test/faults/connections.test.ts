@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { closeRedis, connectRedis, type Patience } from '../../src/changes/redis.ts'
 import { Secret } from '../../src/domain/secret.ts'
+import { closeRedis, connectRedis, type Patience } from '../../src/redis/connect.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 

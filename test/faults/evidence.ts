@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { createKeys } from '../../src/changes/keys.ts'
-import { decodeRecord } from '../../src/changes/record.ts'
-import { createVerifier } from '../../src/domain/audit-chain.ts'
-import { AuditEntry } from '../../src/domain/audit-entry.ts'
+import { createVerifier } from '../../src/audit/chain.ts'
+import { AuditEntry } from '../../src/audit/entry.ts'
 import { isOpen, type Request } from '../../src/domain/request.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { decodeRecord } from '../../src/requests/store/record.ts'
 
 /** A message as far as the invariants look at it. */
 interface Posted {

@@ -15,7 +15,7 @@ const evil = [
 ]
 export const evilMarkup = /<!(channel|here|everyone)[|>]|<@UEVIL|<#CEVIL|<!subteam\^SEVIL|<(https?:\/\/|mailto:)evil/
 /** Alone to the person who typed it, a mention by its id is shown as one, as Slack itself had made it of `@name`: nobody is notified. */
-export const evilWhisper = /<!(channel|here|everyone)[|>]|<(https?:\/\/|mailto:)evil/
+export const evilPrivateMarkup = /<!(channel|here|everyone)[|>]|<(https?:\/\/|mailto:)evil/
 
 const piece = fc.oneof(
   fc.constantFrom(...evil),

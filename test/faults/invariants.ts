@@ -71,7 +71,7 @@ function approvedBeforeSent({ records, audit, genuine, approvers }: Evidence): s
       lines.push(`I5: ${id} was sent without a right approval`)
     const own = entriesOf.get(id) ?? []
     const approved = own.filter(({ act, to }) => act === 'approve' && to === 'approved')
-    const sent = own.filter(({ act }) => act === 'send')
+    const sent = own.filter(({ act }) => act === 'send' || act === 'issue')
     if (approved.length !== 1 || sent.length !== 1)
       lines.push(`I5: the audit has ${approved.length} approvals and ${sent.length} writes of ${id}`)
     if ([...approved, ...sent].some(({ payload }) => payload !== hash)) lines.push(`I5: something else was approved or sent for ${id}`)

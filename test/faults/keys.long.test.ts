@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { startStandInWorld } from './stand-in-world.ts'
@@ -123,7 +123,7 @@ test('a key that was shown when it was being taken back already is told as delet
   expect([slow.fired, deletion.fired]).toEqual([1, 1])
   expect(liveKeys(world)).toEqual([])
   expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
-  await untilWhisper(world.slack, people.ada, /took too long.*do not use it/)
+  await untilShown(world.slack, people.ada, /took too long.*do not use it/)
 }, 40_000)
 
 describe('a key that was made', () => {
@@ -173,7 +173,7 @@ describe('a key that was made', () => {
 
     expect(lost.map(({ fired }) => fired)).toEqual([3, 1])
     expect(liveKeys(world)).toEqual([])
-    await untilWhisper(world.slack, people.ada, /I deleted it at once/)
+    await untilShown(world.slack, people.ada, /I deleted it at once/)
   }, 40_000)
 
   test('and answered with a 502 that holds its token is deleted, and the token is nowhere', async () => {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { usualPace } from '../../src/account-api/pacing.ts'
+import { usualPace } from '../../src/account-api/transport/pacing.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from '../journeys/world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { manyElasticIps } from './many-elastic-ips.ts'
 import { moveAll, patchesOf, reportsOf } from './moves.ts'
@@ -57,7 +57,7 @@ test.each<[string, FaultOrder]>([
     await world.ben.click(waiting, 'Approve')
     const asked = Date.now()
     await world.chiara.command('/infra ip list', { channel: ops })
-    await untilWhisper(slack, people.chiara, /Still at it|problem of its own|did not answer|cannot be reached|rejects the bot/)
+    await untilShown(slack, people.chiara, /Still at it|problem of its own|did not answer|cannot be reached|rejects the bot/)
     expect(Date.now() - asked).toBeLessThan(3_000)
     await delay(Math.max(0, outageMs - (performance.now() - startedAt)))
 

@@ -14,7 +14,7 @@ test('every scenario has a row in docs/faults.md, and is held by tests', () => {
 
 test('the tests that docs/faults.md names are there', () => {
   const named = new Set(
-    [...page.matchAll(/`((?:faults|journeys|model|changes|domain|account-api)\/[\w-]+|start[\w-]*)`/g)].map(([, name]) => name),
+    [...page.matchAll(/`((?:faults|journeys|model|requests|redis|domain|account-api)\/[\w/-]+|start[\w-]*)`/g)].map(([, name]) => name),
   )
   const missing = [...named].filter(
     (name) => !existsSync(resolve(root, `test/${name}.test.ts`)) && !existsSync(resolve(root, `test/${name}.long.test.ts`)),

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { createKeys } from '../../src/changes/keys.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
 import { ops, people } from '../journeys/world.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { brokenPromises } from './invariants.ts'
@@ -28,7 +28,7 @@ async function countIn(state: string, { evidence }: Scene): Promise<number> {
 async function startLongMove(scene: Scene): Promise<number> {
   scene.account.world.nextMove({ takesMs: 5_000 })
   await scene.startMove(0)
-  return countIn('following', scene)
+  return countIn('tracking', scene)
 }
 
 /** 1 once the bot itself says that it gets no answer from Redis. */

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { buttonValue, cardButtons } from '../../src/changes/buttons.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { buttonValue, cardButtons } from '../../src/requests/messages/buttons.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from '../journeys/world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import type { Delivery } from '../sandbox/slack/slack.ts'
 import { patchesOf } from './moves.ts'
 
@@ -31,7 +31,7 @@ async function askForMove(world: World) {
 /** Nothing of what was sent has had an effect, and the bot goes on. */
 async function expectNothingDone(world: World): Promise<void> {
   await world.ada.command('/infra help', { channel: ops })
-  await untilWhisper(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can ask me/)
   expect(world.slack.messages(ops).at(-1)?.text).toMatch(/Waiting for approval/)
   expect(world.accountApi.journal.writes()).toEqual([])
 }
@@ -63,7 +63,7 @@ describe('a request with the right signature', () => {
 
     expect(again.map(({ outcome }) => outcome)).toEqual(Array(3).fill('acknowledged'))
     await world.ada.command('/infra help', { channel: ops })
-    await untilWhisper(world.slack, people.ada, /What you can ask me/)
+    await untilShown(world.slack, people.ada, /What you can ask me/)
     expect(world.slack.messages(ops).filter(({ isBot }) => isBot)).toHaveLength(1)
     expect(world.slack.ephemerals(people.ada).filter(({ text }) => /already|open request/.test(text))).toEqual([])
   })

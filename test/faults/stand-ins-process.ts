@@ -71,7 +71,7 @@ const calls = {
       .messages(channel)
       .filter(({ isBot }) => isBot)
       .map((card) => ({ card: brief(card), replies: slack.thread(channel, card.ts).slice(1).map(brief) })),
-  whispers: (userId: string) => slack.ephemerals(userId).map(({ text }) => text),
+  ephemerals: (userId: string) => slack.ephemerals(userId).map(({ text }) => text),
   elasticIps: () => account.world.elasticIps().map(({ id, address, status, serverId: on }) => ({ id, address, status, on })),
   writes: () => account.journal.writes().map(({ method, path }) => ({ method, path })),
   requests: () => account.journal.length,

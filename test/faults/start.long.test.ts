@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { ops, people, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { environment, startProcess } from '../start-process.ts'
 import { brokenPromises } from './invariants.ts'
@@ -50,7 +50,7 @@ test('a bot that starts while Redis reads its files answers in words, and works 
   await bot.untilReady()
   slack.connectBot(bot.slackUrl())
   await slack.as(people.ada).command(move, { channel: ops })
-  await untilWhisper(slack, people.ada, /cannot reach my memory/)
+  await untilShown(slack, people.ada, /cannot reach my memory/)
 
   await loaded
   await expect.poll(() => bot.page('/status'), { timeout: 15_000 }).toMatchObject({ status: 200, body: { ok: true } })

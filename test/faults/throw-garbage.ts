@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { buttonValue } from '../../src/changes/buttons.ts'
 import { keyForm } from '../../src/features/create-api-key/modal.ts'
 import { moveForm } from '../../src/features/move-elastic-ip/modal.ts'
 import { renameForm } from '../../src/features/rename-virtual-machine/modal.ts'
+import { buttonValue } from '../../src/requests/messages/buttons.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, people, startWorld, untilCard, untilWhisper } from '../journeys/world.ts'
-import { evilMarkup, evilWhisper, garbageAnswer, garbageRequest, hasContent } from './garbage-payloads.ts'
+import { ops, people, startWorld, untilCard, untilShown } from '../journeys/world.ts'
+import { evilMarkup, evilPrivateMarkup, garbageAnswer, garbageRequest, hasContent } from './garbage-payloads.ts'
 
 /**
  * Throws batches of garbage requests at a whole bot, `atOnce` in each, while the account API answers garbage now and then. Whatever they are: every one
@@ -44,8 +44,8 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
       const { method, args } = slack.journal[looked] ?? {}
       // A person's id as a channel is their direct messages.
       const direct = /^[DUW]/.test(String((args as { channel?: unknown } | undefined)?.channel))
-      const whispered = direct || method === 'chat.postEphemeral' || method === 'response_url'
-      found.push(...markupIn(args, whispered ? evilWhisper : evilMarkup, String(method)))
+      const isEphemeral = direct || method === 'chat.postEphemeral' || method === 'response_url'
+      found.push(...markupIn(args, isEphemeral ? evilPrivateMarkup : evilMarkup, String(method)))
     }
     return found
   }
@@ -83,7 +83,7 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
 
   accountApi.faults.clear()
   await world.chiara.command('/infra help', { channel: ops })
-  await untilWhisper(slack, people.chiara, /What you can ask me/)
+  await untilShown(slack, people.chiara, /What you can ask me/)
   expect(unescaped()).toEqual([])
   expect(accountApi.journal.writes()).toEqual([])
   expect(world.log.filter((line) => /"level":"fatal"/.test(line))).toEqual([])

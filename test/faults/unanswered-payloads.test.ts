@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { cardButtons } from '../../src/changes/buttons.ts'
 import { moveForm } from '../../src/features/move-elastic-ip/modal.ts'
-import { ops, people, startWorld, untilWhisper, type World } from '../journeys/world.ts'
+import { cardButtons } from '../../src/requests/messages/buttons.ts'
+import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 import { validateView } from '../sandbox/slack/validate-blocks.ts'
 
@@ -180,9 +180,9 @@ test('a person whose command or click cannot be read is told so', async () => {
   const metadata = JSON.stringify({ origin: { channelId: ops, userId: ada.id, command: '/infra' }, responseUrl })
 
   await world.slack.sendRaw(interaction({ type: 'block_actions', user: ada, actions: [{}], response_url: responseUrl }))
-  await untilWhisper(world.slack, people.ada, /Couldn't read this click\. Nothing was changed\./)
+  await untilShown(world.slack, people.ada, /Couldn't read this click\. Nothing was changed\./)
   await world.slack.sendRaw(interaction({ type: 'message_action', user: ada, response_url: responseUrl }))
-  await untilWhisper(world.slack, people.ada, /Lockkeeper doesn't handle this/)
+  await untilShown(world.slack, people.ada, /Lockkeeper doesn't handle this/)
   await world.slack.sendRaw(
     interaction({ type: 'block_actions', user: ada, actions: [{ action_id: 'a' }], view: { private_metadata: metadata } }),
   )
@@ -240,7 +240,7 @@ test('a member that is odd and not needed keeps nobody from anything', async () 
     ]
   `)
   expect(JSON.parse(loaded.body).options.length).toBeGreaterThan(1)
-  await untilWhisper(world.slack, people.chiara, /What you can ask me/)
+  await untilShown(world.slack, people.chiara, /What you can ask me/)
   const told = () => world.slack.directMessages(people.ada).map(({ text }) => text)
   await world.slack.until(() => told().length === 2)
   expect(told()).toEqual([expect.stringMatching(/button/), expect.stringMatching(/button/)])
@@ -272,7 +272,7 @@ test('no button, form or picker takes a payload without values for a defect', as
 
   expect(Object.entries(answers).filter(([, answer]) => (answer as unknown[])[0] !== 200)).toEqual([])
   await world.chiara.command('/infra help', { channel: ops })
-  await untilWhisper(world.slack, people.chiara, /What you can ask me/)
+  await untilShown(world.slack, people.chiara, /What you can ask me/)
   expect(world.log.filter((line) => /"reference"/.test(line))).toEqual([])
 }, 30_000)
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { ops, people, untilCard, untilReport, untilWhisper } from '../journeys/world.ts'
+import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { startStandInWorld } from './stand-in-world.ts'
@@ -83,9 +83,9 @@ test('a password that is changed while the bot runs is told to nobody, and the m
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   await expect.poll(() => bots.log.join('\n'), { timeout: 10_000 }).toMatch(/WRONGPASS/)
   await world.ben.click(card, 'Approve')
-  await untilWhisper(slack, people.ben, /cannot reach my memory/)
+  await untilShown(slack, people.ben, /cannot reach my memory/)
   await world.ada.command('/infra pending', { channel: ops })
-  await untilWhisper(slack, people.ada, /cannot reach my memory/)
+  await untilShown(slack, people.ada, /cannot reach my memory/)
   await admin.config('SET', 'requirepass', redis.password)
 
   await untilReport(slack, card.ts, /Done/)

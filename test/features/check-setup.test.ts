@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { createKeys } from '../../src/changes/keys.ts'
-import { createLastHeard } from '../../src/changes/last-heard.ts'
-import { closeRedis, connectRedis } from '../../src/changes/redis.ts'
 import { Secret } from '../../src/domain/secret.ts'
 import { diagnose, neededScopes, optionalScopes } from '../../src/features/check-setup/diagnose.ts'
 import type { SetupFacts } from '../../src/features/check-setup/facts.ts'
 import { look } from '../../src/features/check-setup/look.ts'
 import { report } from '../../src/features/check-setup/report.ts'
+import { closeRedis, connectRedis } from '../../src/redis/connect.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { createLastHeard } from '../../src/requests/interactions/last-heard.ts'
 import { charactersIn } from '../sandbox/slack/characters-in.ts'
 
 const granted = [...neededScopes, ...optionalScopes]
@@ -107,7 +107,7 @@ describe('the ten mistakes', () => {
           { id: 'C0DEPLOY01', membership: { is: 'member' } },
           { id: 'C0ALERTS01', membership: { is: 'absent' } },
           { id: 'C0OLD00001', membership: { is: 'archived' } },
-          { id: 'C0HIDDEN01', membership: { is: 'untold', why: 'missing_scope' } },
+          { id: 'C0HIDDEN01', membership: { is: 'unreadable', why: 'missing_scope' } },
         ],
       }),
     ).toMatchInlineSnapshot(`

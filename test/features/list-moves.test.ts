@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { type Catalog, createCatalog } from '../../src/changes/catalog.ts'
 import type { Change } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { listMoves } from '../../src/features/list-moves/index.ts'
-import type { Listing } from '../../src/slack/listing.ts'
-import { askedAt, description, minutes, requestFor } from '../changes/request-for-test.ts'
+import { type Catalog, createCatalog } from '../../src/requests/catalog.ts'
+import type { Listing } from '../../src/slack/blocks/listing.ts'
+import { askedAt, description, minutes, requestFor } from '../requests/request-for-test.ts'
 
 const now = askedAt + 240 * minutes
 
@@ -37,9 +37,9 @@ async function ask(open: Request[], ended: Request[] = []) {
     catalog,
   })
   const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
-  const answer = { whisper: async () => {}, replace: async () => {} }
+  const answer = { ephemeral: async () => {}, replace: async () => {} }
   await commands[0]?.run({
-    asked: { deliveryKey: 'd1', origin, answer, text: '', responseUrl: undefined, triggerId: '' },
+    slashCommand: { deliveryKey: 'd1', origin, answer, text: '', responseUrl: undefined, triggerId: '' },
     args: [],
     list: async (listing) => void listings.push(listing),
     say: async () => {},
@@ -51,7 +51,7 @@ async function ask(open: Request[], ended: Request[] = []) {
 
 describe('/infra moves', () => {
   test('counts every move, and says which are listed where they are very many', async () => {
-    const { title, rows, notes } = await ask([...many(612, { state: 'following', sentAt: askedAt }), ...many(501, { state: 'waiting' })])
+    const { title, rows, notes } = await ask([...many(612, { state: 'tracking', sentAt: askedAt }), ...many(501, { state: 'waiting' })])
 
     expect(title).toBe('612 in flight, 501 waiting for approval, 0 that ended lately')
     expect(rows).toHaveLength(1_000)
@@ -63,7 +63,7 @@ describe('/infra moves', () => {
 
   test('tells of each how it stands, and for how long', async () => {
     const { rows } = await ask([
-      move('following', { state: 'following', decidedAt: now - 3 * minutes, sentAt: now - 2 * minutes, lateAt: now - minutes }),
+      move('tracking', { state: 'tracking', decidedAt: now - 3 * minutes, sentAt: now - 2 * minutes, lateAt: now - minutes }),
       move('starting', { state: 'starting', decidedAt: now - minutes, sentAt: now - 3_000 }),
       move('approved', { state: 'approved', decidedAt: now - minutes }),
       move('waiting'),

@@ -3,8 +3,8 @@ import type { Ruling } from '../../src/domain/approval.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { listPending } from '../../src/features/list-pending/index.ts'
 import { type Pending, pendingListing } from '../../src/features/list-pending/messages.ts'
-import type { Listing } from '../../src/slack/listing.ts'
-import { askedAt, minutes, requestFor } from '../changes/request-for-test.ts'
+import type { Listing } from '../../src/slack/blocks/listing.ts'
+import { askedAt, minutes, requestFor } from '../requests/request-for-test.ts'
 
 const allowed: Ruling = { allowed: true, rule: 'APPROVERS: S0ONCALL01' }
 const denied: Ruling = { allowed: false, why: 'You are not an approver of this.' }
@@ -77,10 +77,10 @@ describe('/infra pending', () => {
       linkTo: () => undefined,
     })
     await commands[0]?.run({
-      asked: {
+      slashCommand: {
         deliveryKey: 'd1',
         origin,
-        answer: { whisper: async () => {}, replace: async () => {} },
+        answer: { ephemeral: async () => {}, replace: async () => {} },
         text: '',
         responseUrl: undefined,
         triggerId: '',
@@ -99,7 +99,7 @@ describe('/infra pending', () => {
       requestFor({ id: 'a', sentence: 'waits' }),
       requestFor({ id: 'b', sentence: 'needs none', needsApproval: false }),
       requestFor({ id: 'c', sentence: 'is approved', state: 'approved' }),
-      requestFor({ id: 'd', sentence: 'moves', state: 'following' }),
+      requestFor({ id: 'd', sentence: 'moves', state: 'tracking' }),
     ])
 
     expect(rows).toHaveLength(1)

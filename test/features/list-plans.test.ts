@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Plan, PlanRegion } from '../../src/domain/plan.ts'
 import { planListing } from '../../src/features/list-plans/messages.ts'
 import { findOffers, readQuery } from '../../src/features/list-plans/query.ts'
-import { listingMessage } from '../../src/slack/listing.ts'
+import { listingMessage } from '../../src/slack/blocks/listing.ts'
 
 function region(name: string, available: string[], inStock: string[], hour: number): PlanRegion {
   return {

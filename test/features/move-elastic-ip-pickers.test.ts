@@ -4,8 +4,8 @@ import { createInventory } from '../../src/account-api/inventory.ts'
 import type { Server } from '../../src/domain/server.ts'
 import { elasticIpChoices, serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
 import { createServerPicker } from '../../src/features/move-elastic-ip/server-picker.ts'
-import type { Choices } from '../../src/slack/interaction.ts'
-import { writeMetadata } from '../../src/slack/payloads.ts'
+import type { Choices } from '../../src/slack/commands/handlers.ts'
+import { writeMetadata } from '../../src/slack/receive/payloads.ts'
 import { ashburn, billing, elasticIpFor, frankfurt, ids as knownIds, serverFor } from '../domain/account-objects.ts'
 
 const elasticIp = elasticIpFor()

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { Found } from '../../src/changes/audit.ts'
+import { AuditEntry, type AuditNote } from '../../src/audit/entry.ts'
+import type { Found } from '../../src/audit/intake.ts'
 import type { AccountEvent } from '../../src/domain/account-event.ts'
-import { AuditEntry, type AuditNote } from '../../src/domain/audit-entry.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { readFilter } from '../../src/features/show-audit/filter.ts'
 import { showAudit } from '../../src/features/show-audit/index.ts'
 import { isAboutWrite, judgeEvents } from '../../src/features/show-audit/judge-events.ts'
 import { acts, entryRow } from '../../src/features/show-audit/messages.ts'
 import { auditRows } from '../../src/features/show-audit/rows.ts'
-import type { Listing } from '../../src/slack/listing.ts'
+import { steps } from '../../src/requests/steps.ts'
+import type { Listing } from '../../src/slack/blocks/listing.ts'
 
 const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
 const noon = Date.parse('2026-11-20T12:00:00Z')
@@ -43,12 +44,12 @@ const rename = {
 const byRule = { by: ben, rule: 'APPROVERS: S0ONCALL01' }
 
 const wholeMove = entriesOf(
-  { ...move, act: 'ask', to: 'waiting', by: ada, rule: 'APPROVERS: every full member may ask', reason: 'web-1 is to be <rebooted>' },
-  { ...move, act: 'remind', from: 'waiting', to: 'waiting' },
+  { ...move, act: 'request', to: 'waiting', by: ada, rule: 'APPROVERS: every full member may ask', reason: 'web-1 is to be <rebooted>' },
+  { ...move, act: 'remind-half', from: 'waiting', to: 'waiting' },
   { ...move, act: 'approve', from: 'waiting', to: 'approved', ...byRule },
   { ...move, act: 'send', from: 'approved', to: 'starting' },
-  { ...move, act: 'accept', from: 'starting', to: 'following', result: 'elasticIps.move: 202' },
-  { ...move, act: 'end', from: 'following', to: 'done' },
+  { ...move, act: 'accept', from: 'starting', to: 'tracking', result: 'elasticIps.move: 202' },
+  { ...move, act: 'finish', from: 'tracking', to: 'done' },
 )
 
 let events = 0
@@ -110,8 +111,8 @@ describe('rows', () => {
 
   test('tell every other act in words of its own, and an unknown one as it is', () => {
     const entries = entriesOf(
-      { ...move, act: 'approve', from: 'waiting', to: 'waiting', ...byRule, result: '1 more of 2 needed' },
-      { ...move, act: 'approve', from: 'waiting', to: 'approved', rule: 'NO_APPROVAL: needs no approval' },
+      { ...move, act: 'count-approval', from: 'waiting', to: 'waiting', ...byRule, result: '1 more of 2 needed' },
+      { ...move, act: 'exempt', from: 'waiting', to: 'approved', rule: 'NO_APPROVAL: needs no approval' },
       {
         ...move,
         act: 'break-glass',
@@ -123,19 +124,19 @@ describe('rows', () => {
       },
       { ...move, act: 'reject', from: 'waiting', to: 'rejected', ...byRule, reason: 'not tonight, <@U0ADA00001>' },
       { ...move, act: 'withdraw', from: 'waiting', to: 'withdrawn', by: ada, rule: 'who asked for it' },
-      { ...move, act: 'expire', from: 'approved', to: 'expired', result: 'It was approved, but not taken in time.' },
+      { ...move, act: 'expire-approved', from: 'approved', to: 'expired', result: 'It was approved, but not taken in time.' },
       { ...move, act: 'discard', result: 'not_in_channel' },
-      { ...move, act: 'void', from: 'approved', to: 'void', result: 'It was on web-1 when this was asked for, and is on web-3 now.' },
-      { ...move, act: 'give-up', from: 'approved', to: 'not-started', result: 'The account API could not be read for ten minutes.' },
+      { ...move, act: 'void', from: 'approved', to: 'voided', result: 'It was on web-1 when this was asked for, and is on web-3 now.' },
+      { ...move, act: 'drop', from: 'approved', to: 'not-started', result: 'The account API could not be read for ten minutes.' },
       { ...move, act: 'answer', result: 'elasticIps.move: no answer (not finished within 20000 ms)' },
-      { ...move, act: 'late', from: 'following', to: 'following' },
-      { ...move, act: 'end', from: 'starting', to: 'failed', result: 'elasticIps.move: 422 SITE_MISMATCH. Nothing was changed.' },
-      { ...move, act: 'end', from: 'starting', to: 'not-started', result: 'The move never started.' },
-      { ...move, act: 'end', from: 'following', to: 'superseded', result: 'It was moved to db-1 meanwhile.' },
-      { ...move, act: 'restart', from: 'not-started', to: 'following' },
-      { ...move, act: 'end-again', from: 'following', to: 'done' },
-      { ...move, act: 'stop-watching', from: 'following', to: 'unwatched', by: ada, rule: 'who asked for it' },
-      { ...move, act: 'watch-again', from: 'unwatched', to: 'following', by: ada, rule: 'who asked for it' },
+      { ...move, act: 'late', from: 'tracking', to: 'tracking' },
+      { ...move, act: 'fail', from: 'starting', to: 'failed', result: 'elasticIps.move: 422 SITE_MISMATCH. Nothing was changed.' },
+      { ...move, act: 'not-start', from: 'starting', to: 'not-started', result: 'The move never started.' },
+      { ...move, act: 'supersede', from: 'tracking', to: 'superseded', result: 'It was moved to db-1 meanwhile.' },
+      { ...move, act: 'restart', from: 'not-started', to: 'tracking' },
+      { ...move, act: 'correct-to-done', from: 'tracking', to: 'done' },
+      { ...move, act: 'stop-tracking', from: 'tracking', to: 'untracked', by: ada, rule: 'who asked for it' },
+      { ...move, act: 'track-again', from: 'untracked', to: 'tracking', by: ada, rule: 'who asked for it' },
       { act: 'unreadable', result: 'not JSON' },
       { ...move, act: 'teleport', result: 'somewhere' },
     )
@@ -164,7 +165,13 @@ describe('rows', () => {
   })
 
   test('show nothing of what came from outside as markup', () => {
-    const [entry] = entriesOf({ act: 'ask', by: '<!channel>', what: '<!here> ” *bold*', reason: '<@U0ADA00001>', result: '<!everyone>' })
+    const [entry] = entriesOf({
+      act: 'request',
+      by: '<!channel>',
+      what: '<!here> ” *bold*',
+      reason: '<@U0ADA00001>',
+      result: '<!everyone>',
+    })
     expect(entry && entryRow(entry, []).text).toMatchInlineSnapshot(
       `":speech_balloon: *Asked for* “&lt;!here&gt; " *bold*” by \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  reason: “&lt;@U0ADA00001&gt;”  ·  &lt;!everyone&gt;"`,
     )
@@ -247,36 +254,36 @@ describe('an event of the account', () => {
 
   test('is not the bot’s where the account refused the write, or nothing came of it', () => {
     const found = [event('update.elastic_ip', sentAt + second)]
-    const end = { ...move, act: 'end', from: 'starting', at: sentAt + second }
-    expect(
-      judge(found, [sent, { ...end, to: 'failed', result: 'elasticIps.move: 422 ELASTIC_IP_NOT_ACTIVE. Nothing was changed.' }]),
-    ).toEqual(['outside'])
-    expect(judge(found, [sent, { ...end, to: 'not-started' }])).toEqual(['outside'])
-    expect(judge(found, [sent, { ...end, to: 'failed', result: 'elasticIps.move: 429.' }])).toEqual(['confirms'])
-    expect(judge(found, [sent, { ...end, to: 'not-started' }, { ...move, act: 'restart', to: 'following', at: sentAt + minute }])).toEqual([
-      'confirms',
+    const end = { ...move, from: 'starting', at: sentAt + second }
+    const fail = { ...end, act: 'fail', to: 'failed' }
+    const notStart = { ...end, act: 'not-start', to: 'not-started' }
+    expect(judge(found, [sent, { ...fail, result: 'elasticIps.move: 422 ELASTIC_IP_NOT_ACTIVE. Nothing was changed.' }])).toEqual([
+      'outside',
     ])
+    expect(judge(found, [sent, notStart])).toEqual(['outside'])
+    expect(judge(found, [sent, { ...fail, result: 'elasticIps.move: 429.' }])).toEqual(['confirms'])
+    expect(judge(found, [sent, notStart, { ...move, act: 'restart', to: 'tracking', at: sentAt + minute }])).toEqual(['confirms'])
   })
 
   test('is counted from the acknowledgement where that came late', () => {
-    const accept = { ...move, act: 'accept', from: 'starting', to: 'following', at: sentAt + 3 * minute }
+    const accept = { ...move, act: 'accept', from: 'starting', to: 'tracking', at: sentAt + 3 * minute }
     expect(judge([event('update.elastic_ip', sentAt + 4 * minute)], [sent, accept])).toEqual(['confirms'])
   })
 
   test('of a new key is found by the id that it was given; its deletion by the bot is the bot’s', () => {
     const target = { target: { id: 'tok_15s9QBceXweJT', name: 'ci-deploy' } }
     const key = { requestId: 'key-request', kind: 'key.create', resource: 'api_key_name:ci-deploy', what: 'Create API key ci-deploy' }
-    const send = { ...key, act: 'send', at: sentAt }
+    const send = { ...key, act: 'issue', at: sentAt }
     const made = {
       ...key,
-      act: 'end',
+      act: 'finish',
       to: 'done',
       at: sentAt + second,
       result: 'apiKeys.create: 201 (tok_15s9QBceXweJT), shown to the person who asked',
     }
     const undone = {
       ...key,
-      act: 'end',
+      act: 'fail',
       to: 'failed',
       at: sentAt + second,
       result: 'It was made (tok_15s9QBceXweJT), but Slack did not take it.',
@@ -294,10 +301,10 @@ describe('an event of the account', () => {
 
 describe('words', () => {
   const entries = entriesOf(
-    { ...move, act: 'ask', by: ada, reason: 'kernel update' },
+    { ...move, act: 'request', by: ada, reason: 'kernel update' },
     { ...move, act: 'approve', to: 'approved', ...byRule },
-    { ...move, act: 'end', to: 'done' },
-    { ...rename, act: 'ask', by: ben },
+    { ...move, act: 'finish', to: 'done' },
+    { ...rename, act: 'request', by: ben },
     { ...rename, act: 'refused', by: dov, result: 'decide: You are not an approver of this.' },
     { act: 'refused', by: dov, channelId: 'C0GENERAL1', result: 'read: Guests may not use this bot.' },
   )
@@ -311,6 +318,7 @@ describe('words', () => {
     [['ip.move'], [1, 2, 3]],
     [['IP.MOVE', 'approve'], [2]],
     [['ask'], [1, 4]],
+    [['end'], [3]],
     [
       ['refused', dov],
       [5, 6],
@@ -348,11 +356,7 @@ describe('words', () => {
 
   test('every act that the bot notes is known', () => {
     expect(Object.keys(acts)).toEqual(
-      expect.arrayContaining(
-        'ask discard approve break-glass reject withdraw expire remind void give-up send answer accept late restart end end-again stop-watching watch-again refused'.split(
-          ' ',
-        ),
-      ),
+      expect.arrayContaining(['request', 'discard', 'answer', 'refused', 'unreadable', ...Object.keys(steps)]),
     )
   })
 })
@@ -365,7 +369,7 @@ describe('the list', () => {
         ...move,
         what: `Move ${id}`,
         resource: `elastic_ip:${id}`,
-        act: 'ask',
+        act: 'request',
         at: noon + minute,
         seq: 7 + index,
         prev: '',
@@ -410,7 +414,7 @@ describe('the list', () => {
       },
     })
     const shown: Listing[] = []
-    const call = { args: words, asked: { origin: { userId: ada } }, list: async (listing: Listing) => void shown.push(listing) }
+    const call = { args: words, slashCommand: { origin: { userId: ada } }, list: async (listing: Listing) => void shown.push(listing) }
     await command?.run(call as never)
     const [listing] = shown
     if (!listing) throw new Error('nothing was shown')
@@ -498,7 +502,7 @@ describe('the list', () => {
 
   test('says so where there is more than it shows', async () => {
     const many = Array.from({ length: 300 }, (_, index) =>
-      AuditEntry.parse({ ...move, act: 'remind', at: noon + index * second, seq: index + 1, prev: '' }),
+      AuditEntry.parse({ ...move, act: 'remind-half', at: noon + index * second, seq: index + 1, prev: '' }),
     )
     const listing = await list(
       ['eip_1GijF7NsZe3bN'],

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createAccess, type People } from '../../src/changes/access.ts'
-import { type ChangeKind, changeKinds } from '../../src/domain/change.ts'
+import { type ChangeKind, changeKinds } from '../../src/domain/change-kind.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import { whoAmI } from '../../src/features/who-am-i/index.ts'
 import { rightsMessage } from '../../src/features/who-am-i/messages.ts'
-import type { Mrkdwn } from '../../src/slack/text.ts'
-import { minutes, ruleFor } from '../changes/request-for-test.ts'
+import { createAccess, type People } from '../../src/requests/lifecycle/access.ts'
+import type { Mrkdwn } from '../../src/slack/text/text.ts'
+import { minutes, ruleFor } from '../requests/request-for-test.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
 
@@ -117,10 +117,10 @@ test('/infra whoami tells whoever asks, of the channel where they ask', async ()
   const said: Mrkdwn[] = []
 
   await whoAmI({ access }).commands[0]?.run({
-    asked: {
+    slashCommand: {
       deliveryKey: 'd1',
       origin,
-      answer: { whisper: async () => {}, replace: async () => {} },
+      answer: { ephemeral: async () => {}, replace: async () => {} },
       text: '',
       responseUrl: undefined,
       triggerId: '',

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { ops, people, startWorld, untilWhisper } from './world.ts'
+import { ops, people, startWorld, untilShown } from './world.ts'
 
 test('a command is acknowledged although Redis does not answer, and costs it one command', async () => {
   const redis = await startRedis({ appendonly: true })
@@ -20,7 +20,7 @@ test('a command is acknowledged although Redis does not answer, and costs it one
   const tookMs = performance.now() - askedAt
   const atAck = await commandsOf(admin)
   await admin.client('UNPAUSE')
-  await untilWhisper(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can ask me/)
   const atAnswer = await commandsOf(admin)
 
   // Whoever waits for Redis gives up after a second, not before.

@@ -1,8 +1,8 @@
-import type { Bot } from '../../src/bot.ts'
-import { buttonValue } from '../../src/changes/buttons.ts'
+import type { Bot } from '../../src/bot/bot.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { pageActionIds } from '../../src/slack/listing.ts'
-import { writeMetadata } from '../../src/slack/payloads.ts'
+import { buttonValue } from '../../src/requests/messages/buttons.ts'
+import { pageActionIds } from '../../src/slack/blocks/listing.ts'
+import { writeMetadata } from '../../src/slack/receive/payloads.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 import { people } from './world.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { readPrintedLine } from '../../src/domain/audit-chain.ts'
+import { readPrintedLine } from '../../src/audit/chain.ts'
 import { openRecords } from './records.ts'
-import { type AccountApi, ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+import { type AccountApi, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 /** A move that Ada asked for, Dov could not approve, and Ben approved, to its end. */
 async function makeMove(world: World) {
@@ -9,7 +9,7 @@ async function makeMove(world: World) {
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(world.slack, /Waiting for approval/)
   await world.ada.click(card, 'Approve')
-  await untilWhisper(world.slack, people.ada, /another person has to decide it/)
+  await untilShown(world.slack, people.ada, /another person has to decide it/)
   await world.ben.click(card, 'Approve')
   await untilReport(world.slack, card.ts, /Done/)
   return { elasticIp, target }
@@ -39,7 +39,7 @@ test('a whole move can be read afterwards, with what the account itself says of 
 
   await world.ada.command(`/infra audit ${elasticIp.address}`, { channel: ops })
 
-  expect(steady((await untilWhisper(world.slack, people.ada, /Audit:/)).text)).toMatchInlineSnapshot(`
+  expect(steady((await untilShown(world.slack, people.ada, /Audit:/)).text)).toMatchInlineSnapshot(`
     "*Audit: 6 entries and 1 event of the account for \`203.0.113.10\`, newest first*
     :large_green_circle: *Done* “Move 203.0.113.10 from web-1 to web-2”, (time)  ·  (request) in <#C0OPS00001>
     :arrows_counterclockwise: *Accepted by the account* “Move 203.0.113.10 from web-1 to web-2”, (time)  ·  elasticIps.move: 202  ·  (request) in <#C0OPS00001>
@@ -61,7 +61,7 @@ test('a change that was made outside the bot is marked', async () => {
 
   await world.ben.command(`/infra audit ${elasticIp.id} <@${people.ben}>`, { channel: ops })
 
-  expect(steady((await untilWhisper(world.slack, people.ben, /Audit:/)).text)).toMatchInlineSnapshot(`
+  expect(steady((await untilShown(world.slack, people.ben, /Audit:/)).text)).toMatchInlineSnapshot(`
     "*Audit: 1 entry and 2 events of the account for \`eip_2BJYBkPZR5x1t\` <@U0BEN00001>, newest first*
     :warning: account: *made outside this bot*: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)  ·  at the time of a change of this bot, which another event confirms
     :ballot_box_with_check: account: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)  ·  made by this bot, for (request)
@@ -78,7 +78,7 @@ test('an account that does not tell its events takes nothing from the rest', asy
 
   await world.ada.command(`/infra audit ${elasticIp.address} approve`, { channel: ops })
 
-  const { text } = await untilWhisper(world.slack, people.ada, /Audit:/)
+  const { text } = await untilShown(world.slack, people.ada, /Audit:/)
   expect(text).toMatch(/\*Approved\*/)
   expect(text).toMatch(/could not be read, so changes made outside this bot are not shown/)
 })
@@ -87,17 +87,17 @@ test('without words everything is shown, a page at a time', async () => {
   const world = await startWorld()
   await makeMove(world)
   await world.dov.command('/infra moves', { channel: ops })
-  await untilWhisper(world.slack, people.dov, /Guests may not/)
+  await untilShown(world.slack, people.dov, /Guests may not/)
   for (const _ of Array.from({ length: 6 })) {
     await world.dov.command('/infra audit', { channel: ops })
   }
   await world.slack.until(() => world.slack.ephemerals(people.dov).length >= 7)
 
   await world.ben.command('/infra audit', { channel: ops })
-  const first = await untilWhisper(world.slack, people.ben, /Audit:.*page 1 of 2/)
+  const first = await untilShown(world.slack, people.ben, /Audit:.*page 1 of 2/)
   expect(first.text).toMatch(/\*Refused\*: <@U0DOV00001> tried to use this bot \(`command audit`\).*: Guests may not use this bot/)
   await world.ben.click(first, 'Next')
-  expect((await untilWhisper(world.slack, people.ben, /page 2 of 2/)).text).toMatch(/\*Asked for\*/)
+  expect((await untilShown(world.slack, people.ben, /page 2 of 2/)).text).toMatch(/\*Asked for\*/)
 })
 
 test('every entry is printed on standard output as it stands in the chain', async () => {
@@ -107,6 +107,6 @@ test('every entry is printed on standard output as it stands in the chain', asyn
   const entries = await openRecords(world).audit()
   await world.slack.until(() => world.auditLines.length >= entries.length)
 
-  expect(entries.map(({ act }) => act)).toEqual(['ask', 'refused', 'approve', 'send', 'accept', 'end'])
+  expect(entries.map(({ act }) => act)).toEqual(['request', 'refused', 'approve', 'send', 'accept', 'finish'])
   expect(world.auditLines.map((line) => readPrintedLine(line)?.seq)).toEqual(entries.map(({ seq }) => seq))
 })

@@ -9,7 +9,7 @@ import { type Redis as OwnRedis, startRedis } from '../sandbox/redis/start-redis
 import type { Message, Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { systemEnvironment } from '../sandbox/system-environment.ts'
-import { ops, people, untilReport, untilWhisper } from './world.ts'
+import { ops, people, untilReport, untilShown } from './world.ts'
 
 const main = join(import.meta.dirname, 'quick-main.ts')
 
@@ -94,7 +94,7 @@ function keyNamed(name: string) {
 test('a key that is shown', async () => {
   const card = await createKey('shown')
   await slack.as(people.ada).click(card, 'Create and show')
-  await untilWhisper(slack, people.ada, /Your new API key shown/)
+  await untilShown(slack, people.ada, /Your new API key shown/)
   await untilReport(slack, card.ts, /Done/)
 })
 
@@ -177,7 +177,7 @@ test('a bot that is killed when the token was shown, and it did not know, leaves
     if (slack.ephemerals(people.ada).some(({ text }) => text.includes('Your new API key killed-after'))) killAtOnce()
   })
   await slack.as(people.ada).click(card, 'Create and show')
-  await untilWhisper(slack, people.ada, /Your new API key killed-after/)
+  await untilShown(slack, people.ada, /Your new API key killed-after/)
   stop()
   await kill()
   kill = await startBot()

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { buttonValue, type CardButton, cardButtons } from '../../src/changes/buttons.ts'
-import type { Transition } from '../../src/changes/store.ts'
 import { type Request, requestStates } from '../../src/domain/request.ts'
+import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
+import type { StepData } from '../../src/requests/store/store.ts'
+import { type PlannedStep, takeSteps } from '../requests/take-steps.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { buttonNames, cardOf, openRecords } from './records.ts'
@@ -42,41 +43,18 @@ async function startQuietWorld() {
 }
 type QuietWorld = Awaited<ReturnType<typeof startQuietWorld>>
 
-const approved: Transition = {
-  name: 'approve',
-  from: ['waiting'],
-  to: 'approved',
+const approved: StepData = {
   set: { decision: { by: people.chiara, rule: 'everything else' }, approvals: [{ by: people.chiara, rule: 'everything else', at: 1 }] },
-  stamp: ['decidedAt'],
 }
-const sent: Transition = { name: 'send', from: ['approved'], to: 'starting', stamp: ['sentAt'] }
-const accepted: Transition = { name: 'accept', from: ['starting'], to: 'following', stamp: ['acceptedAt'] }
-const stopped: Transition = {
-  name: 'stop-watching',
-  from: ['following'],
-  to: 'unwatched',
-  set: { stoppedBy: people.chiara },
-  stamp: ['endedAt'],
-}
-const ended = (from: Request['state'], to: Request['state'], set: Transition['set'] = {}): Transition => ({
-  name: 'end',
-  from: [from],
-  to,
-  set,
-  stamp: ['endedAt'],
-})
-const rejection = { decision: { by: people.chiara, rule: 'everything else', reason: 'Not during the sale' } }
-const oneApproval: Transition = {
-  name: 'approve',
-  from: ['waiting'],
-  to: 'waiting',
-  set: { approvals: [{ by: people.chiara, rule: 'names', at: 1 }] },
-}
+const rejection: StepData = { set: { decision: { by: people.chiara, rule: 'everything else', reason: 'Not during the sale' } } }
+const oneApproval: StepData = { set: { approvals: [{ by: people.chiara, rule: 'names', at: 1 }] } }
+const because = (why: string): StepData => ({ set: { why } })
+const underWay: PlannedStep[] = [['approve', approved], 'send', 'accept']
 
 interface Row {
   state: Request['state']
   kind?: 'vm.rename' | 'key.create'
-  steps: Transition[]
+  steps: PlannedStep[]
   ttlMs?: number
 }
 
@@ -84,24 +62,27 @@ interface Row {
 const rows: Record<string, Row> = {
   waiting: { state: 'waiting', steps: [] },
   'waiting, with 0 of 2 approvals': { state: 'waiting', kind: 'vm.rename', steps: [] },
-  'waiting, with 1 of 2 approvals': { state: 'waiting', kind: 'vm.rename', steps: [oneApproval] },
+  'waiting, with 1 of 2 approvals': { state: 'waiting', kind: 'vm.rename', steps: [['count-approval', oneApproval]] },
   'waiting, and its time is over': { state: 'waiting', steps: [], ttlMs: 1 },
-  approved: { state: 'approved', steps: [approved] },
-  'approved, to be handed over': { state: 'approved', kind: 'key.create', steps: [{ ...approved, extendMs: 3_600_000 }] },
-  starting: { state: 'starting', steps: [approved, sent] },
-  following: { state: 'following', steps: [approved, sent, accepted] },
-  done: { state: 'done', steps: [approved, sent, accepted, ended('following', 'done')] },
-  failed: { state: 'failed', steps: [approved, sent, accepted, ended('following', 'failed', { why: 'It is in status error.' })] },
-  'not started': { state: 'not-started', steps: [approved, sent, ended('starting', 'not-started', { why: 'Nothing was sent.' })] },
-  superseded: {
-    state: 'superseded',
-    steps: [approved, sent, accepted, ended('following', 'superseded', { why: 'It was moved by somebody else.' })],
+  approved: { state: 'approved', steps: [['approve', approved]] },
+  'approved, to be handed over': { state: 'approved', kind: 'key.create', steps: [['approve', { ...approved, extendMs: 3_600_000 }]] },
+  starting: { state: 'starting', steps: [['approve', approved], 'send'] },
+  tracking: { state: 'tracking', steps: underWay },
+  done: { state: 'done', steps: [...underWay, 'finish'] },
+  failed: { state: 'failed', steps: [...underWay, ['fail', because('It is in status error.')]] },
+  'not started': { state: 'not-started', steps: [['approve', approved], 'send', ['not-start', because('Nothing was sent.')]] },
+  superseded: { state: 'superseded', steps: [...underWay, ['supersede', because('It was moved by somebody else.')]] },
+  'no longer followed': { state: 'untracked', steps: [...underWay, ['stop-tracking', { set: { stoppedBy: people.chiara } }]] },
+  void: {
+    state: 'voided',
+    steps: [
+      ['approve', approved],
+      ['void', because('It was on web-1, and is on web-3 now.')],
+    ],
   },
-  'no longer followed': { state: 'unwatched', steps: [approved, sent, accepted, stopped] },
-  void: { state: 'void', steps: [approved, ended('approved', 'void', { why: 'It was on web-1, and is on web-3 now.' })] },
-  rejected: { state: 'rejected', steps: [{ ...ended('waiting', 'rejected', rejection), name: 'reject' }] },
-  withdrawn: { state: 'withdrawn', steps: [{ ...ended('waiting', 'withdrawn'), name: 'withdraw' }] },
-  expired: { state: 'expired', steps: [{ ...ended('waiting', 'expired'), name: 'expire' }] },
+  rejected: { state: 'rejected', steps: [['reject', rejection]] },
+  withdrawn: { state: 'withdrawn', steps: ['withdraw'] },
+  expired: { state: 'expired', steps: ['expire'] },
 }
 const forgotten = 'forgotten'
 
@@ -115,11 +96,7 @@ async function bring({ accountApi, records }: QuietWorld, { kind, steps, ttlMs, 
         ? newKey()
         : moving(accountApi, state === 'done' ? walker : undefined)
   const request = await records.create({ ...asked, ...(ttlMs ? { ttlMs } : {}) })
-  for (const step of steps) {
-    const { outcome } = await records.store.transition(request, step)
-    expect(outcome).toBe('won')
-  }
-  const brought = await records.find(request.id)
+  const brought = await takeSteps(records.store, request.id, ...steps)
   expect(brought.state).toBe(state)
   return brought
 }
@@ -215,10 +192,10 @@ async function press(
     .toBe(true)
   await act.work
 
-  const whispers = slack.ephemerals(userId)
-  const words = whispers.map(({ text }) => text)
+  const ephemerals = slack.ephemerals(userId)
+  const words = ephemerals.map(({ text }) => text)
   // What was read goes: one that comes later, or twice, is then seen at the next press.
-  for (const { channel, ts } of whispers) slack.removeMessage(channel, ts)
+  for (const { channel, ts } of ephemerals) slack.removeMessage(channel, ts)
   for (const view of hands.openViews()) {
     words.push(view.title === refused ? wordsIn(view.view) : `opens *${view.title}*`)
     await hands.close(view)
@@ -366,8 +343,8 @@ describe('a button that is not as the bot made it', () => {
         const before = slack.ephemerals(people.ben).length
         await ben.click(card, cardButtons[button])
         const said = await slack.until(() => {
-          const whisper = slack.ephemerals(people.ben)[before]?.text
-          return whisper ?? (ben.topView().title === refused ? wordsIn(ben.topView().view) : undefined)
+          const ephemeral = slack.ephemerals(people.ben)[before]?.text
+          return ephemeral ?? (ben.topView().title === refused ? wordsIn(ben.topView().view) : undefined)
         })
         for (const view of ben.openViews()) await ben.close(view)
         answers.push(`${what}: ${said}`)
@@ -404,7 +381,7 @@ describe('a button that is not as the bot made it', () => {
     await world.slack.until(() => world.slack.ephemerals(people.ben).some(({ text }) => text.startsWith('I no longer know this request')))
 
     expect(await world.records.find(request.id)).toEqual(request)
-    expect(await world.records.audit()).toMatchObject([{ act: 'ask' }, { act: 'refused', by: people.ben }])
+    expect(await world.records.audit()).toMatchObject([{ act: 'request' }, { act: 'refused', by: people.ben }])
   })
 
   test('of an older card does what its request allows now', async () => {

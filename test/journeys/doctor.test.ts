@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../src/account-api/client.ts'
-import { createBot } from '../../src/bot.ts'
-import { readConfig } from '../../src/config.ts'
+import { createBot } from '../../src/bot/bot.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { Secret } from '../../src/domain/secret.ts'
 import { neededScopes } from '../../src/features/check-setup/diagnose.ts'
-import { createLog } from '../../src/ops/log.ts'
+import { createLog } from '../../src/ops/log/log.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { SlackOptions } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import { general, ops, people, type Slack, startWorld, untilWhisper } from './world.ts'
+import { general, ops, people, type Slack, startWorld, untilShown } from './world.ts'
 
 /** What the doctor says to Ben, as a message that he can click. How long Slack took is always the same. */
 async function ask({ slack }: { slack: Slack }, channel = ops) {
@@ -102,9 +102,9 @@ describe('the doctor', () => {
 
     const { options } = await world.ben.search(answer, 'doctor-picker', '')
     await world.ben.click(answer, 'Test the buttons')
-    await untilWhisper(world.slack, people.ben, /Buttons work/)
+    await untilShown(world.slack, people.ben, /Buttons work/)
     await world.ben.click(answer, 'doctor-picker', { choose: options[0]?.value ?? '' })
-    await untilWhisper(world.slack, people.ben, /Pickers work/)
+    await untilShown(world.slack, people.ben, /Pickers work/)
 
     await expect.poll(async () => (await ask(world)).text).toMatch(/\*Buttons\* last worked.*\n.*\*Pickers\* last worked/)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 async function approvedMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
@@ -140,7 +140,7 @@ describe('what stands behind the bot is away', () => {
     world.accountApi.faults.add({ method: 'GET', path: /./, times: 1_000, kind: 'status', status: 503 })
 
     await world.ada.command('/infra ip list', { channel: ops })
-    await untilWhisper(world.slack, people.ada, /problem of its own \(503\)/)
+    await untilShown(world.slack, people.ada, /problem of its own \(503\)/)
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     const card = await untilCard(world.slack, /Waiting for approval/)
@@ -153,10 +153,10 @@ describe('what stands behind the bot is away', () => {
     const asked = Date.now()
 
     await world.ada.command('/infra ip list', { channel: ops })
-    await untilWhisper(world.slack, people.ada, /Still at it/)
+    await untilShown(world.slack, people.ada, /Still at it/)
 
     expect(Date.now() - asked).toBeLessThan(3_000)
-    await untilWhisper(world.slack, people.ada, /Elastic IPs/)
+    await untilShown(world.slack, people.ada, /Elastic IPs/)
   })
 
   test('Slack loses the answer to a report: it is looked for, and not told twice', async () => {

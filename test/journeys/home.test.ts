@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { encodeFields } from '../../src/changes/record.ts'
-import { askedAt, requestFor } from '../changes/request-for-test.ts'
+import { encodeFields } from '../../src/requests/store/record.ts'
+import { askedAt, requestFor } from '../requests/request-for-test.ts'
 import { openRecords } from './records.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const team = 'T0NIMBUS01'
 const moveFacts = { elasticIpId: 'eip_1GijF7NsZe3bN', address: '203.0.113.10', to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' } }
@@ -94,7 +94,7 @@ describe('the Home tab', () => {
     const pipeline = redis.pipeline()
     for (let index = 0; index < 600; index += 1) {
       const id = `moving-${index}`
-      pipeline.hset(keys.record(id), encodeFields(requestFor({ id, facts: moveFacts, state: 'following', sentAt: askedAt })))
+      pipeline.hset(keys.record(id), encodeFields(requestFor({ id, facts: moveFacts, state: 'tracking', sentAt: askedAt })))
       pipeline.zadd(keys.open, askedAt, id)
     }
     await pipeline.exec()
@@ -106,9 +106,9 @@ describe('the Home tab', () => {
     await openHome(world, people.ada)
     await world.slack.until(() => /You asked for \(601\)/.test(wordsOf(world, people.ada)))
     await world.ben.command('/infra pending', { channel: ops })
-    await untilWhisper(world.slack, people.ben, /1 waiting for approval, 1 of them for you/)
+    await untilShown(world.slack, people.ben, /1 waiting for approval, 1 of them for you/)
     await world.ben.command('/infra moves', { channel: ops })
-    expect((await untilWhisper(world.slack, people.ben, /in flight/)).text).toContain(
+    expect((await untilShown(world.slack, people.ben, /in flight/)).text).toContain(
       '600 in flight, 1 waiting for approval, 0 that ended lately',
     )
   })

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const quick = { graceMs: 600, handoverMs: 800 }
 
@@ -39,11 +39,11 @@ describe('a new key', () => {
     expect(writes(world, 'POST')).toEqual([])
 
     await world.ben.click(card, 'Create and show')
-    await untilWhisper(world.slack, people.ben, /can take it/)
+    await untilShown(world.slack, people.ben, /can take it/)
     expect(writes(world, 'POST')).toEqual([])
 
     await world.ada.click(card, 'Create and show')
-    const shown = await untilWhisper(world.slack, people.ada, /Your new API key/)
+    const shown = await untilShown(world.slack, people.ada, /Your new API key/)
     await untilReport(world.slack, card.ts, /Done/)
 
     const [key] = keysMade(world)
@@ -87,7 +87,7 @@ describe('a new key', () => {
     const card = await untilCard(world.slack, /Waiting for approval/)
     await world.chiara.click(card, 'Approve')
     await world.ada.click(await untilCard(world.slack, /\*Approved\.\*/), 'Create and show')
-    await untilWhisper(world.slack, people.ada, /Your new API key/)
+    await untilShown(world.slack, people.ada, /Your new API key/)
 
     expect(keysMade(world)).toMatchObject([{ readOnly: false, allowedIps: ['203.0.113.0/24', '2001:db8::/32'] }])
   })
@@ -105,8 +105,8 @@ describe('a new key', () => {
     expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
       `"<@U0ADA00001> :red_circle: *Failed:* “Create API key ci-deploy … (read-only, everywhere)”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Press *Request again* on the card if it is still wanted."`,
     )
-    const whisper = await untilWhisper(world.slack, people.ada, /I deleted it at once/)
-    expect(whisper.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
+    const ephemeral = await untilShown(world.slack, people.ada, /I deleted it at once/)
+    expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
       `"The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Ask for it again."`,
     )
   })
@@ -124,7 +124,7 @@ describe('a new key', () => {
     }
 
     await world.ada.click(card, 'Create and show')
-    await untilWhisper(world.slack, people.ada, /Your new API key/)
+    await untilShown(world.slack, people.ada, /Your new API key/)
     // Longer than any one command waits.
     await delay(2_500)
     redis.thaw()
@@ -143,7 +143,7 @@ describe('a new key', () => {
       const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1 })
 
       await world.ada.click(card, 'Create and show')
-      await untilWhisper(world.slack, people.ada, /did not confirm it/)
+      await untilShown(world.slack, people.ada, /did not confirm it/)
       const report = await untilReport(world.slack, card.ts, /Failed/)
 
       expect(fault.fired).toBe(1)
@@ -178,7 +178,7 @@ describe('a new key', () => {
     await world.ada.click(card, 'Create and show')
 
     expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('Nothing was made.')
-    await untilWhisper(world.slack, people.ada, /\(403\)/)
+    await untilShown(world.slack, people.ada, /\(403\)/)
   })
 
   test('that nobody takes in time expires', async () => {
@@ -188,7 +188,7 @@ describe('a new key', () => {
     await untilReport(world.slack, card.ts, /Expired.*not taken in time/)
     await world.ada.click(card, 'Create and show')
 
-    await untilWhisper(world.slack, people.ada, /has expired.*not taken in time/)
+    await untilShown(world.slack, people.ada, /has expired.*not taken in time/)
     expect(writes(world, 'POST')).toEqual([])
   })
 
@@ -198,7 +198,7 @@ describe('a new key', () => {
     await world.ada.click(card, 'Withdraw')
     await untilCard(world.slack, /Withdrawn/)
     await world.ada.click(card, 'Create and show')
-    await untilWhisper(world.slack, people.ada, /withdrawn this/)
+    await untilShown(world.slack, people.ada, /withdrawn this/)
     expect(writes(world, 'POST')).toEqual([])
   })
 })
@@ -212,7 +212,7 @@ describe('a key that there is', () => {
     const { card } = await approvedKey(world, `/infra keys rotate ${id}`)
 
     await world.ada.click(card, 'Rotate and show')
-    const shown = await untilWhisper(world.slack, people.ada, /The new token of API key/)
+    const shown = await untilShown(world.slack, people.ada, /The new token of API key/)
     await untilReport(world.slack, card.ts, /was rotated/)
 
     const after = world.accountApi.world.data.apiKeys.find((key) => key.id === id)
@@ -250,7 +250,7 @@ describe('a key that there is', () => {
     expect(report.text).toMatchInlineSnapshot(
       `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key terraform”. It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
     )
-    expect((await untilWhisper(world.slack, people.ada, /deleted/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /deleted/)).text).toMatchInlineSnapshot(
       `"It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
     )
     expect(failed.text).toContain('Ask for a new key.')
@@ -280,7 +280,7 @@ describe('a key that there is', () => {
     world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', times: 1 })
 
     await world.ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })
-    const told = await untilWhisper(world.slack, people.ada, /Recorded/)
+    const told = await untilShown(world.slack, people.ada, /Recorded/)
     const card = await untilCard(world.slack, /\*Approved\.\*/)
 
     expect(told.text).toMatch(/nothing is made before you press \*Rotate and show\* on it/)
@@ -341,7 +341,7 @@ describe('a key that there is', () => {
     const own = world.accountApi.world.data.apiKeys.find((key) => key.token === world.accountApi.key)
     for (const verb of ['rotate', 'revoke']) {
       await world.ada.command(`/infra keys ${verb} ${own?.id}`, { channel: ops })
-      await untilWhisper(world.slack, people.ada, new RegExp(`do not ${verb} it`))
+      await untilShown(world.slack, people.ada, new RegExp(`do not ${verb} it`))
     }
     expect(world.slack.messages(ops)).toEqual([])
   })
@@ -349,7 +349,7 @@ describe('a key that there is', () => {
   test('is listed with what deserves a look, and never with a token', async () => {
     const world = await startWorld()
     await world.ada.command('/infra keys', { channel: ops })
-    const { text, blocks } = await untilWhisper(world.slack, people.ada, /API keys/)
+    const { text, blocks } = await untilShown(world.slack, people.ada, /API keys/)
     expect(text).toMatch(/never used/)
     expect(text).toMatch(/full access from everywhere/)
     expect(JSON.stringify(blocks)).not.toMatch(tokenPattern)

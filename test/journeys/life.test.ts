@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { openRecords, type Records } from './records.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World, type WorldOptions } from './world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 
 const finn = 'U0FIN00001'
 
@@ -62,11 +62,11 @@ rules:
     const { card } = await askForMove(world)
 
     await world.ben.click(card, 'Approve')
-    const first = await untilWhisper(world.slack, people.ben, /counts/)
+    const first = await untilShown(world.slack, people.ben, /counts/)
     await world.chiara.click(card, 'Approve')
-    const second = await untilWhisper(world.slack, people.chiara, /counts/)
+    const second = await untilShown(world.slack, people.chiara, /counts/)
     await world.chiara.click(card, 'Approve')
-    const again = await untilWhisper(world.slack, people.chiara, /already/)
+    const again = await untilShown(world.slack, people.chiara, /already/)
     const counted = await untilCard(world.slack, /2 of 3 approvals/)
     expect(writesOf(world)).toEqual([])
     await world.finn.click(card, 'Approve')
@@ -94,7 +94,7 @@ rules:
     const done = await untilCard(world.slack, /\*Done/)
     for (const id of [people.ben, people.chiara, finn]) expect(done.text).toContain(`Approved by <@${id}>`)
     expect(writesOf(world)).toHaveLength(1)
-    const decisions = (await world.records.audit()).filter(({ act }) => act === 'approve')
+    const decisions = (await world.records.audit()).filter(({ act }) => act === 'count-approval' || act === 'approve')
     expect(decisions.map(({ by, rule, from, to, result }) => ({ by, rule, from, to, result }))).toMatchInlineSnapshot(`
       [
         {
@@ -127,9 +127,9 @@ rules:
     const { card } = await askForMove(world)
 
     await world.ben.click(card, 'Approve')
-    await untilWhisper(world.slack, people.ben, /1 of 2/)
+    await untilShown(world.slack, people.ben, /1 of 2/)
     await world.ben.click(card, 'Approve')
-    await untilWhisper(world.slack, people.ben, /You have approved this already/)
+    await untilShown(world.slack, people.ben, /You have approved this already/)
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
     await world.finn.click(card, 'Approve')
 
@@ -142,9 +142,9 @@ rules:
     const { card } = await askForMove(world)
 
     await world.ben.click(card, 'Approve')
-    await untilWhisper(world.slack, people.ben, /counts/)
+    await untilShown(world.slack, people.ben, /counts/)
     await world.finn.click(card, 'Approve')
-    const said = await untilWhisper(world.slack, finn, /counts/)
+    const said = await untilShown(world.slack, finn, /counts/)
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
     await world.chiara.click(card, 'Approve')
 
@@ -156,11 +156,11 @@ rules:
     const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
     const { card } = await askForMove(world)
     await world.chiara.click(card, 'Approve')
-    await untilWhisper(world.slack, people.chiara, /counts/)
+    await untilShown(world.slack, people.chiara, /counts/)
 
     world.slack.setUserGroup('S0ONCALL01', { members: [people.ben, finn] })
     await world.ben.click(card, 'Approve')
-    const said = await untilWhisper(world.slack, people.ben, /counts/)
+    const said = await untilShown(world.slack, people.ben, /counts/)
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
     expect(said.text).toMatchInlineSnapshot(`"Your approval counts: 1 of 2. It now waits for one more person."`)
 
@@ -175,11 +175,11 @@ describe('a card that waits', () => {
     const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
     const { card } = await askForMove(world)
     await world.chiara.click(card, 'Approve')
-    await untilWhisper(world.slack, people.chiara, /counts/)
+    await untilShown(world.slack, people.chiara, /counts/)
 
     world.slack.setUserGroup('S0ONCALL01', { members: [people.ben, finn] })
     await world.ben.click(card, 'Approve')
-    await untilWhisper(world.slack, people.ben, /1 of 2/)
+    await untilShown(world.slack, people.ben, /1 of 2/)
 
     expect(cardNow(world, card)?.text).toContain('1 of 2 approvals')
   })
@@ -189,10 +189,10 @@ describe('a card that waits', () => {
     world.slack.setUserGroup('S0SECURE01', { members: [people.chiara] })
     const { card } = await askForMove(world)
     await world.ben.click(card, 'Approve')
-    await untilWhisper(world.slack, people.ben, /1 of 2/)
+    await untilShown(world.slack, people.ben, /1 of 2/)
 
     await world.finn.click(card, 'Approve')
-    await untilWhisper(world.slack, finn, /1 of 2/)
+    await untilShown(world.slack, finn, /1 of 2/)
 
     expect(cardNow(world, card)?.text).toContain('1 of 2 approvals')
   })
@@ -219,7 +219,7 @@ describe('reminders and expiry', () => {
     expect(last).toBeGreaterThanOrEqual(4_500)
     expect(end).toBeGreaterThanOrEqual(5_000)
     await untilCard(world.slack, /\*Expired\*/)
-    expect((await world.records.audit()).map(({ act }) => act)).toEqual(['ask', 'remind', 'remind', 'expire'])
+    expect((await world.records.audit()).map(({ act }) => act)).toEqual(['request', 'remind-half', 'remind-last', 'expire'])
   })
 
   test('each is sent once across restarts, only the later one where both were missed, and it expires while nobody runs', async () => {
@@ -315,7 +315,7 @@ describe('stop watching', () => {
     const { world, elasticIp, moving } = await startedMove()
 
     await world.finn.click(moving, 'Stop watching')
-    const denied = await untilWhisper(world.slack, finn, /not an approver/)
+    const denied = await untilShown(world.slack, finn, /not an approver/)
     const changedTheirMind = await world.chiara.click(moving, 'Stop watching', { confirm: 'deny' })
     await world.chiara.click(moving, 'Stop watching')
     const told = await untilReport(world.slack, moving.ts, /No longer followed/)
@@ -332,7 +332,7 @@ describe('stop watching', () => {
     expect(report.text).toContain(`${elasticIp.address} now answers from`)
     expect(writesOf(world)).toHaveLength(1)
     const acts = (await world.records.audit()).map(({ act }) => act)
-    expect(acts).toEqual(['ask', 'approve', 'send', 'accept', 'refused', 'stop-watching', 'watch-again', 'end'])
+    expect(acts).toEqual(['request', 'approve', 'send', 'accept', 'refused', 'stop-tracking', 'track-again', 'finish'])
   })
 
   test('is told again when somebody else does it again, also where the answer to that is lost', async () => {
@@ -382,7 +382,7 @@ describe('stop watching', () => {
 
     await world.ada.click(stopped, 'Watch again')
 
-    const said = await untilWhisper(world.slack, people.ada, /Something else/)
+    const said = await untilShown(world.slack, people.ada, /Something else/)
     expect(said.text).toMatchInlineSnapshot(
       `"Something else has been asked for with the same thing since, so I do not follow this any more. Your click changed nothing."`,
     )
@@ -444,7 +444,7 @@ rules:
 
     await world.ada.click(card, 'Approve')
 
-    const said = await untilWhisper(world.slack, people.ada, /approver/)
+    const said = await untilShown(world.slack, people.ada, /approver/)
     expect(said.text).toMatchInlineSnapshot(`"You are not an approver of this. 2 of <!subteam^S0ONCALL01> can decide it."`)
     expect(world.ada.openViews()).toEqual([])
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
@@ -458,7 +458,7 @@ rules:
 
     await world.ben.click(card, 'Approve')
 
-    expect((await untilWhisper(world.slack, people.ben, /yourself/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ben, /yourself/)).text).toMatchInlineSnapshot(
       `"You asked for this yourself, so another person has to decide it. You can withdraw it."`,
     )
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
@@ -516,7 +516,7 @@ describe('after the end', () => {
     )
     expect((await untilCard(world.slack, /Void/)).text).toContain(`is on ${third.hostname} now.`)
     expect(writesOf(world)).toEqual([])
-    expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', from: 'approved', to: 'void' })
+    expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', from: 'approved', to: 'voided' })
   })
 
   test('request again opens the form of the change with what was asked for', async () => {
@@ -608,7 +608,7 @@ describe('after the end', () => {
     await world.ben.click(done, 'Move back')
     const back = await untilCard(world.slack, /Waiting for approval/)
     await world.ben.click(back, 'Approve')
-    await untilWhisper(world.slack, people.ben, /yourself/)
+    await untilShown(world.slack, people.ben, /yourself/)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from './world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 describe('what can be looked at', () => {
   test('help, with examples', async () => {
     const world = await startWorld()
     await world.ada.command('/infra', { channel: ops })
-    expect((await untilWhisper(world.slack, people.ada, /What you can ask/)).text).toMatchInlineSnapshot(`
+    expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatchInlineSnapshot(`
       "*What you can ask me*
 
       \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\`
@@ -57,15 +57,15 @@ describe('what can be looked at', () => {
   test('help says what is not open to who asks', async () => {
     const world = await startWorld({ env: { OPERATORS: people.chiara } })
     await world.ada.command('/infra help', { channel: ops })
-    expect((await untilWhisper(world.slack, people.ada, /What you can ask/)).text).toMatch(/Not open to you here:_ `\/infra ip move`/)
+    expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatch(/Not open to you here:_ `\/infra ip move`/)
     await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    await untilWhisper(world.slack, people.ada, /not among the people who may ask/)
+    await untilShown(world.slack, people.ada, /not among the people who may ask/)
   })
 
   test('another command name in the manifest works too, and is the one that answers quote', async () => {
     const world = await startWorld()
     await world.ada.command('/cloud plan', { channel: ops })
-    expect((await untilWhisper(world.slack, people.ada, /do not know/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /do not know/)).text).toMatchInlineSnapshot(
       `"I do not know \`/cloud plan\`. Did you mean \`/cloud plans\`? \`/cloud help\` shows everything that can be asked."`,
     )
   })
@@ -73,7 +73,7 @@ describe('what can be looked at', () => {
   test('Elastic IPs, filtered by words', async () => {
     const world = await startWorld()
     await world.ada.command('/infra ip list fra', { channel: ops })
-    expect((await untilWhisper(world.slack, people.ada, /Elastic IP/)).text).toMatchInlineSnapshot(`
+    expect((await untilShown(world.slack, people.ada, /Elastic IP/)).text).toMatchInlineSnapshot(`
       "*3 Elastic IPs with \`fra\`*
       :large_green_circle: *\`203.0.113.40\`* active on \`edge-fra-1\`  ·  Storefront  ·  FRA  ·  \`eip_7sWfx7zVPU8De\`
       :large_green_circle: *\`203.0.113.41\`* active on \`edge-fra-2\`  ·  Storefront  ·  FRA  ·  \`eip_A1DTDi9pG1cNL\`
@@ -84,11 +84,11 @@ describe('what can be looked at', () => {
   test('plans, a page at a time, in place of the page that was clicked', async () => {
     const world = await startWorld()
     await world.ada.command('/infra plans', { channel: ops })
-    const first = await untilWhisper(world.slack, people.ada, /plans.*page 1 of/)
+    const first = await untilShown(world.slack, people.ada, /plans.*page 1 of/)
     await world.ada.click(first, 'Next')
-    const second = await untilWhisper(world.slack, people.ada, /plans.*page 2 of/)
+    const second = await untilShown(world.slack, people.ada, /plans.*page 2 of/)
     await world.ada.click(second, 'Previous')
-    await untilWhisper(world.slack, people.ada, /plans.*page 1 of/)
+    await untilShown(world.slack, people.ada, /plans.*page 1 of/)
 
     expect(world.slack.ephemerals(people.ada)).toHaveLength(1)
   })
@@ -96,13 +96,13 @@ describe('what can be looked at', () => {
   test('plans in stock in one place, in another currency', async () => {
     const world = await startWorld()
     await world.ada.command('/infra plans h100 EUR', { channel: ops })
-    expect((await untilWhisper(world.slack, people.ada, /plan/)).text).toMatch(/EUR an hour/)
+    expect((await untilShown(world.slack, people.ada, /plan/)).text).toMatch(/EUR an hour/)
   })
 
   test('moves in flight, waiting and ended', async () => {
     const world = await startWorld({ account: { moveTakes: { min: 60_000, max: 60_000 } } })
     await world.ada.command('/infra moves', { channel: ops })
-    await untilWhisper(world.slack, people.ada, /No moves/)
+    await untilShown(world.slack, people.ada, /No moves/)
     const [done, flying, waiting] = [0, 1, 2].map((index) => world.accountApi.world.movable(index))
     if (!done || !flying || !waiting) throw new Error('the stand-in has too few')
 
@@ -118,7 +118,7 @@ describe('what can be looked at', () => {
     await untilCard(world.slack, /Waiting/)
 
     await world.ada.command('/infra moves', { channel: ops })
-    const { text } = await untilWhisper(world.slack, people.ada, /1 in flight/)
+    const { text } = await untilShown(world.slack, people.ada, /1 in flight/)
     expect(text).toMatch(/1 in flight, 1 waiting for approval, 1 that ended lately/)
     expect(text).toMatch(/moving for (\d+ s|less than a second)/)
   })
@@ -128,9 +128,7 @@ describe('baselines', () => {
   test('are shown', async () => {
     const world = await startWorld()
     await world.ada.command('/infra baselines kafka', { channel: ops })
-    expect((await untilWhisper(world.slack, people.ada, /baseline/)).text).toMatch(
-      /4 disks for storage, RAID 0, ext4 on `\/var\/lib\/kafka`/,
-    )
+    expect((await untilShown(world.slack, people.ada, /baseline/)).text).toMatch(/4 disks for storage, RAID 0, ext4 on `\/var\/lib\/kafka`/)
   })
 
   test.each([
@@ -140,14 +138,14 @@ describe('baselines', () => {
     const world = await startWorld()
     world.accountApi.faults.add({ method: 'GET', path: /baselines/, kind: 'status', status, body })
     await world.ada.command('/infra baselines', { channel: ops })
-    expect((await untilWhisper(world.slack, people.ada, /baselines_api/)).text).toMatch(/preview/)
+    expect((await untilShown(world.slack, people.ada, /baselines_api/)).text).toMatch(/preview/)
   })
 
   test('that the key may not read are no matter of a flag', async () => {
     const world = await startWorld()
     world.accountApi.faults.add({ method: 'GET', path: /baselines/, kind: 'status', status: 403 })
     await world.ada.command('/infra baselines', { channel: ops })
-    const { text } = await untilWhisper(world.slack, people.ada, /403/)
+    const { text } = await untilShown(world.slack, people.ada, /403/)
     expect(text).toContain("The bot's API key may not do this (403)")
     expect(text).not.toContain('baselines_api')
   })

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { general, ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 interface Sample {
   name: string
@@ -73,9 +73,9 @@ async function liveADay(world: World) {
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(slack, /Waiting for approval/)
   await ada.click(card, 'Approve')
-  await untilWhisper(slack, people.ada, /your own|yourself|another/)
+  await untilShown(slack, people.ada, /your own|yourself|another/)
   await dov.command('/infra ip list', { channel: ops })
-  await untilWhisper(slack, people.dov, /guest/i)
+  await untilShown(slack, people.dov, /guest/i)
   const waiting = await scrapeUntil(world, ({ value }) => value('lockkeeper_requests_open', { state: 'waiting' }) > 0)
   world.accountApi.world.nextMove({ takesMs: 3_000 })
   await ben.click(card, 'Approve')
@@ -85,7 +85,7 @@ async function liveADay(world: World) {
   await ada.command('/infra keys create ci-deploy', { channel: ops })
   await ben.click(await untilCard(slack, /Waiting for approval/), 'Approve')
   await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Create and show')
-  await untilWhisper(slack, people.ada, /Your new API key/)
+  await untilShown(slack, people.ada, /Your new API key/)
   await untilCard(slack, /ci-deploy.*\*Done|\*Done.*ci-deploy/s)
   const isCounted = (seen: Seen) =>
     measured.every(
@@ -101,12 +101,12 @@ test('/metrics tells of a day, by the conventions of Prometheus, and of nobody a
 
   expect(waiting.value('lockkeeper_requests_open', { kind: 'ip.move', state: 'waiting' })).toBe(1)
   expect(waiting.value('lockkeeper_decisions_total', { decision: 'refused' })).toBeGreaterThanOrEqual(2)
-  expect(moving.value('lockkeeper_requests_open', { kind: 'ip.move', state: 'following' })).toBe(1)
+  expect(moving.value('lockkeeper_requests_open', { kind: 'ip.move', state: 'tracking' })).toBe(1)
   expect(moving.value('lockkeeper_moves_in_flight')).toBe(1)
   expect(moving.value('lockkeeper_queue_jobs')).toBeGreaterThan(0)
 
   expect(after.value('lockkeeper_moves_in_flight')).toBe(0)
-  for (const state of ['waiting', 'approved', 'starting', 'following', 'done'])
+  for (const state of ['waiting', 'approved', 'starting', 'tracking', 'done'])
     expect({ state, count: after.value('lockkeeper_request_transitions_total', { kind: 'ip.move', state }) }).toEqual({ state, count: 1 })
   for (const state of ['waiting', 'approved', 'starting', 'done'])
     expect({ state, count: after.value('lockkeeper_request_transitions_total', { kind: 'key.create', state }) }).toEqual({
@@ -190,9 +190,9 @@ test('/metrics tells of what goes wrong: of errors by where they were, and of wh
   world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 401, times: 1_000 })
   await ben.click(card, 'Approve')
   await ada.command('/infra ip list', { channel: ops })
-  await untilWhisper(slack, people.ada, /rejects the bot's API key/)
+  await untilShown(slack, people.ada, /rejects the bot's API key/)
   await dov.command('/infra ip list', { channel: ops })
-  await untilWhisper(slack, people.dov, /guest/i)
+  await untilShown(slack, people.dov, /guest/i)
   // The bot is not in the channel of operators, so that they cannot be told: of the empty memory at the start, and of the key.
   const seen = await scrapeUntil(world, ({ value }) => value('lockkeeper_errors_total', { where: 'operators' }) > 1)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { general, ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const address = '203.0.113.10'
 
@@ -104,10 +104,10 @@ describe('a decision', () => {
     await world.ada.click(card, 'Approve')
     await world.dov.click(card, 'Approve')
 
-    expect((await untilWhisper(world.slack, people.ada, /yourself/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /yourself/)).text).toMatchInlineSnapshot(
       `"You asked for this yourself, so another person has to decide it. You can withdraw it."`,
     )
-    expect((await untilWhisper(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
       `"Guests may not use this bot. Ask a full member of this workspace."`,
     )
     expect(patches(world)).toEqual([])
@@ -171,12 +171,12 @@ describe('a decision', () => {
     const { card } = await askForMove(world)
 
     await world.ben.click(card, 'Withdraw')
-    await untilWhisper(world.slack, people.ben, /can withdraw it/)
+    await untilShown(world.slack, people.ben, /can withdraw it/)
     await world.ada.click(card, 'Withdraw')
 
     await untilCard(world.slack, /Withdrawn/)
     await world.ben.click(card, 'Approve')
-    await untilWhisper(world.slack, people.ben, /has withdrawn this/)
+    await untilShown(world.slack, people.ben, /has withdrawn this/)
     expect(patches(world)).toEqual([])
   })
 
@@ -189,7 +189,7 @@ describe('a decision', () => {
     await world.ben.click(card, 'Approve')
 
     expect(report.text).toContain('nothing was done')
-    await untilWhisper(world.slack, people.ben, /expired before it was decided/)
+    await untilShown(world.slack, people.ben, /expired before it was decided/)
     expect(patches(world)).toEqual([])
   })
 
@@ -200,7 +200,7 @@ describe('a decision', () => {
 
     await world.ben.click(card, 'Approve')
 
-    await untilWhisper(world.slack, people.ben, /Slack did not tell/)
+    await untilShown(world.slack, people.ben, /Slack did not tell/)
     expect(fault.fired).toBeGreaterThan(0)
     expect(patches(world)).toEqual([])
   })
@@ -223,7 +223,7 @@ describe('a decision', () => {
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    const told = await untilWhisper(world.slack, people.ada, /Recorded/)
+    const told = await untilShown(world.slack, people.ada, /Recorded/)
     expect(told.text).toMatch(/this starts then: it needs no approval/)
     const card = await untilCard(world.slack, /Needed no approval/)
     await untilReport(world.slack, card.ts, /Done/)
@@ -253,7 +253,7 @@ describe('a request that cannot be made', () => {
 
     await world.ada.command(`/infra ip move ${words(world)}`, { channel: ops })
 
-    await untilWhisper(world.slack, people.ada, sentence)
+    await untilShown(world.slack, people.ada, sentence)
     expect(world.slack.messages(ops)).toEqual([])
   })
 
@@ -266,7 +266,7 @@ describe('a request that cannot be made', () => {
     const { elasticIp, target } = world.accountApi.world.movable()
 
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: general })
-    expect((await untilWhisper(world.slack, people.ada, /not a member/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /not a member/)).text).toMatchInlineSnapshot(
       `"I am not a member of this channel, so I could not post the request and nothing was asked for. Type */invite @Lockkeeper* here, then ask again."`,
     )
 
@@ -281,7 +281,7 @@ describe('a request that cannot be made', () => {
 
     await world.ben.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
 
-    expect((await untilWhisper(world.slack, people.ben, /open request/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ben, /open request/)).text).toMatchInlineSnapshot(
       `"<@U0ADA00001> has an open request for this already (waiting for approval) in <#C0OPS00001>. One change of a thing at a time: let that one end, or have it withdrawn or rejected, then ask again."`,
     )
     expect(world.slack.messages(ops)).toHaveLength(1)
@@ -292,7 +292,7 @@ describe('a request that cannot be made', () => {
 
     await world.ada.command('/infra ip list', { channel: ops })
 
-    expect((await untilWhisper(world.slack, people.ada, /API key/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /API key/)).text).toMatchInlineSnapshot(
       `"The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY."`,
     )
   })
@@ -302,7 +302,7 @@ describe('a request that cannot be made', () => {
 
     await world.dov.command('/infra ip list', { channel: ops })
 
-    expect((await untilWhisper(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
       `"Guests may not use this bot. Ask a full member of this workspace."`,
     )
   })

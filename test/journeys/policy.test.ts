@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { policyInFile } from './policy-in-file.ts'
 import { openRecords } from './records.ts'
-import { general, ops, people, startWorld, untilCard, untilReport, untilWhisper } from './world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 const finn = 'U0FIN00001'
 const nobody = 'S0NOBODY01'
@@ -52,7 +52,7 @@ rules:
     const card = await untilCard(world.slack, /Waiting for approval/)
 
     await world.ben.click(card, 'Approve')
-    const denied = await untilWhisper(world.slack, people.ben, /not an approver/)
+    const denied = await untilShown(world.slack, people.ben, /not an approver/)
     await world.chiara.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
 
@@ -73,7 +73,7 @@ rules:
     await world.finn.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     expect(card.text).toContain(`*Waiting for approval* by <@${people.ben}>`)
-    expect((await untilWhisper(world.slack, finn, /among/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, finn, /among/)).text).toMatchInlineSnapshot(
       `"You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot."`,
     )
   })
@@ -83,7 +83,7 @@ rules:
 
     await ask(world, general)
 
-    expect((await untilWhisper(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
       `"No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C0OPS00001>."`,
     )
     await expectNothingAsked(world)
@@ -95,7 +95,7 @@ rules:
 
     await world.ada.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
 
-    expect((await untilWhisper(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
       `"No rule of the policy lets anybody ask for renaming a virtual machine in this channel, so it is refused. The people who run this bot can add a rule for it."`,
     )
     await expectNothingAsked(world)
@@ -108,7 +108,7 @@ rules:
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    expect((await untilWhisper(world.slack, people.ada, /project/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /project/)).text).toMatchInlineSnapshot(
       `"Whether the rule “production” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute."`,
     )
     await expectNothingAsked(world)
@@ -121,7 +121,7 @@ describe('who could approve', () => {
 
     await ask(world)
 
-    expect((await untilWhisper(world.slack, people.ada, /Nobody/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /Nobody/)).text).toMatchInlineSnapshot(
       `"Nobody else could approve this: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`,
     )
     await expectNothingAsked(world)
@@ -134,7 +134,7 @@ describe('who could approve', () => {
 
     await ask(world)
 
-    await untilWhisper(world.slack, people.ada, /Nobody else could approve this/)
+    await untilShown(world.slack, people.ada, /Nobody else could approve this/)
     await expectNothingAsked(world)
   })
 
@@ -143,7 +143,7 @@ describe('who could approve', () => {
 
     await ask(world, ops, world.ben)
 
-    expect((await untilWhisper(world.slack, people.ben, /approvals of other people/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ben, /approvals of other people/)).text).toMatchInlineSnapshot(
       `"It takes 2 approvals of other people, and fewer than that could give one: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`,
     )
     await expectNothingAsked(world)
@@ -156,7 +156,7 @@ describe('who could approve', () => {
     const card = await untilCard(world.slack, /Waiting for approval/)
 
     await world.ben.click(card, 'Approve')
-    const denied = await untilWhisper(world.slack, people.ben, /Slack did not tell/)
+    const denied = await untilShown(world.slack, people.ben, /Slack did not tell/)
 
     expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(
       `"Not checked: whether enough people can approve it (Slack did not tell who is in the user group)."`,
@@ -228,7 +228,7 @@ describe('where changes cannot be asked for', () => {
 
     await ask(world, id)
 
-    expect((await untilWhisper(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
       `"Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel."`,
     )
     await expectNothingAsked(world)
@@ -247,7 +247,7 @@ describe('where changes cannot be asked for', () => {
 
     await ask(world, 'C0MPDM0001')
 
-    expect((await untilWhisper(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
       `"Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel."`,
     )
     expect(told.fired).toBeGreaterThan(0)
@@ -259,7 +259,7 @@ describe('where changes cannot be asked for', () => {
 
     await ask(world, 'C0SHARED01')
 
-    expect((await untilWhisper(world.slack, people.ada, /shared/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ada, /shared/)).text).toMatchInlineSnapshot(
       `"This channel is shared with another organisation (Slack Connect), and nobody may use this bot in one. Use a channel of this workspace alone."`,
     )
     await expectNothingAsked(world)
@@ -277,7 +277,7 @@ describe('where changes cannot be asked for', () => {
 
     await world.ben.click(card, 'Approve')
 
-    expect((await untilWhisper(world.slack, people.ben, /shared/)).text).toMatchInlineSnapshot(
+    expect((await untilShown(world.slack, people.ben, /shared/)).text).toMatchInlineSnapshot(
       `"This channel is shared with another organisation (Slack Connect), and nobody may use this bot in one. Use a channel of this workspace alone."`,
     )
     expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])

@@ -1,6 +1,6 @@
-import { createBot } from '../../src/bot.ts'
-import { takeConfig } from '../../src/config.ts'
-import { createLog } from '../../src/ops/log.ts'
+import { createBot } from '../../src/bot/bot.ts'
+import { takeConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/ops/log/log.ts'
 
 /** The bot as a process of its own, as talkative as it can be, and with short waits: what takes a minute takes a second. */
 const config = takeConfig(process.env)

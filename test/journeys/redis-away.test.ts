@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from './world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 test('while Redis is away every command and click is answered in words within 3 s, and when it is back the move goes on', async () => {
   const redis = await startRedis({ appendonly: true })
@@ -22,9 +22,9 @@ test('while Redis is away every command and click is answered in words within 3 
     world.chiara.command(`/infra ip move ${first.elasticIp.address} ${first.target.id}`, { channel: ops }),
     world.ben.click(waiting, 'Approve'),
   ])
-  await untilWhisper(world.slack, people.ada, /Elastic IPs/)
-  await untilWhisper(world.slack, people.chiara, /cannot reach my memory|is on .* already|is moving/)
-  const refused = await untilWhisper(world.slack, people.ben, /cannot reach my memory/)
+  await untilShown(world.slack, people.ada, /Elastic IPs/)
+  await untilShown(world.slack, people.chiara, /cannot reach my memory|is on .* already|is moving/)
+  const refused = await untilShown(world.slack, people.ben, /cannot reach my memory/)
   expect(Date.now() - asked).toBeLessThan(3_000)
   expect(refused.text).toMatchInlineSnapshot(
     `"I cannot reach my memory (Redis) just now. Try again in a minute: what went through all the same is not done twice. If it lasts, tell the people who run this bot."`,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World } from './world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 /** Short enough to see how something ends that did not take effect. */
 const impatient = { graceMs: 300, handoverMs: 45_000 }
@@ -134,7 +134,7 @@ describe('several of one name', () => {
     const [first, second] = [machine(world, 'preview-1'), machine(world, 'airflow-1')]
     world.accountApi.world.changeVirtualMachine(second.id, { name: 'preview-1' })
     await world.ada.command('/infra vm rename preview-1 "preview-eu-1"', { channel: ops })
-    return { world, first, second, choice: await untilWhisper(world.slack, people.ada, /Which one/) }
+    return { world, first, second, choice: await untilShown(world.slack, people.ada, /Which one/) }
   }
 
   test('are offered as a choice, and the chosen one goes on', async () => {
@@ -155,7 +155,7 @@ describe('several of one name', () => {
     expect(card.text).toContain(second.id)
     expect(card.text).not.toContain(first.id)
     expect(JSON.stringify(choice.blocks)).toContain(JSON.stringify(button))
-    const replaced = await untilWhisper(world.slack, people.ada, /Asked for/)
+    const replaced = await untilShown(world.slack, people.ada, /Asked for/)
     expect(replaced.ts).toBe(choice.ts)
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
@@ -168,7 +168,7 @@ describe('several of one name', () => {
 
     await world.ada.click(choice, 'rename-this-one', { blockId, action: { value: '{"id":7}' } })
 
-    await untilWhisper(world.slack, people.ada, /This button is out of date/)
+    await untilShown(world.slack, people.ada, /This button is out of date/)
     expect(world.slack.messages(ops)).toEqual([])
   })
 
@@ -181,7 +181,7 @@ describe('several of one name', () => {
 
     await world.ada.command('/infra vm rename twin preview-eu-1', { channel: ops })
 
-    const choice = await untilWhisper(world.slack, people.ada, /40 virtual machines/)
+    const choice = await untilShown(world.slack, people.ada, /40 virtual machines/)
     expect(choice.blocks?.filter((block) => block.accessory)).toHaveLength(30)
     expect(choice.text).toContain('10 more are not shown. Give the id of the one you mean: `/infra vm rename &lt;id&gt; preview-eu-1`.')
   })
@@ -201,7 +201,7 @@ describe('a rename that cannot be made', () => {
 
     await world.ada.command(`/infra vm rename ${words}`, { channel: ops })
 
-    await untilWhisper(world.slack, people.ada, refusal)
+    await untilShown(world.slack, people.ada, refusal)
     expect(world.slack.messages(ops)).toEqual([])
     expect(patches(world)).toEqual([])
   })
@@ -253,7 +253,7 @@ describe('a rename that cannot be made', () => {
     world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 1_000, kind: 'status', status: 503 })
 
     await world.ada.command('/infra vm rename preview-1 preview-eu-1', { channel: ops })
-    await untilWhisper(world.slack, people.ada, /problem of its own \(503\)/)
+    await untilShown(world.slack, people.ada, /problem of its own \(503\)/)
     await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
 
     const card = await untilCard(world.slack, /Waiting for approval/)

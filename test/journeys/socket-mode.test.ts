@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper } from './world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 test('over Socket Mode it is the same: asked, approved, followed and reported', async () => {
   const world = await startWorld({ socketMode: true })
   const { elasticIp, target } = world.accountApi.world.movable()
 
   await world.ada.command('/infra help', { channel: ops })
-  await untilWhisper(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can ask me/)
   await world.ada.command('/infra ip move', { channel: ops })
   const view = await world.slack.until(() => world.ada.topView())
   await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: target.id })
@@ -45,7 +45,7 @@ test('every envelope is acknowledged, also one that nothing listens to, and the 
 
   expect(answers).toEqual(anything.map(([, , answer]) => answer))
   await world.ada.command('/infra help', { channel: ops })
-  await untilWhisper(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can ask me/)
 })
 
 test('when Slack refreshes the connection, the bot is back by itself', async () => {
@@ -56,5 +56,5 @@ test('when Slack refreshes the connection, the bot is back by itself', async () 
   await world.slack.until(() => world.slack.sockets() > 0, { timeoutMs: 15_000 })
   await world.ada.command('/infra help', { channel: ops })
 
-  await untilWhisper(world.slack, people.ada, /What you can ask me/)
+  await untilShown(world.slack, people.ada, /What you can ask me/)
 }, 30_000)

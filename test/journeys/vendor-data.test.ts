@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { MovePhase } from '../sandbox/account-api/data/model.ts'
 import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilWhisper, type World, type WorldOptions } from './world.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 
 type Wire = { attributes: Record<string, unknown> }
 
@@ -103,7 +103,7 @@ test('servers of another site are refused by name, and not offered', async () =>
 
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.id}`, { channel: ops })
 
-  const refusal = await untilWhisper(world.slack, people.ada, /within its site/)
+  const refusal = await untilShown(world.slack, people.ada, /within its site/)
   expect(refusal.text).toContain(`${target.hostname} is in site ${target.site}`)
 })
 

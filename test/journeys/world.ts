@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { inject, onTestFinished } from 'vitest'
-import { createBot } from '../../src/bot.ts'
-import { readConfig } from '../../src/config.ts'
+import { createBot } from '../../src/bot/bot.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { type Timings, usualTimings } from '../../src/domain/timings.ts'
-import { createLog } from '../../src/ops/log.ts'
+import { createLog } from '../../src/ops/log/log.ts'
 import { type AccountApi, type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
@@ -97,9 +97,11 @@ export function untilCard(slack: Slack, fits: RegExp, channel = ops) {
   })
 }
 
-/** The newest whisper to a person, once there is one whose text fits. */
-export function untilWhisper(slack: Slack, userId: string, fits: RegExp) {
-  return slack.until(() => slack.ephemerals(userId).findLast((message) => fits.test(message.text)), { what: `a whisper like ${fits}` })
+/** The newest ephemeral message to a person, once there is one whose text fits. */
+export function untilShown(slack: Slack, userId: string, fits: RegExp) {
+  return slack.until(() => slack.ephemerals(userId).findLast((message) => fits.test(message.text)), {
+    what: `an ephemeral message like ${fits}`,
+  })
 }
 
 /** The thread below a card, once one of its messages fits. */

@@ -200,7 +200,7 @@ export function change(group: Group, person: Name): Command {
 
 /** Newer ones rather than older ones: they are more alive. */
 function pick({ requests }: Model, number: number, prefer: PressOptions['prefer']): ModelRequest {
-  const preferred = requests.filter(({ state }) => state === prefer || (prefer === 'following' && state === 'started'))
+  const preferred = requests.filter(({ state }) => state === prefer || (prefer === 'tracking' && state === 'started'))
   const among = preferred.length > 0 ? preferred : requests
   const found = among.at(-1 - (number % Math.min(among.length, 4)))
   if (!found) throw new Error('there is no request')

@@ -18,7 +18,7 @@ export function arrive(number: number): Command {
       for (const one of same) await settleDown(session, one)
       session.accountApi.world.endMove(elasticIpId)
       for (const one of same) {
-        if (one.state !== 'following') continue
+        if (one.state !== 'tracking') continue
         await settleDown(session, one)
         await checkTold(session, one)
       }

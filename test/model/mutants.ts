@@ -1,18 +1,18 @@
 import { WebClient } from '@slack/web-api'
 import { createAccountApi } from '../../src/account-api/client.ts'
-import type { Bot } from '../../src/bot.ts'
-import { type Access, createAccess } from '../../src/changes/access.ts'
-import { counted } from '../../src/changes/answers.ts'
-import { belongsTo, cardButtons, readButton } from '../../src/changes/buttons.ts'
-import { createCatalog } from '../../src/changes/catalog.ts'
-import { createDecide } from '../../src/changes/decide.ts'
-import type { Store } from '../../src/changes/store.ts'
+import type { Bot } from '../../src/bot/bot.ts'
+import { readPolicy } from '../../src/config/policy-file.ts'
 import { Secret } from '../../src/domain/secret.ts'
 import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
 import { createRenameChange } from '../../src/features/rename-virtual-machine/change.ts'
-import { readPolicy } from '../../src/policy-file.ts'
-import { createDirectory } from '../../src/slack/directory.ts'
-import { notice } from '../../src/slack/notice.ts'
+import { createCatalog } from '../../src/requests/catalog.ts'
+import { type Access, createAccess } from '../../src/requests/lifecycle/access.ts'
+import { createDecide } from '../../src/requests/lifecycle/decide.ts'
+import { belongsTo, cardButtons, readButton } from '../../src/requests/messages/buttons.ts'
+import { counted } from '../../src/requests/messages/refusals.ts'
+import type { Store } from '../../src/requests/store/store.ts'
+import { notice } from '../../src/slack/blocks/notice.ts'
+import { createDirectory } from '../../src/slack/people/directory.ts'
 import { openRecords } from '../journeys/records.ts'
 import type { World } from '../journeys/world.ts'
 import { ask, type Command, change, press } from './commands.ts'
@@ -46,7 +46,8 @@ export const mutants: Record<string, Mutant> = {
   'a bot that overwrites what was approved at the same moment': {
     mutate: replaceApprove(undefined, (store) => ({
       ...store,
-      transition: (request, { unmoved: _, ...step }) => store.transition(request, step),
+      // As if the record were still as it was read.
+      take: async (request, name, data, token) => store.take((await store.find(request.id)) ?? request, name, data, token),
     })),
     commands: Array.from({ length: 10 }, (_, number) => [
       ask('ip.move', number, ['ada']),
@@ -87,7 +88,7 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
         request && belongsTo(button, request) && click.messageTs === request.cardTs && click.origin.userId !== request.origin.userId
       if (!isPlain) return typeof real === 'function' ? real(click) : undefined
       const { missing, needed } = await decide.approve(request, click.origin)
-      if (missing > 0) await click.answer.whisper(notice(counted({ missing, needed })))
+      if (missing > 0) await click.answer.ephemeral(notice(counted({ missing, needed })))
     }
   }
 }

@@ -35,7 +35,7 @@ const somePresses = fc.oneof(
     .map((people) => people.map((person, replica): PlannedPress => ({ person, button: 'approve', replica }))),
 )
 const someOptions: fc.Arbitrary<PressOptions> = fc.record({
-  prefer: fc.constantFrom('waiting', 'waiting', 'following', 'unwatched', undefined),
+  prefer: fc.constantFrom('waiting', 'waiting', 'tracking', 'untracked', undefined),
   settled: fc.boolean(),
   timePasses: fc.nat(9).map((one) => one === 0),
   submits: fc.boolean(),

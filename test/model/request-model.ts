@@ -9,8 +9,8 @@ export interface ModelRequest {
   kind: 'ip.move' | 'vm.rename'
   resource: string
   by: Name
-  /** `started`: approved, and on its way to `following` or `done`, which nobody decides. */
-  state: 'waiting' | 'started' | 'following' | 'done' | 'not-started' | 'rejected' | 'withdrawn' | 'expired' | 'unwatched'
+  /** `started`: approved, and on its way to `tracking` or `done`, which nobody decides. */
+  state: 'waiting' | 'started' | 'tracking' | 'done' | 'not-started' | 'rejected' | 'withdrawn' | 'expired' | 'untracked'
   approvals: Name[]
   decidedBy: Name | undefined
   /** Its time is over, so that whoever comes next may find it expired. */
@@ -107,7 +107,7 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
       return mayDecide || person === request.by ? stop(request) : stays('denied:approver')
     case 'watch':
       if (!mayDecide && person !== request.by) return stays('denied:approver')
-      if (request.state !== 'unwatched') return late(request)
+      if (request.state !== 'untracked') return late(request)
       return request.isTakenOver ? stays('taken over') : [{ answer: 'effect', next: { ...request, state: 'started' } }]
   }
 }
@@ -117,7 +117,7 @@ export function mayAsk(kind: ModelRequest['kind'], person: Name): boolean {
 }
 
 export function isOpen({ state }: ModelRequest): boolean {
-  return state === 'waiting' || state === 'started' || state === 'following'
+  return state === 'waiting' || state === 'started' || state === 'tracking'
 }
 
 /** Those who may approve a move are on call; those who may approve a rename are on call, or look after security. */
@@ -149,8 +149,8 @@ function approveOwn(request: ModelRequest, { oncall }: Members): Outcome[] {
 }
 
 function stop(request: ModelRequest): Outcome[] {
-  const stopped: Outcome = { answer: 'effect', next: { ...request, state: 'unwatched' } }
-  if (request.state === 'following') return [stopped]
+  const stopped: Outcome = { answer: 'effect', next: { ...request, state: 'untracked' } }
+  if (request.state === 'tracking') return [stopped]
   return request.state === 'started' && request.kind === 'ip.move' ? [...late(request), stopped] : late(request)
 }
 

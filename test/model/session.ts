@@ -1,6 +1,6 @@
-import type { Bot } from '../../src/bot.ts'
-import { buttonValue, cardButtons } from '../../src/changes/buttons.ts'
+import type { Bot } from '../../src/bot/bot.ts'
 import type { Request } from '../../src/domain/request.ts'
+import { buttonValue, cardButtons } from '../../src/requests/messages/buttons.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { cardOf, openRecords } from '../journeys/records.ts'
 import { ops, startWorld } from '../journeys/world.ts'
@@ -93,9 +93,9 @@ export async function startSession(mutate: Mutate = () => {}) {
 
   /** Everything that a person was told since it was last looked, as words. */
   function takeWords(person: Name): string[] {
-    const whispers = slack.ephemerals(ids[person])
-    for (const { channel, ts } of whispers) slack.removeMessage(channel, ts)
-    return whispers.map(({ text }) => text).filter((text) => !interim(text))
+    const ephemerals = slack.ephemerals(ids[person])
+    for (const { channel, ts } of ephemerals) slack.removeMessage(channel, ts)
+    return ephemerals.map(({ text }) => text).filter((text) => !interim(text))
   }
 
   /** Waits for as many refusals, each in words or in the place of one of these forms. What was served has been told before its handler ended. */

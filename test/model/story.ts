@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../src/domain/audit-entry.ts'
+import type { AuditEntry } from '../../src/audit/entry.ts'
 import { isGenuine } from '../../src/domain/payload.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { ops } from '../journeys/world.ts'
@@ -24,14 +24,14 @@ export interface Model {
 
 const recordStates: Record<ModelRequest['state'], Request['state'][]> = {
   waiting: ['waiting'],
-  started: ['approved', 'starting', 'following', 'done'],
-  following: ['following'],
+  started: ['approved', 'starting', 'tracking', 'done'],
+  tracking: ['tracking'],
   done: ['done'],
   'not-started': ['not-started'],
   rejected: ['rejected'],
   withdrawn: ['withdrawn'],
   expired: ['expired'],
-  unwatched: ['unwatched'],
+  untracked: ['untracked'],
 }
 
 /** Whether a record is as the model says. */
@@ -91,7 +91,7 @@ export async function checkAudit({ records }: Session, { requests, refusals, uns
     const [decision] = decisions
     if (request.decidedBy && decision?.by !== ids[request.decidedBy])
       throw new Error(`decided by ${request.decidedBy}, but the audit says\n${story}`)
-    const approvers = own.filter(({ act }) => act === 'approve').map(({ by }) => nameOf(by))
+    const approvers = own.filter(({ act }) => act === 'approve' || act === 'count-approval').map(({ by }) => nameOf(by))
     if (approvers.join() !== request.approvals.join()) throw new Error(`approved by ${request.approvals}, but the audit says\n${story}`)
     checkSending(own, story)
   }

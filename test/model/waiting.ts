@@ -21,7 +21,7 @@ export async function untilRecord(
   for (;;) {
     const record = await records.find(id)
     if (fit(record)) return record
-    const isStuck = !['waiting', 'approved', 'starting', 'following'].includes(record.state)
+    const isStuck = !['waiting', 'approved', 'starting', 'tracking'].includes(record.state)
     if (isStuck || Date.now() > start + longestMs)
       throw new Error(`${fault}: ${JSON.stringify(record)}, due in ${await dueInMs(records, id)} ms`)
     if (Date.now() > heldSince + heldMs) {
@@ -38,19 +38,19 @@ async function dueInMs({ redis, keys, store }: Session['records'], id: string): 
 
 /** Waits until what was approved is as far as it gets by itself: not to be left alone is part of the bargain. */
 export async function settleDown(session: Session, request: ModelRequest): Promise<void> {
-  if (request.state !== 'started' && request.state !== 'following') return
+  if (request.state !== 'started' && request.state !== 'tracking') return
   const elasticIpId = request.resource.split(':')[1] ?? ''
   const isUnderWay = () => request.kind === 'ip.move' && session.accountApi.world.elasticIp(elasticIpId)?.status === 'moving'
   const { state } = await untilRecord(
     session,
     request,
     ({ state }) =>
-      (state === 'following' && isUnderWay()) ||
+      (state === 'tracking' && isUnderWay()) ||
       state === 'done' ||
       (state === 'not-started' && request.state === 'started' && request.mayBeLost),
     'a request that was approved is left alone',
   )
-  request.state = state === 'done' || state === 'not-started' ? state : 'following'
+  request.state = state === 'done' || state === 'not-started' ? state : 'tracking'
   request.mayBeLost = false
 }
 

@@ -13,6 +13,13 @@ function portOf(value: string): number {
   return fail(`SANDBOX_PORT must be a port from 0 (any free one) to 65535, not "${value}".`)
 }
 
+/** Where a debugger finds the bot; undefined where nobody wants one. */
+function inspectPortOf(value: string | undefined): number | undefined {
+  if (value === undefined || value === '') return undefined
+  if (/^\d{1,5}$/.test(value) && Number(value) > 0 && Number(value) <= 65_535) return Number(value)
+  return fail(`SANDBOX_INSPECT must be a port from 1 to 65535, not "${value}".`)
+}
+
 function transportOf(value: string): 'http' | 'socket' {
   if (value === 'http' || value === 'socket') return value
   return fail(`SANDBOX_TRANSPORT must be http or socket, not "${value}".`)
@@ -27,6 +34,7 @@ function startFailure(error: unknown): string {
 }
 
 const port = portOf(process.env.SANDBOX_PORT ?? '4000')
+const inspectPort = inspectPortOf(process.env.SANDBOX_INSPECT)
 const transport = transportOf(process.env.SANDBOX_TRANSPORT ?? 'http')
 
 let sandbox: Sandbox | undefined
@@ -52,6 +60,7 @@ try {
   sandbox = await startSandbox({
     port,
     transport,
+    ...(inspectPort === undefined ? {} : { env: { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}` } }),
     // What it writes before it is ready is in the error when it does not start.
     botOutput: (line) => sandbox && say(`bot │ ${readableLine(line)}`),
     botEnded: (how) => {
@@ -72,3 +81,6 @@ You are Ada, who asks for changes: type /infra ip move and press Enter. Then swi
 top right, and approve it. It is all invented and stays on this machine (Slack by ${transport === 'socket' ? 'Socket Mode' : 'HTTP'}).
 Ctrl+C ends everything.
 `)
+if (inspectPort !== undefined) {
+  say(`Debugger of the bot: 127.0.0.1:${inspectPort}. Its Redis: ${sandbox.redis.url}, keys {${sandbox.redisPrefix}}:*\n`)
+}

@@ -47,6 +47,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
     closing.push(watchdog.end)
 
     const [port, opsPort] = [await freePort(), await freePort()]
+    // In a Redis that was there before, nothing of an earlier sandbox is found.
+    const redisPrefix = `sandbox-${randomBytes(4).toString('hex')}`
     slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
     const bot = createBotProcess({
       opsPort,
@@ -60,8 +62,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
         INFRA_API_URL: accountApi.url,
         INFRA_API_KEY: accountApi.key,
         REDIS_URL: redis.url,
-        // In a Redis that was there before, nothing of an earlier sandbox is found.
-        REDIS_PREFIX: `sandbox-${randomBytes(4).toString('hex')}`,
+        REDIS_PREFIX: redisPrefix,
         PORT: String(port),
         OPS_PORT: String(opsPort),
         APPROVERS: 'S0ONCALL01',
@@ -74,7 +75,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     })
     closing.push(() => bot.kill('SIGTERM'))
     await bot.start()
-    return { url: slack.url, slack, accountApi, redis, bot, close }
+    return { url: slack.url, slack, accountApi, redis, redisPrefix, bot, close }
   } catch (error) {
     await close()
     throw error

@@ -1,4 +1,4 @@
-import type { Mrkdwn } from '../../slack/text.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 import { isUnanswered, type SetupFacts } from './facts.ts'
 import * as say from './messages.ts'
 import { troubleOf } from './unreachable.ts'
@@ -110,7 +110,7 @@ function channels({ channels: all }: SetupFacts): Finding[] {
     if (alike.has(key)) continue
     const ids = all.filter((other) => JSON.stringify(other.membership) === key).map(({ id }) => id)
     if (isUnanswered(membership)) alike.set(key, unknown(what, say.channels.untold(ids, membership.unanswered)))
-    else if (membership.is === 'untold') alike.set(key, unknown(what, say.channels.untold(ids, membership.why)))
+    else if (membership.is === 'unreadable') alike.set(key, unknown(what, say.channels.untold(ids, membership.why)))
     else if (membership.is === 'absent') alike.set(key, wrong(what, say.channels.absent(ids), say.channels.mendAbsent))
     else if (membership.is === 'archived') alike.set(key, wrong(what, say.channels.archived(ids), say.channels.mendArchived))
     else alike.set(key, ok(what, say.channels.member(ids)))

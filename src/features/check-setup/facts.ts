@@ -1,4 +1,4 @@
-import type { GroupReading, Membership, SlackReading } from '../../slack/setup-probe.ts'
+import type { ChannelMembership, GroupReading, SlackReading } from '../../slack/web-api/setup-probe.ts'
 
 /** What could not be found out, and why. */
 export interface Unanswered {
@@ -14,7 +14,7 @@ export interface SetupFacts {
   /** What Slack said when the asker's Home tab was shown. */
   home: 'shown' | { refused: string } | Unanswered
   lastHeardMs: { click: number | undefined; options: number | undefined } | Unanswered
-  channels: { id: string; membership: Membership | Unanswered }[]
+  channels: { id: string; membership: ChannelMembership | Unanswered }[]
   /** `decides`: somebody may ask or approve by being in it; otherwise cards only mention it. */
   groups: { id: string; decides: boolean; reading: GroupReading | Unanswered }[]
   redis: { faults: string[] } | { silent: string } | Unanswered

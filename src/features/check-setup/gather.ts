@@ -1,13 +1,13 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import type { Access } from '../../changes/access.ts'
-import type { LastHeard } from '../../changes/last-heard.ts'
-import type { Store } from '../../changes/store.ts'
 import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused, StoreUnavailableError } from '../../domain/errors.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { approversOf, type PolicyRule } from '../../domain/policy.ts'
-import type { GroupReading, SetupProbe } from '../../slack/setup-probe.ts'
+import type { LastHeard } from '../../requests/interactions/last-heard.ts'
+import type { Access } from '../../requests/lifecycle/access.ts'
+import type { Store } from '../../requests/store/store.ts'
+import type { GroupReading, SetupProbe } from '../../slack/web-api/setup-probe.ts'
 import type { AccountApiReading, SetupFacts, Unanswered } from './facts.ts'
-import { look, lookMs, storeProblem } from './look.ts'
+import { look, lookMs } from './look.ts'
 
 /** Workers say every 5 s that they are at work. */
 const workerSeenMs = 15_000
@@ -59,7 +59,7 @@ export function createGather(parts: GatherParts) {
     try {
       return { faults: await redisFaults() }
     } catch (error) {
-      if (error instanceof StoreUnavailableError && storeProblem(error) === undefined) return { silent: 'no answer' }
+      if (error instanceof StoreUnavailableError && error.code === undefined) return { silent: 'no answer' }
       throw error
     }
   }
@@ -71,8 +71,7 @@ export function createGather(parts: GatherParts) {
       const own = keys.find(({ tokenLastSlice }) => tokenLastSlice === ownLastSlice)
       return { is: 'answers', known: own !== undefined, name: own?.name, readOnly: own?.readOnly }
     } catch (error) {
-      if (error instanceof ApiUnreachableError)
-        return { is: 'unreachable', problem: /\(([^()]*)\)$/.exec(error.message)?.[1] ?? 'no answer' }
+      if (error instanceof ApiUnreachableError) return { is: 'unreachable', problem: error.problem }
       if (isFeatureMissing(error)) return { is: 'lacks-feature' }
       if (!(error instanceof ApiError)) throw error
       return { is: isKeyRefused(error) ? 'rejects' : 'fails', status: error.status }

@@ -1,6 +1,6 @@
-import { option } from '../../slack/blocks.ts'
-import type { Click } from '../../slack/interaction.ts'
-import { notice } from '../../slack/notice.ts'
+import { option } from '../../slack/blocks/inputs.ts'
+import { notice } from '../../slack/blocks/notice.ts'
+import type { Click } from '../../slack/commands/handlers.ts'
 import type { Feature } from '../feature.ts'
 import { diagnose } from './diagnose.ts'
 import { createGather, type GatherParts } from './gather.ts'
@@ -12,11 +12,11 @@ export function checkSetup(parts: GatherParts): Feature {
   const gather = createGather(parts)
 
   async function buttonWorks({ answer }: Click): Promise<void> {
-    await answer.whisper(notice(tests.buttonWorks))
+    await answer.ephemeral(notice(tests.buttonWorks))
   }
 
   async function pickerWorks({ answer }: Click): Promise<void> {
-    await answer.whisper(notice(tests.pickerWorks))
+    await answer.ephemeral(notice(tests.pickerWorks))
   }
 
   return {
@@ -27,9 +27,9 @@ export function checkSetup(parts: GatherParts): Feature {
         summary: 'Checks how everything is set up: Slack, Redis, the account API and the workers, each line ok or what to do.',
         example: '',
         need: 'read',
-        run: async ({ asked }) => {
-          const facts = await gather(asked.origin)
-          await asked.answer.whisper(report(facts.bot, diagnose(facts)))
+        run: async ({ slashCommand }) => {
+          const facts = await gather(slashCommand.origin)
+          await slashCommand.answer.ephemeral(report(facts.bot, diagnose(facts)))
         },
       },
     ],

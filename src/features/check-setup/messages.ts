@@ -1,5 +1,5 @@
 import { formatDuration } from '../../domain/duration.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, userGroupMention } from '../../slack/text.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, userGroupMention } from '../../slack/text/text.ts'
 import type { Trouble } from './unreachable.ts'
 
 /** What stands at the beginning of each line. */

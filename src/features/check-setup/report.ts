@@ -1,8 +1,10 @@
 import type { KnownBlock } from '@slack/web-api'
-import { actions, button, context, externalSelect, limitBlocks, message, wholeSection } from '../../slack/blocks.ts'
-import { mostCharacters } from '../../slack/characters.ts'
-import type { Message } from '../../slack/messenger.ts'
-import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import { actions, button, context, wholeSection } from '../../slack/blocks/blocks.ts'
+import { externalSelect } from '../../slack/blocks/inputs.ts'
+import { limitBlocks, message } from '../../slack/blocks/message.ts'
+import { mostCharacters } from '../../slack/text/characters.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Finding } from './diagnose.ts'
 import { heading, testIds, tests } from './messages.ts'
 
@@ -10,7 +12,7 @@ const order = { wrong: 0, unknown: 1, ok: 2 } as const
 const signs = { wrong: ':x:', unknown: ':grey_question:', ok: ':white_check_mark:' } as const
 
 // Two blocks of a message, and their words, are for what can be tried.
-const limits = { most: 48, tables: 0, characters: mostCharacters - 100 } as const
+const limits = { most: 48, characters: mostCharacters - 100 } as const
 
 /** What the doctor says: what is wrong first; below it two things to try, which prove that clicks and pickers arrive. Pure. */
 export function report(bot: string, findings: Finding[]): Message {

@@ -1,14 +1,14 @@
 import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
-import { type Ask, requestIdFor } from '../../changes/ask.ts'
-import { askedWords } from '../../changes/asked-words.ts'
 import { parseAllowedAddresses } from '../../domain/allowed-addresses.ts'
 import { isKeyLabel, labelOf, uniqueKeyName } from '../../domain/api-key-name.ts'
 import { UserError } from '../../domain/errors.ts'
-import type { CommandCall } from '../../slack/commands.ts'
+import { type Ask, requestIdFor } from '../../requests/lifecycle/submit.ts'
+import { askedWords } from '../../requests/messages/submitted.ts'
+import type { CommandCall } from '../../slack/commands/commands.ts'
+import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { toUserWords } from '../../slack/errors.ts'
-import type { Submission, SubmissionAnswer } from '../../slack/interaction.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 import { createNewKeyChange, NewKey } from './change.ts'
 import { keyForm, keyModal } from './modal.ts'
@@ -27,7 +27,7 @@ export function createApiKey({ accountApi, ask }: CreateApiKeyParts): Feature {
   async function run(call: CommandCall): Promise<void> {
     const label = call.args.join(' ')
     if (!isKeyLabel(label)) throw new UserError(nameRule)
-    const { origin, deliveryKey } = call.asked
+    const { origin, deliveryKey } = call.slashCommand
     const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: true, allowedIps: [] }
     await call.say(askedWords(await ask({ change, input, origin, reason: undefined, deliveryKey })))
   }

@@ -1,8 +1,8 @@
 import type { ModalView } from '@slack/web-api'
-import { input, option, plainTextInput, wholeSection } from '../../slack/blocks.ts'
-import { radioButtons } from '../../slack/choices.ts'
-import { modal } from '../../slack/modal.ts'
-import type { Mrkdwn } from '../../slack/text.ts'
+import { wholeSection } from '../../slack/blocks/blocks.ts'
+import { input, option, plainTextInput, radioButtons } from '../../slack/blocks/inputs.ts'
+import { modal } from '../../slack/blocks/modal.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const keyForm = {
   callbackId: 'create-api-key',

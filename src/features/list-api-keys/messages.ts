@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../domain/api-key.ts'
 import { askedForBy, remarksOn } from '../../domain/api-key-name.ts'
-import type { Listing } from '../../slack/listing.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 /** What deserves a look comes first, then the latest. Pure. */
 export function apiKeyListing(keys: ApiKey[], words: string[], now: number): Listing {

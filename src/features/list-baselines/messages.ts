@@ -1,6 +1,6 @@
 import type { Baseline, DiskGroup } from '../../domain/baseline.ts'
-import type { Listing } from '../../slack/listing.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** Pure. */
 export function baselineListing(all: Baseline[], words: string[]): Listing {

@@ -1,7 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import type { Listing } from '../../slack/listing.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 
 /** `/infra ip list`: the Elastic IPs of the account. */

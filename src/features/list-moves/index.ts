@@ -1,9 +1,9 @@
-import type { Catalog } from '../../changes/catalog.ts'
-import type { Store } from '../../changes/store.ts'
-import { stateWords, timeApproved, timeTaken } from '../../changes/words.ts'
 import { isOpen, type Outline, type Request } from '../../domain/request.ts'
-import type { Listing } from '../../slack/listing.ts'
-import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
+import type { Catalog } from '../../requests/catalog.ts'
+import { stateWords, timeApproved, timeTaken } from '../../requests/messages/words.ts'
+import type { Store } from '../../requests/store/store.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 
 /** So many of those in flight, and of those that wait, are listed: more than anybody turns pages through. */

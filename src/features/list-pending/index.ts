@@ -1,6 +1,6 @@
-import type { Access } from '../../changes/access.ts'
-import type { Store } from '../../changes/store.ts'
 import type { Outline } from '../../domain/request.ts'
+import type { Access } from '../../requests/lifecycle/access.ts'
+import type { Store } from '../../requests/store/store.ts'
 import type { Feature } from '../feature.ts'
 import { type Pending, pendingListing } from './messages.ts'
 
@@ -23,7 +23,7 @@ export function listPending({ store, access, linkTo }: ListPendingParts): Featur
         summary: 'Shows the requests that wait for an approval, and which of them you can decide.',
         example: '',
         need: 'read',
-        run: async ({ asked: { origin }, list }) => {
+        run: async ({ slashCommand: { origin }, list }) => {
           const waiting = (await store.open()).filter(waits)
           const read = await store.findMany(waiting.slice(0, mostShown).map(({ id }) => id))
           const rows = await Promise.all(

@@ -1,6 +1,6 @@
 import type { Request } from '../../domain/request.ts'
-import type { Listing } from '../../slack/listing.ts'
-import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quote } from '../../slack/text.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
 
 export interface Pending {
   request: Request
@@ -38,7 +38,7 @@ function row({ request, isMine, canDecide, missing, needed, link: address }: Pen
     ...(canDecide ? [mrkdwn`*you can decide it*`] : []),
     link(address, 'Open the card'),
   ]
-  const reason = request.reason ? mrkdwn`\nReason: ${quote(request.reason)}` : mrkdwn``
+  const reason = request.reason ? mrkdwn`\nReason: ${quotation(request.reason)}` : mrkdwn``
   return mrkdwn`${ownMark(mark)} *${request.sentence}*\n${joinMrkdwn(parts, '  ·  ')}${reason}`
 }
 

@@ -1,6 +1,6 @@
 import type { Plan, PlanRegion } from '../../domain/plan.ts'
-import type { Listing } from '../../slack/listing.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { findOffers, type Measure, type PlanOffer, type PlanQuery, readQuery } from './query.ts'
 
 const orders: Record<Measure, string> = {

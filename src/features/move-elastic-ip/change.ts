@@ -33,9 +33,9 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     return checkMove(input, { elasticIp, target, assigned })
   }
 
-  async function run(input: MoveInput, _: MoveFacts, { onAnswer }: { onAnswer: OnAnswer }): Promise<'following'> {
+  async function run(input: MoveInput, _: MoveFacts, { onAnswer }: { onAnswer: OnAnswer }): Promise<'tracking'> {
     await accountApi.elasticIps.move(input.elasticIpId, input.serverId, { onAnswer })
-    return 'following'
+    return 'tracking'
   }
 
   /** A 404 may come from something in front of the account API: only a list that can be read, and does not have it, tells that it is gone. */

@@ -1,14 +1,14 @@
 import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import type { Ask } from '../../changes/ask.ts'
-import { askedWords } from '../../changes/asked-words.ts'
 import { MoveFacts, MoveInput } from '../../domain/elastic-ip-move.ts'
-import type { Command, CommandCall } from '../../slack/commands.ts'
+import type { Ask } from '../../requests/lifecycle/submit.ts'
+import { askedWords } from '../../requests/messages/submitted.ts'
+import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
+import type { Command, CommandCall } from '../../slack/commands/commands.ts'
+import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { Refusal, toUserWords } from '../../slack/errors.ts'
-import type { Submission, SubmissionAnswer } from '../../slack/interaction.ts'
-import { isChoice, keepChoice, preset } from '../../slack/picker.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 import { createMoveChange } from './change.ts'
 import { usage } from './messages.ts'
@@ -30,10 +30,11 @@ export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
+    const { origin, deliveryKey } = call.slashCommand
     const [elasticIp, server, ...rest] = call.args
-    if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(call.asked.origin.command))
+    if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(origin.command))
     const input = await resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
-    const outcome = await ask({ change, input, origin: call.asked.origin, reason: undefined, deliveryKey: call.asked.deliveryKey })
+    const outcome = await ask({ change, input, origin, reason: undefined, deliveryKey })
     await call.say(askedWords(outcome))
   }
 

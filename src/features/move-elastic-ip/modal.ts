@@ -1,8 +1,9 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
-import { externalSelect, input, plainTextInput, wholeSection } from '../../slack/blocks.ts'
-import type { Values } from '../../slack/interaction.ts'
-import { modal } from '../../slack/modal.ts'
-import type { Mrkdwn } from '../../slack/text.ts'
+import { wholeSection } from '../../slack/blocks/blocks.ts'
+import { externalSelect, input, plainTextInput } from '../../slack/blocks/inputs.ts'
+import { modal } from '../../slack/blocks/modal.ts'
+import type { Values } from '../../slack/commands/handlers.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const moveForm = {
   callbackId: 'move-elastic-ip',

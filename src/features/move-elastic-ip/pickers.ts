@@ -1,8 +1,8 @@
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { sameProject, sameSite } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
-import type { Choices } from '../../slack/interaction.ts'
-import { type Candidate, offer, placeOf } from '../../slack/picker.ts'
+import { type Candidate, offer, placeOf } from '../../slack/blocks/picker.ts'
+import type { Choices } from '../../slack/commands/handlers.ts'
 
 /** Pure. */
 export function elasticIpChoices(all: ElasticIp[], typed: string): Choices {

@@ -1,8 +1,8 @@
 import type { Inventory } from '../../account-api/inventory.ts'
-import type { Choices, Click, OptionsQuery } from '../../slack/interaction.ts'
-import { readMetadata, writeMetadata } from '../../slack/payloads.ts'
-import { isChoice, keepChoice } from '../../slack/picker.ts'
-import { inTime } from '../../slack/prompt-answer.ts'
+import { within } from '../../domain/within.ts'
+import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
+import type { Choices, Click, OptionsQuery } from '../../slack/commands/handlers.ts'
+import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { moveForm, moveModal, serverBlockFor, serverBlockIn } from './modal.ts'
 import { isWithinReach, serverChoices } from './pickers.ts'
 
@@ -41,7 +41,7 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
 
   /** By the lists that were picked from. Where they are not at hand any more, the server is chosen anew. */
   async function canGo(elasticIpId: string | undefined, serverId: string | undefined): Promise<boolean> {
-    const lists = await inTime(Promise.all([inventory.elasticIps(), inventory.servers()]), 1_000).catch(() => undefined)
+    const lists = await within(1_000, Promise.all([inventory.elasticIps(), inventory.servers()])).catch(() => undefined)
     if (lists?.is !== 'ready') return false
     const [elasticIps, servers] = lists.value
     const elasticIp = elasticIps.find(({ id }) => id === elasticIpId)

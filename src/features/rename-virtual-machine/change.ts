@@ -44,7 +44,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     describe: describeRename,
     run: async ({ virtualMachineId, name }, _, { onAnswer }) => {
       const renamed = await accountApi.virtualMachines.rename(virtualMachineId, name, { onAnswer })
-      return renamed.name === name ? 'done' : 'following'
+      return renamed.name === name ? 'done' : 'tracking'
     },
     observe: async ({ virtualMachineId, name }, { oldName }, moment, { signal }) => {
       const seen = (await accountApi.virtualMachines.get(virtualMachineId, { signal }).catch(nothingIfAbsent)) ?? 'gone'

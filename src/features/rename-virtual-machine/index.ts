@@ -1,15 +1,15 @@
 import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import type { Ask } from '../../changes/ask.ts'
-import { askedWords } from '../../changes/asked-words.ts'
-import type { Command, CommandCall } from '../../slack/commands.ts'
+import type { Ask } from '../../requests/lifecycle/submit.ts'
+import { askedWords } from '../../requests/messages/submitted.ts'
+import { notice } from '../../slack/blocks/notice.ts'
+import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
+import type { Command, CommandCall } from '../../slack/commands/commands.ts'
+import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { Refusal, toUserWords } from '../../slack/errors.ts'
-import type { Click, Submission, SubmissionAnswer } from '../../slack/interaction.ts'
-import { notice } from '../../slack/notice.ts'
-import { readJson } from '../../slack/payloads.ts'
-import { isChoice, keepChoice } from '../../slack/picker.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import { readJson } from '../../slack/receive/payloads.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 import { createRenameChange, NameRefusal, RenameFacts, RenameInput, refuseBadName } from './change.ts'
 import { RenameButton, renameThisOne, usage, whichOne } from './messages.ts'
@@ -27,13 +27,13 @@ interface RenameParts {
 export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
 
-  async function run({ args, asked, say }: CommandCall): Promise<void> {
-    const { origin, deliveryKey, answer } = asked
+  async function run({ args, slashCommand, say }: CommandCall): Promise<void> {
+    const { origin, deliveryKey, answer } = slashCommand
     const [typed, name, ...rest] = args
     if (typed === undefined || name === undefined || rest.length > 0) throw new Refusal(usage(origin.command))
     refuseBadName(name)
     const found = await createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
-    if (found.is === 'several') return answer.whisper(whichOne(found.machines, { typed, name, command: origin.command }))
+    if (found.is === 'several') return answer.ephemeral(whichOne(found.machines, { typed, name, command: origin.command }))
     await say(askedWords(await ask({ change, input: { virtualMachineId: found.id, name }, origin, reason: undefined, deliveryKey })))
   }
 

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
-import { button, message, sectionWithButton, wholeSection } from '../../slack/blocks.ts'
-import type { Message } from '../../slack/messenger.ts'
-import { placeOf } from '../../slack/picker.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import { button, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
+import { message } from '../../slack/blocks/message.ts'
+import { placeOf } from '../../slack/blocks/picker.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Message } from '../../slack/web-api/messenger.ts'
 
 export const renameThisOne = 'rename-this-one'
 

@@ -1,7 +1,8 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
-import { externalSelect, input, plainTextInput, wholeSection } from '../../slack/blocks.ts'
-import { modal } from '../../slack/modal.ts'
-import type { Mrkdwn } from '../../slack/text.ts'
+import { wholeSection } from '../../slack/blocks/blocks.ts'
+import { externalSelect, input, plainTextInput } from '../../slack/blocks/inputs.ts'
+import { modal } from '../../slack/blocks/modal.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 
 export const renameForm = {
   callbackId: 'rename-virtual-machine',

@@ -1,7 +1,7 @@
 import type { PlainTextOption } from '@slack/web-api'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
-import type { Choices } from '../../slack/interaction.ts'
-import { type Candidate, offer, placeOf, preset } from '../../slack/picker.ts'
+import { type Candidate, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
+import type { Choices } from '../../slack/commands/handlers.ts'
 
 type Pickable = Pick<VirtualMachine, 'id' | 'name' | 'primaryIpv4' | 'project' | 'site'>
 

@@ -1,11 +1,11 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import type { Ask } from '../../changes/ask.ts'
-import { askedWords } from '../../changes/asked-words.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
 import { findKeys } from '../../domain/api-key-name.ts'
 import type { Change } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
-import type { Command, CommandCall } from '../../slack/commands.ts'
+import type { Ask } from '../../requests/lifecycle/submit.ts'
+import { askedWords } from '../../requests/messages/submitted.ts'
+import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Feature } from '../feature.ts'
 import { createRevokeChange, createRotateChange, type KeyFacts, type KeyInput } from './changes.ts'
 
@@ -21,7 +21,7 @@ export function rotateRevokeApiKey({ accountApi, ask, ownLastSlice }: RotateRevo
   const revoke = createRevokeChange({ accountApi, ownLastSlice })
 
   function command(verb: 'rotate' | 'revoke', summary: string, change: Change<KeyInput, KeyFacts>): Command {
-    async function run({ args, asked: { origin, deliveryKey }, say }: CommandCall): Promise<void> {
+    async function run({ args, slashCommand: { origin, deliveryKey }, say }: CommandCall): Promise<void> {
       if (args.length === 0)
         throw new UserError(
           `Which key? Give its name or id: ${origin.command} keys ${verb} <key>. ${origin.command} keys shows all of them.`,

@@ -1,7 +1,8 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
+import type { AuditEntry } from '../../audit/entry.ts'
 import type { AccountEvent } from '../../domain/account-event.ts'
-import type { AuditEntry } from '../../domain/audit-entry.ts'
+import { withinOr } from '../../domain/within.ts'
 import { toUserMessage } from '../../slack/errors.ts'
 import { madeIdOf, targetIdOf } from './judge-events.ts'
 
@@ -50,7 +51,7 @@ export function createBeside({ accountApi, inventory }: BesideParts) {
   /** What the words name on the account, by address, name or id: somebody may ask about what the bot has never touched. */
   async function findThings(names: string[]): Promise<Thing[]> {
     if (names.length === 0) return []
-    const [elasticIps, machines] = await Promise.all([inTime(inventory.elasticIps()), inTime(inventory.virtualMachines())])
+    const [elasticIps, machines] = await Promise.all([soon(inventory.elasticIps()), soon(inventory.virtualMachines())])
     const found = [
       ...elasticIps
         .filter(({ id, address }) => names.some((name) => name === id || name === address))
@@ -98,10 +99,10 @@ function named(targetId: string, name: string = targetId): Thing {
 }
 
 /** An account that does not answer names nothing. */
-async function inTime<T>(work: Promise<T[]>): Promise<T[]> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<T[]>((resolve) => {
-    timer = setTimeout(() => resolve([]), readMs / 2)
-  })
-  return Promise.race([work.catch(() => []), late]).finally(() => clearTimeout(timer))
+function soon<T>(work: Promise<T[]>): Promise<T[]> {
+  return withinOr(
+    readMs / 2,
+    work.catch(() => []),
+    [],
+  )
 }

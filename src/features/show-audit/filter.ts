@@ -1,7 +1,7 @@
-import type { AuditEntry } from '../../domain/audit-entry.ts'
-import { changeKinds } from '../../domain/change.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, userGroupMention } from '../../slack/text.ts'
-import { acts, wordsOfAct } from './messages.ts'
+import type { AuditEntry } from '../../audit/entry.ts'
+import { changeKinds } from '../../domain/change-kind.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, userGroupMention } from '../../slack/text/text.ts'
+import { typedActs, typedWordOf, wordsOfAct } from './messages.ts'
 
 export interface Filter {
   /** Whether all words fit. */
@@ -43,7 +43,7 @@ function readWord(word: string, me: string): Word {
   const lower = word.toLowerCase()
   if (lower === 'me') return { fits: ({ by }) => by === me, shown: mention(me) }
   if (changeKinds.some((kind) => kind === lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
-  if (Object.hasOwn(acts, lower)) return { fits: ({ act }) => act === lower, shown: code(lower) }
+  if (typedActs.has(lower)) return { fits: ({ act }) => act === lower || typedWordOf(act) === lower, shown: code(lower) }
   const holds = finder(lower)
   return { fits: (entry) => isOf(entry, word) || holds(textOf(entry)), shown: code(word), name: word }
 }

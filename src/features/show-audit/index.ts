@@ -1,7 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import type { Audit, Found } from '../../changes/audit.ts'
-import type { Listing } from '../../slack/listing.ts'
+import type { Audit, Found } from '../../audit/intake.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Feature } from '../feature.ts'
 import { type Beside, createBeside, type Thing, thingsOf } from './beside.ts'
 import { type Filter, readFilter } from './filter.ts'
@@ -61,7 +61,7 @@ export function showAudit({ audit, accountApi, inventory }: ShowAuditParts): Fea
           'Shows who asked for, approved, rejected and did what, newest first, and beside it what the account itself tells. Words filter by person, kind, address, name or id.',
         example: '203.0.113.10',
         need: 'read',
-        run: async (call) => call.list(await listingFor(call.args, call.asked.origin.userId)),
+        run: async (call) => call.list(await listingFor(call.args, call.slashCommand.origin.userId)),
       },
     ],
   }

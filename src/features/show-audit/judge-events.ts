@@ -1,6 +1,7 @@
+import type { AuditEntry } from '../../audit/entry.ts'
 import { type AccountEvent, mayChange, wordsOfAction } from '../../domain/account-event.ts'
-import type { AuditEntry } from '../../domain/audit-entry.ts'
-import type { ChangeKind } from '../../domain/change.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { StepName } from '../../requests/steps.ts'
 
 /** The account writes an event so long after the bot's own note at the most, or before it, where their clocks differ. */
 const latestMs = 2 * 60_000
@@ -15,8 +16,40 @@ const actionsOf: Record<ChangeKind, string[]> = {
   'key.revoke': ['delete', 'destroy', 'revoke', 'remove'],
 }
 
-/** The acts that tell of a write and of what came of it. */
-const writeActs = new Set(['send', 'accept', 'answer', 'end', 'end-again', 'restart'])
+/** Whether a step tells of a write, or of what came of it. */
+const tellsOfWrite: Record<StepName, boolean> = {
+  approve: false,
+  'count-approval': false,
+  exempt: false,
+  'break-glass': false,
+  reject: false,
+  withdraw: false,
+  'withdraw-key': false,
+  'remind-half': false,
+  'remind-last': false,
+  expire: false,
+  'expire-approved': false,
+  void: false,
+  drop: false,
+  send: true,
+  issue: true,
+  accept: true,
+  late: false,
+  finish: true,
+  fail: true,
+  'fail-begun': true,
+  supersede: true,
+  'not-start': true,
+  restart: true,
+  'correct-to-done': true,
+  'correct-to-failed': true,
+  'correct-to-superseded': true,
+  'correct-to-not-started': true,
+  'stop-tracking': false,
+  'track-again': false,
+}
+
+const writeActs = new Set(['answer', ...Object.entries(tellsOfWrite).flatMap(([name, tells]) => (tells ? [name] : []))])
 
 /** A write of the bot's own: of what, called how, noted when, and by which entry. */
 interface Write {
@@ -104,7 +137,7 @@ function writesOf(entries: AuditEntry[]): Write[] {
 
 /** None where the account said no, or where nothing came of it: whatever happened then was not this. */
 function writesOfRequest(entries: AuditEntry[]): Write[] {
-  const send = entries.find(({ act }) => act === 'send')
+  const send = entries.find(({ act }) => act === 'send' || act === 'issue')
   const actions = actionsOf[send?.kind as ChangeKind]
   const targetId = targetIdOf(send?.resource ?? '') ?? entries.map(madeIdOf).find((id) => id !== undefined)
   const outcome = entries.findLast((entry) => isEnd(entry) || entry.act === 'restart')
@@ -119,11 +152,24 @@ function writesOfRequest(entries: AuditEntry[]): Write[] {
   return [write, ...takenBack]
 }
 
-function isEnd({ act }: AuditEntry): boolean {
-  return act === 'end' || act === 'end-again'
+/** What came of a write, by the steps that say so. */
+const ends = new Set<string>([
+  'finish',
+  'fail',
+  'fail-begun',
+  'supersede',
+  'not-start',
+  'correct-to-done',
+  'correct-to-failed',
+  'correct-to-superseded',
+  'correct-to-not-started',
+] satisfies StepName[])
+
+function isEnd({ act }: Pick<AuditEntry, 'act'>): boolean {
+  return ends.has(act)
 }
 
 /** `elasticIps.move: 422 …`; a 408 and a 429 may come from something in front of the account. */
 function isRefusal({ act, result }: AuditEntry): boolean {
-  return (act === 'answer' || isEnd({ act } as AuditEntry)) && /^[\w.]+: 4(?!08|29)\d\d\b/.test(result ?? '')
+  return (act === 'answer' || isEnd({ act })) && /^[\w.]+: 4(?!08|29)\d\d\b/.test(result ?? '')
 }

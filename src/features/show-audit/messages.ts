@@ -1,5 +1,6 @@
-import type { AuditEntry } from '../../domain/audit-entry.ts'
-import { type ChangeKind, kindWords } from '../../domain/change.ts'
+import type { AuditEntry } from '../../audit/entry.ts'
+import { type ChangeKind, kindWords } from '../../domain/change-kind.ts'
+import type { StepName } from '../../requests/steps.ts'
 import {
   channelMention,
   code,
@@ -9,46 +10,59 @@ import {
   mention,
   mrkdwn,
   ownWords,
-  quote,
+  quotation,
   userGroupMention,
-} from '../../slack/text.ts'
+} from '../../slack/text/text.ts'
 import type { JudgedEvent } from './judge-events.ts'
 
 interface ActWords {
+  /** What a person types to find it: `/infra audit approve`. */
+  word: string
   mark: string
   words: string
 }
 
-/** Every act in words. Those of `end` go by the state that was entered. */
-export const acts: Record<string, ActWords> = {
-  ask: { mark: ':speech_balloon:', words: 'Asked for' },
-  discard: { mark: ':wastebasket:', words: 'Taken back before anybody saw it' },
-  approve: { mark: ':white_check_mark:', words: 'Approved' },
-  'break-glass': { mark: ':rotating_light:', words: 'Approved alone by who asked for it (break-glass)' },
-  reject: { mark: ':no_entry_sign:', words: 'Rejected' },
-  withdraw: { mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
-  expire: { mark: ':hourglass:', words: 'Expired' },
-  remind: { mark: ':bell:', words: 'Reminded the approvers' },
-  void: { mark: ':warning:', words: 'Void, because the account had changed' },
-  'give-up': { mark: ':white_circle:', words: 'Given up before anything was sent' },
-  send: { mark: ':arrow_forward:', words: 'Sent to the account' },
-  answer: { mark: ':arrow_backward:', words: 'The account answered' },
-  accept: { mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },
-  late: { mark: ':snail:', words: 'Takes longer than expected' },
-  restart: { mark: ':warning:', words: 'Started after all' },
-  end: { mark: ':white_circle:', words: 'Ended' },
-  'end-again': { mark: ':warning:', words: 'Corrected' },
-  'stop-watching': { mark: ':see_no_evil:', words: 'No longer followed' },
-  'watch-again': { mark: ':eyes:', words: 'Followed again' },
-  refused: { mark: ':no_entry:', words: 'Refused' },
-  unreadable: { mark: ':grey_question:', words: 'Something that cannot be read' },
+/** Every step in words. */
+const stepWords: Record<StepName, ActWords> = {
+  approve: { word: 'approve', mark: ':white_check_mark:', words: 'Approved' },
+  'count-approval': { word: 'approve', mark: ':white_check_mark:', words: 'Approved' },
+  exempt: { word: 'approve', mark: ':white_check_mark:', words: 'Needed no approval' },
+  'break-glass': { word: 'break-glass', mark: ':rotating_light:', words: 'Approved alone by who asked for it (break-glass)' },
+  reject: { word: 'reject', mark: ':no_entry_sign:', words: 'Rejected' },
+  withdraw: { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
+  'withdraw-key': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
+  expire: { word: 'expire', mark: ':hourglass:', words: 'Expired' },
+  'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
+  'remind-half': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },
+  'remind-last': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },
+  void: { word: 'void', mark: ':warning:', words: 'Void, because the account had changed' },
+  drop: { word: 'give-up', mark: ':white_circle:', words: 'Given up before anything was sent' },
+  send: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
+  issue: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
+  accept: { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },
+  late: { word: 'late', mark: ':snail:', words: 'Takes longer than expected' },
+  restart: { word: 'restart', mark: ':warning:', words: 'Started after all' },
+  finish: { word: 'end', mark: ':large_green_circle:', words: 'Done' },
+  fail: { word: 'end', mark: ':red_circle:', words: 'Failed' },
+  'fail-begun': { word: 'end', mark: ':red_circle:', words: 'Failed' },
+  supersede: { word: 'end', mark: ':white_circle:', words: 'Superseded by another change' },
+  'not-start': { word: 'end', mark: ':white_circle:', words: 'Not started' },
+  'correct-to-done': { word: 'correct', mark: ':warning:', words: 'Corrected: done' },
+  'correct-to-failed': { word: 'correct', mark: ':warning:', words: 'Corrected: failed' },
+  'correct-to-superseded': { word: 'correct', mark: ':warning:', words: 'Corrected: superseded by another change' },
+  'correct-to-not-started': { word: 'correct', mark: ':warning:', words: 'Corrected: not started' },
+  'stop-tracking': { word: 'stop-tracking', mark: ':see_no_evil:', words: 'No longer followed' },
+  'track-again': { word: 'track-again', mark: ':eyes:', words: 'Followed again' },
 }
 
-const ends: Record<string, ActWords> = {
-  done: { mark: ':large_green_circle:', words: 'Done' },
-  failed: { mark: ':red_circle:', words: 'Failed' },
-  'not-started': { mark: ':white_circle:', words: 'Not started' },
-  superseded: { mark: ':white_circle:', words: 'Superseded by another change' },
+/** What the audit notes besides steps, and every step. */
+export const acts: Record<string, ActWords> = {
+  request: { word: 'ask', mark: ':speech_balloon:', words: 'Asked for' },
+  discard: { word: 'discard', mark: ':wastebasket:', words: 'Taken back before anybody saw it' },
+  answer: { word: 'answer', mark: ':arrow_backward:', words: 'The account answered' },
+  refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
+  unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Something that cannot be read' },
+  ...stepWords,
 }
 
 const unknownMark = ':small_blue_diamond:'
@@ -69,14 +83,8 @@ const attempts: Record<string, string> = {
 }
 
 /** What an entry says was done: `Approved`. An act that nobody knows is shown as it is. Pure. */
-export function wordsOfAct(entry: AuditEntry): string {
-  const { act, to, by, result } = entry
-  if (act === 'end' || act === 'end-again') {
-    const end = ends[to ?? '']?.words ?? acts[act]?.words ?? act
-    return act === 'end' ? end : `Corrected: ${end.charAt(0).toLowerCase()}${end.slice(1)}`
-  }
-  if (act === 'approve' && by === undefined) return 'Needed no approval'
-  if (act === 'approve' && to === 'waiting') return `Approved, with ${result ?? 'more needed'}`
+export function wordsOfAct({ act, result }: AuditEntry): string {
+  if (act === 'count-approval') return `Approved, with ${result ?? 'more needed'}`
   return knownWords(act)?.words ?? act
 }
 
@@ -84,8 +92,14 @@ function knownWords(act: string): ActWords | undefined {
   return Object.hasOwn(acts, act) ? acts[act] : undefined
 }
 
-function markOf({ act, to }: AuditEntry): string {
-  if (act === 'end' && ends[to ?? '']) return ends[to ?? '']?.mark ?? unknownMark
+/** The words by which acts are found. */
+export const typedActs = new Set(Object.values(acts).map(({ word }) => word))
+
+export function typedWordOf(act: string): string | undefined {
+  return knownWords(act)?.word
+}
+
+function markOf({ act }: AuditEntry): string {
   return knownWords(act)?.mark ?? unknownMark
 }
 
@@ -98,7 +112,7 @@ export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[]): Mrkdwn 
 
 function actSentence(entry: AuditEntry): Mrkdwn {
   const { what, by, at } = entry
-  const subject = what === undefined ? mrkdwn`` : mrkdwn` ${quote(what)}`
+  const subject = what === undefined ? mrkdwn`` : mrkdwn` ${quotation(what)}`
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   return mrkdwn`*${wordsOfAct(entry)}*${subject}${who}, ${dateTime(at)}`
 }
@@ -115,7 +129,7 @@ function attemptOf({ kind, what, result = '' }: AuditEntry): { attempt: Mrkdwn; 
   if (to === 'ask') return { attempt: mrkdwn`tried to ask for ${kindWords[kind as ChangeKind] ?? kind ?? 'something'}`, why }
   if (to === 'read') return { attempt: mrkdwn`tried to use this bot${what === undefined ? '' : mrkdwn` (${code(what)})`}`, why }
   const words = Object.hasOwn(attempts, to) ? attempts[to] : undefined
-  const subject = what === undefined ? mrkdwn`a request` : quote(what)
+  const subject = what === undefined ? mrkdwn`a request` : quotation(what)
   return words === undefined
     ? { attempt: mrkdwn`tried something${what === undefined ? '' : mrkdwn` with ${subject}`}`, why: result }
     : { attempt: mrkdwn`${words} ${subject}`, why }
@@ -123,15 +137,15 @@ function attemptOf({ kind, what, result = '' }: AuditEntry): { attempt: Mrkdwn; 
 
 /** Why, by which rule, what came of it, and where. */
 function details(entry: AuditEntry): Mrkdwn[] {
-  const { act, rule, reason, result, to, requestId, channelId } = entry
-  const isTold = act === 'refused' || (act === 'approve' && to === 'waiting')
+  const { act, rule, reason, result, requestId, channelId } = entry
+  const isTold = act === 'refused' || act === 'count-approval'
   const place = [
     ...(requestId === undefined ? [] : [mrkdwn`${requestId.slice(0, 8)}`]),
     ...(channelId ? [mrkdwn`in ${channelMention(channelId)}`] : []),
   ]
   return [
     ...(rule === undefined ? [] : [ruleWords(rule)]),
-    ...(reason === undefined ? [] : [mrkdwn`reason: ${quote(reason)}`]),
+    ...(reason === undefined ? [] : [mrkdwn`reason: ${quotation(reason)}`]),
     ...(result === undefined || isTold ? [] : [withMentions(result)]),
     ...(place.length === 0 ? [] : [joinMrkdwn(place, ' ')]),
   ]

@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../../domain/audit-entry.ts'
-import type { Mrkdwn } from '../../slack/text.ts'
+import type { AuditEntry } from '../../audit/entry.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { JudgedEvent } from './judge-events.ts'
 import { entryRow, eventRow } from './messages.ts'
 

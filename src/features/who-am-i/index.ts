@@ -1,4 +1,4 @@
-import type { Access } from '../../changes/access.ts'
+import type { Access } from '../../requests/lifecycle/access.ts'
 import type { Feature } from '../feature.ts'
 import { rightsMessage } from './messages.ts'
 
@@ -12,7 +12,7 @@ export function whoAmI({ access }: { access: Pick<Access, 'rights'> }): Feature 
         summary: 'Tells what you may request and approve here, and by which rule.',
         example: '',
         need: 'read',
-        run: async ({ asked: { origin }, say }) => say(rightsMessage(await access.rights(origin), origin)),
+        run: async ({ slashCommand: { origin }, say }) => say(rightsMessage(await access.rights(origin), origin)),
       },
     ],
   }

@@ -1,10 +1,10 @@
-import type { KindRights } from '../../changes/access.ts'
 import { type Person, type Ruling, whoApproves } from '../../domain/approval.ts'
-import { kindWords } from '../../domain/change.ts'
+import { kindWords } from '../../domain/change-kind.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
-import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text.ts'
+import type { KindRights } from '../../requests/lifecycle/access.ts'
+import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text/text.ts'
 
 /** Kind by kind, what somebody may do here and why. Pure. */
 export function rightsMessage({ person, kinds }: { person: Person; kinds: KindRights[] }, { channelId }: Origin): Mrkdwn {

@@ -1,7 +1,7 @@
 import { Secret } from '../../../src/domain/secret.ts'
-import { createLog, slackLogger } from '../../../src/ops/log.ts'
-import { createBoltApp } from '../../../src/slack/app.ts'
-import { listen } from '../../../src/slack/listen.ts'
+import { createLog, slackLogger } from '../../../src/ops/log/log.ts'
+import { listen } from '../../../src/slack/listen/listen.ts'
+import { createBoltApp } from '../../../src/slack/receive/app.ts'
 
 /** The bot's own receiver and listeners up to the acknowledgement: every command counts as delivered before, so that nothing comes after. */
 const settings = {
@@ -14,7 +14,7 @@ const settings = {
 const nothing = async () => {}
 const { app, start } = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' }, slackLogger(createLog({ level: 'info' })) as never, {
   respond: nothing as never,
-  onUntaken: (untaken) => console.error(untaken),
+  onUnhandled: (unhandled) => console.error(unhandled),
 })
 listen(app, {
   interactions: { command: { formFor: () => undefined, run: nothing }, clicks: {}, submissions: {}, options: {}, home: nothing },

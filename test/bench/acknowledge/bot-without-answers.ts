@@ -1,6 +1,6 @@
-import { createBot } from '../../../src/bot.ts'
-import { takeConfig } from '../../../src/config.ts'
-import { createLog } from '../../../src/ops/log.ts'
+import { createBot } from '../../../src/bot/bot.ts'
+import { takeConfig } from '../../../src/config/config.ts'
+import { createLog } from '../../../src/ops/log/log.ts'
 
 /**
  * The whole bot, but for what a command does: signature, acknowledgement, de-duplication and authorization are all there is. What a

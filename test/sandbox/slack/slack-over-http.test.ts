@@ -208,9 +208,9 @@ describe('a Bolt app over HTTP', () => {
 
   test('an ephemeral that was clicked can be replaced and deleted by its response address', async () => {
     const posted = await app.client.chat.postEphemeral({ channel: 'C0OPS00001', user: ada, text: 'Sure?', blocks: card })
-    const [whisper] = slack.ephemerals(ada)
-    if (whisper === undefined) throw new Error('no whisper')
-    const click = await slack.as(ada).click(whisper, 'Approve')
+    const [ephemeral] = slack.ephemerals(ada)
+    if (ephemeral === undefined) throw new Error('no ephemeral')
+    const click = await slack.as(ada).click(ephemeral, 'Approve')
     const url = String(click.payload.response_url)
     const post = (body: object) =>
       fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
@@ -219,12 +219,12 @@ describe('a Bolt app over HTTP', () => {
     const replaced = slack.transcript('ops', { as: ada })
     await post({ delete_original: true })
 
-    expect(posted.message_ts).toBe(whisper.ts)
-    expect(click.payload).toMatchObject({ container: { type: 'message', is_ephemeral: true, message_ts: whisper.ts } })
+    expect(posted.message_ts).toBe(ephemeral.ts)
+    expect(click.payload).toMatchObject({ container: { type: 'message', is_ephemeral: true, message_ts: ephemeral.ts } })
     expect(click.payload).not.toHaveProperty('message')
     expect(replaced).toMatchInlineSnapshot(`"Lockkeeper (only visible to Ada): Done. (edited)"`)
     expect(slack.ephemerals(ada)).toEqual([])
-    await expect(slack.as(ben).click(whisper, 'Approve')).rejects.toThrow('Ben Laurent cannot see this message.')
+    await expect(slack.as(ben).click(ephemeral, 'Approve')).rejects.toThrow('Ben Laurent cannot see this message.')
   })
 
   test('somebody with an old copy of a message can still press its button', async () => {

@@ -85,8 +85,8 @@ describe('a Bolt app over Socket Mode', () => {
     await asAda.fill(undefined, { Reason: 'it is time' })
     const taken = await asAda.submit()
     await asAda.command('/infra card', { channel: 'ops' })
-    const whisper = await slack.until(() => slack.ephemerals(ada).find((message) => message.blocks))
-    const click = await asAda.click(whisper, 'Yes')
+    const ephemeral = await slack.until(() => slack.ephemerals(ada).find((message) => message.blocks))
+    const click = await asAda.click(ephemeral, 'Yes')
     await slack.until(() => slack.ephemerals(ada).some((message) => message.text === 'Done'))
 
     expect(quick).toMatchObject({ outcome: 'acknowledged', request: { transport: 'socket' } })

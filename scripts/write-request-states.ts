@@ -1,0 +1,116 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isOpen, type RequestState, requestStates } from '../src/domain/request.ts'
+import { type ReportName, type Stamp, type StepName, stateAfter, stepOf, steps, type Taker } from '../src/requests/steps.ts'
+
+export const requestStatesPath = join(import.meta.dirname, '../docs/request-states.md')
+
+const meanings: Record<RequestState, string> = {
+  waiting: 'It waits for approval, or for its request message where the rule needs no approval.',
+  approved: 'It is approved, and nothing was sent yet.',
+  starting: 'The write may have been sent, and its answer is not known yet.',
+  tracking: 'The account API accepted the change, and Lockkeeper tracks it until it ends.',
+  done: 'The account shows the change as done.',
+  failed: 'The account API refused the change, or the change failed.',
+  'not-started': 'The write was not sent, or it had no effect.',
+  superseded: 'Another change overtook it.',
+  untracked: 'Somebody stopped the tracking, so its end is not known.',
+  voided: 'The account changed between the request and the write, so nothing was done.',
+  rejected: 'An approver rejected it.',
+  withdrawn: 'The requester withdrew it.',
+  expired: 'Its deadline passed before it was approved, or before its requester created the approved key.',
+}
+
+const takers: Record<Taker, string> = { requester: 'requester', approver: 'approver', worker: 'Lockkeeper' }
+
+const reports: Record<ReportName, string> = {
+  'reminder-half': 'first reminder',
+  'reminder-last': 'last reminder',
+  'break-glass': 'emergency approval',
+  remark: 'what is unexpected on the account',
+  late: 'slower than usual',
+  stopped: 'tracking stopped',
+  ended: 'how it ended',
+  restarted: 'correction: it started after all',
+  corrected: 'correction: how it ended',
+}
+
+const stepNames = Object.keys(steps) as StepName[]
+
+/** The page docs/request-states.md. */
+export function requestStatesPage(): string {
+  return [
+    '# Request states',
+    'The states of a request and every step between them, generated from [`src/requests/steps.ts`](../src/requests/steps.ts) with `npm run docs:states`.',
+    diagram(),
+    `Steps that keep the state are not drawn: ${listed(stepNames.filter((name) => stepOf(name).to === 'same'))}.`,
+    '## States',
+    'An open request holds its resource: nobody can request another change of the same thing.',
+    table(['State', 'Meaning', 'Open or ended', 'Next states, with their steps'], requestStates.map(stateRow)),
+    '## Steps',
+    'Each step is one compare-and-set in Redis, so the first of several wins. *Sets* names the fields that get the current time, by the clock of Redis.',
+    table(['Step', 'What happens', 'From → to', 'Taken by', 'Sets', 'Message in the thread', 'Only if'], stepNames.map(stepRow)),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function diagram(): string {
+  // A hyphen is not safe in the name of a Mermaid state, so those states have an alias.
+  const aliases = requestStates.filter((state) => state.includes('-')).map((state) => `state "${state}" as ${idOf(state)}`)
+  const arrows = requestStates.flatMap((from) =>
+    [...nextStates(from)].map(([to, names]) => `${idOf(from)} --> ${idOf(to)} : ${names.join(', ')}`),
+  )
+  const lines = [...aliases, '[*] --> waiting', ...arrows].map((line) => `  ${line}`)
+  return ['```mermaid', 'stateDiagram-v2', ...lines, '```'].join('\n')
+}
+
+function idOf(state: RequestState): string {
+  return state.replaceAll('-', '_')
+}
+
+/** The states that steps lead to from this one, each with these steps. */
+function nextStates(from: RequestState): Map<RequestState, StepName[]> {
+  const leaving = stepNames.filter((name) => stepOf(name).to !== 'same' && stepOf(name).from.includes(from))
+  return Map.groupBy(leaving, (name) => stateAfter(name, from))
+}
+
+function stateRow(state: RequestState): string[] {
+  const next = [...nextStates(state)].map(([to, names]) => `\`${to}\` (${listed(names)})`)
+  return [`\`${state}\``, meanings[state], isOpen(state) ? 'open' : 'ended', next.join('<br>') || 'none']
+}
+
+function stepRow(name: StepName): string[] {
+  const step = stepOf(name)
+  const told = [
+    ...(step.reports ?? []).map((report) => reports[report]),
+    ...(step.mayReport ?? []).map((report) => `${reports[report]}, if anything`),
+  ]
+  const guards = [
+    ...(step.beforeDeadline ? ['before the deadline'] : []),
+    ...(step.ifUnchanged ? ['record unchanged since it was read'] : []),
+  ]
+  return [
+    `\`${name}\``,
+    step.what,
+    step.to === 'same' ? `${listed(step.from)} (no change)` : `${listed(step.from)} → \`${step.to}\``,
+    step.takers.map((taker) => takers[taker]).join(', '),
+    listed(step.stamps ?? []),
+    told.join('; '),
+    guards.join('; '),
+  ]
+}
+
+function listed(names: readonly (StepName | RequestState | Stamp)[]): string {
+  return names.map((name) => `\`${name}\``).join(', ')
+}
+
+function table(head: string[], rows: string[][]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(escapeCell).join(' | ')} |`).join('\n')
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|')
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(requestStatesPath, requestStatesPage())

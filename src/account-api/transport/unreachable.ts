@@ -1,0 +1,36 @@
+/** Error codes that occur only before a connection exists, so nothing of the request was sent. */
+const beforeConnection = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_CLOSED',
+  'UND_ERR_INVALID_ARG',
+])
+/** Codes of a rejected certificate. The TLS handshake fails before the request is sent. */
+const certificate = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+const connecting = new Set(['connect', 'getaddrinfo'])
+
+/**
+ * Returns `no` if a transport error proves that the request was not sent, and `unknown` otherwise. A reused connection that closes looks
+ * the same whether or not the server had already read the request.
+ */
+export function wasRequestSent(error: unknown): 'no' | 'unknown' {
+  const errors = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error]
+  return errors.every(isBeforeConnection) ? 'no' : 'unknown'
+}
+
+/** Returns only the code of a transport error (`ECONNRESET`), because its message may quote what was sent or received. */
+export function codeOf(error: unknown): string {
+  const code = property(error, 'code')
+  return typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : 'transport error'
+}
+
+function isBeforeConnection(error: unknown): boolean {
+  const code = codeOf(error)
+  return beforeConnection.has(code) || certificate.test(code) || connecting.has(String(property(error, 'syscall')))
+}
+
+function property(error: unknown, name: string): unknown {
+  return error instanceof Error ? Reflect.get(error, name) : undefined
+}

@@ -1,6 +1,0 @@
-import { checkAudit } from './audit-check.ts'
-
-const { exit, said } = await checkAudit(process.env, process.argv.slice(2))
-const outlet = exit === 2 ? process.stderr : process.stdout
-outlet.write(said)
-process.exitCode = exit

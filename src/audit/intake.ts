@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto'
+import type { Redis } from '../redis/connect.ts'
+import { guardStore } from '../redis/connect.ts'
+import type { Keys } from '../redis/key-names.ts'
+import { createScripts, readScripts } from '../redis/scripts.ts'
+import { chain, type Link, printedLine } from './chain.ts'
+import { AuditEntry, type AuditNote } from './entry.ts'
+import { createSeenHead, type Head, type SeenHead } from './seen-head.ts'
+
+export const auditScripts = readScripts(import.meta.url, ['append', 'note'])
+
+/** So many notes join the chain at once. */
+const batchSize = 200
+
+/** Notes that come together are chained together. */
+const gatherMs = 20
+
+/** So many entries are read at once. */
+const pageSize = 1_000
+
+/** How long an entry is kept in Redis; the lines on standard output are for longer. */
+const keepMs = 400 * 24 * 3_600_000
+
+/** What was not printed for so long never will be by the process that chained it. */
+const printedByThenMs = 30_000
+
+/** The longest text of a note; what is longer is cut visibly. */
+const longestText = 1_000
+
+/** A note as the scripts leave it in the intake. */
+const StampedNote = AuditEntry.omit({ seq: true, prev: true })
+
+interface AuditParts {
+  redis: Redis
+  keys: Keys
+  /** Writes one line to the audit's own stream on standard output. */
+  print: (line: string) => void
+  /** Takes out of a text what looks like a secret. */
+  clean: (text: string) => string
+  onError: (error: unknown) => void
+  /** Hears of the chain's end whenever something joins it here. */
+  seenHead?: SeenHead
+}
+
+/**
+ * The audit: what is noted goes to an intake, in the same step that changes a request where there is one, so that nothing is done
+ * without a note; from there it joins the chain, in which every entry carries the hash of the one before.
+ */
+export function createAudit({ redis, keys, print, clean, onError, seenHead = createSeenHead() }: AuditParts) {
+  const run = createScripts(redis, auditScripts)
+  let chaining: Promise<void> | undefined
+  let again = false
+
+  function encode(note: AuditNote): string {
+    const present = Object.entries(note).filter(([, value]) => value !== undefined)
+    return JSON.stringify(Object.fromEntries(present.map(([name, value]) => [name, shorten(clean(String(value)))])))
+  }
+
+  /** Throws StoreUnavailableError when it could not be written down. */
+  async function note(what: AuditNote): Promise<void> {
+    await run('note', [keys.auditIntake, keys.auditSent(randomUUID())], [encode(what)])
+    kick()
+  }
+
+  /** Chains what was noted, soon. Never throws: whoever looks next makes up for it. */
+  function kick(): void {
+    again = true
+    chaining ??= chainAll()
+      .catch(onError)
+      .finally(() => {
+        chaining = undefined
+        // Something was noted between the last look and now.
+        if (again) kick()
+      })
+  }
+
+  async function chainAll(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, gatherMs))
+    while (again) {
+      again = false
+      while (await chainSome());
+    }
+  }
+
+  /** False when there is nothing left. */
+  async function chainSome(): Promise<boolean> {
+    const [pending, head] = await Promise.all([guardStore(() => redis.xrange(keys.auditIntake, '-', '+', 'COUNT', batchSize)), readHead()])
+    if (pending.length === 0) return false
+    let last = head
+    const links: (Link & { id: string })[] = []
+    for (const [id, fields] of pending) {
+      const link = chain(readNote(id, fields), last.seq + 1, last.hash)
+      links.push({ ...link, id })
+      last = { seq: last.seq + 1, hash: link.hash }
+    }
+    const oldest = String(Number(pending[0]?.[0].split('-')[0]) - keepMs)
+    const token = randomUUID()
+    const values = links.flatMap(({ entry, hash, id }) => [entry, hash, id])
+    const look = seenHead.look()
+    const [outcome] = await run('append', auditKeys(), [head.hash, last.hash, String(last.seq), oldest, token, ...values])
+    if (outcome !== 'won') return true
+    // Only a primary lets it join, and only where the chain ended with what was read: so that was its end.
+    look(head, last)
+    await printLinks(links, `unprinted:${token}`)
+    return true
+  }
+
+  /** One that nobody of ours wrote must not hold up all those behind it, and is kept as it is. */
+  function readNote(id: string, [, text = '']: string[]): object {
+    const note = parseNote(text)
+    return note ?? { act: 'unreadable', at: Number(id.split('-')[0]), result: shorten(clean(text)) }
+  }
+
+  function auditKeys(): string[] {
+    return [keys.auditIntake, keys.audit, keys.auditHead]
+  }
+
+  async function readHead(): Promise<Head> {
+    const [seq, hash] = await guardStore(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
+    return { seq: Number(seq ?? 0), hash: hash ?? '' }
+  }
+
+  async function printLinks(links: Link[], mark: string): Promise<void> {
+    for (const link of links) print(printedLine(link))
+    await guardStore(() => redis.hdel(keys.auditHead, mark))
+  }
+
+  /** Chains what is left over, and prints what a process that died has chained and not printed. */
+  async function tidy(): Promise<void> {
+    kick()
+    await chaining
+    const [head, now] = await guardStore(() => Promise.all([redis.hgetall(keys.auditHead), redis.time()]))
+    for (const [mark, range] of Object.entries(head)) {
+      const [first = '', last = ''] = mark.startsWith('unprinted:') ? range.split(' ') : []
+      if (first === '' || Number(now[0]) * 1_000 - Number(first.split('-')[0]) < printedByThenMs) continue
+      const found = await guardStore(() => redis.xrange(keys.audit, first, last))
+      await printLinks(found.map(readLink), mark)
+    }
+  }
+
+  async function newest(count: number, before?: string): Promise<(Link & { id: string })[]> {
+    const end = before === undefined ? '+' : `(${before}`
+    const found = await guardStore(() => redis.xrevrange(keys.audit, end, '-', 'COUNT', count))
+    return found.map(readLink)
+  }
+
+  /**
+   * The newest entries that fit, newest first, at most `limit`, among the newest `scan` or a little more. `looked`: how many were looked
+   * at, and `since` which time; `all`: they were all that there are.
+   */
+  async function find(fits: (entry: AuditEntry) => boolean, { limit = 200, scan = 20_000 } = {}): Promise<Found> {
+    kick()
+    await chaining
+    const found: Found = { entries: [], looked: 0, unreadable: 0, since: undefined, all: false }
+    let before: string | undefined
+    while (found.looked < scan && found.entries.length < limit) {
+      const links = await newest(pageSize, before)
+      before = links.at(-1)?.id
+      for (const { entry: text } of links) {
+        if (found.entries.length === limit) return found
+        found.looked += 1
+        const entry = entryIfFit(text)
+        if (!entry) found.unreadable += 1
+        found.since = entry?.at ?? found.since
+        if (entry && fits(entry)) found.entries.push(entry)
+      }
+      if (links.length < pageSize) return { ...found, all: true }
+    }
+    return found
+  }
+
+  /** Ends when what was noted here has been chained. */
+  async function settle(): Promise<void> {
+    while (chaining) await chaining
+  }
+
+  return { encode, note, kick, tidy, find, settle }
+}
+export type Audit = ReturnType<typeof createAudit>
+
+export interface Found {
+  entries: AuditEntry[]
+  looked: number
+  /** How many of those that were looked at could not be read. */
+  unreadable: number
+  since: number | undefined
+  all: boolean
+}
+
+function readLink([id, fields]: [id: string, fields: string[]]): Link & { id: string } {
+  const [, entry = '', , hash = ''] = fields
+  return { id, entry, hash }
+}
+
+/** Well-formed, because Redis' JSON takes no half characters: what is cut in the middle of an emoji would stop the script. */
+function shorten(text: string): string {
+  return (text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text).toWellFormed()
+}
+
+function parseNote(text: string): object | undefined {
+  try {
+    return StampedNote.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function entryIfFit(text: string): AuditEntry | undefined {
+  try {
+    return AuditEntry.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,24 @@
+import { type ChangeKind, changeKinds } from '../domain/change-kind.ts'
+import { parseDuration } from '../domain/duration.ts'
+
+// The formats of values. The variables and the policy file share them.
+
+export const isPersonOrGroupId = (text: string): boolean => /^[UWS][A-Z0-9]{2,}$/.test(text)
+export const isChannelId = (text: string): boolean => /^[CG][A-Z0-9]{2,}$/.test(text)
+export const isKind = (text: string): text is ChangeKind => (changeKinds as readonly string[]).includes(text)
+
+/** Node's timers cannot wait longer than 24.8 days. */
+const longestMs = 24 * 86_400_000
+
+export const durationWords = 'a duration such as 500ms, 5s, 15m or 4h, at most 24d'
+
+/** Parses a duration to milliseconds. Returns undefined for anything else, and for more than 24 days. */
+export function readDuration(text: string): number | undefined {
+  const ms = parseDuration(text)
+  return ms !== undefined && ms <= longestMs ? ms : undefined
+}
+
+/** Quotes a value for an error and cuts it to `longest` characters. Hides a value that looks like a token entered in the wrong place. */
+export function quote(text: string, longest = 40): string {
+  return /^x(ox|app)|\bx(ox\w|app)-|:\/\//.test(text) ? 'the value that it has' : JSON.stringify(text.slice(0, longest))
+}

@@ -1,0 +1,73 @@
+import type { z } from 'zod'
+import type { Policy } from '../domain/policy.ts'
+import { nearest } from './nearest.ts'
+import { quote } from './notation.ts'
+import { conflictsAmong } from './policy-conflicts.ts'
+import { keysAt, PolicyFile, toRule } from './policy-schema.ts'
+import { type Fault, readYaml } from './yaml.ts'
+
+const maxLength = 1_000_000
+
+/**
+ * Reads a policy from the YAML text of a file (see docs/policy.example.yml). Returns the policy, or one line for each error, in the order
+ * of the lines of the file. The lines name the file `file`. Rules without `expires` get `expiresMs` (milliseconds). Never throws.
+ */
+export function readPolicy(text: string, file: string, defaults: { expiresMs: number }): { policy: Policy } | { lines: string[] } {
+  if (text.length > maxLength) return { lines: [`POLICY_FILE ${file} is larger than 1 MB: is it the right file? Make it smaller`] }
+  const { content, faults, lineOf } = readYaml(text)
+  if (!content) return { lines: linesOf(file, faults) }
+
+  const parsed = PolicyFile.safeParse(content.value)
+  const issues = withoutFollowUps((parsed.error?.issues ?? []).flatMap(violationsIn))
+  const violations = [...issues, ...conflictsIn(content.value)].map(({ path, sentence }) => ({ line: lineOf(path), sentence }))
+  const all = [...faults, ...violations]
+  if (!parsed.success || all.length > 0) return { lines: linesOf(file, all) }
+  return { policy: { rules: parsed.data.rules.map((rule) => toRule(rule, defaults)) } }
+}
+
+interface Violation {
+  path: PropertyKey[]
+  sentence: string
+  /** The path of the known key that an unknown key was probably meant to be. */
+  meant?: string
+}
+
+/** Removes duplicates, because a YAML alias can lead to the same error in the same line several times. */
+function linesOf(file: string, faults: Fault[]): string[] {
+  const inOrder = faults.toSorted((a, b) => a.line - b.line)
+  return [...new Set(inOrder.map(({ line, sentence }) => `POLICY_FILE ${file}, line ${line}: ${sentence}`))]
+}
+
+function violationsIn(issue: z.core.$ZodIssue): Violation[] {
+  if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, sentence: `${nameOf(issue.path)} ${issue.message}` }]
+  const known = keysAt(issue.path)
+  return issue.keys.map((key) => {
+    const meant = nearest(known, key)
+    const instead = meant ? `did you mean ${meant}?` : `take it out. Known here: ${known.join(', ')}`
+    const violation = { path: [...issue.path, key], sentence: `${quote(key)} is not known here: ${instead}` }
+    return meant ? { ...violation, meant: [...issue.path, meant].join('.') } : violation
+  })
+}
+
+/** Reports a mistyped key once, and not also the missing key that it was meant to be. */
+function withoutFollowUps(all: Violation[]): Violation[] {
+  const meant = new Set(all.map((violation) => violation.meant).filter((path) => path !== undefined))
+  return all.filter(({ path, sentence }) => !(meant.has(path.join('.')) && sentence.includes(' is missing: ')))
+}
+
+function conflictsIn(content: unknown): Violation[] {
+  if (typeof content !== 'object' || content === null || !('rules' in content) || !Array.isArray(content.rules)) return []
+  return conflictsAmong(content.rules).map(({ path, message }) => ({ path, sentence: `${nameOf(path)} ${message}` }))
+}
+
+/** Returns the name of a path for error messages, without the number of the rule: the line already identifies the rule. */
+function nameOf(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'the file'
+  if (path.length === 1) return String(path[0])
+  return (
+    path
+      .slice(2)
+      .filter((segment) => typeof segment === 'string')
+      .join('.') || 'this rule'
+  )
+}

@@ -1,0 +1,197 @@
+import { z } from 'zod'
+import { changeKinds } from '../domain/change-kind.ts'
+import { type ApproveTerms, type PolicyRule, toGroup } from '../domain/policy.ts'
+import { nearest } from './nearest.ts'
+import { durationWords, isChannelId, isKind, isPersonOrGroupId, quote, readDuration } from './notation.ts'
+
+/** Parses a value with `read`, which returns undefined for a bad one, or reports what the value must be. */
+function value<T>(read: (input: unknown) => T | undefined, expected: string, hint: (input: unknown) => string = () => '') {
+  return z.unknown().transform((input, context) => {
+    const parsed = read(input)
+    if (parsed !== undefined) return parsed
+    context.addIssue({ code: 'custom', message: mustBe(expected, input) + hint(input) })
+    return z.NEVER
+  })
+}
+
+function mustBe(expected: string, input: unknown): string {
+  if (input === undefined) return `is missing: it must be ${expected}`
+  if (input === null) return `is empty: it must be ${expected}`
+  return `must be ${expected}, not ${show(input)}`
+}
+
+function show(input: unknown): string {
+  if (typeof input === 'string') return quote(input)
+  if (typeof input === 'number' || typeof input === 'boolean') return String(input)
+  return Array.isArray(input) ? 'a list' : 'keys with values'
+}
+
+interface Items {
+  /** What the items are, as a plural: `channel ids (C…, G…)`. */
+  expected: string
+  fits: (item: string) => boolean
+  /** What to do instead of an empty list. Undefined if the list may be empty. */
+  whenEmpty: string | undefined
+  hint?: (item: unknown) => string
+}
+
+/** Parses a list of unique texts and reports an error for each item that does not fit. */
+function list({ expected, fits, whenEmpty, hint = () => '' }: Items) {
+  const items = z.array(z.unknown(), { error: ({ input }) => mustBe(`a list of ${expected}`, input) })
+  return items.transform((given, context) => {
+    const addError = (message: string, path: number[] = []) => context.addIssue({ code: 'custom', message, path })
+    if (given.length === 0 && whenEmpty !== undefined) addError(`must have at least one item: ${whenEmpty}`)
+    const known = new Set<string>()
+    for (const [index, item] of given.entries()) {
+      const text = typeof item === 'string' ? item.trim() : undefined
+      if (item === null) addError('has an empty item: fill it in, or take it out', [index])
+      else if (text === undefined || !fits(text)) addError(mustBe(expected, item) + hint(item), [index])
+      else if (known.has(text)) addError(`has ${quote(text)} twice: keep one`, [index])
+      else known.add(text)
+    }
+    return [...known]
+  })
+}
+
+const quotesNeeded = (input: unknown) => (typeof input === 'number' || typeof input === 'boolean' ? ': put quotes around it' : '')
+
+const isLine = (text: string, longest: number) => [...text].length <= longest && /^[^\p{Cc}\p{Zl}\p{Zp}\ufffd]+$/u.test(text)
+
+const line = (longest: number, expected: string) =>
+  value(
+    (input) => (typeof input === 'string' && isLine(input.trim(), longest) ? input.trim() : undefined),
+    `${expected}, in one line of up to ${longest} characters`,
+    quotesNeeded,
+  )
+
+const ids = (whenEmpty: string | undefined) =>
+  list({ expected: 'user ids (U…, W…) and user group ids (S…)', fits: isPersonOrGroupId, whenEmpty })
+
+/** Parses a value that may have several forms. Chooses the schema by the form, so that errors are about the form that was meant. */
+function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expected: string) {
+  return z.unknown().transform((input, context): T => {
+    const parsed = choose(input)?.safeParse(input)
+    if (parsed?.success) return parsed.data
+    if (!parsed) context.addIssue({ code: 'custom', message: mustBe(expected, input) })
+    for (const issue of parsed?.error.issues ?? []) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue)
+    return z.NEVER
+  })
+}
+
+const termFields = {
+  any_of: ids('name somebody, or take any_of out').optional(),
+  all_of: ids('name somebody, or take all_of out').optional(),
+  approvals: value(
+    (input) => (Number.isInteger(input) && Number(input) >= 1 && Number(input) <= 10 ? Number(input) : undefined),
+    'a whole number from 1 to 10',
+  ).prefault(1),
+}
+
+const Terms = z.strictObject(termFields).transform(({ any_of, all_of, approvals }): ApproveTerms | undefined => ({
+  anyOf: toGroup(any_of ?? []),
+  allOf: all_of ?? [],
+  approvals,
+}))
+
+/** Reports terms that name no approver, along with their other errors. */
+const TermsWithoutApprovers = z
+  .strictObject({
+    ...termFields,
+    any_of: z.unknown().refine(() => false, 'is missing: name who may approve, here or in all_of or in both'),
+  })
+  .transform(() => undefined)
+
+const AnyOfThese = ids('name who may approve, or write none').transform((named): ApproveTerms | undefined => ({
+  anyOf: toGroup(named),
+  allOf: [],
+  approvals: 1,
+}))
+
+const Nobody = z.literal('none').transform((): ApproveTerms | undefined => undefined)
+
+const Everyone = z.literal('everyone').transform((): PolicyRule['request'] => undefined)
+
+/** Accepts a single kind without brackets. */
+const Kinds = z.preprocess(
+  (input) => (typeof input === 'string' ? [input] : input),
+  list({
+    expected: `of ${changeKinds.join(', ')}`,
+    fits: isKind,
+    whenEmpty: 'name a kind of change, or take it out for every kind',
+    hint: (item) => {
+      const meant = typeof item === 'string' ? nearest(changeKinds, item) : undefined
+      return meant ? `: did you mean ${meant}?` : ''
+    },
+  }).transform((kinds) => kinds.filter(isKind)),
+)
+
+const isMap = (input: unknown): input is object => typeof input === 'object' && input !== null && !Array.isArray(input)
+
+const termsFor = (input: object) => ('any_of' in input || 'all_of' in input ? Terms : TermsWithoutApprovers)
+
+/** A rule as written in the policy file. The path of each issue leads to its line in the file. */
+export const FileRule = z.strictObject(
+  {
+    name: line(60, 'a name that people will read'),
+    changes: Kinds.prefault([...changeKinds]),
+    projects: list({
+      expected: 'project ids or names, each in one line of up to 100 characters',
+      fits: (text) => isLine(text, 100),
+      whenEmpty: 'name a project, or take it out for every project',
+      hint: quotesNeeded,
+    }).optional(),
+    channels: list({
+      expected: 'channel ids (C…, G…)',
+      fits: isChannelId,
+      whenEmpty: 'name a channel, or take it out for every channel',
+    }).optional(),
+    request: formOf<PolicyRule['request']>(
+      (input) =>
+        Array.isArray(input) ? ids('name who may ask, or write everyone').transform(toGroup) : input === 'everyone' ? Everyone : undefined,
+      'everyone, or a list of user ids (U…, W…) and user group ids (S…)',
+    ).optional(),
+    approve: formOf<ApproveTerms | undefined>(
+      (input) => (Array.isArray(input) ? AnyOfThese : isMap(input) ? termsFor(input) : input === 'none' ? Nobody : undefined),
+      'none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists',
+    ),
+    self_approval: value((input) => (input === 'never' || input === 'break-glass' ? input : undefined), 'never or break-glass').prefault(
+      'never',
+    ),
+    expires: value((input) => (typeof input === 'string' ? readDuration(input) : undefined), durationWords).optional(),
+    mention: ids(undefined).transform(toGroup).optional(),
+  },
+  {
+    error: ({ code, input }) => (code === 'invalid_type' ? mustBe('keys with values (name, approve and so on)', input) : undefined),
+  },
+)
+export type FileRule = z.infer<typeof FileRule>
+
+export const PolicyFile = z.strictObject(
+  {
+    rules: z
+      .array(FileRule, { error: ({ input }) => mustBe('a list of rules, each beginning with "- name:"', input) })
+      .min(1, { error: 'must have at least one rule: without any, nothing may be asked for' }),
+  },
+  { error: ({ code, input }) => (code === 'invalid_type' ? mustBe('"rules:" with a list of rules below it', input) : undefined) },
+)
+
+/** Returns the known keys at a path of the file. */
+export function keysAt(path: readonly PropertyKey[]): string[] {
+  if (path.length === 0) return Object.keys(PolicyFile.shape)
+  return Object.keys(path.length === 2 ? FileRule.shape : termFields)
+}
+
+/** Converts a rule of the file. A rule without `expires` gets `expiresMs` (milliseconds). */
+export function toRule(rule: FileRule, { expiresMs }: { expiresMs: number }): PolicyRule {
+  return {
+    name: rule.name,
+    changes: rule.changes,
+    projects: rule.projects,
+    channels: rule.channels,
+    request: rule.request,
+    approve: rule.approve,
+    breakGlass: rule.self_approval === 'break-glass',
+    expiresMs: rule.expires ?? expiresMs,
+    mention: rule.mention,
+  }
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { changeKinds } from '../domain/change-kind.ts'
+import { toGroup } from '../domain/policy.ts'
+import { parseRedisAddress } from '../domain/redis-address.ts'
+import { Secret } from '../domain/secret.ts'
+import { durationWords, isChannelId, isKind, isPersonOrGroupId, quote, readDuration } from './notation.ts'
+
+/**
+ * Parses a value with `parse`, which returns undefined for a bad one, or reports what the value must be. With `show: false`, the error does
+ * not contain the value.
+ */
+function value<T>(parse: (text: string) => T | undefined, expected: string, { show = true } = {}) {
+  return z.string({ error: `is missing: it must be ${expected}` }).transform((text, context) => {
+    const parsed = parse(text)
+    if (parsed !== undefined) return parsed
+    context.addIssue({ code: 'custom', message: `must be ${expected}${show ? `, not ${quote(text)}` : ''}` })
+    return z.NEVER
+  })
+}
+
+const fitting = (fits: (text: string) => boolean, expected: string) => value((text) => (fits(text) ? text : undefined), expected)
+
+const secret = (fits: (text: string) => boolean, expected: string) =>
+  value((text) => (fits(text) ? new Secret(text) : undefined), expected, { show: false })
+
+const oneOf = <const T extends string>(names: readonly T[], expected: string) =>
+  value((text) => names.find((name) => name === text), expected)
+
+const duration = value(readDuration, durationWords)
+
+const port = value(
+  (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
+  'a port from 0 (any free one) to 65535',
+)
+
+/** Parses a comma-separated list and removes duplicates. */
+function list(fits: (item: string) => boolean, expected: string) {
+  return z.string({ error: `is missing: it must be ${expected}, separated by commas` }).transform((text, context) => {
+    const items = new Set(text.split(',').map((item) => item.trim()))
+    items.delete('')
+    const bad = [...items].filter((item) => !fits(item))
+    if (bad.length === 0 && items.size > 0) return [...items]
+    const which = bad.length > 0 ? `, not ${bad.map((item) => quote(item)).join(', ')}` : ', and at least one'
+    context.addIssue({ code: 'custom', message: `must be ${expected}, separated by commas${which}` })
+    return z.NEVER
+  })
+}
+
+const people = (who: string) => list(isPersonOrGroupId, `${who}, as user ids (U…, W…) and user group ids (S…)`).transform(toGroup)
+
+/** Parses an address to which keys and tokens are sent: https, or http on this machine only. */
+const address = (name: string) =>
+  value(
+    (text) => {
+      const url = URL.parse(text)
+      if (!url || url.username || url.password || url.search || url.hash) return undefined
+      const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
+      return url.protocol === 'https:' || (url.protocol === 'http:' && local) ? url : undefined
+    },
+    `${name}: https, or http on this machine only, without user, password or query`,
+    { show: false },
+  )
+
+function isRedisUrl(text: string): boolean {
+  return parseRedisAddress(text) !== undefined
+}
+
+/** Parses each variable by itself: its format, its default and its error. `config.ts` checks how the variables fit together. */
+export const Variables = z.object({
+  SLACK_BOT_TOKEN: secret((text) => /^xoxb-[\x21-\x7e]+$/.test(text), "the bot's token, which begins with xoxb-"),
+  SLACK_SIGNING_SECRET: secret(
+    (text) => /^\S{8,}$/.test(text),
+    "the signing secret of the app's Basic Information, in one word",
+  ).optional(),
+  SLACK_APP_TOKEN: secret((text) => /^xapp-[\x21-\x7e]+$/.test(text), 'an app-level token, which begins with xapp-').optional(),
+  SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
+  INFRA_API_URL: address('the base address of the account API'),
+  INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
+  REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
+  PORT: port.prefault('3000'),
+  OPS_PORT: port.prefault('9464'),
+  ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),
+  APPROVERS: people('the people who may approve').optional(),
+  OPERATORS: people('the people who may ask for changes').optional(),
+  CHANNELS: list(isChannelId, 'channel ids (C…, G…)').optional(),
+  NO_APPROVAL: list(isKind, `of ${changeKinds.join(', ')}`)
+    .transform((kinds) => kinds.filter(isKind))
+    .optional(),
+  POLICY_FILE: z.string().optional(),
+  APPROVAL_TTL: duration.prefault('4h'),
+  MOVE_POLL_INTERVAL: duration.prefault('5s'),
+  MOVE_TIMEOUT: duration.prefault('15m'),
+  OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)').optional(),
+  ENVIRONMENT: fitting(
+    (text) => /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,29}$/u.test(text),
+    'a short name such as production: up to 30 letters, digits, spaces, dots, dashes',
+  ).optional(),
+  REDIS_PREFIX: fitting((text) => /^[A-Za-z0-9._-]{1,60}$/.test(text), 'up to 60 letters, digits, dots, dashes and underscores').prefault(
+    'lockkeeper',
+  ),
+  ALLOW_VOLATILE_REDIS: oneOf(['true', 'false'], 'true or false')
+    .transform((text) => text === 'true')
+    .prefault('false'),
+  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'trace, debug, info, warn, error or fatal').prefault('info'),
+})
+export type Variables = z.infer<typeof Variables>

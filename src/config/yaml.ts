@@ -1,0 +1,102 @@
+import { type Alias, type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Pair, parseDocument, visit } from 'yaml'
+import { quote } from './notation.ts'
+import { tooDeep, yamlSentence } from './yaml-sentences.ts'
+
+export interface Fault {
+  line: number
+  sentence: string
+}
+
+export interface Yaml {
+  /** Undefined if the text as a whole could not be parsed. Then `faults` says why. */
+  content: { value: unknown } | undefined
+  faults: Fault[]
+  /** Returns the line of the key or list item at a path, counted from 1. For a missing path, this is the line of its last existing part. */
+  lineOf: (path: readonly PropertyKey[]) => number
+}
+
+/** How often one anchor may be used. Aliases of aliases multiply. The limit is enough for people and too low to fill the memory. */
+const maxAliasCount = 1_000
+
+/** Error codes that do not change the meaning of the rest of the document. */
+const harmlessCodes: readonly string[] = ['MULTIPLE_DOCS', 'TAG_RESOLVE_FAILED', 'BAD_DIRECTIVE']
+
+/** Parses YAML 1.2. Follows aliases, but refuses documents in which they multiply beyond `maxAliasCount`. Never throws. */
+export function readYaml(text: string): Yaml {
+  const lines = new LineCounter()
+  const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line)
+  try {
+    // The parser's own check for repeated keys (`uniqueKeys`) takes a minute for a file of 1 MB. `indexDocument` finds them instead.
+    const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false, logLevel: 'silent' } as const
+    const document = parseDocument(text, options)
+    const errors = [...document.errors, ...document.warnings]
+    const faults = onePerLine(errors.map(({ code, pos }) => ({ line: lineAt(pos[0]), sentence: yamlSentence(code) })))
+    if (!errors.every(({ code }) => harmlessCodes.includes(code))) return { content: undefined, faults, lineOf: () => 1 }
+    const { entries, repeated, aliases } = indexDocument(document)
+    faults.push(...repeated.map((key) => ({ line: lineAt(offsetOf(key)), sentence: `${quote(String(key))} stands twice here: keep one` })))
+    const unbound = aliases.filter((alias) => !alias.resolve(document))
+    faults.push(...unbound.map((alias) => ({ line: lineAt(offsetOf(alias)), sentence: yamlSentence('BAD_ALIAS') })))
+    const lineOf = (path: readonly PropertyKey[]) => lineAt(offsetAt(path, document, entries))
+    if (unbound.length > 0) return { content: undefined, faults, lineOf }
+    try {
+      return { content: { value: document.toJS({ maxAliasCount }) }, faults, lineOf }
+    } catch {
+      faults.push({ line: lineAt(offsetOf(aliases[0])), sentence: 'aliases (*) stand for too much: write the values out' })
+      return { content: undefined, faults, lineOf }
+    }
+  } catch {
+    // The only exception that the parser throws is a stack overflow from nested lists.
+    return { content: undefined, faults: [{ line: 1, sentence: tooDeep }], lineOf: () => 1 }
+  }
+}
+
+/** Keeps the first error of each line, because further errors in a line mostly follow from it. */
+function onePerLine(faults: Fault[]): Fault[] {
+  return [...Map.groupBy(faults, ({ line }) => line).values()].flatMap((ofLine) => ofLine.slice(0, 1))
+}
+
+/** The entries of each map by key. For a repeated key this is the last entry, which is the one that `toJS` keeps. */
+type Entries = Map<unknown, Map<string, Pair>>
+
+function indexDocument(document: Document): { entries: Entries; repeated: unknown[]; aliases: Alias[] } {
+  const entries: Entries = new Map()
+  const repeated: unknown[] = []
+  const aliases: Alias[] = []
+  visit(document, {
+    Map: (_, map) => {
+      const known = new Map<string, Pair>()
+      for (const pair of map.items) {
+        const key = keyOf(pair)
+        if (known.has(key)) repeated.push(pair.key)
+        known.set(key, pair)
+      }
+      entries.set(map, known)
+    },
+    Alias: (_, alias) => {
+      aliases.push(alias)
+    },
+  })
+  return { entries, repeated, aliases }
+}
+
+function keyOf({ key }: Pair): string {
+  return String(isScalar(key) ? key.value : key)
+}
+
+function offsetAt(path: readonly PropertyKey[], document: Document, entries: Entries): number {
+  let node: unknown = document.contents
+  let offset = offsetOf(node)
+  for (const segment of path) {
+    const place: unknown = isAlias(node) ? node.resolve(document) : node
+    const pair = isMap(place) ? entries.get(place)?.get(String(segment)) : undefined
+    const item = isSeq(place) ? place.items[Number(segment)] : undefined
+    if (!pair && !item) break
+    offset = offsetOf(pair?.key ?? item)
+    node = pair ? pair.value : item
+  }
+  return offset
+}
+
+function offsetOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0
+}

@@ -1,0 +1,47 @@
+import { ApiContractError, ApiError, isKeyRefused, StoreUnavailableError } from '../../domain/errors.ts'
+import { atMostEvery } from './shared-runs.ts'
+import type { Check } from './status.ts'
+
+/** Probes each dependency. */
+interface Probes {
+  redis: () => Promise<unknown>
+  /** Rejects with an Error whose message is a sentence for operators. */
+  slack: () => Promise<unknown>
+  accountApi: () => Promise<unknown>
+  /** Rejects with an Error whose message is a sentence for operators, if requests are due and no worker handles them. */
+  worker: () => Promise<void>
+}
+
+/** Slack and the account API are probed at most this often, however often the page is read. */
+const externalProbeMs = 30_000
+
+/** Creates the checks of `/status`. Each fails with a sentence of its own and shows no details of the failed call, which can be secret. */
+export function createChecks({ redis, slack, accountApi, worker }: Probes) {
+  return {
+    redis: failingWith(redis, () => 'Redis does not answer'),
+    slack: atMostEvery(externalProbeMs, async () => void (await slack())),
+    accountApi: atMostEvery(externalProbeMs, failingWith(accountApi, apiProblem)),
+    worker: failingWith(worker, workerProblem),
+  } satisfies Record<string, Check>
+}
+
+function failingWith(probe: () => Promise<unknown>, words: (error: unknown) => string): () => Promise<void> {
+  return async () => {
+    await probe().catch((error: unknown) => {
+      throw new Error(words(error))
+    })
+  }
+}
+
+function apiProblem(error: unknown): string {
+  if (error instanceof ApiError && isKeyRefused(error)) return `The account API rejects INFRA_API_KEY (${error.status})`
+  if (error instanceof ApiError) return `The account API returned an error (${error.status})`
+  if (error instanceof ApiContractError) return `The account API returned something unreadable (${error.status})`
+  return 'The account API does not answer'
+}
+
+/** Describes the problem of the worker. It is unknown while Redis does not answer, because the state of the workers is stored there. */
+function workerProblem(error: unknown): string {
+  if (error instanceof StoreUnavailableError) return 'Unknown while Redis does not answer'
+  return error instanceof Error ? error.message : 'Unknown'
+}

@@ -1,0 +1,74 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { portTaken } from '../../domain/errors.ts'
+import type { Log } from '../log/log.ts'
+
+/** The answer of a page. `type` is the content type. */
+export interface Page {
+  status: number
+  type: string
+  body: string
+}
+
+interface HealthParts {
+  /** 0 selects any free port. */
+  port: number
+  /** Returns why the bot is not ready, in words, or undefined if it is ready. Must answer within seconds and never throw. */
+  whyNotReady: () => Promise<string | undefined>
+  log?: Pick<Log, 'warn'>
+  /** Further pages for operators, by path. */
+  pages?: Record<string, () => Promise<Page>>
+}
+
+/**
+ * Opens the operations port, which is never the public port. Serves `/healthz` (200: the process is alive), `/readyz` (200, or 503 with the
+ * reason) and the given pages.
+ * Throws StartError if another program uses the port.
+ */
+export async function startHealth({ port, whyNotReady, log, pages = {} }: HealthParts) {
+  async function readiness(): Promise<Page> {
+    const why = await whyNotReady()
+    return why === undefined ? json(200, { ready: true }) : json(503, { ready: false, why })
+  }
+
+  const known: Record<string, () => Promise<Page>> = {
+    '/healthz': async () => json(200, { alive: true }),
+    '/readyz': readiness,
+    ...pages,
+  }
+
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    const page = Object.hasOwn(known, path) ? known[path] : undefined
+    if (!page) return answer(response, json(404, { error: `There is ${Object.keys(known).join(', ')}.` }))
+    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, json(405, { error: 'Only GET and HEAD.' }))
+    page().then(
+      (content) => answer(response, content),
+      (error: unknown) => {
+        log?.warn({ error, path }, 'a page for operators failed')
+        answer(response, json(500, { error: 'This page failed; the log says more.' }))
+      },
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: Error & { code?: string }) => reject(error.code === 'EADDRINUSE' ? portTaken('OPS_PORT', port) : error))
+    server.listen(port, resolve)
+  })
+
+  async function close(): Promise<void> {
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+  }
+
+  return { port: (server.address() as { port: number }).port, close }
+}
+export type Health = Awaited<ReturnType<typeof startHealth>>
+
+export function json(status: number, body: unknown): Page {
+  return { status, type: 'application/json; charset=utf-8', body: JSON.stringify(body) }
+}
+
+function answer(response: ServerResponse, { status, type, body }: Page): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
+  response.end(body)
+}

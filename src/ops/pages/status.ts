@@ -1,0 +1,68 @@
+import { withinOr } from '../../domain/within.ts'
+import type { Log } from '../log/log.ts'
+import { describeError, scrub } from '../log/safe-value.ts'
+import { json, type Page } from './health.ts'
+import { shareRuns } from './shared-runs.ts'
+
+/** Checks one dependency. Throws an Error whose message is a sentence for operators if the dependency has a problem. */
+export type Check = () => Promise<void> | void
+
+/** The result of a check. `since` is the time when this process first saw the problem, in ISO 8601. */
+export type Verdict = { ok: true } | { ok: false; problem: string; since: string }
+
+/** How long a check may take. After that the page reports that it got no answer. */
+const checkDeadlineMs = 2_000
+
+interface StatusParts<Name extends string> {
+  checks: Record<Name, Check>
+  log: Pick<Log, 'info' | 'warn'>
+  now?: () => number
+}
+
+/**
+ * Creates the page that shows the state of each dependency to people and monitors. It never starts or stops anything. A problem keeps its
+ * `since` until a check passes. The log gets one line when a problem begins and one when it ends.
+ */
+export function createStatus<Name extends string>({ checks, log, now = Date.now }: StatusParts<Name>) {
+  const names = Object.keys(checks) as Name[]
+  const wrongSince = new Map<Name, number>()
+  const sharedChecks = new Map(names.map((name) => [name, shareRuns(async () => note(name, await runCheck(checks[name])))]))
+
+  /** Records the state of a dependency. `problem` is undefined if the dependency works. */
+  function note(name: Name, problem: string | undefined): Verdict {
+    const before = wrongSince.get(name)
+    if (problem === undefined) {
+      wrongSince.delete(name)
+      if (before !== undefined) log.info({ check: name, afterMs: now() - before }, 'a check passes again')
+      return { ok: true }
+    }
+    if (before === undefined) log.warn({ check: name, problem }, 'a check fails')
+    const since = before ?? now()
+    wrongSince.set(name, since)
+    return { ok: false, problem, since: new Date(since).toISOString() }
+  }
+
+  /** Runs one check now. Never throws, and answers within 2 s. */
+  async function run(name: Name): Promise<Verdict> {
+    return sharedChecks.get(name)?.() ?? { ok: true }
+  }
+
+  async function page(): Promise<Page> {
+    const verdicts = await Promise.all(names.map(async (name) => [name, await run(name)] as const))
+    const ok = verdicts.every(([, verdict]) => verdict.ok)
+    return json(ok ? 200 : 503, { ok, checks: Object.fromEntries(verdicts) })
+  }
+
+  return { note, run, page }
+}
+export type Status<Name extends string> = ReturnType<typeof createStatus<Name>>
+
+async function runCheck(check: Check): Promise<string | undefined> {
+  const outcome = Promise.resolve()
+    .then(check)
+    .then(
+      () => undefined,
+      (error: unknown) => scrub(describeError(error).message) || 'Failed',
+    )
+  return withinOr(checkDeadlineMs, outcome, `No answer within ${checkDeadlineMs / 1000} s`)
+}

@@ -1,0 +1,132 @@
+import { type ChainableCommander, Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import { StoreUnavailableError } from '../domain/errors.ts'
+import { parseRedisAddress } from '../domain/redis-address.ts'
+import type { Secret } from '../domain/secret.ts'
+import { settleWithin } from '../domain/within.ts'
+
+export type { ChainableCommander, Redis }
+
+const retryStrategy = (attempt: number) => Math.min(2 ** (attempt - 1) * 50, 3_000) + Math.random() * 200
+
+const shared = {
+  connectTimeout: 5_000,
+  keepAlive: 10_000,
+  retryStrategy,
+  // Return 2 to reconnect and send the command again. A demoted primary keeps its connections open and would reject writes forever.
+  reconnectOnError: (error: Error) => (/^(READONLY|UNBLOCKED|MASTERDOWN)/.test(error.message) ? 2 : false),
+} satisfies RedisOptions
+
+/** For jobs: waits until Redis is back. Closes a socket that is silent for 15 s; a blocking read answers within 10 s. */
+const patient = { ...shared, maxRetriesPerRequest: null, socketTimeout: 15_000 } satisfies RedisOptions
+
+/** For requests of people, who must be answered within 3 s: fails at once while Redis does not answer. */
+const prompt = {
+  ...shared,
+  maxRetriesPerRequest: 1,
+  commandTimeout: 1_000,
+  enableOfflineQueue: false,
+  // BullMQ sends INFO once per connection, and its queues fail forever if that one command fails. The start checks the version instead.
+  skipVersionCheck: true,
+} satisfies RedisOptions & { skipVersionCheck: boolean }
+
+export type Patience = 'patient' | 'prompt'
+
+/** How often the prompt connection is pinged. This finds a half-open connection before a person has to wait for it. */
+const pingIntervalMs = 2_000
+
+/**
+ * Opens one connection. `onError` is called with the code of each connection problem, which ioredis repeats at every attempt. It never
+ * receives the arguments of a command.
+ */
+export function connectRedis(url: Secret, patience: Patience, onError: (problem: string) => void): Redis {
+  const redis = open(url.reveal(), patience === 'patient' ? patient : prompt)
+  redis.on('error', (error) => onError(problemOf(error)))
+  if (patience === 'prompt') pingRegularly(redis)
+  return redis
+}
+
+/**
+ * Returns the code of a connection problem: that of Node (ECONNREFUSED), or the first word of an error from Redis (WRONGPASS). The rest of
+ * the message may quote what was sent. Cluster and Sentinel wrap the error of the server.
+ */
+function problemOf({ code, message, lastNodeError }: Error & { code?: string; lastNodeError?: Error }): string {
+  const serverMessage = lastNodeError?.message ?? /Last error: (.*)/s.exec(message)?.[1] ?? message
+  return code ?? /^[A-Z]{2,}/.exec(serverMessage)?.[0] ?? 'no answer'
+}
+
+/** Commands that neither read nor write data. */
+const commandsWithoutData = new Set(['ping', 'quit'])
+
+/**
+ * Rejects all commands, as if Redis did not answer, until the returned function is called. A Redis that has not been checked could lose the
+ * requests that are written to it.
+ */
+export function holdCommands(redis: Redis): () => void {
+  const send = redis.sendCommand.bind(redis)
+  redis.sendCommand = (command, stream) => {
+    // Before a connection is ready, ioredis sends the commands that make it ready.
+    if (redis.status !== 'ready' || commandsWithoutData.has(command.name)) return send(command, stream)
+    command.reject(new Error('Redis has not been checked yet'))
+    return command.promise
+  }
+  return () => {
+    redis.sendCommand = send
+  }
+}
+
+function open(url: string, options: typeof patient | typeof prompt): Redis {
+  const address = parseRedisAddress(url)
+  if (!address || address.kind === 'single') return new Redis(url, options)
+  const { username, password, tls } = address
+  const access: RedisOptions = { ...(username ? { username } : {}), ...(password ? { password } : {}), ...(tls ? { tls: {} } : {}) }
+  if (address.kind === 'sentinel') {
+    const { sentinels, primary, database } = address
+    const sentinelOptions = { sentinels, name: primary, db: database, sentinelRetryStrategy: retryStrategy, enableTLSForSentinelMode: tls }
+    return new Redis(Object.assign({}, options, access, sentinelOptions) as RedisOptions & { replyMapping: 'legacy' })
+  }
+  const clusterOptions: ClusterOptions = {
+    redisOptions: { ...options, ...access },
+    clusterRetryStrategy: retryStrategy,
+    enableOfflineQueue: options.maxRetriesPerRequest === null,
+    slotsRefreshTimeout: 3_000,
+  }
+  const cluster = new Cluster(address.nodes, clusterOptions as object)
+  // The cast is safe because all keys share one hash tag: every command that works on one server also works on a Cluster.
+  return cluster as unknown as Redis
+}
+
+/**
+ * Pings the connection and reopens it when a ping times out. On a half-open connection, packets vanish without an error. The commands that
+ * wait on it have failed by then, and the next ones use the new connection.
+ */
+function pingRegularly(redis: Redis): void {
+  const timer = setInterval(() => {
+    if (redis.status === 'end') return clearInterval(timer)
+    if (redis.status !== 'ready') return
+    redis.ping().catch((error: Error) => {
+      if (/timed out/i.test(error.message) && redis.status === 'ready') redis.disconnect(true)
+    })
+  }, pingIntervalMs)
+  timer.unref()
+}
+
+/** Closes a connection: with QUIT if Redis answers within 1 s, and otherwise at once. */
+export async function closeRedis(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') await settleWithin(1_000, [redis.quit()])
+  redis.disconnect()
+}
+
+/**
+ * Runs one command. Replaces an error of ioredis with a StoreUnavailableError, because the properties of the original carry the arguments
+ * of the command (for AUTH, the password).
+ */
+export async function guardStore<T>(command: () => Promise<T>): Promise<T> {
+  try {
+    return await command()
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : new Error('unknown')
+    // An error from Redis itself begins with a code in capitals. The rest of the message may quote what was sent.
+    const code = name === 'ReplyError' ? /^[A-Z]{2,20}\b/.exec(message)?.[0] : undefined
+    throw new StoreUnavailableError(`Redis: ${name} ${message.slice(0, 120)}`, code)
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Builds the names of all keys in Redis. They share one hash tag, so that a script may use several keys on a Redis Cluster. Bots with
+ * different prefixes can share one Redis.
+ */
+export function createKeys(prefix: string) {
+  const tag = `{${prefix}}`
+  return {
+    queuePrefix: tag,
+    recordPrefix: `${tag}:request:`,
+    record: (id: string) => `${tag}:request:${id}`,
+    /** The open request that holds a resource. */
+    resource: (resource: string) => `${tag}:resource:${resource}`,
+    /** The latest request for a resource, kept for as long as an older request may need it. */
+    latest: (resource: string) => `${tag}:latest:${resource}`,
+    /** Sorted sets of request ids: `open` by the time of creation, `ended` by the time of the end, `due` by the time of the next step. */
+    open: `${tag}:open`,
+    ended: `${tag}:ended`,
+    due: `${tag}:due`,
+    /** A sorted set of `<request id>/<message>` by the time to send it. */
+    outbox: `${tag}:outbox`,
+    /** A stream of audit entries that are not in the chain yet. */
+    auditIntake: `${tag}:audit:intake`,
+    /** A stream: the audit chain. */
+    audit: `${tag}:audit`,
+    /** A hash: the number and the hash of the last entry of the chain, and how far the chain was printed. */
+    auditHead: `${tag}:audit:head`,
+    /** Marks an audit entry as sent, so that a repeat is recognized. */
+    auditSent: (token: string) => `${tag}:audit:sent:${token}`,
+    /** A sorted set of workers by the time they last worked. */
+    workers: `${tag}:workers`,
+    /** A hash: when the last click and the last request for options arrived from Slack. */
+    lastHeard: `${tag}:last-heard`,
+    /** Marks this data set. If the mark is gone, data was lost. */
+    epoch: `${tag}:epoch`,
+    lastTick: `${tag}:last-tick`,
+    /** The process that searches for the API key that a request has created. */
+    search: (id: string) => `${tag}:search:${id}`,
+    delivery: (key: string) => `${tag}:delivery:${key}`,
+    /** Whether the operators were notified of a problem: `told`, or the token of the process that is notifying them. */
+    notice: (key: string) => `${tag}:notice:${key}`,
+  }
+}
+export type Keys = ReturnType<typeof createKeys>

@@ -1,0 +1,12 @@
+-- Stands before every script. Scripts use the clock of the server that holds Lockkeeper's keys, because it is the same for every process.
+
+-- Returns the current time in milliseconds since 1970.
+local function clock()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- Formats a whole number. Without this, Redis can convert a large number to 1.7e+12.
+local function whole(number)
+  return string.format('%.0f', number)
+end

@@ -1,0 +1,92 @@
+import { type ConnectionOptions, Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { Request } from '../domain/request.ts'
+import type { Keys } from './key-names.ts'
+
+const schedulerId = 'tick'
+
+/** Ticks run while any request is due within this time. A later expiry gets a delayed job of its own. */
+export const horizonMs = 60_000
+
+/** The scheduler is considered dead when its next tick is overdue by three intervals and this time. */
+const overdueMs = 2_000
+
+/**
+ * Wakes a request up, now or after `delayMs`. A lost wake-up does no harm, because ticks also find the requests that are due. The worker
+ * needs only the id. Kind and resource are for people who read a BullMQ dashboard.
+ */
+export type Wake = (request: Pick<Request, 'id' | 'kind' | 'resource'>, delayMs?: number) => Promise<void>
+
+/**
+ * Creates the queues. Processes that answer people use them to wake requests up, and workers use them to run jobs. The caller closes
+ * `redis`.
+ */
+export function createQueues({
+  redis,
+  keys,
+  pollIntervalMs,
+  onError,
+}: {
+  redis: Redis
+  keys: Keys
+  pollIntervalMs: number
+  onError: (error: unknown) => void
+}) {
+  const options = {
+    connection: redis as ConnectionOptions,
+    prefix: keys.queuePrefix,
+    // Jobs only wake requests up. The records say what happened, so no job is kept.
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+  }
+  const wakeUps = new Queue('wake-ups', options)
+  const ticks = new Queue('ticks', options)
+  for (const queue of [wakeUps, ticks]) queue.on('error', onError)
+
+  /**
+   * Adds a wake-up. Never throws, because a lost wake-up does no harm: a tick finds the request in the sorted set `due`. The watchdog of the
+   * worker restarts ticks that stopped.
+   */
+  async function wake({ id, kind, resource }: Parameters<Wake>[0], delayMs = 0): Promise<void> {
+    try {
+      await wakeUps.add(kind, { id, kind, resource }, { delay: delayMs })
+      if (delayMs < horizonMs) await startTicking()
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  /** Starts the scheduler of ticks, unless one is already running. */
+  async function startTicking(): Promise<void> {
+    const scheduler = await ticks.getJobScheduler(schedulerId)
+    // A scheduler can lose its next tick, for example when it is removed and created again at the same moment. Then replace it.
+    if (scheduler?.next !== undefined && scheduler.next > Date.now() - pollIntervalMs * 3 - overdueMs) return
+    if (scheduler) await ticks.removeJobScheduler(schedulerId)
+    await ticks.setGlobalConcurrency(1)
+    await ticks.upsertJobScheduler(schedulerId, { every: pollIntervalMs }, { name: 'tick' })
+  }
+
+  /** Replaces a scheduler that exists but produces no ticks. */
+  async function restartTicking(): Promise<void> {
+    await ticks.removeJobScheduler(schedulerId)
+    await startTicking()
+  }
+
+  async function stopTicking(): Promise<void> {
+    await ticks.removeJobScheduler(schedulerId)
+  }
+
+  /** Counts the jobs by queue and state. */
+  async function depth(): Promise<{ queue: string; state: string; count: number }[]> {
+    const counts = await Promise.all(
+      [wakeUps, ticks].map(async (queue) => [queue.name, await queue.getJobCounts('wait', 'active', 'delayed')] as const),
+    )
+    return counts.flatMap(([queue, states]) => Object.entries(states).map(([state, count]) => ({ queue, state, count })))
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled([wakeUps.close(), ticks.close()])
+  }
+
+  return { pollIntervalMs, wakeUps, ticks, wake, startTicking, restartTicking, stopTicking, depth, close }
+}
+export type Queues = ReturnType<typeof createQueues>

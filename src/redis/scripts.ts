@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import type { Redis } from 'ioredis'
+import { guardStore } from './connect.ts'
+
+/** The source of each Lua script, by name. */
+export type ScriptSources<Name extends string> = ReadonlyMap<Name, string>
+
+type Command = (numberOfKeys: number, ...keysAndArguments: string[]) => Promise<string | string[]>
+
+const prologue = readFileSync(new URL('./lua/prologue.lua', import.meta.url), 'utf8')
+
+/**
+ * Reads `lua/<name>.lua` from the folder of a module and puts the prologue before each. `module` is the `import.meta.url` of the caller.
+ */
+export function readScripts<Name extends string>(module: string, names: readonly Name[]): ScriptSources<Name> {
+  return new Map(names.map((name) => [name, `${prologue}\n${readFileSync(new URL(`./lua/${name}.lua`, module), 'utf8')}`]))
+}
+
+/** Scripts that several folders use: for the clock, claims, and sorted sets by due time. */
+const shared = readScripts(import.meta.url, ['now', 'release', 'due', 'postpone'])
+
+/**
+ * Creates a function that runs Lua scripts on one connection. It sends the hash of a script, and the source only if Redis does not have it
+ * yet. The function throws StoreUnavailableError if Redis does not answer.
+ */
+export function createScripts<Name extends string = never>(redis: Redis, own?: ScriptSources<Name>) {
+  for (const [name, lua] of [...shared, ...(own ?? [])]) redis.defineCommand(`lockkeeper:${name}`, { lua })
+
+  return async function run(name: Name | 'now' | 'release' | 'due' | 'postpone', keys: string[], values: string[]): Promise<string[]> {
+    const command = (redis as unknown as Record<string, Command>)[`lockkeeper:${name}`]
+    if (!command) throw new Error(`the script ${name} is not defined`)
+    const answer = await guardStore(() => command.call(redis, keys.length, ...keys, ...values))
+    return Array.isArray(answer) ? answer : [answer]
+  }
+}

@@ -1,0 +1,68 @@
+import type { Change } from '../domain/change.ts'
+import type { ChangeKind } from '../domain/change-kind.ts'
+import type { Project } from '../domain/policy.ts'
+import type { Request } from '../domain/request.ts'
+
+/** A request with its own change, and what it carries in that change's own types. */
+export interface Opened {
+  change: Change
+  input: unknown
+  /** The account as approved. */
+  facts: unknown
+  /** The account as last looked at: at execution where there was one. */
+  latest: unknown
+}
+
+/** The survey of a kind, and how it shows one request of that kind while it is under way. */
+export interface Surveyed {
+  survey: NonNullable<Change['survey']>
+  sightings: string[]
+}
+
+/**
+ * The changes that can be asked for, found by kind: what waits in Redis names its kind and nothing else. They are asked for at the
+ * first use, because the features that bring them are made of parts that need this catalog.
+ */
+export function createCatalog(changes: () => Change[]) {
+  let byKind: Map<ChangeKind, Change> | undefined
+
+  function changeOf(kind: ChangeKind): Change {
+    byKind ??= new Map(changes().map((change) => [change.kind, change]))
+    const change = byKind.get(kind)
+    if (!change) throw new Error(`no change of kind ${kind}`)
+    return change
+  }
+
+  /** Throws when the kind is unknown or what the record carries no longer fits it (after a deploy that changed its shape). */
+  function open(request: Request): Opened {
+    const change = changeOf(request.kind)
+    const facts = change.facts.parse(request.facts)
+    const latest = request.seen === undefined ? facts : change.facts.parse(request.seen)
+    return { change, input: change.input.parse(request.input), facts, latest }
+  }
+
+  /** The same, where one that does not fit must not stop the others. */
+  function openIfFit(request: Request): Opened | undefined {
+    try {
+      return open(request)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Where a request's change belongs, as it was asked for. */
+  function projectOf(request: Request): Project {
+    const opened = openIfFit(request)
+    return opened ? opened.change.project(opened.facts) : 'unknown'
+  }
+
+  /** Undefined where there is no survey for this kind, or the record does not fit it. */
+  function surveyed(request: Request): Surveyed | undefined {
+    const opened = openIfFit(request)
+    const { survey, sightings } = opened?.change ?? {}
+    return opened && survey && sightings ? { survey, sightings: sightings(opened.input, opened.latest) } : undefined
+  }
+
+  return { open, openIfFit, surveyed, projectOf }
+}
+export type Catalog = ReturnType<typeof createCatalog>

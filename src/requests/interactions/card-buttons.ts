@@ -1,0 +1,211 @@
+import type { ModalView } from '@slack/web-api'
+import type { AuditNote } from '../../audit/entry.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Origin } from '../../domain/origin.ts'
+import { isGenuine } from '../../domain/payload.ts'
+import type { Request } from '../../domain/request.ts'
+import { notice } from '../../slack/blocks/notice.ts'
+import type { OpenForm } from '../../slack/commands/form.ts'
+import type { Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
+import { Refusal, toUserWords } from '../../slack/errors.ts'
+import { type Metadata, readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
+import { type Mrkdwn, mrkdwn, toPlainText } from '../../slack/text/text.ts'
+import type { Catalog } from '../catalog.ts'
+import type { HandOver } from '../hand-over/hand-over.ts'
+import type { Access } from '../lifecycle/access.ts'
+import type { Decide } from '../lifecycle/decide.ts'
+import type { Ask } from '../lifecycle/submit.ts'
+import { askAgainCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/buttons.ts'
+import { askAgainForm, breakGlassForm, rejectForm } from '../messages/forms.ts'
+import { changedRecord, counted, foreignButton, staleCard, unknownRequest } from '../messages/refusals.ts'
+import { askedWords } from '../messages/submitted.ts'
+import { shortId } from '../messages/words.ts'
+import { noteOf } from '../store/store.ts'
+
+/** The form of a kind of change, filled with what was asked for before. Pure. */
+export type FormAgain = (metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }) => ModalView
+
+interface ConversationParts {
+  decide: Decide
+  handOver: HandOver
+  ask: Ask
+  catalog: Catalog
+  access: Access
+  openForm: OpenForm
+  /** Shows somebody's Home tab as it is now. */
+  refreshHome: (viewer: Origin) => Promise<void>
+  noteRefusal: (note: AuditNote) => Promise<void>
+  /** Hears of a record that is not what was asked for any more. */
+  onChanged: (request: Request) => void
+  forms: Partial<Record<ChangeKind, FormAgain>>
+}
+
+/** What the buttons of a card do, for every kind of change, on the card itself and on the Home tab. */
+export function createConversation({
+  decide,
+  handOver,
+  ask,
+  catalog,
+  access,
+  openForm,
+  refreshHome,
+  noteRefusal,
+  onChanged,
+  forms,
+}: ConversationParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
+  /**
+   * The request of a button, if the button is where it belongs and was made for it: a copy of a card elsewhere, or a button with
+   * another request's name, decides nothing.
+   */
+  async function requestOf(click: Click): Promise<Request> {
+    const request = await genuine(click.value, click.origin, click.actionId)
+    const onCard =
+      click.origin.channelId === request.origin.channelId && (request.cardTs === undefined || click.messageTs === request.cardTs)
+    if (!onCard && !click.onHome) throw await refused(click.origin, click.actionId, request, staleCard)
+    return request
+  }
+
+  /** The request that a button or a form names, where it was made for it as it is. */
+  async function genuine(value: string, origin: Origin, at: string): Promise<Request> {
+    const button = readButton(value)
+    if (!button) throw await refused(origin, at, undefined, foreignButton)
+    const request = await decide.find(button.id)
+    if (!request) throw await refused(origin, at, undefined, unknownRequest)
+    if (!belongsTo(button, request)) throw await refused(origin, at, request, foreignButton)
+    if (!isGenuine(request)) {
+      onChanged(request)
+      throw await refused(origin, at, request, changedRecord)
+    }
+    return request
+  }
+
+  async function refused({ channelId, teamId, userId }: Origin, at: string, request: Request | undefined, words: Mrkdwn): Promise<Refusal> {
+    const subject = request ? noteOf(request, 'refused', {}) : { act: 'refused', channelId, teamId }
+    await noteRefusal({ ...subject, by: userId, result: `${at}: ${toPlainText(words)}` })
+    return new Refusal(words)
+  }
+
+  /** A button that does its work and, where it stands on the Home tab, shows there what became of it. */
+  function button(work: (request: Request, click: Click) => Promise<void>) {
+    return async (click: Click): Promise<void> => {
+      try {
+        await work(await requestOf(click), click)
+      } finally {
+        if (click.onHome) await refreshHome(click.origin)
+      }
+    }
+  }
+
+  async function approve(request: Request, click: Click): Promise<void> {
+    const { origin } = click
+    if (origin.userId === request.origin.userId && access.ruleOf(request)?.breakGlass) {
+      await decide.mayBreakGlass(request, origin)
+      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, request), async () => {})
+      return
+    }
+    const { missing, needed } = await decide.approve(request, origin)
+    if (missing > 0) await click.answer.ephemeral(notice(counted({ missing, needed })))
+  }
+
+  const openReject: FormHandler<Click> = {
+    form: ({ origin, value }) => rejectForm({ origin, extra: value }),
+    allow: async (click) => decide.mayReject(await requestOf(click), click.origin),
+  }
+
+  async function submitReject(submission: Submission): Promise<SubmissionAnswer> {
+    const metadata = readMetadata(submission.metadata)
+    const reason = submission.values.reason?.trim() ?? ''
+    const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, problem, reason)
+    if (reason === '')
+      return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why, so that the person who asked knows what to do.`, again }
+    await decide.reject(await requestIn(metadata, submission), submission.origin, reason)
+    await refreshHome(submission.origin)
+    return { is: 'accepted', words: mrkdwn`Rejected. The thread tells it to the person who asked.` }
+  }
+
+  /** The request that a form was opened for. */
+  function requestIn(metadata: Metadata | undefined, { origin, callbackId }: Submission): Promise<Request> {
+    return genuine(metadata?.extra ?? '', origin, callbackId)
+  }
+
+  async function submitBreakGlass(submission: Submission): Promise<SubmissionAnswer> {
+    const metadata = readMetadata(submission.metadata)
+    const { values } = submission
+    const request = await requestIn(metadata, submission)
+    const reason = values.reason?.trim() ?? ''
+    const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? { origin: submission.origin }, request, problem, reason)
+    if (reason === '') return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
+    if (values.confirmed !== 'yes') {
+      return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve what you asked for yourself.`, again }
+    }
+    await decide.breakGlass(request, submission.origin, reason)
+    await refreshHome(submission.origin)
+    return { is: 'accepted', words: mrkdwn`Approved by yourself. The channel is told, with your reason.` }
+  }
+
+  const askAgain: FormHandler<Click> = {
+    reads: true,
+    form: async (click) => {
+      const request = await requestOf(click)
+      const { input, facts } = catalog.open(request)
+      const { responseUrl } = click
+      const metadata = { origin: originOf(click, request), ...(responseUrl ? { responseUrl } : {}) }
+      const formAgain = forms[request.kind]
+      return formAgain
+        ? formAgain(writeMetadata(metadata), { input, facts, reason: request.reason })
+        : askAgainForm({ ...metadata, extra: click.value }, request)
+    },
+    allow: async (click) => {
+      const request = await requestOf(click)
+      await access.gate(originOf(click, request), request.kind)
+    },
+  }
+
+  /** The same once more, for a kind of change that has no form of its own. */
+  async function submitAgain(submission: Submission): Promise<SubmissionAnswer> {
+    const { origin, deliveryKey, values } = submission
+    const metadata = readMetadata(submission.metadata)
+    const request = await requestIn(metadata, submission)
+    const { change, input } = catalog.open(request)
+    const reason = values.reason?.trim() || undefined
+    try {
+      return { is: 'accepted', words: askedWords(await ask({ change, input, origin, reason, deliveryKey })) }
+    } catch (error) {
+      const problem = toUserWords(error)
+      if (problem === undefined) throw error
+      const again = (words: Mrkdwn) => askAgainForm(metadata ?? { origin }, request, words, reason)
+      return { is: 'refused', blockId: 'reason', problem, again }
+    }
+  }
+
+  /** Asks for the change that undoes this one: a request of its own, by whoever presses, approved like any other. */
+  async function reverse(request: Request, click: Click): Promise<void> {
+    const { change, input, latest } = catalog.open(request)
+    const back = change.reverse?.(input, latest)
+    if (!back) throw new Refusal(mrkdwn`This cannot be undone from here. Ask for what you want with the command.`)
+    const origin = originOf(click, request)
+    const reason = `Undoes request ${shortId(request)}.`
+    const outcome = await ask({ change, input: back.input, origin, reason, deliveryKey: click.deliveryKey })
+    if (outcome.is === 'card-delayed') await click.answer.ephemeral(notice(askedWords(outcome)))
+  }
+
+  return {
+    clicks: {
+      [cardButtons.approve]: button(approve),
+      [cardButtons.reject]: openReject,
+      [cardButtons.withdraw]: button((request, { origin }) => decide.withdraw(request, origin)),
+      [cardButtons.take]: button(handOver),
+      [cardButtons.again]: askAgain,
+      [cardButtons.reverse]: button(reverse),
+      [cardButtons.stop]: button((request, { origin }) => decide.stopTracking(request, origin)),
+      [cardButtons.watch]: button((request, { origin }) => decide.trackAgain(request, origin)),
+    },
+    submissions: { [rejectCallbackId]: submitReject, [breakGlassCallbackId]: submitBreakGlass, [askAgainCallbackId]: submitAgain },
+  }
+}
+
+/** Whoever clicks asks, in the channel of the card, with the command's name as it was used then. */
+function originOf(click: Click, request: Request): Origin {
+  const { channelId, command } = request.origin
+  return { ...click.origin, channelId, command }
+}

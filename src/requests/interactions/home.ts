@@ -1,0 +1,76 @@
+import type { Origin } from '../../domain/origin.ts'
+import { isOpen, type Outline, type Request } from '../../domain/request.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
+import type { Messenger } from '../../slack/web-api/messenger.ts'
+import type { Access } from '../lifecycle/access.ts'
+import type { CardView } from '../messages/card.ts'
+import { type HomeContent, homeBlocks, refusedHome } from '../messages/home-view.ts'
+import type { Store } from '../store/store.ts'
+
+/** Of so many that wait is asked who may decide them; of the others so many are read, which is more than a Home tab holds. */
+const most = { waiting: 500, shown: 100, ended: 20 }
+
+interface HomeParts {
+  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'now'>
+  access: Pick<Access, 'judge'>
+  messenger: Pick<Messenger, 'publishHome'>
+  view: (request: Request) => CardView
+  /** The address of a request's card. */
+  linkTo: (request: Request) => string | undefined
+  onError: (error: unknown) => void
+}
+
+/** The Home tab of each person: what waits for them, what they asked for, and what is moving now, with the buttons of the cards. */
+export function createHome({ store, access, messenger, view, linkTo, onError }: HomeParts) {
+  /** Answers whether Slack shows it. */
+  async function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<'shown' | { refused: string } | { unanswered: string }> {
+    const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(viewer))
+    const published = await messenger.publishHome(viewer.userId, blocks)
+    if (published.is === 'sent') return 'shown'
+    onError(new Error(`a Home tab could not be shown: ${JSON.stringify(published)}`))
+    return published.is === 'refused' ? { refused: published.error } : { unanswered: 'Slack did not answer' }
+  }
+
+  async function gather(viewer: Origin): Promise<HomeContent> {
+    const isMine = ({ origin }: Outline) => origin.userId === viewer.userId
+    const [open, ended, now] = await Promise.all([store.open(), store.ended(most.ended, isMine), store.now()])
+    const waiting = await read(open, ({ state }) => state === 'waiting', most.waiting)
+    const mine = await read(open, isMine, most.shown)
+    const moving = await read(open, (each) => !isMine(each) && isOpen(each.state) && each.state !== 'waiting', most.shown)
+    // One of mine that ended meanwhile may be in both: Slack takes no page that has something twice.
+    const endedBefore = ended.filter(({ id }) => !open.some((each) => each.id === id))
+    const rulings = await Promise.all(waiting.requests.map((request) => access.judge(viewer, { to: 'decide', request })))
+    const waitsForMe = waiting.requests.filter(
+      (request, index) => rulings[index]?.allowed && !request.approvals.some(({ by }) => by === viewer.userId),
+    )
+    return {
+      waitsForMe: entries(waitsForMe),
+      mine: entries([...mine.requests, ...endedBefore]),
+      moving: entries(moving.requests),
+      unread: { waiting: waiting.unread, mine: mine.unread, moving: moving.unread },
+      now,
+    }
+  }
+
+  /** The first of those that fit, and still do when they are read. */
+  async function read(open: Outline[], fits: (outline: Outline) => boolean, limit: number) {
+    const fitting = open.filter(fits)
+    const requests = await store.findMany(fitting.slice(0, limit).map(({ id }) => id))
+    return { requests: requests.filter(fits), unread: Math.max(0, fitting.length - limit) }
+  }
+
+  /** One that does not fit this version (any more) must not hide the others. */
+  function entries(requests: Request[]) {
+    return requests.flatMap((request) => {
+      try {
+        return [{ card: view(request), link: linkTo(request) }]
+      } catch (error) {
+        onError(error)
+        return []
+      }
+    })
+  }
+
+  return { show }
+}
+export type Home = ReturnType<typeof createHome>

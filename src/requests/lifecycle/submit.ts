@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto'
+import { whoApproves } from '../../domain/approval.ts'
+import type { Change } from '../../domain/change.ts'
+import type { Origin } from '../../domain/origin.ts'
+import { payloadHash } from '../../domain/payload.ts'
+import { approversOf, type PolicyRule } from '../../domain/policy.ts'
+import type { Wake } from '../../redis/queues.ts'
+import { Refusal } from '../../slack/errors.ts'
+import { mention, mrkdwn } from '../../slack/text/text.ts'
+import type { AskOutcome } from '../messages/submitted.ts'
+import { refusedCard, stateWords } from '../messages/words.ts'
+import type { Deliver } from '../outbox/deliver.ts'
+import { firstReminderAt, type NewRequest, type Store } from '../store/store.ts'
+import type { Access } from './access.ts'
+
+/** Reads for somebody who waits: a preflight that takes longer is given up and told. */
+const preflightMs = 8_000
+
+export interface Asked<Input, Facts> {
+  change: Change<Input, Facts>
+  input: Input
+  origin: Origin
+  reason: string | undefined
+  /** The same for every delivery of the same act, so that it becomes one request. */
+  deliveryKey: string
+}
+
+interface AskParts {
+  store: Store
+  access: Access
+  deliver: Deliver
+  wake: Wake
+  /** What people and groups are called. */
+  names: (ids: string[]) => Promise<Map<string, string>>
+  /** Whether a card can show all of it. */
+  fitsOnCard: (request: NewRequest) => boolean
+}
+
+/**
+ * From "someone asks" to a card in the channel. Throws UserError for every refusal, and then leaves nothing behind.
+ * A card whose post got no answer stays in the outbox and is looked for before it is sent again.
+ */
+export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: AskParts) {
+  return async function ask<Input, Facts>({ change, input, origin, reason, deliveryKey }: Asked<Input, Facts>): Promise<AskOutcome> {
+    await access.gate(origin, change.kind)
+    const looked = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
+    const { facts } = looked
+    const { rule, unchecked } = await access.admit(origin, change.kind, change.project(facts))
+    const asked = {
+      id: requestIdFor(deliveryKey),
+      kind: change.kind,
+      input,
+      facts,
+      resource: change.resource(input),
+      unchecked: [...looked.unchecked, ...unchecked],
+      origin,
+      ...(reason ? { reason } : {}),
+    }
+    const request: NewRequest = {
+      ...asked,
+      hash: payloadHash(asked),
+      sentence: change.describe(facts).sentence,
+      rule: rule.name,
+      needsApproval: rule.approve !== undefined,
+      ttlMs: rule.expiresMs,
+      ...(await namesFor(rule)),
+    }
+    if (!fitsOnCard(request))
+      throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
+    const created = await store.create(request)
+    if (created.outcome === 'busy') throw await busyRefusal(created.id)
+
+    const shown = await deliver(request.id, 'card')
+    if (shown.is === 'refused') {
+      await store.discard(request, `the card could not be posted: ${shown.error}`)
+      throw new Refusal(refusedCard(shown.error))
+    }
+    await wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
+    return {
+      is: shown.is === 'sent' ? 'posted' : 'card-delayed',
+      requestId: request.id,
+      needsApproval: request.needsApproval,
+      handoverLabel: change.handover?.label,
+    }
+  }
+
+  /** Where a rule calls others than those who may approve, these are shown by name, which calls nobody. */
+  async function namesFor({ approve, mention: called }: PolicyRule): Promise<{ approverNames?: string }> {
+    if (!approve || !called) return {}
+    const { users, userGroups } = approversOf(approve)
+    const known = await names([...users, ...userGroups])
+    return { approverNames: whoApproves(approve, (id) => known.get(id) ?? id) }
+  }
+
+  async function busyRefusal(id: string): Promise<Refusal> {
+    const holder = await store.find(id)
+    if (!holder) return new Refusal(mrkdwn`Another request for this was open just now. Ask again.`)
+    const what = mrkdwn`${mention(holder.origin.userId)} has an open request for this already (${stateWords(holder)}) in <#${holder.origin.channelId}>.`
+    return new Refusal(mrkdwn`${what} One change of a thing at a time: let that one end, or have it withdrawn or rejected, then ask again.`)
+  }
+}
+export type Ask = ReturnType<typeof createAsk>
+
+/** The id that a delivery's request gets: the same for every delivery of the same act. */
+export function requestIdFor(deliveryKey: string): string {
+  return hash('sha256', `request:${deliveryKey}`).slice(0, 32)
+}

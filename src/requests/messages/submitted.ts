@@ -1,0 +1,28 @@
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+
+/** `card-delayed`: recorded, and Slack has not confirmed the card yet. */
+export interface AskOutcome {
+  is: 'posted' | 'card-delayed'
+  requestId: string
+  needsApproval: boolean
+  /** The button that the requester presses then, where the result is for their eyes alone. */
+  handoverLabel: string | undefined
+}
+
+/** To the person who asked, once the request is recorded. Pure. */
+export function askedWords(outcome: AskOutcome): Mrkdwn {
+  return outcome.is === 'posted'
+    ? mrkdwn`Asked for. ${whatFollows(outcome)}`
+    : mrkdwn`Recorded. Slack has not confirmed the card yet; it appears in the channel as soon as it does, and ${whatHoldsIt(outcome)}.`
+}
+
+function whatFollows({ needsApproval, handoverLabel }: AskOutcome): Mrkdwn {
+  if (!handoverLabel) return mrkdwn`The card is in the channel, and its thread tells how it ends.`
+  const press = needsApproval ? 'Once it is approved, press' : 'Press'
+  return mrkdwn`${press} *${handoverLabel}* on its card: the token is made on that click, and shown to you alone.`
+}
+
+function whatHoldsIt({ needsApproval, handoverLabel }: AskOutcome): Mrkdwn {
+  if (handoverLabel) return mrkdwn`nothing is made before ${needsApproval ? 'it is approved and ' : ''}you press *${handoverLabel}* on it`
+  return needsApproval ? mrkdwn`nothing happens before somebody approves it` : mrkdwn`this starts then: it needs no approval`
+}

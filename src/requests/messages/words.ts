@@ -1,0 +1,72 @@
+import { formatDuration } from '../../domain/duration.ts'
+import type { ApiError } from '../../domain/errors.ts'
+import type { Request, RequestState } from '../../domain/request.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+
+/** The name of each state, as people read it. What is under way has a word of its own change (`moving`). */
+const names: Record<RequestState, string> = {
+  waiting: 'waiting for approval',
+  approved: 'approved',
+  starting: 'starting',
+  tracking: 'under way',
+  done: 'done',
+  failed: 'failed',
+  'not-started': 'not started',
+  superseded: 'superseded',
+  untracked: 'no longer followed',
+  voided: 'void',
+  rejected: 'rejected',
+  withdrawn: 'withdrawn',
+  expired: 'expired',
+}
+
+export function stateWords(request: Pick<Request, 'state'>, underway?: string): string {
+  return request.state === 'tracking' && underway ? underway : names[request.state]
+}
+
+/** From the write to the end (or to now, while it takes effect): `43 s`, `less than a second`. */
+export function timeTaken(request: Request, now: number = request.endedAt ?? Date.now()): string {
+  return span(now - (request.sentAt ?? request.createdAt))
+}
+
+/** From the approval to now, while it is not sent. */
+export function timeApproved(request: Request, now: number): string {
+  return span(now - (request.decidedAt ?? request.createdAt))
+}
+
+function span(ms: number): string {
+  return ms < 1_000 ? 'less than a second' : formatDuration(ms)
+}
+
+/** Why something expired that was approved and waited for its requester. */
+export const notTaken = 'It was approved, but not taken in time.'
+
+/** Too short to be worth telling. */
+export function tookNoTime(request: Request): boolean {
+  return (request.endedAt ?? Number.POSITIVE_INFINITY) - (request.sentAt ?? request.createdAt) < 1_000
+}
+
+/** Short enough to read out; the whole id is in the buttons and in the log. */
+export function shortId(request: Pick<Request, 'id'>): string {
+  return request.id.slice(0, 8)
+}
+
+/** Why the card could not be posted, to the person who asked. */
+export function refusedCard(error: string): Mrkdwn {
+  if (error === 'not_in_channel' || error === 'channel_not_found') {
+    return mrkdwn`I am not a member of this channel, so I could not post the request and nothing was asked for. Type */invite @Lockkeeper* here, then ask again.`
+  }
+  if (error === 'is_archived')
+    return mrkdwn`This channel is archived, so I could not post the request and nothing was asked for. Ask in another channel.`
+  if (error === 'restricted_action') {
+    return mrkdwn`This workspace does not let me post in this channel, so nothing was asked for. Ask in another channel, or have an admin allow it.`
+  }
+  return mrkdwn`Slack did not take the request's card (${error}), so nothing was asked for. Tell the people who run this bot.`
+}
+
+/** What needs a person: the account API does not take the key (401), or does not let it do this (403). */
+export function refusedKey({ status, operation }: ApiError): Mrkdwn {
+  if (status === 403)
+    return mrkdwn`:warning: The account API does not let my API key do this (${status}, ${operation}): it may be read-only, or limited to other addresses. Whatever needs it fails until INFRA_API_KEY may do it; the rest goes on.`
+  return mrkdwn`:warning: The account API rejects my API key (${status}, ${operation}). Nothing can be carried out or followed until INFRA_API_KEY is valid again. Moves that were accepted are kept and followed on then; what is approved and not sent within ten minutes has to be asked for again.`
+}

@@ -1,0 +1,38 @@
+-- Writes down what became of a message that was leased.
+-- KEYS: record, outbox.   ARGV: id, message name, token, status ('settled' | 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0'
+-- Returns 'settled', 'again' (the record has moved on: the card must be rendered anew), 'later', or 'lost' (somebody else took it over).
+local id, name, token, status, retry, cardTs, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
+local member, field = id .. '/' .. name, 'outbox:' .. name
+local known = redis.call('HMGET', KEYS[1], field, 'revision')
+local item = known[1] and cjson.decode(known[1]) or {}
+if item.token ~= token then return 'lost' end
+
+local now = clock()
+local left = { status = status, token = token, owedBy = item.owedBy }
+if status == 'unsure' then
+  left.tried, left.cardless = now, item.cardless
+elseif status == 'queued' and item.since then
+  -- A try that sent nothing leaves what one before it may have sent to be looked for.
+  left.status, left.since, left.tried, left.cardless = 'unsure', item.since, item.tried, item.cardless
+end
+local values = { field, cjson.encode(left) }
+if status ~= 'settled' then
+  redis.call('HSET', KEYS[1], unpack(values))
+  redis.call('ZADD', KEYS[2], now + retry, member)
+  return 'later'
+end
+if cardTs ~= '' then
+  values[#values + 1] = 'cardTs'
+  values[#values + 1] = cjson.encode(cardTs)
+end
+if shown > 0 then
+  values[#values + 1] = 'cardRevision'
+  values[#values + 1] = ARGV[7]
+end
+redis.call('HSET', KEYS[1], unpack(values))
+if shown > 0 and tonumber(known[2]) > shown then
+  redis.call('ZADD', KEYS[2], now, member)
+  return 'again'
+end
+redis.call('ZREM', KEYS[2], member)
+return 'settled'

@@ -1,0 +1,293 @@
+import type { RequestState } from '../domain/request.ts'
+
+/** Who may take a step. `worker`: whichever process finds that it is due. */
+export type Taker = 'requester' | 'approver' | 'worker'
+
+/** Fields of a record that a step sets to the present time, by Redis' clock. */
+export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
+
+/** Messages that a thread can be owed, in the order in which they belong. */
+export const reportNames = [
+  'reminder-half',
+  'reminder-last',
+  'break-glass',
+  'remark',
+  'late',
+  'stopped',
+  'ended',
+  'restarted',
+  'corrected',
+] as const
+export type ReportName = (typeof reportNames)[number]
+
+/** One step of a machine with these states. A machine for the items of a request has the same shape. */
+export interface Step<State extends string = RequestState> {
+  /** What happens, for docs/request-states.md. */
+  what: string
+  from: readonly State[]
+  /** `same`: the state stays as it is. */
+  to: State | 'same'
+  takers: readonly Taker[]
+  stamps?: readonly Stamp[]
+  /** Messages that the thread is owed from then on. */
+  reports?: readonly ReportName[]
+  /** Messages that the thread is owed where the taker says so. */
+  mayReport?: readonly ReportName[]
+  /** Only until the deadline of the request, by Redis' clock. */
+  beforeDeadline?: true
+  /** Only while the record is as it was read, because the step was worked out from what it holds. */
+  ifUnchanged?: true
+  /** The request stays due when it was due. */
+  keepsDue?: true
+}
+
+/**
+ * Every step of a request, once. A record changes by these steps alone: `store.take` looks a step up here, and the Lua script `take-step`
+ * carries it out as one compare-and-set. docs/request-states.md is generated from this table.
+ */
+export const steps = {
+  approve: {
+    what: 'The last approval that was missing',
+    from: ['waiting'],
+    to: 'approved',
+    takers: ['approver'],
+    stamps: ['decidedAt'],
+    beforeDeadline: true,
+    ifUnchanged: true,
+  },
+  'count-approval': {
+    what: 'An approval, and more are missing',
+    from: ['waiting'],
+    to: 'same',
+    takers: ['approver'],
+    beforeDeadline: true,
+    ifUnchanged: true,
+    keepsDue: true,
+  },
+  exempt: {
+    what: 'The rule needs no approval',
+    from: ['waiting'],
+    to: 'approved',
+    takers: ['worker'],
+    stamps: ['decidedAt'],
+  },
+  'break-glass': {
+    what: 'The requester approves alone, in an emergency',
+    from: ['waiting'],
+    to: 'approved',
+    takers: ['requester'],
+    stamps: ['decidedAt'],
+    reports: ['break-glass'],
+    beforeDeadline: true,
+  },
+  reject: {
+    what: 'An approver rejects it',
+    from: ['waiting'],
+    to: 'rejected',
+    takers: ['approver'],
+    stamps: ['decidedAt', 'endedAt'],
+    reports: ['ended'],
+    beforeDeadline: true,
+  },
+  withdraw: {
+    what: 'The requester withdraws it',
+    from: ['waiting'],
+    to: 'withdrawn',
+    takers: ['requester'],
+    stamps: ['endedAt'],
+  },
+  'withdraw-key': {
+    what: 'The requester withdraws a key that is not created yet',
+    from: ['waiting', 'approved'],
+    to: 'withdrawn',
+    takers: ['requester'],
+    stamps: ['endedAt'],
+  },
+  'remind-half': {
+    what: 'Half of the time to approve is over',
+    from: ['waiting'],
+    to: 'same',
+    takers: ['worker'],
+    reports: ['reminder-half'],
+    beforeDeadline: true,
+    ifUnchanged: true,
+  },
+  'remind-last': {
+    what: 'Nine tenths of the time to approve are over',
+    from: ['waiting'],
+    to: 'same',
+    takers: ['worker'],
+    reports: ['reminder-last'],
+    beforeDeadline: true,
+    ifUnchanged: true,
+  },
+  expire: {
+    what: 'The deadline passed without a decision',
+    from: ['waiting'],
+    to: 'expired',
+    takers: ['requester', 'approver', 'worker'],
+    stamps: ['endedAt'],
+    reports: ['ended'],
+  },
+  'expire-approved': {
+    what: 'The requester did not create the approved key before the deadline',
+    from: ['approved'],
+    to: 'expired',
+    takers: ['requester', 'worker'],
+    stamps: ['endedAt'],
+    reports: ['ended'],
+  },
+  void: {
+    what: 'The account changed since the request',
+    from: ['approved'],
+    to: 'voided',
+    takers: ['requester', 'worker'],
+    stamps: ['endedAt'],
+    reports: ['ended'],
+  },
+  drop: {
+    what: 'It was not sent: too late, certain to be refused, or its record was changed from outside',
+    from: ['approved'],
+    to: 'not-started',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+    reports: ['ended'],
+  },
+  send: {
+    what: 'The one write is sent',
+    from: ['approved'],
+    to: 'starting',
+    takers: ['worker'],
+    stamps: ['sentAt'],
+    mayReport: ['remark'],
+  },
+  issue: {
+    what: 'The requester presses the button, and the one write is sent',
+    from: ['approved'],
+    to: 'starting',
+    takers: ['requester'],
+    stamps: ['sentAt'],
+    beforeDeadline: true,
+  },
+  accept: {
+    what: 'The account API confirmed the write, or shows it under way',
+    from: ['starting'],
+    to: 'tracking',
+    takers: ['worker'],
+    stamps: ['acceptedAt'],
+  },
+  late: {
+    what: 'It takes longer than expected',
+    from: ['starting', 'tracking'],
+    to: 'same',
+    takers: ['worker'],
+    stamps: ['lateAt'],
+    reports: ['late'],
+    ifUnchanged: true,
+  },
+  finish: {
+    what: 'The account shows it as done',
+    from: ['starting', 'tracking'],
+    to: 'done',
+    takers: ['requester', 'worker'],
+    stamps: ['endedAt'],
+    reports: ['ended'],
+  },
+  fail: {
+    what: 'The account API refused it, or it failed',
+    from: ['starting', 'tracking'],
+    to: 'failed',
+    takers: ['requester', 'worker'],
+    stamps: ['endedAt'],
+    reports: ['ended'],
+  },
+  'fail-begun': {
+    what: 'It failed before the write was confirmed, and left something behind',
+    from: ['starting'],
+    to: 'failed',
+    takers: ['worker'],
+    stamps: ['acceptedAt', 'endedAt'],
+    reports: ['ended'],
+  },
+  supersede: {
+    what: 'Another change overtook it',
+    from: ['starting', 'tracking'],
+    to: 'superseded',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+    reports: ['ended'],
+  },
+  'not-start': {
+    what: 'The write had no effect',
+    from: ['starting', 'tracking'],
+    to: 'not-started',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+    reports: ['ended'],
+  },
+  restart: {
+    what: 'It starts after it was reported as not started or failed',
+    from: ['not-started', 'failed'],
+    to: 'tracking',
+    takers: ['worker'],
+    stamps: ['acceptedAt'],
+    reports: ['restarted'],
+  },
+  'correct-to-done': {
+    what: 'It is done after it was reported as not started or failed',
+    from: ['tracking', 'not-started', 'failed'],
+    to: 'done',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+    reports: ['corrected'],
+  },
+  'correct-to-failed': {
+    what: 'It failed after it was reported otherwise',
+    from: ['tracking', 'not-started', 'failed'],
+    to: 'failed',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+    reports: ['corrected'],
+  },
+  'correct-to-superseded': {
+    what: 'Another change overtook it after it had restarted',
+    from: ['tracking'],
+    to: 'superseded',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+    reports: ['corrected'],
+  },
+  'correct-to-not-started': {
+    what: 'It had no effect after all',
+    from: ['tracking'],
+    to: 'not-started',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+    reports: ['corrected'],
+  },
+  'stop-tracking': {
+    what: 'Somebody stops the tracking; the change may still take effect',
+    from: ['tracking'],
+    to: 'untracked',
+    takers: ['requester', 'approver'],
+    stamps: ['endedAt'],
+    reports: ['stopped'],
+  },
+  'track-again': {
+    what: 'Somebody has it tracked again',
+    from: ['untracked'],
+    to: 'tracking',
+    takers: ['requester', 'approver'],
+  },
+} as const satisfies Record<string, Step>
+export type StepName = keyof typeof steps
+
+export function stepOf(name: StepName): Step {
+  return steps[name]
+}
+
+/** The state after a step. */
+export function stateAfter(name: StepName, before: RequestState): RequestState {
+  const { to } = stepOf(name)
+  return to === 'same' ? before : to
+}

@@ -1,0 +1,32 @@
+-- Creates a request, unless it exists already (a delivery that came twice) or its resource has another open request.
+-- KEYS: record, resource, latest, open, outbox, due, audit's intake.
+-- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs }, the audit's note as JSON.
+-- Returns { 'created' | 'exists' | 'busy', id of the request that stands }.
+local arg = cjson.decode(ARGV[1])
+if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists', arg.id } end
+
+local holder = redis.call('GET', KEYS[2])
+if holder and holder ~= arg.id then
+  local state = redis.call('HGET', arg.recordPrefix .. holder, 'state')
+  for _, open in ipairs(arg.open) do
+    if state == cjson.encode(open) then return { 'busy', holder } end
+  end
+end
+
+local now = clock()
+redis.call('SET', KEYS[2], arg.id)
+redis.call('SET', KEYS[3], arg.id, 'PX', 3600000)
+local values = { 'revision', '1', 'createdAt', whole(now), 'expiresAt', whole(now + arg.ttlMs) }
+for field, value in pairs(arg.fields) do
+  values[#values + 1] = field
+  values[#values + 1] = value
+end
+redis.call('HSET', KEYS[1], unpack(values))
+redis.call('ZADD', KEYS[4], now, arg.id)
+redis.call('ZADD', KEYS[5], now, arg.id .. '/card')
+redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id)
+local note = cjson.decode(ARGV[2])
+note.at = now
+note.to = 'waiting'
+redis.call('XADD', KEYS[7], '*', 'note', cjson.encode(note))
+return { 'created', arg.id }

@@ -1,0 +1,18 @@
+-- Takes back a request whose card could not be posted, as if it had never been asked for.
+-- KEYS: record, resource, latest, open, outbox, due, audit's intake.   ARGV: id, the audit's note as JSON.
+-- Returns 'discarded', or 'kept' where its card is shown or it was decided.
+local id = ARGV[1]
+if redis.call('HEXISTS', KEYS[1], 'cardTs') == 1 then return 'kept' end
+local state = redis.call('HGET', KEYS[1], 'state')
+if state and state ~= '"waiting"' then return 'kept' end
+if not state then return 'discarded' end
+redis.call('DEL', KEYS[1])
+if redis.call('GET', KEYS[2]) == id then redis.call('DEL', KEYS[2]) end
+if redis.call('GET', KEYS[3]) == id then redis.call('DEL', KEYS[3]) end
+redis.call('ZREM', KEYS[4], id)
+redis.call('ZREM', KEYS[5], id .. '/card')
+redis.call('ZREM', KEYS[6], id)
+local note = cjson.decode(ARGV[2])
+note.at = clock()
+redis.call('XADD', KEYS[7], '*', 'note', cjson.encode(note))
+return 'discarded'

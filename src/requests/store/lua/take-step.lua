@@ -1,0 +1,71 @@
+-- The only way a request changes its state: a compare-and-set that may be sent twice (a client re-sends what was in flight when
+-- its connection broke): the second time it finds its own token and answers 'won' again.
+-- KEYS: record, resource, open, ended, outbox, due, audit's intake.
+-- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
+--              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit's note as JSON.
+-- Returns { 'won' | 'lost' | 'moved' | 'expired' | 'late' | 'missing', state as JSON, now in ms }.
+local arg = cjson.decode(ARGV[1])
+local now = clock()
+local stamp = whole(now)
+
+local ownToken = 'token:' .. arg.name
+local known = redis.call('HMGET', KEYS[1], 'state', ownToken, 'revision', 'expiresAt')
+local state = known[1]
+if not state then return { 'missing', '""', stamp } end
+if known[2] == arg.token then return { 'won', state, stamp } end
+
+local allowed = false
+for _, from in ipairs(arg.from) do
+  if state == cjson.encode(from) then allowed = true end
+end
+if not allowed then return { 'lost', state, stamp } end
+if arg.revision and tonumber(known[3]) ~= arg.revision then return { 'moved', state, stamp } end
+if arg.unexpired and now >= tonumber(known[4]) then return { 'expired', state, stamp } end
+if arg.notAfter and now > arg.notAfter then return { 'late', state, stamp } end
+
+local revision = tonumber(known[3]) + 1
+local values = { 'state', cjson.encode(arg.to), ownToken, arg.token, 'revision', whole(revision) }
+local function set(field, value)
+  values[#values + 1] = field
+  values[#values + 1] = value
+end
+for field, value in pairs(arg.set) do set(field, value) end
+for _, field in ipairs(arg.stamp) do set(field, stamp) end
+-- Each step owes a message of its own, also where one before it owed the same report.
+for _, report in ipairs(arg.reports) do set('outbox:' .. report, cjson.encode({ status = 'queued', owedBy = revision })) end
+if arg.extendMs then set('expiresAt', whole(now + arg.extendMs)) end
+redis.call('HSET', KEYS[1], unpack(values))
+
+local note = cjson.decode(ARGV[2])
+note.at = now
+note.from = cjson.decode(state)
+note.to = arg.to
+redis.call('XADD', KEYS[7], '*', 'note', cjson.encode(note))
+
+local owed = { now, arg.id .. '/card' }
+for _, report in ipairs(arg.reports) do
+  owed[#owed + 1] = now
+  owed[#owed + 1] = arg.id .. '/' .. report
+end
+redis.call('ZADD', KEYS[5], unpack(owed))
+
+if arg.dueInMs then
+  redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id)
+elseif not arg.keepDue then
+  redis.call('ZREM', KEYS[6], arg.id)
+end
+
+if arg.open then
+  -- One that was told as ended and starts late holds its resource again, if nobody else does.
+  if not redis.call('GET', KEYS[2]) then redis.call('SET', KEYS[2], arg.id) end
+  redis.call('PERSIST', KEYS[1])
+  redis.call('ZADD', KEYS[3], now, arg.id)
+  redis.call('ZREM', KEYS[4], arg.id)
+else
+  if redis.call('GET', KEYS[2]) == arg.id then redis.call('DEL', KEYS[2]) end
+  redis.call('ZREM', KEYS[3], arg.id)
+  redis.call('ZADD', KEYS[4], now, arg.id)
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - arg.keepMs)
+  redis.call('PEXPIRE', KEYS[1], arg.keepMs)
+end
+return { 'won', cjson.encode(arg.to), stamp }

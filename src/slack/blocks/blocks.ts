@@ -1,0 +1,113 @@
+import type { Button, KnownBlock } from '@slack/web-api'
+import { splitMrkdwn } from '../text/cut-text.ts'
+import type { Mrkdwn } from '../text/text.ts'
+import { emptyText, exact, plain, verbatim } from '../text/text-objects.ts'
+
+/**
+ * Slack's limits for blocks and buttons (docs.slack.dev, "Blocks" and "Block elements"), in characters and in elements. The functions here
+ * keep them whatever they are given. Text that is too long is cut and marked. An id or a value that is too long throws a RangeError.
+ */
+const limits = {
+  sectionText: 3_000,
+  fieldText: 2_000,
+  fields: 10,
+  headerText: 150,
+  contextElements: 10,
+  contextText: 3_000,
+  actionsElements: 25,
+  buttonText: 75,
+  buttonValue: 2_000,
+  confirm: { title: 100, text: 300, button: 30 },
+  id: 255,
+} as const
+
+export function header(text: string): KnownBlock {
+  return { type: 'header', text: plain(text, limits.headerText) }
+}
+
+/** Shows a text whole, over several sections if one cannot hold it. Facts that people decide by must not be cut. */
+export function wholeSection(text: Mrkdwn): KnownBlock[] {
+  const parts = splitMrkdwn(text.text.trim() || emptyText, limits.sectionText)
+  return parts.map((part) => ({ type: 'section', text: verbatim({ text: part }, limits.sectionText) }))
+}
+
+/** Shows a text with a button beside it. A text that does not fit into one section is cut. */
+export function sectionWithButton(text: Mrkdwn, accessory: Button): KnownBlock {
+  return { type: 'section', text: verbatim(text, limits.sectionText), accessory }
+}
+
+/** Shows short facts in two columns, over several blocks if there are many. A fact that is too long for a column gets its own sections. */
+export function fields(texts: Mrkdwn[]): KnownBlock[] {
+  const blocks: KnownBlock[] = []
+  let column: Mrkdwn[] = []
+  const close = () => {
+    for (const some of chunks(column, limits.fields)) {
+      blocks.push({ type: 'section', fields: some.map((text) => verbatim(text, limits.fieldText)) })
+    }
+    column = []
+  }
+  for (const text of texts) {
+    if (text.text.trim().length <= limits.fieldText) {
+      column.push(text)
+      continue
+    }
+    close()
+    blocks.push(...wholeSection(text))
+  }
+  close()
+  return blocks
+}
+
+/** Shows small print, over several blocks if there are many texts. */
+export function context(texts: Mrkdwn[]): KnownBlock[] {
+  return chunks(texts, limits.contextElements).map((some) => ({
+    type: 'context',
+    elements: some.map((text) => verbatim(text, limits.contextText)),
+  }))
+}
+
+export function divider(): KnownBlock {
+  return { type: 'divider' }
+}
+
+export function actions(buttons: Button[], blockId?: string): KnownBlock[] {
+  return chunks(buttons, limits.actionsElements).map((some, index) => ({
+    type: 'actions',
+    elements: some,
+    ...(blockId === undefined ? {} : { block_id: exact('a block id', index === 0 ? blockId : `${blockId}-${index}`, limits.id) }),
+  }))
+}
+
+export interface ButtonParts {
+  text: string
+  actionId: string
+  value: string
+  style?: 'primary' | 'danger'
+  /** A dialog that Slack shows before it sends the click. */
+  confirm?: { title: string; text: Mrkdwn; confirm: string; deny: string }
+}
+
+export function button({ text, actionId, value, style, confirm }: ButtonParts): Button {
+  const { title: titleLimit, text: textLimit, button: buttonLimit } = limits.confirm
+  return {
+    type: 'button',
+    text: plain(text, limits.buttonText),
+    action_id: exact('an action id', actionId, limits.id),
+    value: exact("a button's value", value, limits.buttonValue),
+    ...(style ? { style } : {}),
+    ...(confirm
+      ? {
+          confirm: {
+            title: plain(confirm.title, titleLimit),
+            text: verbatim(confirm.text, textLimit),
+            confirm: plain(confirm.confirm, buttonLimit),
+            deny: plain(confirm.deny, buttonLimit),
+          },
+        }
+      : {}),
+  }
+}
+
+function chunks<T>(all: T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size))
+}

@@ -1,0 +1,108 @@
+import type { KnownBlock } from '@slack/web-api'
+import { z } from 'zod'
+import { mostCharacters } from '../text/characters.ts'
+import { truncate } from '../text/cut-text.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../text/text.ts'
+import type { Message } from '../web-api/messenger.ts'
+import { actions, button, context, wholeSection } from './blocks.ts'
+import { limitBlocks, message } from './message.ts'
+
+export interface Listing {
+  /** Names what is listed and how many there are: `14 Elastic IPs`. */
+  title: Mrkdwn
+  rows: Mrkdwn[]
+  /** Stands in place of the rows if there are none. */
+  empty: Mrkdwn
+  /** Small print below the rows, on every page. */
+  notes?: Mrkdwn[]
+  /** The most rows on a page; a page of long rows has fewer. Default: 10. */
+  rowsPerPage?: number
+}
+
+export const pageActionIds = { previous: 'page-previous', next: 'page-next' } as const
+
+/** The value of a page button. It holds only what a person could type as a command, so a forged value gains nothing. */
+export const PageButton = z.object({ command: z.string(), args: z.array(z.string()), page: z.number().int().nonnegative() })
+
+const defaultRowsPerPage = 10
+
+/**
+ * How many characters of a page the parts around its rows may take, so that room for rows is left. The title and the notes are cut to this.
+ * The page number and the buttons are always shorter.
+ */
+const frame = { title: 1_000, pageNumber: 50, notes: 3_000, pageButtons: 150 } as const
+
+// One block of a message is kept for the buttons.
+const limits = {
+  contentBlocks: { most: 49, characters: mostCharacters - frame.pageButtons },
+  buttonValue: 2_000,
+} as const
+
+/** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
+export function listingMessage(
+  { title, rows, empty, notes = [], rowsPerPage = defaultRowsPerPage }: Listing,
+  at: { command: string; args: string[]; page: number },
+): Message {
+  const name = cut(title, frame.title)
+  const remarks = cutNotes(notes)
+  const around = lengthOfAll([name, ...remarks]) + frame.pageNumber + frame.pageButtons
+  const pages = paginate(rows.length > 0 ? rows : [empty], rowsPerPage, mostCharacters - around)
+  const page = Math.min(at.page, pages.length - 1)
+  const lines = pages[page] ?? []
+  const heading = mrkdwn`*${name}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
+  const content = [...wholeSection(heading), ...lines.flatMap((line) => wholeSection(line)), ...context(remarks)]
+  const blocks = [...limitBlocks(content, limits.contentBlocks), ...pageButtons(at, page, pages.length)]
+  return message({ text: joinMrkdwn([heading, ...lines, ...remarks], '\n'), blocks })
+}
+
+/**
+ * Divides the rows into pages of at most `mostRows` rows and `room` characters. The division depends on the list alone and not on the page
+ * that is shown, so that page numbers in buttons stay right. A row that is longer than a page is cut.
+ */
+function paginate(rows: Mrkdwn[], mostRows: number, room: number): Mrkdwn[][] {
+  const pages: Mrkdwn[][] = []
+  let page: Mrkdwn[] = []
+  let left = room
+  for (const row of rows.map((whole) => cut(whole, room))) {
+    if (page.length === mostRows || (page.length > 0 && lengthOf(row) > left)) {
+      pages.push(page)
+      page = []
+      left = room
+    }
+    page.push(row)
+    left -= lengthOf(row)
+  }
+  return [...pages, page]
+}
+
+/** Counts the characters as they are sent: without white space at the ends, and at least 1, because an empty text becomes a dash. */
+function lengthOf({ text }: Mrkdwn): number {
+  return Math.max(1, text.trim().length)
+}
+
+function lengthOfAll(all: Mrkdwn[]): number {
+  return all.reduce((sum, words) => sum + lengthOf(words), 0)
+}
+
+/** Keeps the notes whole if they all fit. Otherwise each is cut to an equal share of the room. */
+function cutNotes(notes: Mrkdwn[]): Mrkdwn[] {
+  if (lengthOfAll(notes) <= frame.notes) return notes
+  return notes.map((note) => cut(note, Math.floor(frame.notes / notes.length)))
+}
+
+function cut(words: Mrkdwn, most: number): Mrkdwn {
+  return words.text.length <= most ? words : ownWords(truncate(words.text.trim(), most, 'mrkdwn'))
+}
+
+function pageButtons({ command, args }: { command: string; args: string[] }, page: number, pages: number): KnownBlock[] {
+  if (pages === 1) return []
+  const valueFor = (target: number) => JSON.stringify({ command, args, page: target })
+  if (valueFor(pages).length > limits.buttonValue) {
+    return context([mrkdwn`The other pages cannot be turned to, because so many words do not fit into a button. Use fewer.`])
+  }
+  const to = (text: string, actionId: string, target: number) => button({ text, actionId, value: valueFor(target) })
+  return actions([
+    ...(page > 0 ? [to('Previous', pageActionIds.previous, page - 1)] : []),
+    ...(page < pages - 1 ? [to('Next', pageActionIds.next, page + 1)] : []),
+  ])
+}

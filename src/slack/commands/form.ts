@@ -1,0 +1,24 @@
+import type { ModalView } from '@slack/web-api'
+import { noticeView } from '../blocks/notice.ts'
+import { Refusal } from '../errors.ts'
+import { mrkdwn } from '../text/text.ts'
+import type { Messenger } from '../web-api/messenger.ts'
+
+/**
+ * Opens a form, then checks whether the person may use it. A trigger expires after 3 s, so nothing slow may run first. If they may not, the
+ * refusal replaces the form. Each submission is checked again.
+ */
+export function createFormOpener(messenger: Pick<Messenger, 'openView' | 'updateView'>) {
+  return async function openForm(triggerId: string, view: ModalView, allow: () => Promise<void>): Promise<void> {
+    const opened = await messenger.openView(triggerId, view)
+    if (opened.is !== 'opened')
+      throw new Refusal(mrkdwn`Slack did not open the form in time. Try once more; with arguments the command needs no form.`)
+    try {
+      await allow()
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      await messenger.updateView(opened.viewId, noticeView(error.words, 'Not possible'))
+    }
+  }
+}
+export type OpenForm = ReturnType<typeof createFormOpener>

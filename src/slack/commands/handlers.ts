@@ -1,0 +1,118 @@
+import type { ModalView, PlainTextOption } from '@slack/web-api'
+import type { Origin } from '../../domain/origin.ts'
+import type { Mrkdwn } from '../text/text.ts'
+import type { Message } from '../web-api/messenger.ts'
+
+/** Answers the person who typed or clicked. Only they see the answer. It never throws: an answer that Slack does not take is logged. */
+export interface Answer {
+  /** Posts a new message. */
+  ephemeral(message: Message): Promise<void>
+  /** Replaces the message that they clicked, for example a page of a list. */
+  replace(message: Message): Promise<void>
+}
+
+interface Delivery {
+  /** The same for every delivery of one interaction, so that what it creates is created once. */
+  deliveryKey: string
+  origin: Origin
+  answer: Answer
+}
+
+export interface SlashCommand extends Delivery {
+  text: string
+  /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
+  responseUrl: string | undefined
+  triggerId: string
+}
+
+export interface Click extends Delivery {
+  actionId: string
+  responseUrl: string | undefined
+  /** The value of the button, or of the chosen option. */
+  value: string
+  triggerId: string
+  /** The message with the button. Undefined in a modal and on the Home tab. */
+  messageTs: string | undefined
+  /** Whether the button is on the Home tab, which has neither a channel nor a response URL. */
+  onHome: boolean
+  view: ClickedView | undefined
+}
+
+/** The modal with the button, as it was filled in at the click. */
+export interface ClickedView {
+  id: string
+  metadata: string
+  values: Values
+  chosen: Chosen
+  /** Replaces the form by another one. Slack keeps what was entered in elements whose block id and action id stay the same. */
+  update(view: ModalView): Promise<void>
+}
+
+/** What was entered, by block id: text, or the value of the chosen option. */
+export type Values = Record<string, string | undefined>
+
+/** The chosen options, by block id, with the text that the person saw. */
+export type Chosen = Record<string, PlainTextOption | undefined>
+
+export interface Submission extends Delivery {
+  callbackId: string
+  viewId: string
+  metadata: string
+  values: Values
+  chosen: Chosen
+}
+
+/** What happens to a submitted modal. */
+export type SubmissionAnswer =
+  /** It closes. `words` are shown only if the answer comes too late to close it. */
+  | { is: 'accepted'; words: Mrkdwn }
+  /** It stays open with what was entered. `problem` is shown at the field, or on top of the form that `again` makes if the answer is late. */
+  | { is: 'refused'; blockId: string; problem: Mrkdwn; again: (problem: Mrkdwn) => ModalView }
+
+export interface OptionsQuery {
+  actionId: string
+  origin: Origin
+  typed: string
+  metadata: string
+  /** Incomplete: with an option load Slack does not send what was entered since the view was opened or updated. */
+  values: Values
+}
+
+export interface Choices {
+  options: PlainTextOption[]
+}
+
+/** The value of an option that is only text. Choosing it is answered with an error at the field. */
+export const notAChoice = 'not-a-choice'
+
+/** Runs before every handler. Throws a Refusal if the person may not use Lockkeeper, or not in this place. */
+export type Authorize = (origin: Origin, at: string) => Promise<void>
+
+/** Handles a command or a click of an authorized person. */
+export type Handler<Interaction> = (interaction: Interaction) => Promise<void>
+
+/**
+ * Answers a command or a click with a form. A trigger expires after 3 s and works once, so the form may open before it is known whether
+ * the person may use it. If `allow` then refuses, the refusal replaces the form.
+ */
+export interface FormHandler<Interaction> {
+  form(interaction: Interaction): ModalView | Promise<ModalView>
+  /** Set if the form shows data that was read. Such a form opens only after the authorization. */
+  reads?: true
+  allow(interaction: Interaction): Promise<void>
+}
+
+/** The handlers of everything that people can do in Slack, by the ids that Slack sends back. An id is unique in the whole bot. */
+export interface InteractionHandlers {
+  command: { formFor(command: SlashCommand): FormHandler<SlashCommand> | undefined; run: Handler<SlashCommand> }
+  clicks: Record<string, Handler<Click> | FormHandler<Click>>
+  submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
+  options: Record<string, (query: OptionsQuery) => Promise<Choices>>
+  /** Shows the Home tab to a person. `refused` says why they may not use Lockkeeper. */
+  home: (viewer: Origin, refused: Mrkdwn | undefined) => Promise<void>
+}
+
+/** Finds a handler by its id. Ids come from outside, and every object has a member that is called `constructor`. */
+export function handlerOf<T>(handlers: Record<string, T>, id: string): T | undefined {
+  return Object.hasOwn(handlers, id) ? handlers[id] : undefined
+}

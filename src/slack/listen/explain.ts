@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import { toUserWords } from '../errors.ts'
+import { code, type Mrkdwn, mrkdwn } from '../text/text.ts'
+
+/** Is called for every error. `reference` is what the person was given to find it in the log. */
+export type OnError = (error: unknown, context: { reference?: string; at: string }) => void
+
+/** Explains an error to the person, and reports it. `at` names the interaction in the log. */
+export type Explain = (error: unknown, at: string) => Mrkdwn
+
+export function createExplain(onError: OnError): Explain {
+  return (error, at) => {
+    const words = toUserWords(error)
+    if (words !== undefined) {
+      onError(error, { at })
+      return words
+    }
+    const reference = randomUUID().slice(0, 8)
+    onError(error, { at, reference })
+    return mrkdwn`Something went wrong on my side, and I do not know what. Tell the people who run this bot, with the reference ${code(reference)}.`
+  }
+}

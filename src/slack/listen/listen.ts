@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import type { App, ViewSubmitAction } from '@slack/bolt'
+import type { Origin } from '../../domain/origin.ts'
+import type { OpenForm } from '../commands/form.ts'
+import type { Authorize, InteractionHandlers } from '../commands/handlers.ts'
+import { ClickPayload, CommandPayload, deliveryKey, HomeOpenedPayload, OptionsPayload, SubmissionPayload } from '../receive/payloads.ts'
+import type { UnhandledPayload } from '../receive/read-payload.ts'
+import type { Messenger } from '../web-api/messenger.ts'
+import type { Respond } from '../web-api/response-url.ts'
+import { createAnswering } from './answering.ts'
+import { createExplain, type OnError } from './explain.ts'
+import { createServe } from './serve.ts'
+import { createTakeClick } from './take-click.ts'
+import { createTakeCommand } from './take-command.ts'
+import { createTakeOptions } from './take-options.ts'
+import { createTakeSubmission } from './take-submission.ts'
+
+export interface ListenOptions {
+  interactions: InteractionHandlers
+  authorize: Authorize
+  messenger: Messenger
+  openForm: OpenForm
+  respond: Respond
+  /** The duplicate check: whether this interaction is delivered for the first time. */
+  isFirstDelivery: (key: string) => Promise<boolean>
+  /** Is called for every click and every option load that arrives. */
+  onReceived?: (what: 'click' | 'options') => void
+  /** Is called for every submitted form whose id is unknown or whose metadata cannot be read. */
+  onUnhandled?: (unhandled: UnhandledPayload) => void
+  onError: OnError
+}
+
+/**
+ * Handles everything that people can do in Slack. It acknowledges at once, runs no handler without an authorization, answers within 3 s, and
+ * explains every error in a sentence. Each kind of payload has one listener for all ids, so no id stays unanswered and none avoids the
+ * authorization. The schemas do not throw here, because `screen` forwards only payloads that they accept.
+ */
+export function listen(app: App, { onReceived = () => {}, onUnhandled = () => {}, ...parts }: ListenOptions) {
+  const { interactions, authorize, isFirstDelivery, onError } = parts
+  const underway = new Set<Promise<void>>()
+  const explain = createExplain(onError)
+  const shared = { ...parts, explain, answerTo: createAnswering(parts), onUnhandled }
+  const serve = createServe(shared)
+  const takeCommand = createTakeCommand({ ...shared, serve })
+  const takeClick = createTakeClick({ ...shared, serve })
+  const takeSubmission = createTakeSubmission(shared)
+  const takeOptions = createTakeOptions(shared)
+
+  function track(work: Promise<void>): Promise<void> {
+    underway.add(work)
+    return work.finally(() => underway.delete(work))
+  }
+
+  app.command(/^\//, ({ body, ack }) => track(takeCommand(CommandPayload.parse(body), ack)))
+
+  app.action(/^/, ({ body, ack }) => {
+    onReceived('click')
+    return track(takeClick(ClickPayload.parse(body), ack))
+  })
+
+  app.view<ViewSubmitAction>({ type: 'view_submission', callback_id: /^/ }, ({ body, ack }) =>
+    track(takeSubmission(SubmissionPayload.parse(body), ack)),
+  )
+
+  app.options(/^/, ({ body, ack }) => {
+    onReceived('options')
+    return takeOptions(OptionsPayload.parse(body), ack)
+  })
+
+  app.event('app_home_opened', async ({ body }) => {
+    const payload = HomeOpenedPayload.parse(body)
+    if (payload.event.tab !== 'home') return
+    await track(showHome({ teamId: payload.team_id, channelId: '', userId: payload.event.user, command: '' }, payload.event_id))
+  })
+
+  async function showHome(viewer: Origin, eventId: string): Promise<void> {
+    try {
+      if (!(await isFirstDelivery(deliveryKey('event', eventId || randomUUID())))) return
+      const refused = await authorize(viewer, 'home').then(
+        () => undefined,
+        (error: unknown) => explain(error, 'home'),
+      )
+      await interactions.home(viewer, refused)
+    } catch (error) {
+      onError(error, { at: 'home' })
+    }
+  }
+
+  /** Waits for all work that is still running. */
+  async function settle(): Promise<void> {
+    await Promise.allSettled(underway)
+  }
+
+  return { settle }
+}

@@ -1,0 +1,77 @@
+import type { Origin } from '../../domain/origin.ts'
+import { within } from '../../domain/within.ts'
+import { notice } from '../blocks/notice.ts'
+import type { OpenForm } from '../commands/form.ts'
+import type { Authorize, FormHandler, Handler } from '../commands/handlers.ts'
+import type { TrackedAnswer } from './answering.ts'
+import type { Explain } from './explain.ts'
+import { interimAfterMs, interimWords } from './interim-answer.ts'
+
+/**
+ * How long the acknowledgement waits for the duplicate check. It does not need the result. But acknowledgements that wait for Redis go out
+ * together in one turn of the event loop, which costs 20 % less CPU. If Redis hangs, they go out after this time.
+ */
+const acknowledgeWithinMs = 100
+
+/** How long a form waits for the authorization. Then it opens anyway, before its trigger expires, and a refusal may replace it. */
+const authorizeFirstMs = 1_500
+
+interface ServeParts {
+  authorize: Authorize
+  openForm: OpenForm
+  /** The duplicate check: whether this interaction is delivered for the first time. */
+  isFirstDelivery: (key: string) => Promise<boolean>
+  explain: Explain
+}
+
+interface Interaction {
+  deliveryKey: string
+  origin: Origin
+  triggerId: string
+  answer: TrackedAnswer
+}
+
+/** Acknowledges a command or a click, drops a duplicate, authorizes the person, and runs the handler or opens its form. */
+export function createServe({ authorize, openForm, isFirstDelivery, explain }: ServeParts) {
+  return async function serve<I extends Interaction>(
+    interaction: I,
+    at: string,
+    ack: () => Promise<void>,
+    handler: NoInfer<Handler<I> | FormHandler<I>>,
+  ): Promise<void> {
+    const { deliveryKey, origin, triggerId, answer } = interaction
+    const isFirst = isFirstDelivery(deliveryKey)
+    await within(acknowledgeWithinMs, isFirst)
+    await ack()
+    const interim = setTimeout(() => {
+      if (!answer.given()) void answer.ephemeral(notice(interimWords))
+    }, interimAfterMs)
+    try {
+      if (!(await isFirst)) return
+      const authorized = authorize(origin, at)
+      // A refusal is thrown where `authorized` is awaited. Until then it must not count as an unhandled rejection.
+      authorized.catch(() => {})
+      if (typeof handler === 'function') {
+        await authorized
+        await handler(interaction)
+        return
+      }
+      if (handler.reads) await authorized
+      else await within(authorizeFirstMs, authorized)
+      const opened = openForm(triggerId, await handler.form(interaction), async () => {
+        await authorized
+        await handler.allow(interaction)
+      })
+      await opened.catch(async (error: unknown) => {
+        // If the person may not use the form, tell them that and not that the form failed to open.
+        await authorized
+        throw error
+      })
+    } catch (error) {
+      await answer.ephemeral(notice(explain(error, at)))
+    } finally {
+      clearTimeout(interim)
+    }
+  }
+}
+export type Serve = ReturnType<typeof createServe>

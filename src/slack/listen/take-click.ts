@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import { type Click, type ClickedView, handlerOf, type InteractionHandlers } from '../commands/handlers.ts'
+import { Refusal } from '../errors.ts'
+import { type ClickPayload, chosenOf, deliveryKey, readMetadata, readOrigin, type View, valuesOf } from '../receive/payloads.ts'
+import { mrkdwn } from '../text/text.ts'
+import type { Messenger } from '../web-api/messenger.ts'
+import type { AnswerTo, TrackedAnswer } from './answering.ts'
+import type { OnError } from './explain.ts'
+import type { Serve } from './serve.ts'
+
+const otherVersion = mrkdwn`This button is from another version of me, and I no longer know it. Ask again with the command.`
+
+interface TakeClickParts {
+  interactions: Pick<InteractionHandlers, 'clicks'>
+  messenger: Pick<Messenger, 'updateView'>
+  answerTo: AnswerTo
+  serve: Serve
+  onError: OnError
+}
+
+/** Reads a click from its payload and serves it. A click without any id counts as new, not as a duplicate. */
+export function createTakeClick({ interactions, messenger, answerTo, serve, onError }: TakeClickParts) {
+  function clickedView({ id, private_metadata: metadata, state }: z.infer<typeof View>): ClickedView {
+    return {
+      id,
+      metadata,
+      values: valuesOf(state),
+      chosen: chosenOf(state),
+      async update(view) {
+        const updated = await messenger.updateView(id, view)
+        // The person may have closed the form, or may continue with the old one: every submission is checked anyway.
+        if (updated.is !== 'sent') onError(new Error(`a form could not be updated: ${JSON.stringify(updated)}`), { at: 'update of a form' })
+      },
+    }
+  }
+
+  return async function takeClick(payload: z.infer<typeof ClickPayload>, ack: () => Promise<void>): Promise<void> {
+    const [action] = payload.actions
+    const metadata = readMetadata(payload.view?.private_metadata ?? '')
+    const { trigger_id: triggerId } = payload
+    const responseUrl = payload.response_url ?? metadata?.responseUrl
+    const origin = readOrigin(payload)
+    const click: Click & { answer: TrackedAnswer } = {
+      deliveryKey: deliveryKey('click', payload.user.id, action.action_id, action.block_id, action.action_ts || triggerId || randomUUID()),
+      origin,
+      answer: answerTo({ origin, responseUrl, triggerId }),
+      actionId: action.action_id,
+      responseUrl,
+      value: action.selected_option?.value ?? action.value ?? '',
+      triggerId,
+      messageTs: payload.container?.message_ts ?? payload.message?.ts,
+      onHome: payload.view?.type === 'home',
+      view: payload.view ? clickedView(payload.view) : undefined,
+    }
+    const handler = handlerOf(interactions.clicks, action.action_id) ?? refuseUnknown
+    await serve(click, `click ${action.action_id}`, ack, handler)
+  }
+}
+
+async function refuseUnknown(): Promise<void> {
+  throw new Refusal(otherVersion)
+}

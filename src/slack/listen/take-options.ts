@@ -1,0 +1,42 @@
+import type { z } from 'zod'
+import { within } from '../../domain/within.ts'
+import { noticeOptions } from '../blocks/picker.ts'
+import { type Authorize, type Choices, handlerOf, type InteractionHandlers } from '../commands/handlers.ts'
+import { Refusal } from '../errors.ts'
+import { type OptionsPayload, readOrigin, valuesOf } from '../receive/payloads.ts'
+import { mrkdwn, toPlainText } from '../text/text.ts'
+import type { Explain, OnError } from './explain.ts'
+import { interimAfterMs } from './interim-answer.ts'
+
+interface TakeOptionsParts {
+  interactions: Pick<InteractionHandlers, 'options'>
+  authorize: Authorize
+  explain: Explain
+  onError: OnError
+}
+
+/** Answers a picker with options, or with a sentence in their place if they are late, refused or could not be read. */
+export function createTakeOptions({ interactions, authorize, explain, onError }: TakeOptionsParts) {
+  return async function takeOptions(payload: z.infer<typeof OptionsPayload>, ack: (choices: Choices) => Promise<void>): Promise<void> {
+    const load = handlerOf(interactions.options, payload.action_id)
+    const origin = readOrigin(payload)
+    try {
+      if (!load) throw new Refusal(mrkdwn`This form is out of date. Close it and run the command again.`)
+      const query = {
+        actionId: payload.action_id,
+        origin,
+        typed: payload.value,
+        metadata: payload.view?.private_metadata ?? '',
+        values: valuesOf(payload.view?.state),
+      }
+      const found = await within(
+        interimAfterMs,
+        authorize(origin, `options ${payload.action_id}`).then(() => load(query)),
+      )
+      if (found.is === 'late') found.work.catch((error) => onError(error, { at: `options ${payload.action_id}` }))
+      await ack(found.is === 'ready' ? found.value : noticeOptions('The account API is slow just now. Type again in a moment.'))
+    } catch (error) {
+      await ack(noticeOptions(toPlainText(explain(error, `options ${payload.action_id}`))))
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import type { AckFn, ViewResponseAction } from '@slack/bolt'
+import type { ModalView } from '@slack/web-api'
+import type { z } from 'zod'
+import type { Origin } from '../../domain/origin.ts'
+import { within } from '../../domain/within.ts'
+import { notice, noticeView } from '../blocks/notice.ts'
+import { type Authorize, handlerOf, type InteractionHandlers, type SubmissionAnswer } from '../commands/handlers.ts'
+import { keepForm } from '../receive/keep-form.ts'
+import { chosenOf, deliveryKey, readMetadata, type SubmissionPayload, valuesOf } from '../receive/payloads.ts'
+import type { UnhandledPayload } from '../receive/read-payload.ts'
+import { type Mrkdwn, mrkdwn, toPlainText } from '../text/text.ts'
+import type { Messenger } from '../web-api/messenger.ts'
+import type { AnswerTo } from './answering.ts'
+import type { Explain } from './explain.ts'
+import { interimAfterMs, interimWords } from './interim-answer.ts'
+
+const outOfDate = mrkdwn`This form is out of date, so nothing was sent. Copy what you need, close it and run the command again.`
+
+const unreadableForm: UnhandledPayload = { kind: 'view_submission', why: 'unreadable', members: ['view.private_metadata'] }
+const unknownForm: UnhandledPayload = { kind: 'view_submission', why: 'no-listener', members: ['view.callback_id'] }
+
+interface TakeSubmissionParts {
+  interactions: Pick<InteractionHandlers, 'submissions'>
+  authorize: Authorize
+  messenger: Pick<Messenger, 'updateView'>
+  answerTo: AnswerTo
+  explain: Explain
+  /** Is called for every form whose id is unknown or whose metadata cannot be read. */
+  onUnhandled: (unhandled: UnhandledPayload) => void
+}
+
+/** Handles a submitted form. A result within 2 s goes out with the acknowledgement. A later one updates the form, which is an interim answer until then. */
+export function createTakeSubmission({ interactions, authorize, messenger, answerTo, explain, onUnhandled }: TakeSubmissionParts) {
+  return async function takeSubmission(payload: z.infer<typeof SubmissionPayload>, ack: AckFn<ViewResponseAction>): Promise<void> {
+    const { view } = payload
+    const metadata = readMetadata(view.private_metadata)
+    const handle = handlerOf(interactions.submissions, view.callback_id)
+    if (!handle || !metadata) {
+      await ack(keepForm(view, outOfDate))
+      onUnhandled(handle ? unreadableForm : unknownForm)
+      return
+    }
+    const origin: Origin = { ...metadata.origin, userId: payload.user.id }
+    const submission = {
+      deliveryKey: deliveryKey('submission', payload.user.id, view.id, view.hash),
+      origin,
+      answer: answerTo({ origin, responseUrl: metadata.responseUrl }),
+      callbackId: view.callback_id,
+      viewId: view.id,
+      metadata: view.private_metadata,
+      values: valuesOf(view.state),
+      chosen: chosenOf(view.state),
+    }
+    const at = `submission ${view.callback_id}`
+    const work: Promise<Outcome> = authorize(origin, at)
+      .then(() => handle(submission))
+      .catch((error) => ({ is: 'broken', problem: explain(error, at) }))
+    const first = await within(interimAfterMs, work)
+    if (first.is === 'ready') {
+      await ack(responseTo(first.value))
+      return
+    }
+    await ack({ response_action: 'update', view: noticeView(interimWords) })
+    const late = await first.work
+    const updated = await messenger.updateView(view.id, lateView(late))
+    // If the person closed the modal, or Slack refused the update, the result must still reach them.
+    if (updated.is !== 'sent') await submission.answer.ephemeral(notice(late.is === 'accepted' ? late.words : late.problem))
+  }
+}
+
+type Outcome = SubmissionAnswer | { is: 'broken'; problem: Mrkdwn }
+
+/** Puts an outcome into the acknowledgement. An empty one closes the form. */
+function responseTo(outcome: Outcome): ViewResponseAction | undefined {
+  if (outcome.is === 'accepted') return undefined
+  if (outcome.is === 'broken') return { response_action: 'update', view: noticeView(outcome.problem) }
+  if (hasMarkup(outcome.problem)) return { response_action: 'update', view: outcome.again(outcome.problem) }
+  return { response_action: 'errors', errors: { [outcome.blockId]: toPlainText(outcome.problem) } }
+}
+
+/** Makes the view that shows an outcome after the acknowledgement. */
+function lateView(outcome: Outcome): ModalView {
+  if (outcome.is === 'refused') return outcome.again(outcome.problem)
+  return noticeView(outcome.is === 'accepted' ? outcome.words : outcome.problem)
+}
+
+/** Tells words with mentions or links: Slack shows the error at a field as plain text. */
+function hasMarkup(words: Mrkdwn): boolean {
+  return /<[^>]*>/.test(words.text)
+}

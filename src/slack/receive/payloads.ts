@@ -1,0 +1,148 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { Origin } from '../../domain/origin.ts'
+import type { Chosen, Values } from '../commands/handlers.ts'
+
+/**
+ * Schemas of Slack's payloads (docs.slack.dev, "Interaction payloads"), with the members that Lockkeeper uses. All others are dropped. A
+ * member is required only if nothing can be done without it. Any other counts as absent if it is missing, null or of another type.
+ */
+const textOrEmpty = z.string().catch('')
+const textOrAbsent = z.string().optional().catch(undefined)
+const requiredId = z.string().min(1)
+const User = z.object({ id: requiredId, team_id: textOrAbsent })
+const Identified = z.object({ id: z.string() }).optional().catch(undefined)
+
+const Option = z
+  .object({ text: z.object({ text: z.string() }).optional().catch(undefined), value: z.string() })
+  .optional()
+  .catch(undefined)
+
+const ElementState = z.object({ value: textOrAbsent, selected_option: Option, selected_user: textOrAbsent })
+type ElementState = z.infer<typeof ElementState>
+
+/** Each block and element is parsed by itself, so that one of an unknown type does not discard the values of the others. */
+const BlockState = z.record(z.string(), ElementState.catch({})).catch({})
+const State = z.object({ values: z.record(z.string(), BlockState).catch({}) }).catch({ values: {} })
+
+export const View = z.object({
+  id: requiredId,
+  type: z.string().catch('modal'),
+  hash: textOrAbsent,
+  callback_id: textOrEmpty,
+  private_metadata: textOrEmpty,
+  state: State,
+  blocks: z.array(z.unknown()).catch([]),
+})
+
+export const CommandPayload = z.object({
+  command: z.string().startsWith('/'),
+  text: textOrEmpty,
+  user_id: requiredId,
+  channel_id: requiredId,
+  team_id: textOrAbsent,
+  trigger_id: textOrEmpty,
+  response_url: textOrAbsent,
+})
+
+const Action = z.object({
+  action_id: z.string(),
+  block_id: textOrEmpty,
+  action_ts: textOrEmpty,
+  value: textOrAbsent,
+  selected_option: Option,
+})
+
+export const ClickPayload = z.object({
+  type: z.literal('block_actions'),
+  user: User,
+  team: Identified,
+  channel: Identified,
+  container: z.object({ message_ts: textOrAbsent }).optional().catch(undefined),
+  message: z.object({ ts: textOrAbsent }).optional().catch(undefined),
+  trigger_id: textOrEmpty,
+  response_url: textOrAbsent,
+  // A click has one action. Any others are ignored.
+  actions: z.tuple([Action]).rest(z.unknown()),
+  view: View.nullish().transform((view) => view ?? undefined),
+})
+
+export const SubmissionPayload = z.object({ type: z.literal('view_submission'), user: User, team: Identified, view: View })
+
+export const OptionsPayload = z.object({
+  type: z.literal('block_suggestion'),
+  action_id: z.string(),
+  value: textOrEmpty,
+  user: User,
+  team: Identified,
+  channel: Identified,
+  view: View.pick({ private_metadata: true, state: true }).optional().catch(undefined),
+})
+
+/** Slack sends `app_home_opened` for the Messages tab, too (docs.slack.dev, "app_home_opened event"). */
+export const HomeOpenedPayload = z.object({
+  team_id: textOrAbsent,
+  event_id: textOrEmpty,
+  event: z.object({ type: z.literal('app_home_opened'), user: requiredId, tab: z.string().catch('home') }),
+})
+
+/** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. */
+const Metadata = z.object({ origin: Origin, responseUrl: z.string().optional(), extra: z.string().optional() })
+export type Metadata = z.infer<typeof Metadata>
+
+export function writeMetadata(metadata: Metadata): string {
+  return JSON.stringify(metadata)
+}
+
+/** Reads a modal's metadata. Undefined if it has none, or another version of Lockkeeper wrote it. */
+export function readMetadata(text: string): Metadata | undefined {
+  return readJson(Metadata, text)
+}
+
+/** Parses the JSON of a button or a modal. Undefined if it is missing, damaged or from another version of Lockkeeper. */
+export function readJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads where a click or an option load came from. For a modal, that is where it was opened. */
+export function readOrigin(payload: Pick<z.infer<typeof OptionsPayload>, 'team' | 'user' | 'channel' | 'view'>): Origin {
+  const metadata = readMetadata(payload.view?.private_metadata ?? '')
+  return {
+    teamId: payload.team?.id ?? payload.user.team_id,
+    channelId: payload.channel?.id ?? metadata?.origin.channelId ?? '',
+    userId: payload.user.id,
+    command: metadata?.origin.command ?? '',
+  }
+}
+
+export function valuesOf(state: z.infer<typeof State> | null | undefined): Values {
+  return mapState(state, (element) => element.selected_option?.value ?? element.selected_user ?? element.value ?? undefined)
+}
+
+export function chosenOf(state: z.infer<typeof State> | null | undefined): Chosen {
+  return mapState(state, (element) =>
+    element.selected_option
+      ? {
+          text: { type: 'plain_text', text: element.selected_option.text?.text || element.selected_option.value },
+          value: element.selected_option.value,
+        }
+      : undefined,
+  )
+}
+
+function mapState<T>(state: z.infer<typeof State> | null | undefined, pick: (element: ElementState) => T): Record<string, T> {
+  const entries = Object.entries(state?.values ?? {}).map(([blockId, elements]) => {
+    const [element] = Object.values(elements)
+    return [blockId, element ? pick(element) : undefined]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Makes one key for all deliveries of an interaction, whether Slack sends it twice or somebody replays a recorded request. */
+export function deliveryKey(...parts: (string | undefined)[]): string {
+  return hash('sha256', JSON.stringify(parts)).slice(0, 40)
+}

@@ -1,0 +1,47 @@
+import type { AckFn, App, Receiver, ReceiverEvent } from '@slack/bolt'
+import { notice } from '../blocks/notice.ts'
+import type { Respond } from '../web-api/response-url.ts'
+import { acknowledgementFor, followUpFor } from './answer-unhandled.ts'
+import { readPayload, type UnhandledPayload } from './read-payload.ts'
+
+export interface Screening {
+  respond: Respond
+  /** Is called for every payload that no listener handled, once it is acknowledged. */
+  onUnhandled: (unhandled: UnhandledPayload) => void
+}
+
+/**
+ * Filters the payloads between a receiver, which has checked where they come from, and Bolt's app. Bolt 5.1 reads a payload before any
+ * listener does. If a member is null, it throws and answers 500. If there is no listener, it answers nothing for 3 s and then 404. So the
+ * app gets only payloads that a listener can read. All others are acknowledged here, at once.
+ */
+export function screen(receiver: Receiver, { respond, onUnhandled }: Screening): Receiver {
+  async function acknowledge(unhandled: UnhandledPayload, { body, ack }: ReceiverEvent): Promise<void> {
+    await ack(acknowledgementFor(unhandled, body))
+    onUnhandled(unhandled)
+    const followUp = followUpFor(unhandled, body)
+    if (followUp) await respond(followUp.responseUrl, notice(followUp.words))
+  }
+
+  async function forward(app: App, event: ReceiverEvent): Promise<void> {
+    const reading = readPayload(event.body)
+    if (reading.is === 'unhandled') return acknowledge(reading.unhandled, event)
+    let acknowledged = false
+    const ack: AckFn<unknown> = async (answer) => {
+      acknowledged = true
+      await event.ack(answer)
+    }
+    try {
+      await app.processEvent({ ...event, body: reading.payload, ack })
+    } finally {
+      if (!acknowledged) await acknowledge({ kind: reading.kind, why: 'listener-failed' }, event)
+    }
+  }
+
+  return {
+    // Receivers use nothing of the app but `processEvent`.
+    init: (app) => receiver.init({ processEvent: (event) => forward(app, event) } as App),
+    start: (...args) => receiver.start(...args),
+    stop: (...args) => receiver.stop(...args),
+  }
+}

@@ -1,0 +1,132 @@
+/** Holds the text of `Mrkdwn`. The class is not exported, so that only the functions of this file can create one. */
+class MrkdwnText {
+  readonly text: string
+  /** Makes the type nominal: another object with a `text` does not pass for it. */
+  readonly #escaped = true
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  toString(): string {
+    return this.text
+  }
+
+  static is(value: unknown): value is MrkdwnText {
+    return typeof value === 'object' && value !== null && #escaped in value
+  }
+}
+
+/**
+ * Text that Slack may read as mrkdwn, because everything from outside is escaped in it. Only the `mrkdwn` tag and the functions of this
+ * file create it. It is an object, so a string that looks like mrkdwn never passes for it.
+ */
+export type Mrkdwn = MrkdwnText
+
+/**
+ * Matches control characters except newline and tab, and invisible characters that reverse text or make one name look like another. It
+ * leaves the joiners that emoji and several scripts need.
+ */
+const unwanted =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffe\uffff]/g
+
+/**
+ * Removes control characters and direction marks from text from outside. Every kind of line end becomes `\n`, and a lone surrogate becomes
+ * the replacement character. `oneLine` turns each run of white space into one space.
+ */
+export function cleanText(text: string, { oneLine = false } = {}): string {
+  const clean = text
+    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
+    .replace(unwanted, '')
+    .toWellFormed()
+  return oneLine ? clean.replace(/\s+/g, ' ').trim() : clean
+}
+
+/** Escapes `&`, `<` and `>`: mentions, links and dates need one of them (docs.slack.dev, "Formatting message text"). */
+export function escapeMrkdwn(text: string): Mrkdwn {
+  return new MrkdwnText(escaped(text))
+}
+
+/**
+ * Builds everything that Lockkeeper says. Strings and numbers are escaped and put on one line when they are interpolated. `Mrkdwn` is
+ * inserted as it is. A list must be joined with `joinMrkdwn` first.
+ */
+export function mrkdwn(strings: TemplateStringsArray, ...values: (Mrkdwn | string | number)[]): Mrkdwn {
+  const parts = strings.map((part, index) => {
+    if (index >= values.length) return part
+    const value = values[index]
+    return part + (MrkdwnText.is(value) ? value.text : escaped(String(value)))
+  })
+  return new MrkdwnText(parts.join(''))
+}
+
+export function joinMrkdwn(parts: Mrkdwn[], separator: string): Mrkdwn {
+  return new MrkdwnText(parts.map((part) => part.text).join(separator))
+}
+
+/** Shows a value as inline code, in which `*`, `_` and `~` have no effect. A backtick cannot be escaped there: it becomes an apostrophe. */
+export function code(text: string): Mrkdwn {
+  const flat = cleanText(text, { oneLine: true }).replaceAll('`', '’')
+  return flat === '' ? new MrkdwnText('(empty)') : mrkdwn`\`${flat}\``
+}
+
+/** Puts what a person wrote on one line and in quotation marks, so that it cannot pass for a sentence of Lockkeeper's. */
+export function quotation(text: string): Mrkdwn {
+  return mrkdwn`“${cleanText(text, { oneLine: true }).replaceAll(/[“”]/g, '"')}”`
+}
+
+/** Links to a page of Slack. Without an address, or with one of another form, it returns the text alone. */
+export function link(address: string | undefined, text: string): Mrkdwn {
+  return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*$/.test(address)
+    ? new MrkdwnText(`<${address}|${escaped(text).replaceAll('|', '/')}>`)
+    : mrkdwn`${text}`
+}
+
+/** Mentions a person by their Slack id. Anything that is not an id of Slack is shown as code. */
+export function mention(userId: string): Mrkdwn {
+  return reference('@', userId)
+}
+
+/** Mentions a channel by its Slack id. Anything that is not an id of Slack is shown as code. */
+export function channelMention(channelId: string): Mrkdwn {
+  return reference('#', channelId)
+}
+
+/** Mentions a user group by its Slack id. Anything that is not an id of Slack is shown as code. */
+export function userGroupMention(groupId: string): Mrkdwn {
+  return reference('!subteam^', groupId)
+}
+
+/** Takes a text of Lockkeeper's own as mrkdwn, unescaped, so that mentions in it work. It must never get text from outside. */
+export function ownWords(text: string): Mrkdwn {
+  return new MrkdwnText(text)
+}
+
+/** Shows a time in the reader's time zone, or in UTC where Slack cannot do that. `at` is in milliseconds since 1970. */
+export function dateTime(at: number): Mrkdwn {
+  const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return new MrkdwnText('an unknown time')
+  const fallback = `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{date_short_pretty} {time}|${fallback}>`)
+}
+
+/** Removes the markup, for places that show plain text only. A mention becomes its id, and a date becomes its fallback in UTC. */
+export function toPlainText(words: Mrkdwn): string {
+  return words.text
+    .replace(/<!date\^[^|>]*\|([^>]*)>/g, '$1')
+    .replace(/<(?:[@#]|!subteam\^)([A-Z0-9]+)(?:\|[^>]*)?>/g, '$1')
+    .replace(/[*`]/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+}
+
+/** Escapes text and puts it on one line, so that it cannot pass for a line of Lockkeeper's. Spaces at its ends stay. */
+function escaped(text: string): string {
+  return cleanText(text).replaceAll(/\n\s*/g, ' ').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+function reference(mark: string, id: string): Mrkdwn {
+  return /^[A-Z0-9]{2,30}$/.test(id) ? new MrkdwnText(`<${mark}${id}>`) : code(id)
+}

@@ -1,0 +1,38 @@
+import { ErrorCode } from '@slack/web-api'
+
+/**
+ * A failed call to Slack. `refused`: nothing happened, and Slack says why. `rate-limited`: nothing happened; try again later. `unknown`: no
+ * usable answer came, so it may have happened. That includes `internal_error` and `fatal_error`: Slack documents that some aspect of the
+ * operation may have succeeded.
+ */
+export type SlackFailure = { is: 'refused'; error: string } | { is: 'rate-limited'; retryInMs: number } | { is: 'unknown'; problem: string }
+
+const ambiguous = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'team_added_to_org'])
+
+/** Classifies an error of the Web API client. Only Slack's short codes are passed on, never other texts such as a proxy's page. */
+export function classifySlackFailure(thrown: unknown): SlackFailure {
+  const error = (thrown ?? {}) as { code?: unknown; data?: { error?: unknown }; retryAfter?: unknown; statusCode?: unknown; name?: unknown }
+  if (error.code === ErrorCode.RateLimitedError) return { is: 'rate-limited', retryInMs: Math.max(1, Number(error.retryAfter) || 1) * 1000 }
+  if (error.code === ErrorCode.PlatformError) return classifyRefusal(error.data?.error)
+  if (error.code === ErrorCode.HTTPError) return { is: 'unknown', problem: `HTTP status ${Number(error.statusCode) || 'unknown'}` }
+  if (error.code === ErrorCode.RequestError) return { is: 'unknown', problem: 'no answer' }
+  // A timeout while the body is read surfaces as a bare DOMException, without a code of the client's.
+  return { is: 'unknown', problem: typeof error.name === 'string' ? error.name : 'no answer' }
+}
+
+/** Classifies the `error` of an answer without `ok: true`. */
+export function classifyRefusal(error: unknown): SlackFailure {
+  if (typeof error !== 'string' || !/^[a-z0-9_]{1,60}$/.test(error)) return { is: 'unknown', problem: 'an answer that is not from Slack' }
+  // chat.postMessage uses the code with an underscore.
+  if (error === 'ratelimited' || error === 'rate_limited') return { is: 'rate-limited', retryInMs: 1000 }
+  return ambiguous.has(error) ? { is: 'unknown', problem: error } : { is: 'refused', error }
+}
+
+/** Slack's codes for a channel that takes no messages from Lockkeeper: it is gone or archived, or the bot is not a member or not allowed. */
+export const unreachableChannelErrors = new Set([
+  'not_in_channel',
+  'channel_not_found',
+  'is_archived',
+  'user_not_in_channel',
+  'restricted_action',
+])

@@ -1,0 +1,216 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createVerifier, readPrintedLine } from '../../src/audit/chain.ts'
+import { AuditEntry } from '../../src/audit/entry.ts'
+import { type Audit, auditScripts, createAudit } from '../../src/audit/intake.ts'
+import { scrub } from '../../src/ops/log/safe-value.ts'
+import { createScripts } from '../../src/redis/scripts.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
+
+type TestRedis = ReturnType<typeof connectTestRedis>
+
+/** An audit, with the lines that it printed and the errors that it told. */
+function startAudit({ redis, keys }: Pick<TestRedis, 'redis' | 'keys'>, print?: (line: string) => void) {
+  const lines: string[] = []
+  const errors: unknown[] = []
+  const audit = createAudit({
+    redis,
+    keys,
+    print: print ?? ((line) => void lines.push(line)),
+    clean: scrub,
+    onError: (error) => void errors.push(error),
+  })
+  return { ...audit, lines, errors }
+}
+
+async function readChain({ redis, keys }: TestRedis) {
+  const raw = await redis.xrange(keys.audit, '-', '+')
+  const links = raw.map(([, [, entry = '', , hash = '']]) => ({ entry, hash }))
+  const verifier = createVerifier()
+  return {
+    links,
+    entries: links.map(({ entry }) => AuditEntry.parse(JSON.parse(entry))),
+    faults: links.flatMap((link) => verifier.next(link) ?? []),
+  }
+}
+
+async function untilChained({ redis, keys }: TestRedis, audit: Pick<Audit, 'tidy'>) {
+  await vi.waitFor(async () => {
+    await audit.tidy()
+    expect(await redis.xlen(keys.auditIntake)).toBe(0)
+  })
+}
+
+test('notes of two processes at once make one unbroken chain, with every note once, each printed once', async () => {
+  const mine = connectTestRedis()
+  const another = mine.redis.duplicate()
+  onTestFinished(() => another.disconnect())
+  const [first, second] = [startAudit(mine), startAudit({ ...mine, redis: another })]
+
+  const names = Array.from({ length: 300 }, (_, index) => `note ${index}`)
+  await Promise.all(
+    names.map(async (what, index) => {
+      await sleep(Math.random() * 150)
+      await (index % 2 === 0 ? first : second).note({ act: 'request', what })
+      // Others look at the same moment, too.
+      second.kick()
+    }),
+  )
+  await untilChained(mine, first)
+
+  const { entries, links, faults } = await readChain(mine)
+  expect(faults).toEqual([])
+  expect(entries.map(({ what }) => what).toSorted()).toEqual(names.toSorted())
+  expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1))
+  await vi.waitFor(() => expect(first.lines.length + second.lines.length).toBe(names.length))
+  const printed = [...first.lines, ...second.lines].map(readPrintedLine).toSorted((a, b) => (a?.seq ?? 0) - (b?.seq ?? 0))
+  expect(printed).toEqual(links.map((link, index) => ({ ...link, seq: index + 1 })))
+  expect([...first.errors, ...second.errors]).toEqual([])
+})
+
+test('an entry says when, who did what, and what came before', async () => {
+  const mine = connectTestRedis()
+  const audit = startAudit(mine)
+
+  await audit.note({ act: 'request', by: 'U0ADA00001', kind: 'ip.move', what: 'Move 203.0.113.10 from web-1 to web-2', rule: 'APPROVERS' })
+  await audit.note({ act: 'reject', by: 'U0BEN00001', reason: 'not tonight' })
+  await untilChained(mine, audit)
+
+  const { links, entries } = await readChain(mine)
+  expect(entries).toMatchObject([
+    { seq: 1, prev: '', act: 'request', by: 'U0ADA00001', kind: 'ip.move' },
+    { seq: 2, prev: links[0]?.hash, act: 'reject', reason: 'not tonight' },
+  ])
+  expect(Math.abs((entries[0]?.at ?? 0) - Date.now())).toBeLessThan(60_000)
+})
+
+test('what a process chained and did not live to print is printed later, by another', async () => {
+  const mine = connectTestRedis()
+  const dying = startAudit(mine, () => {
+    throw new Error('gone')
+  })
+  const other = startAudit(mine)
+  await dying.note({ act: 'request', what: 'before it died' })
+  await vi.waitFor(async () => expect(await mine.redis.xlen(mine.keys.audit)).toBe(1))
+  await vi.waitFor(() => expect(dying.errors).toHaveLength(1))
+
+  // Others go on, and print their own.
+  await other.note({ act: 'approve', what: 'afterwards' })
+  await vi.waitFor(() => expect(other.lines.map(whatOf)).toEqual(['afterwards']))
+  await other.tidy()
+  expect(other.lines.map(whatOf)).toEqual(['afterwards'])
+  await letHalfAMinutePass(mine)
+  await other.tidy()
+  await other.tidy()
+
+  expect(other.lines.map(whatOf)).toEqual(['afterwards', 'before it died'])
+})
+
+function whatOf(line: string): unknown {
+  return JSON.parse(line).what
+}
+
+/** As if what is not printed yet had been chained that long ago: copied under older ids. */
+async function letHalfAMinutePass({ redis, keys }: TestRedis): Promise<void> {
+  const head = await redis.hgetall(keys.auditHead)
+  const all = await redis.xrange(keys.audit, '-', '+')
+  const older = (id: string) => id.replace(/^\d+/, (ms) => String(Number(ms) - 31_000))
+  await redis.del(keys.audit)
+  for (const [id, fields] of all) await redis.xadd(keys.audit, older(id), ...fields)
+  for (const [name, range] of Object.entries(head)) {
+    if (name.startsWith('unprinted:')) await redis.hset(keys.auditHead, name, range.split(' ').map(older).join(' '))
+  }
+}
+
+test('a note whose command is sent twice is noted once', async () => {
+  const mine = connectTestRedis()
+  const run = createScripts(mine.redis, auditScripts)
+  const keys = [mine.keys.auditIntake, mine.keys.auditSent('a-token')]
+
+  const answers = [await run('note', keys, ['{"act":"request"}']), await run('note', keys, ['{"act":"request"}'])]
+
+  expect(answers).toEqual([['noted'], ['noted']])
+  expect(await mine.redis.xlen(mine.keys.auditIntake)).toBe(1)
+})
+
+test('notes whose command to join the chain is sent twice join it once, also when others have followed', async () => {
+  const mine = connectTestRedis()
+  const run = createScripts(mine.redis, auditScripts)
+  const id = (await mine.redis.xadd(mine.keys.auditIntake, '*', 'note', '{"act":"request","at":1}')) ?? ''
+  const keys = [mine.keys.auditIntake, mine.keys.audit, mine.keys.auditHead]
+  const append = (token: string) => run('append', keys, ['', 'hash-1', '1', '0', token, 'entry-1', 'hash-1', id])
+
+  expect(await append('mine')).toEqual(['won'])
+  expect(await append('mine')).toEqual(['won'])
+  // Another process that has worked out the very same.
+  expect(await append('of another')).toEqual(['moved'])
+
+  expect(await mine.redis.xlen(mine.keys.audit)).toBe(1)
+  expect(await mine.redis.hgetall(mine.keys.auditHead)).toMatchObject({ seq: '1', hash: 'hash-1' })
+})
+
+test('nothing that looks like a token is kept or printed', async () => {
+  const mine = connectTestRedis()
+  const audit = startAudit(mine)
+
+  await audit.note({ act: 'reject', reason: 'the token xoxb-1234-abcd leaked', result: 'rediss://bot:hunter2@redis.example.com' })
+  await untilChained(mine, audit)
+
+  const kept = JSON.stringify([(await readChain(mine)).entries, audit.lines])
+  expect(kept).toContain('the token [redacted] leaked')
+  expect(kept).not.toMatch(/xoxb|hunter2/)
+})
+
+test('a text that is too long is cut visibly, and never in the middle of a character', async () => {
+  const mine = connectTestRedis()
+  const audit = startAudit(mine)
+
+  await audit.note({ act: 'reject', reason: `${'a'.repeat(998)}😀 and more` })
+  await audit.note({ act: 'reject', reason: 'half an emoji: \ud83d' })
+  await untilChained(mine, audit)
+
+  const [long, half] = (await readChain(mine)).entries
+  expect(long?.reason).toBe(`${'a'.repeat(998)}\ufffd…`)
+  expect(half?.reason).toBe('half an emoji: \ufffd')
+})
+
+test('a note that nobody of ours wrote does not hold up the others', async () => {
+  const mine = connectTestRedis()
+  const audit = startAudit(mine)
+
+  await mine.redis.xadd(mine.keys.auditIntake, '*', 'something', 'not JSON')
+  await audit.note({ act: 'request' })
+  await untilChained(mine, audit)
+
+  const { entries, faults } = await readChain(mine)
+  expect(entries).toMatchObject([{ act: 'unreadable', result: 'not JSON' }, { act: 'request' }])
+  expect(faults).toEqual([])
+})
+
+test('what is old is removed, and counted', async () => {
+  const mine = connectTestRedis()
+  const audit = startAudit(mine)
+  const entries = Array.from({ length: 250 }, (_, index) => `${1_000 + index}-0`)
+  for (const id of entries) await mine.redis.xadd(mine.keys.audit, id, 'entry', '{}', 'hash', 'x')
+
+  await audit.note({ act: 'request' })
+  await untilChained(mine, audit)
+
+  const left = await mine.redis.xlen(mine.keys.audit)
+  expect(left).toBeLessThan(250)
+  expect(await mine.redis.hget(mine.keys.auditHead, 'trimmed')).toBe(String(251 - left))
+})
+
+test('entries are found newest first, with how many were looked at', async () => {
+  const mine = connectTestRedis()
+  const audit = startAudit(mine)
+  for (const act of ['request', 'approve', 'request', 'reject', 'request']) await audit.note({ act })
+
+  const some = await audit.find(({ act }) => act === 'request', { limit: 2 })
+  const all = await audit.find(({ act }) => act === 'request')
+
+  expect(some.entries.map(({ seq }) => seq)).toEqual([5, 3])
+  expect(some).toMatchObject({ looked: 3, all: false })
+  expect(all.entries.map(({ seq }) => seq)).toEqual([5, 3, 1])
+  expect(all).toMatchObject({ looked: 5, all: true, unreadable: 0, since: all.entries.at(-1)?.at })
+})

@@ -1,0 +1,301 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { chain } from '../../src/audit/chain.ts'
+import { checkAudit } from '../../src/audit/check.ts'
+import { createAudit } from '../../src/audit/intake.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
+
+type TestRedis = ReturnType<typeof connectTestRedis>
+
+const program = resolve(import.meta.dirname, '../../src/audit/verify.ts')
+
+const verify = (env: Record<string, string>, files: string[] = []) => checkAudit(env, files)
+
+/** Runs the program as `npm run audit:verify -- …` does. */
+function runProgram(env: Record<string, string>, files: string[] = []): Promise<{ exit: number; said: string }> {
+  return new Promise((done) => {
+    execFile(process.execPath, [program, ...files], { env: { PATH: process.env.PATH, ...env } }, (error, stdout, stderr) => {
+      done({ exit: error ? Number(error.code) : 0, said: stdout + stderr })
+    })
+  })
+}
+
+function envOf({ prefix }: TestRedis) {
+  return { REDIS_URL: inject('redisUrl'), REDIS_PREFIX: prefix }
+}
+
+/** A chain of six entries, and what was printed of it. */
+async function sixEntries() {
+  const mine = connectTestRedis()
+  const lines: string[] = []
+  const audit = createAudit({ ...mine, print: (line) => void lines.push(line), clean: (text) => text, onError: () => {} })
+  for (const act of ['request', 'approve', 'send', 'accept', 'late', 'finish']) await audit.note({ act, what: 'Move 203.0.113.10' })
+  await audit.tidy()
+  return { ...mine, env: envOf(mine), lines }
+}
+type Six = Awaited<ReturnType<typeof sixEntries>>
+
+/** Writes the chain anew, as somebody would who can write to Redis. */
+async function rewrite(
+  { redis, keys }: TestRedis,
+  change: (links: { entry: string; hash: string }[]) => { entry: string; hash: string }[],
+) {
+  const found = await redis.xrange(keys.audit, '-', '+')
+  const links = found.map(([, [, entry = '', , hash = '']]) => ({ entry, hash }))
+  await redis.del(keys.audit)
+  // As old as it would be by now.
+  let id = Date.now() - 3_600_000
+  for (const { entry, hash } of change(links)) await redis.xadd(keys.audit, `${id++}-0`, 'entry', entry, 'hash', hash)
+}
+
+async function writeLog(lines: string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'audit-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'audit.log')
+  await writeFile(path, `${lines.join('\n')}\n`)
+  return path
+}
+
+test('a whole chain is said to be whole', async () => {
+  const six = await sixEntries()
+
+  const { exit, said } = await verify(six.env)
+
+  expect(exit).toBe(0)
+  expect(said).toMatch(
+    /^The chain is whole: 6 entries, from \d{4}-\d\d-\d\d \d\d:\d\d to \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\), last hash [0-9a-f]{16}….\n$/,
+  )
+})
+
+test('the program prints what was found, and ends with what it means', async () => {
+  const six = await sixEntries()
+  expect(await runProgram(six.env)).toEqual(await verify(six.env))
+  await six.redis.xdel(six.keys.audit, (await six.redis.xrange(six.keys.audit, '-', '+'))[2]?.[0] ?? '')
+  const broken = await runProgram(six.env)
+  expect(broken).toEqual(await verify(six.env))
+  expect(broken.exit).toBe(1)
+})
+
+test('where nothing has been noted there is nothing to check', async () => {
+  expect(await verify(envOf(connectTestRedis()))).toEqual({ exit: 0, said: 'The chain is empty: nothing has been noted yet.\n' })
+})
+
+test('of which the old was removed, the rest is whole', async () => {
+  const six = await sixEntries()
+  await rewrite(six, (links) => links.slice(2))
+  await six.redis.hset(six.keys.auditHead, 'trimmed', '2')
+
+  const { exit, said } = await verify(six.env)
+
+  expect({ exit, said: said.replace(/, from .*/s, '') }).toEqual({
+    exit: 0,
+    said: 'The chain is whole: 4 entries (2 older ones were removed because of their age)',
+  })
+})
+
+const swap = <T>([a, b, c, d, ...rest]: T[]) => [a, c, b, d, ...rest].filter((one) => one !== undefined)
+
+test.each<[name: string, tamper: (six: Six) => Promise<unknown>, said: string[]]>([
+  [
+    'an entry whose text was changed',
+    (six) => rewrite(six, (links) => links.map(({ entry, hash }) => ({ entry: entry.replace('"accept"', '"reject"'), hash }))),
+    ['Entry 4 was changed: its hash is not the one of its text.'],
+  ],
+  [
+    'an entry that was changed with its hash',
+    (six) =>
+      rewrite(six, (links) =>
+        links.map((link) => {
+          const { seq, prev, ...fields } = JSON.parse(link.entry)
+          return seq === 4 ? chain({ ...fields, by: 'U0BEN00001' }, seq, prev) : link
+        }),
+      ),
+    ['Entry 5 does not follow entry 4: one of them was exchanged.'],
+  ],
+  [
+    'an entry that cannot be read',
+    (six) => rewrite(six, (links) => links.map((link, index) => (index === 2 ? { ...link, entry: 'x' } : link))),
+    ['The entry after number 2 cannot be read.'],
+  ],
+  [
+    'an entry that was removed',
+    (six) => rewrite(six, (links) => links.toSpliced(2, 1)),
+    ['Between entries 2 and 4 something is missing or was put in.'],
+  ],
+  [
+    'an entry that was put in',
+    (six) => rewrite(six, (links) => links.toSpliced(2, 0, chain({ act: 'approve', at: 1 }, 3, links[1]?.hash ?? ''))),
+    ['Between entries 3 and 3 something is missing or was put in.'],
+  ],
+  [
+    'entries that were exchanged',
+    (six) => rewrite(six, swap),
+    [
+      'Between entries 1 and 3 something is missing or was put in.',
+      'Between entries 3 and 2 something is missing or was put in.',
+      'Between entries 2 and 4 something is missing or was put in.',
+    ],
+  ],
+  [
+    'a beginning that was removed',
+    (six) => rewrite(six, (links) => links.slice(1)),
+    ['The chain begins with entry 2, and the bot has removed 0 because of their age: others are missing.'],
+  ],
+  [
+    'an end that was removed',
+    (six) => rewrite(six, (links) => links.slice(0, 4)),
+    ['The chain ends with entry 4, and its head names entry 6: the last entries are missing.'],
+  ],
+  [
+    'a chain that was removed whole',
+    (six) => six.redis.del(six.keys.audit),
+    ['The chain ends with entry 0, and its head names entry 6: the last entries are missing.'],
+  ],
+  [
+    'a head that was set back',
+    (six) => six.redis.hset(six.keys.auditHead, 'seq', '4'),
+    ['The chain ends with entry 6, and its head names entry 4: the head was set back, or entries were put in.'],
+  ],
+  [
+    'a head with another hash',
+    (six) => six.redis.hset(six.keys.auditHead, 'hash', 'x'),
+    ['The head of the chain has another hash than its last entry (6).'],
+  ],
+  [
+    'a head that was removed',
+    (six) => six.redis.del(six.keys.auditHead),
+    ['The head of the chain is missing: it should name the last entry.'],
+  ],
+])('%s is found', async (_, tamper, said) => {
+  const six = await sixEntries()
+  await tamper(six)
+
+  expect(await verify(six.env)).toEqual({ exit: 1, said: `${said.join('\n')}\n` })
+})
+
+test('notes that nobody chains are told of', async () => {
+  const six = await sixEntries()
+  await six.redis.del(six.keys.auditIntake)
+  await six.redis.xadd(six.keys.auditIntake, `${Date.parse('2026-01-02T03:04:05Z')}-0`, 'note', '{"act":"request","at":1}')
+
+  expect(await verify(six.env)).toEqual({
+    exit: 1,
+    said: '1 note waits to join the chain, the first since 2026-01-02 03:04 (UTC): nobody chains them. Is a bot running?\n',
+  })
+})
+
+test('a chain that the log confirms', async () => {
+  const six = await sixEntries()
+  const collected = six.lines.map((line) => `2026-11-21T07:00:00Z stdout ${line}`)
+  const log = await writeLog(['{"level":"info","msg":"Lockkeeper is ready"}', 'not JSON', ...collected, six.lines[5] ?? ''])
+
+  const { exit, said } = await verify(six.env, [log])
+
+  expect(exit).toBe(0)
+  expect(said).toMatch(/The log says the same \(6 entries\)\.\n$/)
+})
+
+test('the logs of several replicas are read as one', async () => {
+  const six = await sixEntries()
+  const logs = [
+    await writeLog(six.lines.filter((_, index) => index % 2 === 0)),
+    await writeLog(six.lines.filter((_, index) => index % 2 > 0)),
+  ]
+
+  expect(await verify(six.env, logs)).toMatchObject({ exit: 0 })
+})
+
+test('a chain that was rewritten whole, with right hashes, is found by the log', async () => {
+  const six = await sixEntries()
+  await rewrite(six, (links) => {
+    let last = ''
+    return links.map(({ entry }, index) => {
+      const { seq, prev, ...fields } = JSON.parse(entry)
+      const link = chain({ ...fields, ...(index === 2 ? { by: 'U0BEN00001' } : {}) }, seq, last)
+      last = link.hash
+      return link
+    })
+  })
+  const [newest] = await six.redis.xrevrange(six.keys.audit, '+', '-', 'COUNT', 1)
+  await six.redis.hset(six.keys.auditHead, 'hash', newest?.[1][3] ?? '')
+  const log = await writeLog(six.lines)
+
+  expect(await verify(six.env)).toMatchObject({ exit: 0 })
+  expect(await verify(six.env, [log])).toEqual({ exit: 1, said: 'Entries 3 to 6 are not the same in the chain and in the log.\n' })
+})
+
+test('what is in one of both alone is found, and a changed line of the log', async () => {
+  const six = await sixEntries()
+  await rewrite(six, (links) => links.slice(0, 5))
+  const [, newest] = await six.redis.xrevrange(six.keys.audit, '+', '-', 'COUNT', 1).then(([link]) => link ?? [])
+  await six.redis.hset(six.keys.auditHead, 'seq', '5', 'hash', newest?.[3] ?? '')
+  const [first = '', ...rest] = six.lines
+  const log = await writeLog([first.replace('"request"', '"approve"'), ...rest.toSpliced(0, 2)])
+
+  expect(await verify(six.env, [log])).toEqual({
+    exit: 1,
+    said: [
+      "The log's line of entry 1 was changed: its hash is not the one of its text.",
+      'Entries 2 to 3 are in the chain and not in the log. (The log is needed whole: of every replica, from the beginning.)',
+      'Entry 6 is in the log and not in the chain.',
+      '',
+    ].join('\n'),
+  })
+})
+
+test('a log without a line of the audit, and one that is not there', async () => {
+  const six = await sixEntries()
+  const empty = await writeLog(['{"level":"info"}'])
+
+  expect(await verify(six.env, [empty])).toEqual({ exit: 1, said: `${empty} holds no line of the audit.\n` })
+  expect(await verify(six.env, [`${empty}.1`])).toEqual({ exit: 2, said: `${empty}.1 cannot be read (ENOENT).\n` })
+})
+
+test('what was chained a moment ago may not be in the log yet', async () => {
+  const six = await sixEntries()
+  const log = await writeLog(six.lines.slice(0, 5))
+
+  expect(await verify(six.env, [log])).toMatchObject({ exit: 0 })
+})
+
+test('nothing is written', async () => {
+  const six = await sixEntries()
+  const read = async () => [await six.redis.keys(`{${six.prefix}}*`), await six.redis.hgetall(six.keys.auditHead)]
+  const before = await read()
+
+  await verify(six.env)
+
+  expect(await read()).toEqual(before)
+})
+
+test('Redis that is away, and variables that are missing or wrong, are told in a sentence', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((listening) => server.once('listening', listening))
+  const { port } = server.address() as { port: number }
+  await new Promise((closed) => server.close(closed))
+
+  expect(await runProgram({ REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` })).toEqual({
+    exit: 2,
+    said: 'Redis does not answer at REDIS_URL (ECONNREFUSED). Check that it runs, that the address and the password are right, and that this machine may reach it.\n',
+  })
+  const missing = await verify({})
+  expect(missing).toMatchObject({ exit: 2 })
+  expect(missing.said).toMatch(/^REDIS_URL is missing[^\n]*\n$/)
+})
+
+test('a wrong password is told, and not repeated', async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const address = new URL(redis.url)
+  address.password = 'hunter2'
+
+  expect(await runProgram({ REDIS_URL: address.href })).toEqual({
+    exit: 2,
+    said: 'Redis does not answer at REDIS_URL (WRONGPASS). Check that it runs, that the address and the password are right, and that this machine may reach it.\n',
+  })
+})

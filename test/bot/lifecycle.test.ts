@@ -1,0 +1,165 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { createLifecycle } from '../../src/bot/lifecycle.ts'
+import { AwayError, StartError } from '../../src/domain/errors.ts'
+
+interface Scene {
+  role?: 'all' | 'web' | 'worker'
+  /** How each of them answers; by default at once. */
+  slack?: () => Promise<string>
+  redis?: () => Promise<void>
+  workerProblem?: string
+}
+
+/** A bot whose parts only tell what happens to them, in order. `readiness` asks as an orchestrator does. */
+function arrange({ role = 'all', slack = async () => 'U1', redis = async () => {}, workerProblem }: Scene = {}) {
+  const happened: string[] = []
+  const happens = (what: string) => async () => void happened.push(what)
+  const lines: unknown[][] = []
+  const write = (...line: unknown[]) => void lines.push(line)
+  let readiness: () => Promise<string | undefined> = async () => 'not open yet'
+  const told: Record<string, (string | undefined)[]> = { Slack: [], Redis: [] }
+  const dependency = <T>(name: 'Slack' | 'Redis', reach: () => Promise<T>) => ({
+    name,
+    reach,
+    longestPauseMs: 1_000,
+    note: (problem: string | undefined) => void told[name]?.push(problem),
+  })
+  const lifecycle = createLifecycle({
+    role,
+    about: { transport: 'http' },
+    log: { info: write, warn: write } as never,
+    async openOperations(whyNotReady) {
+      happened.push('operations opened')
+      readiness = whyNotReady
+      return { port: 9464, close: happens('operations closed') }
+    },
+    slack: dependency('Slack', slack),
+    redis: dependency('Redis', redis),
+    createListener: (identity) => ({
+      async start() {
+        happened.push(`listening as ${identity}`)
+        return 3_000
+      },
+      stop: async () => void happened.push(`listener stopped while ${await readiness()}`),
+    }),
+    worker: { start: happens('worker started'), stop: happens('worker stopped') },
+    workerProblem: async () => workerProblem,
+    disconnect: happens('disconnected'),
+  })
+  return { ...lifecycle, happened, told, lines, readiness: () => readiness() }
+}
+
+const away = (name: string) => async (): Promise<never> => {
+  throw new AwayError(`${name} does not answer`)
+}
+const never = () => new Promise<never>(() => {})
+
+describe('a start', () => {
+  test('opens the operations port first, then starts the worker, and lets people in last', async () => {
+    const { start, happened, readiness } = arrange()
+
+    expect(await start()).toEqual({ opsPort: 9464, slackPort: 3_000 })
+
+    expect(happened).toEqual(['operations opened', 'worker started', 'listening as U1'])
+    expect(await readiness()).toBeUndefined()
+  })
+
+  test.each([
+    ['web', ['operations opened', 'listening as U1']],
+    ['worker', ['operations opened', 'worker started']],
+  ] as const)('with ROLE=%s opens its side alone', async (role, expected) => {
+    const { start, happened } = arrange({ role })
+    await start()
+    expect(happened).toEqual(expected)
+  })
+
+  test('says at the operations port what it waits for, notes it, and writes a line for each attempt', async () => {
+    const { start, stop, readiness, told, lines } = arrange({ slack: away('Slack'), redis: away('Redis') })
+    const started = start()
+    await expect.poll(() => lines.length).toBeGreaterThan(2)
+
+    expect(await readiness()).toBe('starting: waiting for Slack and Redis')
+    expect(told).toEqual({ Slack: ['Slack does not answer'], Redis: ['Redis does not answer'] })
+    expect(lines).toContainEqual([{ nextTryInMs: 1_000 }, 'Slack does not answer'])
+
+    await Promise.all([stop(), expect(started).rejects.toThrow('The end was requested')])
+  })
+
+  test('lets people in while Redis is away, and the worker while Slack is', async () => {
+    const withoutRedis = arrange({ redis: never })
+    const withoutSlack = arrange({ slack: never })
+    for (const { start } of [withoutRedis, withoutSlack]) start().catch(() => {})
+
+    await expect.poll(() => withoutRedis.happened, { timeout: 4_000 }).toEqual(['operations opened', 'listening as U1'])
+    await expect.poll(() => withoutSlack.happened, { timeout: 4_000 }).toEqual(['operations opened', 'worker started'])
+    expect(await withoutRedis.readiness()).toBeUndefined()
+    expect(await withoutSlack.readiness()).toBe('starting: waiting for Slack')
+
+    await Promise.all([withoutRedis.stop(), withoutSlack.stop()])
+  })
+
+  test.each<[string, Scene]>([
+    ['Slack', { slack: () => Promise.reject(new StartError('rejected for good')) }],
+    ['Redis', { redis: () => Promise.reject(new StartError('rejected for good')) }],
+  ])('that %s rejects for good fails, and opens neither side', async (_, scene) => {
+    const { start, happened } = arrange(scene)
+
+    await expect(start()).rejects.toThrow('rejected for good')
+
+    expect(happened).toEqual(['operations opened'])
+  })
+})
+
+describe('readiness', () => {
+  test('is about the worker where there is nothing else', async () => {
+    const workerProblem = 'No worker has been at work for 30 s'
+    const [worker, all] = [arrange({ role: 'worker', workerProblem }), arrange({ workerProblem })]
+    await Promise.all([worker.start(), all.start()])
+
+    expect(await worker.readiness()).toBe(workerProblem)
+    expect(await all.readiness()).toBeUndefined()
+  })
+
+  test('of a worker does not wait for Slack', async () => {
+    const { start, stop, readiness } = arrange({ role: 'worker', slack: never })
+    start().catch(() => {})
+
+    await expect.poll(readiness, { timeout: 4_000 }).toBeUndefined()
+
+    await stop()
+  })
+})
+
+describe('the end', () => {
+  test('is told before anything closes, and the operations port closes last', async () => {
+    const { start, stop, happened, readiness } = arrange()
+    await start()
+    const before = happened.length
+
+    const stopped = stop()
+    expect(await readiness()).toBe('stopping')
+    await stopped
+
+    const closed = happened.slice(before)
+    expect(closed.slice(0, 2).toSorted()).toEqual(['listener stopped while stopping', 'worker stopped'])
+    expect(closed.slice(2)).toEqual(['disconnected', 'operations closed'])
+  })
+
+  test('cuts a start short that waits, and nothing is opened any more', async () => {
+    let reached = (_: string) => {}
+    const slack = () => new Promise<string>((resolve) => (reached = resolve))
+    const { start, stop, happened, readiness } = arrange({ slack, redis: never })
+    const started = start()
+    started.catch(() => {})
+    await delay(10)
+
+    await stop()
+    reached('U1')
+
+    await expect(started).rejects.toThrow('The end was requested during the start.')
+    await delay(10)
+    expect(happened).toEqual(['operations opened', 'disconnected', 'operations closed'])
+    expect(await readiness()).toBe('stopping')
+  })
+})

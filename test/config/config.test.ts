@@ -1,0 +1,504 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { inspect, parseEnv, promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { ConfigError, readConfig, readRedisConfig, secretVariables, takeConfig, variableNames } from '../../src/config/config.ts'
+import { readPolicy } from '../../src/config/policy-file.ts'
+import { changeKinds } from '../../src/domain/change-kind.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+const required = {
+  SLACK_BOT_TOKEN: 'xoxb-203-113-botbotbot',
+  SLACK_SIGNING_SECRET: '8f742231b10e8888abcd99yyyzzz85a5',
+  INFRA_API_URL: 'https://api.example.com/v1',
+  INFRA_API_KEY: 'lk_9f2c1b7e4d',
+  REDIS_URL: 'rediss://default:correct-horse@redis.example.com:6380/2',
+  APPROVERS: 'U0BEN00001,S0ONCALL01',
+}
+
+function linesFor(env: Record<string, string | undefined>, readFile?: (path: string) => string): string[] {
+  try {
+    readConfig(env, readFile ? { readFile } : {})
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.lines
+    throw error
+  }
+}
+
+const withOne = (name: string, value: string) => linesFor({ ...required, [name]: value })
+
+describe('a valid configuration', () => {
+  it('has the documented defaults', () => {
+    expect(readConfig(required)).toMatchInlineSnapshot(`
+      {
+        "approvalTtlMs": 14400000,
+        "environment": undefined,
+        "infra": {
+          "key": "[redacted]",
+          "url": "https://api.example.com/v1",
+        },
+        "logLevel": "info",
+        "movePollIntervalMs": 5000,
+        "moveTimeoutMs": 900000,
+        "opsChannel": undefined,
+        "opsPort": 9464,
+        "policy": {
+          "rules": [
+            {
+              "approve": {
+                "allOf": [],
+                "anyOf": {
+                  "userGroups": [
+                    "S0ONCALL01",
+                  ],
+                  "users": [
+                    "U0BEN00001",
+                  ],
+                },
+                "approvals": 1,
+              },
+              "breakGlass": false,
+              "changes": [
+                "vm.rename",
+                "ip.move",
+                "key.create",
+                "key.rotate",
+                "key.revoke",
+              ],
+              "channels": undefined,
+              "expiresMs": 14400000,
+              "mention": undefined,
+              "name": "APPROVERS",
+              "projects": undefined,
+              "request": undefined,
+            },
+          ],
+        },
+        "policyFile": undefined,
+        "redis": {
+          "allowVolatile": false,
+          "prefix": "lockkeeper",
+          "url": "[redacted]",
+        },
+        "role": "all",
+        "slack": {
+          "apiUrl": "https://slack.com/api/",
+          "appToken": undefined,
+          "botToken": "[redacted]",
+          "port": 3000,
+          "signingSecret": "[redacted]",
+        },
+        "unusedVariables": [],
+      }
+    `)
+  })
+
+  it('is read from every variable', () => {
+    const config = readConfig({
+      ...required,
+      SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
+      SLACK_API_URL: 'http://127.0.0.1:4010/api/',
+      PORT: '0',
+      OPS_PORT: '0',
+      ROLE: 'worker',
+      APPROVERS: ' U0BEN00001, W0CHI00001 ,S0ONCALL01,,U0BEN00001',
+      OPERATORS: 'S0ONCALL01',
+      CHANNELS: 'C0OPS00001,G0SECRET01',
+      NO_APPROVAL: 'vm.rename, ip.move',
+      APPROVAL_TTL: '2d',
+      MOVE_POLL_INTERVAL: '500ms',
+      MOVE_TIMEOUT: '90s',
+      OPS_CHANNEL: 'C0OPS00001',
+      ENVIRONMENT: 'production eu',
+      REDIS_PREFIX: 'lockkeeper-2',
+      ALLOW_VOLATILE_REDIS: 'true',
+      LOG_LEVEL: 'debug',
+    })
+
+    expect(config).toMatchObject({
+      slack: { apiUrl: new URL('http://127.0.0.1:4010/api/'), port: 0 },
+      redis: { prefix: 'lockkeeper-2', allowVolatile: true },
+      opsPort: 0,
+      role: 'worker',
+      unusedVariables: [],
+      approvalTtlMs: 172_800_000,
+      movePollIntervalMs: 500,
+      moveTimeoutMs: 90_000,
+      opsChannel: 'C0OPS00001',
+      environment: 'production eu',
+      logLevel: 'debug',
+    })
+    expect(config.slack.appToken?.reveal()).toBe('xapp-1-A0LOCKKEEP-99')
+  })
+
+  it('ignores unknown variables, and white space around values', () => {
+    const config = readConfig({ ...required, INFRA_API_KEY: ' lk_9f2c1b7e4d\n', PATH: '/usr/bin', PORT: ' 8080 ' })
+
+    expect(config.infra.key.reveal()).toBe('lk_9f2c1b7e4d')
+    expect(config.slack.port).toBe(8080)
+  })
+
+  it('needs no signing secret in Socket Mode', () => {
+    const config = readConfig({ ...required, SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })
+
+    expect(config.slack.signingSecret).toBeUndefined()
+  })
+
+  it.each(['http://localhost:8080', 'http://127.0.0.2', 'http://[::1]:8080/v1', 'https://api.example.com'])(
+    'accepts the address %s',
+    (url) => {
+      expect(withOne('INFRA_API_URL', url)).toEqual([])
+    },
+  )
+
+  it.each(['redis://localhost', 'redis://:p%23w@[2001:db8::1]:6379/0', 'rediss://redis.example.com?family=6'])(
+    'accepts the Redis address %s',
+    (url) => {
+      expect(withOne('REDIS_URL', url)).toEqual([])
+    },
+  )
+})
+
+describe('an invalid configuration', () => {
+  it('reports every missing variable at once', () => {
+    expect(linesFor({ SLACK_BOT_TOKEN: '', APPROVERS: '  ' })).toMatchInlineSnapshot(`
+      [
+        "SLACK_BOT_TOKEN is missing: it must be the bot's token, which begins with xoxb-",
+        "INFRA_API_URL is missing: it must be the base address of the account API: https, or http on this machine only, without user, password or query",
+        "INFRA_API_KEY is missing: it must be a key of the account API, in one word",
+        "REDIS_URL is missing: it must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
+        "APPROVERS is missing: it must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas (or set POLICY_FILE)",
+        "SLACK_SIGNING_SECRET is missing: it verifies requests from Slack (or set SLACK_APP_TOKEN to use Socket Mode)",
+      ]
+    `)
+  })
+
+  it('reports every bad variable at once', () => {
+    const env = {
+      SLACK_BOT_TOKEN: 'xoxp-203-113-userusers',
+      SLACK_SIGNING_SECRET: 'short',
+      SLACK_APP_TOKEN: 'xoxb-203-113-botbotbot',
+      SLACK_API_URL: 'slack.com',
+      INFRA_API_URL: 'http://api.example.com',
+      INFRA_API_KEY: 'two words',
+      REDIS_URL: 'redis://:p#w@redis.example.com',
+      PORT: 'http',
+      OPS_PORT: '70000',
+      ROLE: 'both',
+      APPROVERS: 'ada,U0BEN00001,@oncall',
+      OPERATORS: ',',
+      CHANNELS: '#ops',
+      NO_APPROVAL: 'ip.move,ip.delete',
+      APPROVAL_TTL: '1 hour',
+      MOVE_POLL_INTERVAL: '0s',
+      MOVE_TIMEOUT: '99d',
+      POLICY_FILE: 'policy.yml',
+      OPS_CHANNEL: 'ops',
+      ENVIRONMENT: 'production\u0007',
+      REDIS_PREFIX: '{lockkeeper}',
+      ALLOW_VOLATILE_REDIS: 'yes',
+      LOG_LEVEL: 'verbose',
+    }
+
+    const lines = linesFor(env, () => 'rules:\n  - name: API keys\n    approve: nobody\n    changes: key.*\n')
+
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        "SLACK_BOT_TOKEN must be the bot's token, which begins with xoxb-",
+        "SLACK_SIGNING_SECRET must be the signing secret of the app's Basic Information, in one word",
+        "SLACK_APP_TOKEN must be an app-level token, which begins with xapp-",
+        "SLACK_API_URL must be the base address of Slack's Web API: https, or http on this machine only, without user, password or query",
+        "INFRA_API_URL must be the base address of the account API: https, or http on this machine only, without user, password or query",
+        "INFRA_API_KEY must be a key of the account API, in one word",
+        "REDIS_URL must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
+        "PORT must be a port from 0 (any free one) to 65535, not "http"",
+        "OPS_PORT must be a port from 0 (any free one) to 65535, not "70000"",
+        "ROLE must be all, web or worker, not "both"",
+        "APPROVERS must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas, not "ada", "@oncall"",
+        "OPERATORS must be the people who may ask for changes, as user ids (U…, W…) and user group ids (S…), separated by commas, and at least one",
+        "CHANNELS must be channel ids (C…, G…), separated by commas, not "#ops"",
+        "NO_APPROVAL must be of vm.rename, ip.move, key.create, key.rotate, key.revoke, separated by commas, not "ip.delete"",
+        "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "1 hour"",
+        "MOVE_POLL_INTERVAL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "0s"",
+        "MOVE_TIMEOUT must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "99d"",
+        "OPS_CHANNEL must be a channel id (C…, G…), not "ops"",
+        "ENVIRONMENT must be a short name such as production: up to 30 letters, digits, spaces, dots, dashes, not "production\\u0007"",
+        "REDIS_PREFIX must be up to 60 letters, digits, dots, dashes and underscores, not "{lockkeeper}"",
+        "ALLOW_VOLATILE_REDIS must be true or false, not "yes"",
+        "LOG_LEVEL must be trace, debug, info, warn, error or fatal, not "verbose"",
+        "POLICY_FILE policy.yml, line 3: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not "nobody"",
+        "POLICY_FILE policy.yml, line 4: changes must be of vm.rename, ip.move, key.create, key.rotate, key.revoke, not "key.*"",
+      ]
+    `)
+    expect(Object.keys(env).toSorted()).toEqual(variableNames.toSorted())
+  })
+
+  it.each(secretVariables)('never shows the value of %s', (name) => {
+    const value = 'very secret value'
+
+    const lines = withOne(name, value)
+
+    expect(lines.join('\n')).toContain(name)
+    expect(lines.join('\n')).not.toContain(value)
+  })
+
+  it.each(['PORT', 'APPROVERS', 'LOG_LEVEL', 'OPS_CHANNEL'])('does not show a token that was entered in %s by mistake', (name) => {
+    const lines = ['xoxb-203-113-botbotbot', 'xapp-1-A0LOCKKEEP-99', 'redis://:correct-horse@redis.example.com'].flatMap((value) =>
+      withOne(name, value),
+    )
+
+    expect(lines).toHaveLength(3)
+    expect(lines.join('\n')).not.toMatch(/botbotbot|LOCKKEEP|horse/)
+  })
+
+  it.each([
+    'https://ada:pw@api.example.com',
+    'https://:pw@api.example.com',
+    'https://api.example.com?key=1',
+    'ftp://api.example.com',
+    'http://127.0.0.1.example.com',
+  ])('rejects the address %s', (url) => {
+    expect(withOne('INFRA_API_URL', url)).toHaveLength(1)
+  })
+
+  it.each(['http://redis.example.com', 'redis:', 'redis://redis.example.com/jobs', 'redis.example.com:6379'])(
+    'rejects the Redis address %s',
+    (url) => {
+      expect(withOne('REDIS_URL', url)).toHaveLength(1)
+    },
+  )
+
+  it('reports an operations port that equals the public port, along with other errors', () => {
+    const line = 'OPS_PORT must be another port than PORT, which is public'
+
+    expect(withOne('OPS_PORT', '3000')).toEqual([line])
+    expect(linesFor({ ...required, PORT: '9464', INFRA_API_KEY: '' })).toEqual([expect.stringContaining('INFRA_API_KEY'), line])
+    expect(linesFor({ ...required, PORT: '0', OPS_PORT: '0' })).toEqual([])
+    expect(linesFor({ ...required, OPS_PORT: '3000', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })).toEqual([])
+  })
+
+  it.each([
+    ['SLACK_BOT_TOKEN', 'xoxb-…'],
+    ['SLACK_APP_TOKEN', 'xapp-…'],
+    ['INFRA_API_KEY', 'lk_…'],
+  ])('rejects an example value of %s, which no header could carry', (name, value) => {
+    expect(withOne(name, value)).toEqual([expect.stringContaining(`${name} must be `)])
+  })
+
+  it('ends the start with these lines, exit code 1 and no stack trace', async () => {
+    const env = { PATH: process.env.PATH, SLACK_BOT_TOKEN: 'xoxp-203-113-userusers' }
+
+    const run = await promisify(execFile)(process.execPath, ['src/main.ts'], { cwd: root, env }).catch((error) => error)
+
+    expect(run).toMatchObject({ code: 1, stdout: '', stderr: `${linesFor(env).join('\n')}\n` })
+  })
+})
+
+const policyText = `
+rules:
+  - name: everything
+    approve: [S0ONCALL01]
+`
+
+describe('the policy', () => {
+  it('is one rule if only APPROVERS is set', () => {
+    expect(readConfig(required).policy).toEqual({
+      rules: [
+        {
+          name: 'APPROVERS',
+          changes: changeKinds,
+          projects: undefined,
+          channels: undefined,
+          request: undefined,
+          approve: { anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] }, allOf: [], approvals: 1 },
+          breakGlass: false,
+          expiresMs: 14_400_000,
+          mention: undefined,
+        },
+      ],
+    })
+  })
+
+  it('has one rule for changes without approval and one for the rest, with the same other settings', () => {
+    const { policy } = readConfig({
+      ...required,
+      OPERATORS: 'S0PLATFORM1',
+      CHANNELS: 'C0OPS00001',
+      NO_APPROVAL: 'vm.rename, ip.move',
+      APPROVAL_TTL: '2d',
+    })
+
+    const shared = {
+      channels: ['C0OPS00001'],
+      request: { users: [], userGroups: ['S0PLATFORM1'] },
+      expiresMs: 172_800_000,
+      breakGlass: false,
+      projects: undefined,
+      mention: undefined,
+    }
+    expect(policy.rules).toEqual([
+      { name: 'NO_APPROVAL', changes: ['vm.rename', 'ip.move'], approve: undefined, ...shared },
+      {
+        name: 'APPROVERS',
+        changes: ['key.create', 'key.rotate', 'key.revoke'],
+        approve: { anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] }, allOf: [], approvals: 1 },
+        ...shared,
+      },
+    ])
+  })
+
+  it('has no rule without kinds of change', () => {
+    const { policy } = readConfig({ ...required, NO_APPROVAL: changeKinds.join() })
+
+    expect(policy.rules.map(({ name }) => name)).toEqual(['NO_APPROVAL'])
+  })
+
+  it('comes from the policy file if there is one, and then needs no APPROVERS', () => {
+    const readPaths: string[] = []
+    const readFile = (path: string) => {
+      readPaths.push(path)
+      return policyText
+    }
+
+    const config = readConfig({ ...required, APPROVERS: '', POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: '1h' }, { readFile })
+
+    expect({ policy: config.policy }).toEqual(readPolicy(policyText, 'ops/policy.yml', { expiresMs: 3_600_000 }))
+    expect(config.policy.rules).toMatchObject([{ name: 'everything', expiresMs: 3_600_000 }])
+    expect(config.unusedVariables).toEqual([])
+    expect(readPaths).toEqual(['ops/policy.yml'])
+  })
+
+  it('is read from a file on disk', () => {
+    const { policy } = readConfig({ ...required, APPROVERS: '', POLICY_FILE: resolve(root, 'docs/policy.example.yml') })
+
+    expect(policy.rules.length).toBeGreaterThan(2)
+  })
+
+  it('from a file replaces the policy variables, which are reported as unused and must still be valid', () => {
+    const env = { ...required, POLICY_FILE: 'policy.yml', OPERATORS: 'U0ADA00001', CHANNELS: 'C0OPS00001', NO_APPROVAL: 'vm.rename' }
+
+    expect(readConfig(env, { readFile: () => policyText })).toMatchObject({
+      policy: { rules: [{ name: 'everything', channels: undefined, request: undefined }] },
+      unusedVariables: ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'],
+    })
+    expect(linesFor({ ...env, APPROVERS: 'ben' }, () => policyText)).toEqual([expect.stringMatching(/^APPROVERS must be /)])
+  })
+
+  it('from a file reports all its errors, along with a bad APPROVAL_TTL', () => {
+    const text = 'rules:\n  - name: everything\n    aprove: none\n    channels: ["#ops"]\n    changes: []\n'
+
+    expect(linesFor({ ...required, POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: 'long' }, () => text)).toMatchInlineSnapshot(`
+      [
+        "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "long"",
+        "POLICY_FILE ops/policy.yml, line 3: "aprove" is not known here: did you mean approve?",
+        "POLICY_FILE ops/policy.yml, line 4: channels must be channel ids (C…, G…), not "#ops"",
+        "POLICY_FILE ops/policy.yml, line 5: changes must have at least one item: name a kind of change, or take it out for every kind",
+      ]
+    `)
+  })
+
+  it.each(['ENOENT', 'ENOTDIR', 'EACCES', 'EISDIR', 'EIO'])('in an unreadable file (%s) reports why the file cannot be read', (code) => {
+    const readFile = () => {
+      throw Object.assign(new Error(`${code}: open '/run/secrets/policy.yml'`), { code })
+    }
+
+    const lines = linesFor({ ...required, POLICY_FILE: 'ops/policy.yml' }, readFile)
+
+    expect(lines).toEqual([`POLICY_FILE must be a file that can be read: "ops/policy.yml" ${unreadable[code]}`])
+  })
+
+  it('in a missing file or a directory on disk reports that', () => {
+    expect([...withOne('POLICY_FILE', 'ops/policy.yml'), ...withOne('POLICY_FILE', root)]).toEqual([
+      expect.stringContaining('was not found'),
+      expect.stringContaining('is a directory'),
+    ])
+  })
+
+  it('does not show a token that was entered in POLICY_FILE by mistake', () => {
+    expect(withOne('POLICY_FILE', 'xoxb-203-113-botbotbot').join()).not.toContain('botbotbot')
+  })
+})
+
+const unreadable: Record<string, string> = {
+  ENOENT: 'was not found (a relative path begins at the working directory)',
+  ENOTDIR: 'was not found (a relative path begins at the working directory)',
+  EACCES: 'may not be read by the user that the bot runs as',
+  EISDIR: 'is a directory: name the file in it',
+  EIO: 'cannot be read (EIO)',
+}
+
+describe('the configuration of Redis alone', () => {
+  it('needs no other variable and has a default prefix', () => {
+    const { url, prefix } = readRedisConfig({ REDIS_URL: ` ${required.REDIS_URL}\n`, PORT: 'http' })
+
+    expect(url.reveal()).toBe(required.REDIS_URL)
+    expect(`${url}`).toBe('[redacted]')
+    expect(prefix).toBe('lockkeeper')
+    expect(readRedisConfig({ ...required, REDIS_PREFIX: 'lockkeeper-2' }).prefix).toBe('lockkeeper-2')
+  })
+
+  it('has the same errors as the whole configuration', () => {
+    const env = { REDIS_URL: 'redis:', REDIS_PREFIX: '{a}' }
+    const ofRedis = linesFor({ ...required, ...env })
+
+    expect(ofRedis).toHaveLength(2)
+    expect(() => readRedisConfig(env)).toThrow(new ConfigError(ofRedis))
+    expect(() => readRedisConfig({})).toThrow(new ConfigError(linesFor({ ...required, REDIS_URL: '' })))
+  })
+})
+
+describe('secrets', () => {
+  it('are removed from the environment and print as [redacted]', () => {
+    const env: NodeJS.ProcessEnv = { ...required, SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99', HOME: '/home/node' }
+
+    const config = takeConfig(env)
+
+    expect(env).toEqual({ HOME: '/home/node', INFRA_API_URL: required.INFRA_API_URL, APPROVERS: required.APPROVERS })
+    expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(/botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP/)
+  })
+
+  it('are removed even if the configuration is invalid', () => {
+    const env: NodeJS.ProcessEnv = { INFRA_API_KEY: 'lk_9f2c1b7e4d' }
+
+    expect(() => takeConfig(env)).toThrow(ConfigError)
+    expect(env).toEqual({})
+  })
+})
+
+describe('.env.example', () => {
+  const text = readFileSync(resolve(root, '.env.example'), 'utf8')
+  const shown = parseEnv(text.replace(/^# (?=[A-Z_]+=)/gm, ''))
+
+  it('lists every variable once and no others', () => {
+    const names = [...text.matchAll(/^(?:# )?([A-Z_]+)=/gm)].map((match) => match[1])
+
+    expect(names.toSorted()).toEqual(variableNames.toSorted())
+  })
+
+  it('shows the defaults', () => {
+    const defaults = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== ''))
+
+    expect(defaults).toEqual({
+      SLACK_API_URL: 'https://slack.com/api/',
+      REDIS_PREFIX: 'lockkeeper',
+      ALLOW_VOLATILE_REDIS: 'false',
+      APPROVAL_TTL: '4h',
+      MOVE_POLL_INTERVAL: '5s',
+      MOVE_TIMEOUT: '15m',
+      ROLE: 'all',
+      PORT: '3000',
+      OPS_PORT: '9464',
+      LOG_LEVEL: 'info',
+    })
+    expect(readConfig({ ...required, ...defaults })).toEqual(readConfig(required))
+  })
+
+  it('leaves only the required variables to fill in', () => {
+    const toFillIn = Object.keys(parseEnv(text))
+
+    expect(toFillIn.toSorted()).toEqual(Object.keys(required).toSorted())
+  })
+})

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest'
+import { createMetrics, places, type Snapshot } from '../../../src/ops/pages/metrics.ts'
+
+const figures: Snapshot = {
+  open: [{ state: 'waiting', kind: 'ip.move', count: 2 }],
+  movesInFlight: 3,
+  unsent: 1,
+  jobs: [{ queue: 'wake-ups', state: 'delayed', count: 4 }],
+  lastTickAgeMs: 1_500,
+}
+
+/** Returns the lines of the page about the bot, without those about the process. */
+async function linesOf(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
+  const { body } = await metrics.page()
+  return body.split('\n').filter((line) => line.startsWith('lockkeeper_'))
+}
+
+describe('the metrics page', () => {
+  test('shows the figures of this process and those that all replicas share', async () => {
+    const metrics = createMetrics({ snapshot: async () => figures })
+    metrics.transition('ip.move', 'done')
+    metrics.decision('ip.move', 'approve')
+    metrics.apiCall('elasticIps.move', 202, 120)
+    metrics.slackCall('chat.update', 'rate-limited', 30)
+    metrics.moveEnded('done', 43_000)
+    metrics.tick(20)
+    metrics.error('jobs')
+
+    const lines = await linesOf(metrics)
+
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'lockkeeper_request_transitions_total{kind="ip.move",state="done"} 1',
+        'lockkeeper_decisions_total{kind="ip.move",decision="approve"} 1',
+        'lockkeeper_account_api_call_duration_seconds_count{operation="elasticIps.move",status="202"} 1',
+        'lockkeeper_slack_call_duration_seconds_count{method="chat.update",status="rate-limited"} 1',
+        'lockkeeper_move_duration_seconds_bucket{le="60",state="done"} 1',
+        'lockkeeper_move_duration_seconds_bucket{le="30",state="done"} 0',
+        'lockkeeper_ticks_total 1',
+        'lockkeeper_errors_total{where="jobs"} 1',
+        'lockkeeper_requests_open{kind="ip.move",state="waiting"} 2',
+        'lockkeeper_moves_in_flight 3',
+        'lockkeeper_messages_unsent 1',
+        'lockkeeper_queue_jobs{queue="wake-ups",state="delayed"} 4',
+        'lockkeeper_last_tick_age_seconds 1.5',
+        'lockkeeper_redis_up 1',
+      ]),
+    )
+  })
+
+  test('still shows the figures of this process when Redis does not answer', async () => {
+    const metrics = createMetrics({ snapshot: () => Promise.reject(new Error('away')) })
+    metrics.error('jobs')
+    const lines = await linesOf(metrics)
+    expect(lines).toContain('lockkeeper_redis_up 0')
+    expect(lines).toContain('lockkeeper_errors_total{where="jobs"} 1')
+  })
+
+  test('shows no value for unknown figures, neither an old one nor 0', async () => {
+    let answer: () => Promise<Snapshot> = async () => figures
+    const metrics = createMetrics({ snapshot: () => answer(), keepMs: 0 })
+    const shared = async () => (await linesOf(metrics)).filter((line) => /_open|in_flight|unsent|queue_jobs|tick_age/.test(line))
+    expect(await shared()).toHaveLength(5)
+
+    answer = () => Promise.reject(new Error('away'))
+    expect(await shared()).toEqual([])
+
+    answer = async () => ({ ...figures, lastTickAgeMs: undefined })
+    expect(await shared()).not.toContainEqual(expect.stringContaining('tick_age'))
+    expect(await shared()).toContain('lockkeeper_moves_in_flight 3')
+  })
+
+  test('starts each error counter at 0, so that the first error is an increase', async () => {
+    const lines = await linesOf(createMetrics({ snapshot: async () => figures }))
+    for (const place of places) expect(lines).toContain(`lockkeeper_errors_total{where="${place}"} 0`)
+  })
+
+  test('reads the shared figures once for many scrapes', async () => {
+    let reads = 0
+    const metrics = createMetrics({
+      snapshot: async () => {
+        reads += 1
+        return figures
+      },
+      keepMs: 60_000,
+    })
+    await Promise.all([metrics.page(), metrics.page()])
+    await metrics.page()
+    expect(reads).toBe(1)
+  })
+
+  test('does not wait for shared figures that hang, and does not read them again meanwhile', async () => {
+    let reads = 0
+    const metrics = createMetrics({
+      snapshot: () => {
+        reads += 1
+        return new Promise(() => {})
+      },
+      keepMs: 0,
+      waitMs: 20,
+    })
+    expect(await linesOf(metrics)).toContain('lockkeeper_redis_up 0')
+    expect(await linesOf(metrics)).toContain('lockkeeper_redis_up 0')
+    expect(reads).toBe(1)
+  })
+
+  test('uses names that follow the conventions of Prometheus, also for the metrics of the process', async () => {
+    const metrics = createMetrics({ snapshot: async () => figures })
+    metrics.error('jobs')
+    const families = parsePage((await metrics.page()).body)
+
+    expect(families.filter(({ name }) => name.startsWith('lockkeeper_')).length).toBeGreaterThan(10)
+    expect(families.filter(({ name }) => /^(process|nodejs)_/.test(name)).length).toBeGreaterThan(10)
+    for (const { name, type, help, samples } of families) {
+      expect(help, `${name} has a HELP line`).not.toBe('')
+      expect(['counter', 'gauge', 'histogram'], `the type of ${name}`).toContain(type)
+      expect(name.endsWith('_total'), `${name} is a ${type}`).toBe(type === 'counter')
+      expect(name, 'base units').not.toMatch(/_(ms|milliseconds|minutes|hours|percent|[km]?i?b|kilobytes|megabytes)(_|$)/)
+      expect(name, 'suffixes that belong to samples of histograms').not.toMatch(/_(count|sum|bucket)$/)
+      if (type === 'histogram') expect(name).toMatch(/_seconds$/)
+      const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
+      for (const sample of samples) expect(suffixes.map((suffix) => name + suffix)).toContain(sample)
+    }
+  })
+
+  test('shows the active handles of Node by type, without the gauges that are named like counters', async () => {
+    const names = parsePage((await createMetrics({ snapshot: async () => figures }).page()).body).map(({ name }) => name)
+
+    expect(names).toEqual(expect.arrayContaining(['nodejs_active_handles', 'nodejs_active_requests', 'nodejs_active_resources']))
+    expect(names.filter((name) => /^nodejs_active_\w+_total$/.test(name))).toEqual([])
+  })
+})
+
+interface Family {
+  name: string
+  type: string
+  help: string
+  /** The names of the samples, without labels and values. */
+  samples: string[]
+}
+
+/** Parses Prometheus' text format strictly: each family has HELP, TYPE and its samples, once and together. Throws on anything else. */
+function parsePage(body: string): Family[] {
+  const families: Family[] = []
+  for (const line of body.split('\n').filter((each) => each !== '')) {
+    const [, help, helpText = ''] = /^# HELP ([a-z_][a-z0-9_]*) ?(.*)$/.exec(line) ?? []
+    const [, typed, type = ''] = /^# TYPE ([a-z_][a-z0-9_]*) (\w+)$/.exec(line) ?? []
+    const [, sample] = /^([a-z_][a-z0-9_]*)(?:\{[^{}]*\})? (?:[-+]?[\d.]+(?:e[-+]?\d+)?|[+-]Inf|NaN)$/i.exec(line) ?? []
+    const last = families.at(-1)
+    if (help !== undefined && !families.some(({ name }) => name === help))
+      families.push({ name: help, type: '', help: helpText, samples: [] })
+    else if (typed !== undefined && last?.name === typed && last.type === '') last.type = type
+    else if (sample !== undefined && last?.type && sample.startsWith(last.name)) last.samples.push(sample)
+    else throw new Error(`not a line of Prometheus' text format: ${line}`)
+  }
+  return families
+}

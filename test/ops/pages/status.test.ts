@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest'
+import { ApiContractError, ApiError, ApiUnreachableError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { createChecks } from '../../../src/ops/pages/checks.ts'
+import { type Check, createStatus } from '../../../src/ops/pages/status.ts'
+
+/** Creates a status page over these checks, with a fake clock. */
+function arrange(checks: Record<string, Check>) {
+  const entries: unknown[][] = []
+  const record = (...entry: unknown[]) => void entries.push(entry)
+  let now = Date.parse('2026-11-02T03:00:00.000Z')
+  const status = createStatus({ checks, now: () => now, log: { info: record, warn: record } as never })
+  const read = async () => {
+    const page = await status.page()
+    return { status: page.status, body: JSON.parse(page.body) }
+  }
+  return {
+    status,
+    entries,
+    read,
+    pass: (ms: number) => {
+      now += ms
+    },
+  }
+}
+
+test('the status page is 200 when every check passes', async () => {
+  const { read } = arrange({ redis: async () => {}, worker: () => {} })
+
+  expect(await read()).toEqual({ status: 200, body: { ok: true, checks: { redis: { ok: true }, worker: { ok: true } } } })
+})
+
+test('the status page is 503 when a check fails, with its sentence and without the details of its error', async () => {
+  const { read } = arrange({
+    redis: async () => {
+      throw Object.assign(new Error('Redis does not answer at redis://default:pw@redis.internal'), { command: { args: ['pw'] } })
+    },
+    slack: async () => {},
+  })
+
+  expect(await read()).toEqual({
+    status: 503,
+    body: {
+      ok: false,
+      checks: {
+        redis: { ok: false, problem: 'Redis does not answer at redis://[redacted]@redis.internal', since: '2026-11-02T03:00:00.000Z' },
+        slack: { ok: true },
+      },
+    },
+  })
+})
+
+test('the status page shows since when a problem lasts, and logs its beginning and its end once', async () => {
+  const problems: (string | undefined)[] = ['Slack does not answer', 'Slack rejects the token', undefined, 'Slack does not answer']
+  const { read, pass, entries } = arrange({
+    slack: () => {
+      const problem = problems.shift()
+      if (problem) throw new Error(problem)
+    },
+  })
+
+  const shown = []
+  for (let time = 0; time < 4; time += 1) {
+    shown.push((await read()).body.checks.slack)
+    pass(60_000)
+  }
+
+  expect(shown).toEqual([
+    { ok: false, problem: 'Slack does not answer', since: '2026-11-02T03:00:00.000Z' },
+    { ok: false, problem: 'Slack rejects the token', since: '2026-11-02T03:00:00.000Z' },
+    { ok: true },
+    { ok: false, problem: 'Slack does not answer', since: '2026-11-02T03:03:00.000Z' },
+  ])
+  expect(entries).toEqual([
+    [{ check: 'slack', problem: 'Slack does not answer' }, 'a check fails'],
+    [{ check: 'slack', afterMs: 120_000 }, 'a check passes again'],
+    [{ check: 'slack', problem: 'Slack does not answer' }, 'a check fails'],
+  ])
+})
+
+test('a problem that was recorded before lasts since that time', async () => {
+  const { status, read, pass } = arrange({
+    redis: () => {
+      throw new Error('Redis does not answer')
+    },
+  })
+  status.note('redis', 'Redis does not answer at REDIS_URL')
+  pass(60_000)
+
+  expect((await read()).body.checks.redis).toEqual({ ok: false, problem: 'Redis does not answer', since: '2026-11-02T03:00:00.000Z' })
+})
+
+test('the status page does not wait for a check that hangs, and does not run it again meanwhile', async () => {
+  let runs = 0
+  const { read } = arrange({
+    redis: () => {
+      runs += 1
+      return new Promise(() => {})
+    },
+  })
+
+  const answers = await Promise.all([read(), read(), read()])
+
+  expect(answers.map(({ body }) => body.checks.redis.problem)).toEqual(Array(3).fill('No answer within 2 s'))
+  expect(runs).toBe(1)
+})
+
+test.each<[string, unknown, string]>([
+  ['rejects the key', new ApiError({ operation: 'x', status: 401, codes: [] }), 'The account API rejects INFRA_API_KEY (401)'],
+  ['fails', new ApiError({ operation: 'x', status: 503, codes: [] }), 'The account API returned an error (503)'],
+  [
+    'returns something unreadable',
+    new ApiContractError({ operation: 'x', status: 200, problem: 'no JSON' }),
+    'The account API returned something unreadable (200)',
+  ],
+  [
+    'does not answer',
+    new ApiUnreachableError({ operation: 'x', requestSent: 'no', problem: 'ECONNREFUSED' }),
+    'The account API does not answer',
+  ],
+])('the status page describes the problem of an account API that %s', async (_, error, problem) => {
+  const fine = async () => {}
+  const checks = createChecks({ redis: fine, slack: fine, worker: fine, accountApi: () => Promise.reject(error) })
+  const { read } = arrange(checks)
+
+  expect((await read()).body.checks.accountApi).toMatchObject({ ok: false, problem })
+})
+
+test('the status page shows the worker as unknown while Redis does not answer, and otherwise the problem of the worker', async () => {
+  const fine = async () => {}
+  const errors = [new StoreUnavailableError('Redis: Error x'), new Error('No worker has been at work for 30 s')]
+  const checks = createChecks({ redis: fine, slack: fine, accountApi: fine, worker: () => Promise.reject(errors.shift()) })
+  const { read } = arrange(checks)
+
+  expect((await read()).body.checks.worker.problem).toBe('Unknown while Redis does not answer')
+  expect((await read()).body.checks.worker.problem).toBe('No worker has been at work for 30 s')
+})
+
+test('the status page probes Slack and the account API at most every 30 s, however often the page is read', async () => {
+  const probes = { redis: 0, slack: 0, accountApi: 0, worker: 0 }
+  const count = (name: keyof typeof probes) => async () => {
+    probes[name] += 1
+  }
+  const { read } = arrange(
+    createChecks({ redis: count('redis'), slack: count('slack'), accountApi: count('accountApi'), worker: count('worker') }),
+  )
+
+  for (let time = 0; time < 3; time += 1) await read()
+
+  expect(probes).toEqual({ redis: 3, slack: 1, accountApi: 1, worker: 3 })
+})

@@ -1,0 +1,118 @@
+import type { Redis } from 'ioredis'
+import { describe, expect, test } from 'vitest'
+import { AwayError, StartError } from '../../src/domain/errors.ts'
+import { createRedisCheck, findRedisFaults } from '../../src/redis/check.ts'
+
+const safeInfo = '# Server\r\nredis_version:7.4.2\r\n# Memory\r\nmaxmemory_policy:noeviction\r\n# Persistence\r\naof_enabled:1\r\n'
+
+test('finds no faults in a Redis that keeps everything', () => {
+  expect(findRedisFaults(safeInfo)).toEqual([])
+})
+
+test('finds each fault of a Redis that could lose requests', () => {
+  const bad = safeInfo.replace('7.4.2', '6.2.1').replace('noeviction', 'allkeys-lru').replace('aof_enabled:1', 'aof_enabled:0')
+  expect(findRedisFaults(bad)).toMatchInlineSnapshot(`
+    [
+      "Redis is version 6.2.1, and 7 or newer is needed: update it.",
+      "Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction.",
+      "Redis does not write what it is told to disk (appendonly no): set appendonly yes.",
+    ]
+  `)
+})
+
+test('accepts a Valkey by its compatible Redis version, and finds its faults too', () => {
+  const valkey = safeInfo.replace('redis_version:7.4.2', 'redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1')
+
+  expect(findRedisFaults(valkey)).toEqual([])
+  expect(findRedisFaults(valkey.replace('noeviction', 'volatile-ttl'))).toEqual([
+    'Redis evicts keys when its memory is full (maxmemory-policy volatile-ttl): set it to noeviction.',
+  ])
+})
+
+test('finds no fault in settings that INFO does not show', () => {
+  expect(findRedisFaults('redis_version:8.0.0\r\n')).toEqual([])
+})
+
+/** Creates the check over a Redis whose answer the test controls. `sent` counts the INFO commands. */
+function arrange({ problem, allowVolatile = false }: { problem?: string; allowVolatile?: boolean } = {}) {
+  const answers = Promise.withResolvers<string>()
+  const warnings: string[] = []
+  let sent = 0
+  const info = () => {
+    sent += 1
+    return answers.promise
+  }
+  const check = createRedisCheck({
+    redis: { info } as unknown as Redis,
+    allowVolatile,
+    problem: () => problem,
+    warn: (fault) => warnings.push(fault),
+    attemptMs: 10,
+  })
+  const outcome = () => check().catch((error: unknown) => error)
+  return { answers, warnings, sent: () => sent, outcome }
+}
+
+describe('a Redis that does not answer', () => {
+  test('throws AwayError with the problem of the connection', async () => {
+    const error = await arrange({ problem: 'ECONNREFUSED' }).outcome()
+
+    expect(error).toBeInstanceOf(AwayError)
+    expect((error as Error).message).toMatch(/^Redis does not answer at REDIS_URL \(ECONNREFUSED\)\. Check /)
+  })
+
+  test('throws AwayError while Redis loads its data', async () => {
+    const { answers, outcome } = arrange()
+    answers.resolve(`${safeInfo}loading:1\r\n`)
+
+    expect(await outcome()).toMatchObject({ name: 'AwayError', message: expect.stringContaining('(LOADING)') })
+  })
+
+  test('gets one INFO command for several attempts, and is checked by its answer', async () => {
+    const { answers, sent, outcome } = arrange()
+    for (let attempt = 0; attempt < 3; attempt += 1) expect(await outcome()).toBeInstanceOf(AwayError)
+
+    const last = outcome()
+    answers.resolve(safeInfo)
+
+    expect(await last).toBeUndefined()
+    expect(sent()).toBe(1)
+  })
+})
+
+describe('a Redis that rejects the user', () => {
+  test.each(['WRONGPASS', 'NOAUTH'])('throws StartError for a connection that failed with %s', async (problem) => {
+    const error = await arrange({ problem }).outcome()
+
+    expect(error).toBeInstanceOf(StartError)
+    expect((error as Error).message).toBe(
+      `Redis rejects the user or the password in REDIS_URL (${problem}). Correct them, then start again.`,
+    )
+  })
+
+  test('throws StartError for an answer with NOPERM, without the rest of the answer', async () => {
+    const { answers, outcome } = arrange()
+    answers.reject(new Error("NOPERM User hunter2 has no permissions to run the 'info' command"))
+
+    expect(String(await outcome())).toBe(
+      'StartError: Redis rejects the user or the password in REDIS_URL (NOPERM). Correct them, then start again.',
+    )
+  })
+
+  test('throws only AwayError when the connection closes', async () => {
+    const { answers, outcome } = arrange()
+    answers.reject(new Error('Connection is closed.'))
+
+    expect(await outcome()).toBeInstanceOf(AwayError)
+  })
+})
+
+test('a Redis that could lose requests causes a StartError, or a warning if ALLOW_VOLATILE_REDIS is set', async () => {
+  const volatile = safeInfo.replace('aof_enabled:1', 'aof_enabled:0')
+  const [strict, lenient] = [arrange(), arrange({ allowVolatile: true })]
+  for (const { answers } of [strict, lenient]) answers.resolve(volatile)
+
+  expect(await strict.outcome()).toBeInstanceOf(StartError)
+  expect(await lenient.outcome()).toBeUndefined()
+  expect(lenient.warnings).toEqual(['Redis does not write what it is told to disk (appendonly no): set appendonly yes.'])
+})

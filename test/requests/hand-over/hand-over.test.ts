@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { ApiKey } from '../../../src/domain/api-key.ts'
+import { ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { Request, RequestState } from '../../../src/domain/request.ts'
+import { Secret } from '../../../src/domain/secret.ts'
+import { createNewKeyChange } from '../../../src/features/create-api-key/change.ts'
+import { createCatalog } from '../../../src/requests/catalog.ts'
+import { createHandOver } from '../../../src/requests/hand-over/hand-over.ts'
+import type { StepName } from '../../../src/requests/steps.ts'
+import type { StepData, Store, Taken } from '../../../src/requests/store/store.ts'
+import type { Click } from '../../../src/slack/commands/handlers.ts'
+import { requestFor } from '../request-for-test.ts'
+import { afterStep } from '../take-steps.ts'
+
+afterEach(() => void vi.useRealTimers())
+
+interface World {
+  /** What becomes of the steps of this name, one after the other; those after the last, and all others, are won. */
+  steps?: Partial<Record<StepName, (Taken['outcome'] | 'no answer')[]>>
+  /** How long the account takes to make it. */
+  creationMs?: number
+  /** How long an attempt at a step takes whose answer never comes. */
+  unansweredMs?: number
+  /** What the account says instead of making it. */
+  refused?: Error
+}
+
+/** A key that Ada may take, and an account that makes it. */
+function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refused }: World = {}) {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const made: { name: StepName; to: RequestState; token: string | undefined }[] = []
+  const told: StepData['set'][] = []
+  let state: RequestState = 'approved'
+  const live: ApiKey[] = []
+  const shown: string[] = []
+  const ephemerals: string[] = []
+  const errors: unknown[] = []
+  const apiKeys = {
+    list: async () => live,
+    create: async ({ name }: { name: string }) => {
+      if (refused) throw refused
+      const key = { id: 'tok_1deLnN7QD0r6I', name } as ApiKey
+      live.push(key)
+      vi.advanceTimersByTime(creationMs)
+      return { key, token: new Secret('f'.repeat(36)) }
+    },
+    delete: async () => void live.splice(0),
+  } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
+
+  const store = {
+    now: async () => 1_000_000,
+    find: async () => request,
+    take: async (_: Request, name: StepName, { set }: StepData = {}, token?: string) => {
+      const to = afterStep(state, name)
+      made.push({ name, to, token })
+      told.push(set)
+      const outcome = steps[name]?.shift() ?? 'won'
+      if (outcome === 'won') state = to
+      if (outcome !== 'no answer') return { outcome, state }
+      vi.advanceTimersByTime(unansweredMs)
+      throw new StoreUnavailableError('Redis: Error Command timed out')
+    },
+  } as unknown as Store
+
+  const handOver = createHandOver({
+    store,
+    access: { authorize: async () => 'a rule' } as unknown as Parameters<typeof createHandOver>[0]['access'],
+    audit: { note: async () => {} },
+    catalog: createCatalog(() => [createNewKeyChange({ apiKeys })]),
+    showSecret: async (_, { heading }) => {
+      shown.push(heading.text)
+      return 'shown'
+    },
+    show: async () => {},
+    onApiError: (error) => void errors.push(error),
+    onError: (error) => void errors.push(error),
+    timings: { graceMs: 60_000, handoverMs: 45_000 },
+    wake: async () => {},
+  })
+
+  const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
+  const request = requestFor({ kind: 'key.create', state: 'approved', input, facts: input, decision: { by: 'U0BEN00001' } })
+  const click = {
+    origin: request.origin,
+    responseUrl: 'https://example.com',
+    answer: { ephemeral: async ({ text }: { text: string }) => void ephemerals.push(text) },
+  } as unknown as Click
+  return { take: () => handOver(request, click), made, told, live, shown, ephemerals, errors }
+}
+
+describe('a key that was shown', () => {
+  test('is done, and nothing more is said', async () => {
+    const { take, made, live, ephemerals } = approvedKey()
+    await take()
+    expect(made.map(({ name }) => name)).toEqual(['issue', 'finish'])
+    expect(live).toHaveLength(1)
+    expect(ephemerals).toEqual([])
+  })
+
+  test('is done by one step, sent again until Redis answers', async () => {
+    const { take, made, live, ephemerals } = approvedKey({ steps: { finish: ['no answer', 'no answer'] } })
+    await take()
+    const ends = made.filter(({ name }) => name === 'finish')
+    expect(ends).toHaveLength(3)
+    expect(new Set(ends.map(({ token }) => token)).size).toBe(1)
+    expect(live).toHaveLength(1)
+    expect(ephemerals).toEqual([])
+  })
+
+  test('and of which Redis does not take note before somebody else may take it back is not to be used: who saw it is told', async () => {
+    const { take, ephemerals, errors } = approvedKey({ steps: { finish: ['no answer', 'no answer', 'no answer'] }, unansweredMs: 20_000 })
+    await take()
+    expect(ephemerals).toMatchInlineSnapshot(`
+      [
+        "I cannot reach my memory (Redis), and do not know whether I noted that you were shown this. If I did not, it is made worthless: do not use it unless the thread says that it is done.",
+      ]
+    `)
+    expect(errors).toMatchObject([{ name: 'StoreUnavailableError' }])
+  })
+})
+
+test('a key whose making took so long that it cannot be shown any more is deleted, and that reason told', async () => {
+  const { take, live, shown, ephemerals } = approvedKey({ creationMs: 30_000 })
+  await take()
+  expect(shown).toEqual([])
+  expect(live).toEqual([])
+  expect(ephemerals).toMatchInlineSnapshot(`
+    [
+      "The key was made (tok_1deLnN7QD0r6I), but that took so long that its token could not be shown any more, so I deleted it at once. Ask for it again.",
+    ]
+  `)
+})
+
+test('a key that the account refuses for good is told with what to do instead of asking again', async () => {
+  const refused = new ApiError({ operation: 'apiKeys.create', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
+  const { take, made, told, ephemerals } = approvedKey({ refused })
+  await take()
+  expect(made.at(-1)).toMatchObject({ name: 'fail', to: 'failed' })
+  expect(told.at(-1)).toEqual({
+    why: 'Nothing was made. This needs a feature that is not enabled for the team.',
+    next: "Ask the provider's support to enable it.",
+  })
+  expect(ephemerals).toEqual([
+    "This needs a feature that is not enabled for the team. Ask the provider's support to enable it. Nothing was made.",
+  ])
+})
+
+test('a click that comes after the time is over, before anybody has looked, is told that it expired, and ends it', async () => {
+  const { take, made, shown, ephemerals } = approvedKey({ steps: { issue: ['expired'] } })
+  await expect(take()).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[Refusal: This has expired. It was approved, but not taken in time. Nothing was done; it can be asked for again with *Request again*.]`,
+  )
+  expect(made.map(({ name, to }) => ({ name, to }))).toEqual([
+    { name: 'issue', to: 'starting' },
+    { name: 'expire-approved', to: 'expired' },
+  ])
+  expect([shown, ephemerals]).toEqual([[], []])
+})

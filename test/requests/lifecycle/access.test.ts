@@ -1,0 +1,271 @@
+import { describe, expect, test } from 'vitest'
+import type { AuditNote } from '../../../src/audit/entry.ts'
+import type { Person } from '../../../src/domain/approval.ts'
+import { type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
+import { createAccess, type People } from '../../../src/requests/lifecycle/access.ts'
+import { requestFor, ruleFor } from '../request-for-test.ts'
+
+const ada = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+const ben = { ...ada, userId: 'U0BEN00001' }
+const project: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
+const approveBy = (anyOf: string[], approvals = 1) => ({ anyOf: toGroup(anyOf), allOf: [], approvals })
+
+interface Workspace {
+  rules?: PolicyRule[]
+  /** By user id; everybody else is a full member. */
+  standings?: Record<string, Person['standing']>
+  teams?: Record<string, string>
+  groups?: Record<string, string[] | 'unknown'>
+  channel?: Awaited<ReturnType<People['channel']>>
+  projectNow?: Project
+}
+
+/** The gate over a workspace, with what it asked Slack about and what it wrote down. */
+function setUp({ rules = [ruleFor()], standings = {}, teams = {}, groups = {}, channel = 'usual', projectNow = project }: Workspace = {}) {
+  const members: Record<string, string[] | 'unknown'> = { S0ONCALL01: ['U0BEN00001', 'U0CHI00001'], ...groups }
+  const noted: AuditNote[] = []
+  const asked: string[] = []
+  const access = createAccess({
+    people: {
+      person: async (userId, { fresh = false } = {}) => {
+        asked.push(`${fresh ? 'fresh ' : ''}${userId}`)
+        return { userId, standing: standings[userId] ?? 'member', teamId: teams[userId] ?? 'T0NIMBUS01' }
+      },
+      members: async (ids, { fresh = false } = {}) => {
+        asked.push(...ids.map((id) => `${fresh ? 'fresh ' : ''}${id}`))
+        return new Map(
+          ids.map((id) => {
+            const found = members[id] ?? []
+            return [id, found === 'unknown' ? found : new Set(found)]
+          }),
+        )
+      },
+      channel: async () => channel,
+    },
+    policy: { rules },
+    homeTeamId: () => 'T0NIMBUS01',
+    projectOf: () => projectNow,
+    noteRefusal: async (note) => void noted.push(note),
+  })
+  return { access, noted, asked }
+}
+
+const why = (work: Promise<unknown>) =>
+  work.then(
+    () => 'not refused',
+    (error: Error) => error.message,
+  )
+
+describe('what is refused', () => {
+  test('is thrown in words and written down: who, what, where and why', async () => {
+    const { access, noted } = setUp()
+    const request = requestFor()
+
+    const words = await why(access.authorize({ ...ben, userId: 'U0DEE00001' }, { to: 'decide', request }))
+
+    expect(words).toBe('You are not an approver of this. <!subteam^S0ONCALL01> can decide it.')
+    expect(noted).toEqual([
+      {
+        act: 'refused',
+        by: 'U0DEE00001',
+        requestId: request.id,
+        kind: 'ip.move',
+        resource: 'elastic_ip:eip_1GijF7NsZe3bN',
+        what: 'Move 203.0.113.10 from web-1 to web-2',
+        channelId: 'C0OPS00001',
+        teamId: 'T0NIMBUS01',
+        payload: request.hash,
+        result: `decide: ${words}`,
+      },
+    ])
+  })
+
+  test('is written down also where it is a look, by what was tried', async () => {
+    const { access, noted } = setUp({ standings: { U0ADA00001: 'guest' } })
+
+    await why(access.authorize(ada, { to: 'read', what: 'command ip list' }))
+
+    expect(noted).toMatchObject([{ act: 'refused', by: 'U0ADA00001', what: 'command ip list', channelId: 'C0OPS00001' }])
+  })
+
+  test('is not written down where it is only asked what somebody may', async () => {
+    const { access, noted } = setUp({ rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] })
+
+    expect(await access.may(ada, ['read', 'ip.move', 'key.create', 'ip.move'])).toEqual(['read'])
+    expect(await access.may(ben, ['read', 'ip.move', 'key.create'])).toEqual(['read', 'ip.move'])
+    expect(noted).toEqual([])
+  })
+})
+
+describe('a decision', () => {
+  test('goes by what Slack says now, of the person and of the groups', async () => {
+    const { access, asked } = setUp()
+
+    expect(await access.authorize(ben, { to: 'decide', request: requestFor() })).toBe('APPROVERS: S0ONCALL01')
+
+    expect(asked.toSorted()).toEqual(['fresh S0ONCALL01', 'fresh U0BEN00001'])
+  })
+
+  test('goes by the channel of the request, and not by where the button was pressed', async () => {
+    const rules = [ruleFor({ channels: ['C0OPS00001'] }), ruleFor({ name: 'elsewhere', approve: approveBy(['U0EVE00001']) })]
+    const { access } = setUp({ rules })
+    const onHome = { ...ben, channelId: '' }
+
+    expect(await access.authorize(onHome, { to: 'decide', request: requestFor() })).toBe('APPROVERS: S0ONCALL01')
+  })
+
+  test('goes by the rule as it is now, and nobody may where there is none any more, or its project is not known', async () => {
+    const gone = setUp({ rules: [] })
+    const unsure = setUp({ rules: [ruleFor({ projects: ['proj_1oNqx62cx6bn0'] }), ruleFor({ approve: undefined })], projectNow: 'unknown' })
+
+    for (const { access } of [gone, unsure])
+      expect(await why(access.authorize(ben, { to: 'decide', request: requestFor() }))).toMatch(
+        /^No rule of the policy says who may decide/,
+      )
+  })
+
+  test('is counted by those who may approve now', async () => {
+    const rules = [ruleFor({ approve: approveBy(['S0ONCALL01'], 2) })]
+    const { access } = setUp({ rules, groups: { S0ONCALL01: ['U0CHI00001'] } })
+
+    expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toEqual({ enough: false, missing: 1, needed: 2 })
+  })
+
+  test('is never enough where no rule is left', async () => {
+    const { access } = setUp({ rules: [] })
+
+    expect(await access.tally(requestFor(), ['U0BEN00001'])).toMatchObject({ enough: false })
+  })
+})
+
+describe('break-glass', () => {
+  const rules = [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001']), breakGlass: true })]
+
+  test('is for who asked alone, and only where the rule says so', async () => {
+    const { access } = setUp({ rules })
+    const without = setUp({ rules: [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001']) })] })
+    const request = requestFor()
+
+    expect(await access.authorize(ada, { to: 'break-glass', request })).toBe('APPROVERS: U0ADA00001 (break-glass)')
+    expect(await why(without.access.authorize(ada, { to: 'break-glass', request }))).toMatch(/^You asked for this yourself/)
+    expect(await access.authorize(ben, { to: 'break-glass', request })).not.toContain('break-glass')
+  })
+
+  test('is refused where no rule is left', async () => {
+    const { access } = setUp({ rules: [] })
+
+    expect(await why(access.authorize(ada, { to: 'break-glass', request: requestFor() }))).not.toBe('not refused')
+  })
+})
+
+describe('what only the requester may', () => {
+  test('is refused to others in the words for it, and to a requester who became a guest', async () => {
+    const request = requestFor()
+    const own = { to: 'own' as const, request, otherwise: 'Only Ada can withdraw it.' }
+    const asGuest = setUp({ standings: { U0ADA00001: 'guest' } })
+
+    expect(await setUp().access.authorize(ada, own)).toBe('who asked for it')
+    expect(await why(setUp().access.authorize(ben, own))).toBe('Only Ada can withdraw it.')
+    expect(await why(asGuest.access.authorize(ada, own))).toMatch(/^Guests may not/)
+  })
+})
+
+describe('what is asked for', () => {
+  const admit = (workspace: Workspace, by = ada, where: Project = project) => setUp(workspace).access.admit(by, 'ip.move', where)
+
+  test('is admitted under the first rule that holds', async () => {
+    const rules = [
+      ruleFor({ name: 'billing', projects: ['proj_2RBis9AK23gEc'] }),
+      ruleFor({ name: 'storefront', projects: ['Storefront'] }),
+      ruleFor(),
+    ]
+
+    expect(await admit({ rules })).toMatchObject({ rule: { name: 'storefront' }, unchecked: [] })
+  })
+
+  test.each<[string, Workspace, RegExp]>([
+    [
+      'no rule holds for its project',
+      { rules: [ruleFor({ projects: ['proj_2RBis9AK23gEc'] })] },
+      /^No rule of the policy lets anybody ask/,
+    ],
+    [
+      'the person is not among those of its rule',
+      { rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] },
+      /^You are not among the people/,
+    ],
+    ['nobody is named', { rules: [ruleFor({ approve: approveBy([]) })] }, /^Nobody else could approve this/],
+    ['its group is empty', { groups: { S0ONCALL01: [] } }, /^Nobody else could approve this/],
+    ['only who asks is in the group', { groups: { S0ONCALL01: ['U0ADA00001'] } }, /^Nobody else could approve this/],
+    [
+      'all approvers are guests, bots or gone',
+      { standings: { U0BEN00001: 'guest', U0CHI00001: 'deleted' } },
+      /^Nobody else could approve this/,
+    ],
+    ['all approvers are of another workspace', { teams: { U0BEN00001: 'T0OTHER001', U0CHI00001: 'T0OTHER001' } }, /^Nobody else could/],
+    [
+      'it takes more than there are',
+      { rules: [ruleFor({ approve: approveBy(['S0ONCALL01'], 3) })] },
+      /^It takes 3 approvals of other people/,
+    ],
+    [
+      'who asks would be one of those it takes',
+      { rules: [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001'], 2) })] },
+      /^It takes 2/,
+    ],
+    [
+      'one person is in both groups that must be heard',
+      { rules: [ruleFor({ approve: { ...approveBy([]), allOf: ['SX', 'SY'] } })], groups: { SX: ['U1'], SY: ['U1'] } },
+      /^It takes 2/,
+    ],
+  ])('is refused at once where %s', async (_, workspace, expected) => {
+    const { access, noted } = setUp(workspace)
+
+    const words = await why(access.admit(ada, 'ip.move', project))
+
+    expect(words).toMatch(expected)
+    expect(noted).toEqual([
+      { act: 'refused', kind: 'ip.move', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', by: 'U0ADA00001', result: `ask: ${words}` },
+    ])
+  })
+
+  test('is refused where the rule depends on a project that is not known', async () => {
+    const rules = [ruleFor({ name: 'production', projects: ['proj_1oNqx62cx6bn0'] }), ruleFor({ approve: undefined })]
+
+    expect(await why(admit({ rules }, ada, 'unknown'))).toMatch(/^Whether the rule “production” holds depends on the project/)
+  })
+
+  test('is admitted where who asks is the only approver and may break the glass, and not where another may', async () => {
+    const breakGlass = (names: string[]) => ({
+      rules: [ruleFor({ approve: approveBy(names), breakGlass: true })],
+      standings: { U0BEN00001: 'deleted' as const },
+    })
+
+    expect(await why(admit(breakGlass(['U0ADA00001', 'U0BEN00001'])))).toBe('not refused')
+    expect(await why(admit(breakGlass(['U0BEN00001'])))).toMatch(/^Nobody else could approve this/)
+  })
+
+  test('is admitted with a word on what Slack does not tell', async () => {
+    const { unchecked: groups } = await admit({ groups: { S0ONCALL01: 'unknown' } })
+    const { unchecked: people } = await admit({ standings: { U0BEN00001: 'unknown' } })
+    const { unchecked: channel } = await admit({ channel: 'unreadable' })
+
+    expect([groups, people, channel]).toMatchInlineSnapshot(`
+      [
+        [
+          "whether enough people can approve it (Slack did not tell who is in the user group)",
+        ],
+        [
+          "whether enough people can approve it (Slack did not tell who is in the user group)",
+        ],
+        [
+          "whether this channel is shared with another organisation (Slack does not tell me: the scope channels:read or groups:read is missing)",
+        ],
+      ]
+    `)
+  })
+
+  test('needs no approvers where it needs no approval', async () => {
+    expect(await admit({ rules: [ruleFor({ approve: undefined })] })).toMatchObject({ unchecked: [] })
+  })
+})

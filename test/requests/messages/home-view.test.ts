@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest'
+import { type CardView, fitsOnCard } from '../../../src/requests/messages/card.ts'
+import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../../../src/requests/messages/home-view.ts'
+import { mrkdwn } from '../../../src/slack/text/text.ts'
+import { createMessenger } from '../../../src/slack/web-api/messenger.ts'
+import { readableBlocks } from '../readable.ts'
+import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+
+const now = askedAt + 30 * minutes
+const address = 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100'
+
+function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardView> = {}): HomeEntry {
+  const card = {
+    request: requestFor(more),
+    description,
+    handoverLabel: undefined,
+    reverseLabel: undefined,
+    rule: ruleFor(),
+    environment: undefined,
+  }
+  return { card: { ...card, ...view }, link: address }
+}
+
+function content(more: Partial<HomeContent> = {}): HomeContent {
+  return { waitsForMe: [], mine: [], moving: [], unread: { waiting: 0, mine: 0, moving: 0 }, now, ...more }
+}
+
+/** So many requests, each of another id. */
+function many(count: number, more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardView> = {}): HomeEntry[] {
+  return Array.from({ length: count }, (_, index) => entry({ ...more, id: index.toString(16).padStart(32, '0') }, view))
+}
+
+const blockIds = (content: HomeContent) =>
+  homeBlocks(content).flatMap((block) => ('block_id' in block && block.block_id ? [block.block_id] : []))
+
+describe('the Home tab', () => {
+  test('says so where there is nothing', () => {
+    expect(readableBlocks(homeBlocks(content()))).toMatchInlineSnapshot(`
+      "# Waits for you (0)
+      (Nothing waits for your decision.)
+      # You asked for (0)
+      (You have not asked for anything lately.)
+      # Moving now (0)
+      (Nothing else is under way.)
+      (As of <!date^1795012200^{date_short_pretty} {time}|2026-11-18 14:30 UTC>. It is shown anew whenever you open this tab or press one of its buttons.)"
+    `)
+  })
+
+  test('shows what waits whole, as on its card, and of the rest how it stands, with the buttons of the card', () => {
+    const blocks = homeBlocks(
+      content({
+        waitsForMe: [
+          entry({ reason: 'web-1 is being replaced', unchecked: ['whether web-2 is in the same site'] }, { environment: 'PROD' }),
+        ],
+        mine: [
+          entry({ id: 'a'.repeat(32), state: 'done', sentAt: askedAt, endedAt: askedAt + minutes }, { reverseLabel: 'Move back' }),
+          entry({ id: 'b'.repeat(32) }),
+        ],
+        moving: [entry({ id: 'c'.repeat(32), state: 'tracking', sentAt: now - 43_000 })],
+      }),
+    )
+
+    expect(readableBlocks(blocks)).toMatchInlineSnapshot(`
+      "# Waits for you (1)
+      *[PROD] Move 203.0.113.10 from web-1 to web-2*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
+      *Reason*
+      “web-1 is being replaced”
+      :warning: *Not checked:* whether web-2 is in the same site.
+      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
+      [Approve, primary] [Reject, danger]
+      ---
+      # You asked for (2)
+      *Move 203.0.113.10 from web-1 to web-2*
+      done, <!date^1795010460^{date_short_pretty} {time}|2026-11-18 14:01 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+      [Move back]
+      *Move 203.0.113.10 from web-1 to web-2*
+      waiting for approval, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+      [Withdraw]
+      # Moving now (1)
+      *Move 203.0.113.10 from web-1 to web-2*
+      moving for 43 s  ·  asked for by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+      [Stop watching, asks once more]
+      (As of <!date^1795012200^{date_short_pretty} {time}|2026-11-18 14:30 UTC>. It is shown anew whenever you open this tab or press one of its buttons.)"
+    `)
+  })
+
+  test('tells of what is under way how long it has been, also where it was told as ended before', () => {
+    const sentAt = now - 25 * minutes
+    const words = readableBlocks(
+      homeBlocks(
+        content({
+          mine: [
+            entry({ state: 'tracking', sentAt, endedAt: now - 10 * minutes, stoppedBy: 'U0BEN00001' }),
+            entry({ state: 'approved', decidedAt: now - minutes }),
+            entry({ state: 'untracked', sentAt, endedAt: now - 10 * minutes }),
+          ],
+        }),
+      ),
+    )
+
+    expect(words.match(/^.*(?= {2}· {2}in )/gm)).toEqual([
+      'moving for 25 min',
+      'approved 1 min ago',
+      'no longer followed, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
+    ])
+  })
+
+  test('offers nobody what only whoever asked can do: to take a key, or to withdraw it', () => {
+    const key = () => entry({ state: 'approved', decidedAt: now }, { handoverLabel: 'Create and show' })
+
+    expect(readableBlocks(homeBlocks(content({ moving: [key()] })))).not.toContain('[')
+    expect(readableBlocks(homeBlocks(content({ mine: [key()] })))).toMatch(/^\[Withdraw\]$/m)
+  })
+
+  test('shows a request without a link where its card is not there yet', () => {
+    const blocks = readableBlocks(homeBlocks(content({ mine: [{ ...entry(), link: undefined }] })))
+
+    expect(blocks).toContain('Open the card')
+    expect(blocks).not.toContain('|Open the card>')
+  })
+
+  test('is one sentence where somebody may not use the bot', () => {
+    expect(readableBlocks(refusedHome(mrkdwn`Guests may not use this bot.`))).toMatchInlineSnapshot(`
+      "# Lockkeeper
+      Guests may not use this bot."
+    `)
+  })
+})
+
+describe('however much there is on the Home tab', () => {
+  const longFacts = {
+    ...description,
+    facts: Array.from({ length: 200 }, (_, index) => ({ label: `Fact ${index}`, value: 'x'.repeat(60) })),
+  }
+  const contents: [string, HomeContent][] = [
+    ['much waits', content({ waitsForMe: many(100) })],
+    ['much was asked for', content({ mine: many(100) })],
+    ['much is moving', content({ moving: many(100, { state: 'tracking', sentAt: askedAt }) })],
+    [
+      'there is much of everything',
+      content({ waitsForMe: many(40), mine: many(40, { state: 'rejected' }), moving: many(40, { state: 'starting' }) }),
+    ],
+    [
+      'there is more than is read',
+      content({
+        waitsForMe: many(40),
+        mine: many(40),
+        moving: many(40, { state: 'starting' }),
+        unread: { waiting: 0, mine: 300, moving: 9_000 },
+      }),
+    ],
+    ['what waits is long', content({ waitsForMe: many(10, { reason: 'y'.repeat(500) }, { description: longFacts }), mine: many(3) })],
+    [
+      'one that waits is as long as a card can be',
+      content({
+        waitsForMe: many(2, {}, { description: { ...longFacts, facts: Array(60).fill({ label: 'L', value: 'z'.repeat(2_500) }) } }),
+      }),
+    ],
+  ]
+
+  test.each(contents)('Slack takes it where %s', (_, each) => {
+    const ids = blockIds(each)
+
+    expect(homeBlocks(each).length).toBeLessThanOrEqual(100)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.every((id) => id.length <= 255)).toBe(true)
+  })
+
+  test.each(contents)('its headings count all, and what is left out is counted where %s', (_, each) => {
+    const words = readableBlocks(homeBlocks(each))
+    const shown = (title: string) => words.split(/^# /m).find((part) => part.startsWith(title)) ?? ''
+    const leftOut = (part: string) => Number(/\((\d+) more do not fit/.exec(part)?.[1] ?? 0)
+
+    for (const [title, all] of [
+      ['Waits for you', each.waitsForMe.length],
+      ['You asked for', each.mine.length + each.unread.mine],
+      ['Moving now', each.moving.length + each.unread.moving],
+    ] as const) {
+      const part = shown(title)
+      expect(part).toContain(`${title} (${all})`)
+      expect((part.match(/Open the card/g) ?? []).length + leftOut(part)).toBe(all)
+    }
+  })
+
+  test.each([
+    ['one waits', 1, 'Waits for you (at least 1)'],
+    ['none waits', 0, 'Waits for you (at least 0)'],
+    ['many wait', 100, 'Waits for you (at least 100)'],
+  ])('what was not looked at is not told as nothing: %s for sure', (_, count, title) => {
+    const blocks = homeBlocks(content({ waitsForMe: many(count), unread: { waiting: 112, mine: 0, moving: 0 } }))
+    const words = readableBlocks(blocks)
+
+    expect(words).toContain(title)
+    expect(words).toContain('112 more wait for somebody.')
+    expect(words).not.toContain('Nothing waits')
+    expect(blocks.length).toBeLessThanOrEqual(100)
+  })
+
+  test('no part takes the whole page: something of each is shown', () => {
+    const [, each = content()] = contents[3] ?? []
+    const parts = readableBlocks(homeBlocks(each)).split(/^# /m).slice(1)
+
+    expect(parts.map((part) => (part.match(/Open the card/g) ?? []).length).every((count) => count >= 3)).toBe(true)
+  })
+
+  test('a request that fits on a card fits on the tab, when it is the only one that waits', () => {
+    const longest = Array.from({ length: 600 }, (_, count) => ({
+      ...longFacts,
+      facts: longFacts.facts.concat(longFacts.facts, longFacts.facts).slice(0, count),
+    }))
+      .map((facts) => entry({ reason: 'y'.repeat(500) }, { description: facts }))
+      .findLast(({ card }) => fitsOnCard(card))
+    if (!longest) throw new Error('no request fits on a card')
+
+    expect(readableBlocks(homeBlocks(content({ waitsForMe: [longest] })))).not.toContain('do not fit')
+  })
+})
+
+test('the same request may stand in two parts, each with buttons of its own', () => {
+  const one = entry()
+  const ids = blockIds(content({ waitsForMe: [one], mine: [one], moving: [entry({ state: 'tracking', sentAt: askedAt })] }))
+
+  expect(ids).toHaveLength(3)
+  expect(new Set(ids).size).toBe(3)
+})
+
+test('it is published for the person who looks, and for nobody else', async () => {
+  const published: unknown[] = []
+  const client = { views: { publish: async (view: unknown) => void published.push(view) } }
+  const messenger = createMessenger({
+    client: client as unknown as Parameters<typeof createMessenger>[0]['client'],
+    botUserId: () => undefined,
+  })
+
+  expect(await messenger.publishHome('U0ADA00001', refusedHome(mrkdwn`No.`))).toEqual({ is: 'sent' })
+
+  expect(published).toEqual([{ user_id: 'U0ADA00001', view: { type: 'home', blocks: refusedHome(mrkdwn`No.`) } }])
+})

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest'
+import { toGroup } from '../../../src/domain/policy.ts'
+import { requestStates } from '../../../src/domain/request.ts'
+import { type ReportView, report } from '../../../src/requests/messages/reports.ts'
+import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+
+function view(more: Partial<ReportView> = {}): ReportView {
+  return {
+    request: requestFor(),
+    description,
+    done: '203.0.113.10 now answers from web-2.',
+    remark: undefined,
+    rule: ruleFor(),
+    lateAfter: '15 min',
+    now: askedAt + 120 * minutes,
+    ...more,
+  }
+}
+
+const approvedBy = (by: string) => ({ by, rule: `APPROVERS: ${by}`, at: askedAt + minutes })
+const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 3 } })
+
+describe('a reminder', () => {
+  test('at half of the time calls those who may approve', () => {
+    expect(report(view(), 'reminder-half')).toMatchInlineSnapshot(`
+      {
+        "blocks": [
+          {
+            "text": {
+              "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 2 h: press *Approve* or *Reject* on the card above.",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "type": "section",
+          },
+        ],
+        "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 2 h: press *Approve* or *Reject* on the card above.",
+      }
+    `)
+  })
+
+  test('at nine tenths says how little time is left', () => {
+    expect(report(view({ now: askedAt + 216 * minutes }), 'reminder-last')).toMatchInlineSnapshot(`
+      {
+        "blocks": [
+          {
+            "text": {
+              "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 24 min: press *Approve* or *Reject* on the card above.",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "type": "section",
+          },
+        ],
+        "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 24 min: press *Approve* or *Reject* on the card above.",
+      }
+    `)
+  })
+
+  test('says how many have approved and how many are missing', () => {
+    const request = requestFor({ approvals: [approvedBy('U0BEN00001'), approvedBy('U0CHI00001')], missing: 1 })
+
+    expect(report(view({ request, rule: threeOf }), 'reminder-half')?.text).toMatchInlineSnapshot(
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It has 2, and needs 1 more. It expires in 2 h: press *Approve* or *Reject* on the card above."`,
+    )
+  })
+
+  test('counts those who still may', () => {
+    const request = requestFor({ approvals: [approvedBy('U0BEN00001'), approvedBy('U0CHI00001')], missing: 2 })
+
+    expect(report(view({ request, rule: threeOf }), 'reminder-half')?.text).toContain('It has 1, and needs 2 more.')
+  })
+
+  test('calls those whom the rule calls, and nobody else', () => {
+    const text = (mention: string[]) => report(view({ rule: ruleFor({ mention: toGroup(mention) }) }), 'reminder-half')?.text
+
+    expect(text(['U0EVE00001', 'S0PAGED001'])).toContain('<@U0EVE00001> and <!subteam^S0PAGED001> “Move')
+    expect(text(['S0PAGED001'])).not.toContain('S0ONCALL01')
+    expect(text([])).not.toContain('<')
+  })
+
+  test.each(requestStates.filter((state) => state !== 'waiting'))('is not sent any more once it is %s', (state) => {
+    expect(report(view({ request: requestFor({ state }) }), 'reminder-half')).toBeUndefined()
+    expect(report(view({ request: requestFor({ state }) }), 'reminder-last')).toBeUndefined()
+  })
+
+  test('is not sent where no rule says any more who may approve', () => {
+    expect(report(view({ rule: undefined }), 'reminder-half')).toBeUndefined()
+  })
+})
+
+describe('what is told of a break-glass', () => {
+  const decision = { by: 'U0ADA00001', rule: 'APPROVERS: S0ONCALL01 (break-glass)', reason: 'web-1 burns <!channel>', breakGlass: true }
+
+  test('calls all who could have approved it, with who did it, what and why', () => {
+    expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')).toMatchInlineSnapshot(`
+      {
+        "blocks": [
+          {
+            "text": {
+              "text": ":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards.",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "type": "section",
+          },
+        ],
+        "text": ":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards.",
+      }
+    `)
+  })
+
+  test.each(requestStates.filter((state) => state !== 'waiting'))('is told also when it is %s by then', (state) => {
+    expect(report(view({ request: requestFor({ state, decision }) }), 'break-glass')?.text).toContain('approved it alone')
+  })
+
+  test('is told also where the rule is gone', () => {
+    expect(report(view({ request: requestFor({ state: 'done', decision }), rule: undefined }), 'break-glass')?.text).toContain(
+      '*Break-glass.* <@U0ADA00001>',
+    )
+  })
+
+  test('is nothing where others have approved', () => {
+    const usual = { by: 'U0BEN00001', rule: 'APPROVERS: U0BEN00001' }
+    expect(report(view({ request: requestFor({ state: 'done', decision: usual }) }), 'break-glass')).toBeUndefined()
+  })
+})
+
+describe('what is told of an end', () => {
+  const sentAt = askedAt + 10 * minutes
+
+  test('is in words of its own for each, and mentions who asked', () => {
+    const ends = [
+      { state: 'done' as const },
+      { state: 'failed' as const, why: 'web-2 was deleted.' },
+      { state: 'failed' as const, why: 'web-2 was deleted.', acceptedAt: sentAt },
+      { state: 'not-started' as const, why: 'The address is still on web-1.' },
+      { state: 'superseded' as const, why: 'The address is on web-3.' },
+      { state: 'voided' as const, why: 'The address is on web-3 now, not on web-1.' },
+      { state: 'rejected' as const, decision: { by: 'U0BEN00001', reason: 'Not during the sale.' } },
+      { state: 'expired' as const },
+    ].map((end) => report(view({ request: requestFor({ ...end, sentAt, endedAt: sentAt + 43_000 }) }), 'ended')?.text)
+
+    expect(ends.join('\n')).toMatchInlineSnapshot(`
+      "<@U0ADA00001> :large_green_circle: *Done.* 203.0.113.10 now answers from web-2. It took 43 s.
+      <@U0ADA00001> :red_circle: *Failed:* “Move 203.0.113.10 from web-1 to web-2”. web-2 was deleted. Press *Request again* on the card if it is still wanted.
+      <@U0ADA00001> :red_circle: *Failed:* “Move 203.0.113.10 from web-1 to web-2”. web-2 was deleted. Look at it in the account before you ask again.
+      <@U0ADA00001> :red_circle: *Not started:* “Move 203.0.113.10 from web-1 to web-2”. The address is still on web-1. Press *Request again* on the card if it is still wanted.
+      <@U0ADA00001> :large_orange_circle: *Superseded:* “Move 203.0.113.10 from web-1 to web-2”. The address is on web-3. I leave it as it is.
+      <@U0ADA00001> :large_orange_circle: *Nothing was done:* “Move 203.0.113.10 from web-1 to web-2” was approved, but the account has changed since it was asked for. The address is on web-3 now, not on web-1. Press *Request again* on the card if it is still wanted.
+      <@U0ADA00001> :no_entry: *Rejected:* “Move 203.0.113.10 from web-1 to web-2”. <@U0BEN00001> gives the reason: “Not during the sale.”
+      <@U0ADA00001> :alarm_clock: *Expired:* nobody decided “Move 203.0.113.10 from web-1 to web-2” in time, and nothing was done. Press *Request again* on the card if it is still wanted."
+    `)
+    expect(new Set(ends).size).toBe(ends.length)
+  })
+
+  test.each(['failed', 'not-started', 'voided'] as const)('says what to do where asking again is of no use (%s)', (state) => {
+    const request = requestFor({ state, why: 'web-2 is outdated.', next: "Contact the provider's support.", endedAt: sentAt })
+
+    const { text } = report(view({ request }), 'ended') ?? { text: '' }
+
+    expect(text).toMatch(/web-2 is outdated\. Contact the provider's support\.$/)
+    expect(text).not.toContain('Request again')
+  })
+
+  test('says that somebody had it no longer followed', () => {
+    const request = requestFor({ state: 'untracked', sentAt, endedAt: sentAt + 5 * minutes, stoppedBy: 'U0CHI00001' })
+
+    expect(report(view({ request }), 'stopped')?.text).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :large_orange_circle: *No longer followed:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped it after 5 min. The account API had accepted it, so it may still complete, and I do not tell when. *Watch again* on the card takes it up again."`,
+    )
+  })
+
+  test('says nothing of that where it is followed again by then', () => {
+    expect(report(view({ request: requestFor({ state: 'tracking', sentAt, stoppedBy: 'U0CHI00001' }) }), 'stopped')).toBeUndefined()
+  })
+})
+
+test.each([
+  ['reminder-half', requestFor()],
+  ['ended', requestFor({ state: 'done', sentAt: askedAt, endedAt: askedAt + minutes })],
+] as const)('a name from outside is no line of the bot (%s)', (name, request) => {
+  const sentence = 'Revoke API key x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
+  const told = report(view({ request, description: { ...description, sentence }, done: sentence }), name)
+
+  expect(told?.text).toContain('Revoke API key x :large_green_circle:')
+  expect(told?.text).not.toContain('\n')
+})

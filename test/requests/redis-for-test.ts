@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { expect, inject, onTestFinished } from 'vitest'
+import { Secret } from '../../src/domain/secret.ts'
+import { closeRedis, connectRedis, type Patience } from '../../src/redis/connect.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { startTcpProxy } from '../faults/tcp-proxy.ts'
+
+/** A connection to the real Redis, with a prefix of its own, closed when the test ends. */
+export function connectTestRedis() {
+  const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: null })
+  const prefix = `test-${randomBytes(6).toString('hex')}`
+  onTestFinished(() => redis.disconnect())
+  return { redis, prefix, keys: createKeys(prefix) }
+}
+
+/** One of the bot's own connections to the same Redis, whose answers can be lost on their way. */
+export async function connectLossyRedis(patience: Patience) {
+  const address = new URL(inject('redisUrl'))
+  const proxy = await startTcpProxy({ port: Number(address.port) })
+  address.port = String(proxy.port)
+  const redis = connectRedis(new Secret(address.href), patience, () => {})
+  onTestFinished(async () => {
+    await closeRedis(redis)
+    await proxy.close()
+  })
+  await expect.poll(() => redis.status).toBe('ready')
+  return { redis, proxy }
+}
+
+/** An audit that keeps nothing, for tests that are about something else. */
+export const noAudit = { encode: () => '{"act":"test"}', kick: () => {} }

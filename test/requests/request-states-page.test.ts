@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { requestStatesPage, requestStatesPath } from '../../scripts/write-request-states.ts'
+import { requestStates } from '../../src/domain/request.ts'
+import { steps } from '../../src/requests/steps.ts'
+
+const page = requestStatesPage()
+
+test('docs/request-states.md is what the table of steps says', () => {
+  const isCurrent = readFileSync(requestStatesPath, 'utf8') === page
+  expect(isCurrent, 'docs/request-states.md is out of date: run "npm run docs:states" and commit the page').toBe(true)
+})
+
+test('the page has one row for each state and each step', () => {
+  const rows = [...page.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)
+  expect(rows).toEqual([...requestStates, ...Object.keys(steps)])
+})
+
+test('the row of a state names every state that can follow, with its steps', () => {
+  const [row] = page.match(/^\| `approved` .*$/m) ?? []
+  expect(row).toMatchInlineSnapshot(
+    `"| \`approved\` | It is approved, and nothing was sent yet. | open | \`withdrawn\` (\`withdraw-key\`)<br>\`expired\` (\`expire-approved\`)<br>\`voided\` (\`void\`)<br>\`not-started\` (\`drop\`)<br>\`starting\` (\`send\`, \`issue\`) |"`,
+  )
+})
+
+test('the diagram draws every step that changes the state', () => {
+  const [diagram = ''] = page.match(/```mermaid[^`]+```/) ?? []
+  const drawn = new Set([...diagram.matchAll(/ : (.+)$/gm)].flatMap(([, names = '']) => names.split(', ')))
+  const changing = Object.entries(steps).flatMap(([name, { to }]) => (to === 'same' ? [] : [name]))
+  expect([...drawn].toSorted()).toEqual(changing.toSorted())
+})

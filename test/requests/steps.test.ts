@@ -1,0 +1,256 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isOpen, type RequestState, requestStates } from '../../src/domain/request.ts'
+import { type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
+import { approvalCard, cardActions } from '../../src/requests/messages/card.ts'
+import { stateWords } from '../../src/requests/messages/words.ts'
+import { type ReportName, reportNames, type Stamp, type StepName, stateAfter, stepOf, steps } from '../../src/requests/steps.ts'
+import { description, requestFor, ruleFor } from './request-for-test.ts'
+
+const stepNames = Object.keys(steps) as StepName[]
+
+function stepsFrom(state: RequestState): StepName[] {
+  return stepNames.filter((name) => stepOf(name).from.includes(state))
+}
+
+/** Every state that steps lead to from this one, itself included. */
+function reachableFrom(state: RequestState, found = new Set<RequestState>()): Set<RequestState> {
+  if (found.has(state)) return found
+  found.add(state)
+  for (const name of stepsFrom(state)) reachableFrom(stateAfter(name, state), found)
+  return found
+}
+
+interface Moment {
+  name: StepName
+  before: RequestState
+  after: RequestState
+}
+
+/** A life of a request: steps taken at random, each one that leads on from where it is. */
+const aLife: fc.Arbitrary<Moment[]> = fc.array(fc.nat(), { maxLength: 30 }).map((choices) => {
+  const life: Moment[] = []
+  let before: RequestState = 'waiting'
+  for (const choice of choices) {
+    const possible = stepsFrom(before)
+    const name = possible[choice % possible.length]
+    if (name === undefined) break
+    const after = stateAfter(name, before)
+    life.push({ name, before, after })
+    before = after
+  }
+  return life
+})
+
+const namesIn = (life: Moment[], ...wanted: StepName[]) => life.filter(({ name }) => wanted.includes(name))
+const approvals = ['approve', 'exempt', 'break-glass'] as const satisfies StepName[]
+const writes = ['send', 'issue'] as const satisfies StepName[]
+
+describe('a life of a request, whatever steps it takes', () => {
+  /** Holds for 2,000 lives. */
+  function always(holds: (life: Moment[]) => void) {
+    fc.assert(fc.property(aLife, holds), { numRuns: 2_000 })
+  }
+
+  test('leaves an ended state only to correct what was reported, or to be tracked again', () => {
+    const exceptions: Partial<Record<RequestState, StepName[]>> = {
+      'not-started': ['restart', 'correct-to-done', 'correct-to-failed'],
+      failed: ['restart', 'correct-to-done', 'correct-to-failed'],
+      untracked: ['track-again'],
+    }
+    always((life) => {
+      for (const { name, before } of life) if (!isOpen(before)) expect(exceptions[before] ?? [], `${name} from ${before}`).toContain(name)
+    })
+    for (const [state, names] of Object.entries(exceptions)) expect(stepsFrom(state as RequestState)).toEqual(names)
+  })
+
+  test('is approved once at the most, and has one write at the most, after its approval', () => {
+    always((life) => {
+      const [approved, sent] = [namesIn(life, ...approvals), namesIn(life, ...writes)]
+      expect(approved.length).toBeLessThanOrEqual(1)
+      expect(sent.length).toBeLessThanOrEqual(approved.length)
+      if (approved[0] && sent[0]) expect(life.indexOf(approved[0])).toBeLessThan(life.indexOf(sent[0]))
+    })
+  })
+
+  test('never waits or counts as approved again once it has left that state', () => {
+    always((life) => {
+      for (const { before, after } of life) {
+        if (before !== 'waiting') expect(after).not.toBe('waiting')
+        if (before !== 'waiting' && before !== 'approved') expect(after).not.toBe('approved')
+      }
+    })
+  })
+
+  test('has the times of what has happened to it', () => {
+    const stampOf: Partial<Record<RequestState, Stamp>> = { approved: 'decidedAt', rejected: 'decidedAt', starting: 'sentAt' }
+    always((life) => {
+      const stamped = new Set<Stamp>()
+      for (const { name, before, after } of life) {
+        for (const stamp of stepOf(name).stamps ?? []) stamped.add(stamp)
+        const wanted = stampOf[after]
+        if (wanted) expect(stamped, `${name} from ${before}`).toContain(wanted)
+        if (after === 'tracking') expect(stamped, `${name} from ${before}`).toContain('acceptedAt')
+        if (before !== after && !isOpen(after)) expect(stepOf(name).stamps, `${name} from ${before}`).toContain('endedAt')
+      }
+    })
+  })
+
+  test('reports every end, and changes a reported end by a correction alone', () => {
+    const tells = (name: StepName, ...wanted: ReportName[]) => stepOf(name).reports?.some((report) => wanted.includes(report)) === true
+    always((life) => {
+      for (const { name, before, after } of life) {
+        // A withdrawal shows on the request message alone: its requester knows.
+        if (before !== after && !isOpen(after) && after !== 'withdrawn')
+          expect(tells(name, 'ended', 'corrected', 'stopped'), `${name} from ${before}`).toBe(true)
+        if (!isOpen(before) && before !== 'untracked') expect(tells(name, 'restarted', 'corrected'), `${name} from ${before}`).toBe(true)
+      }
+    })
+  })
+})
+
+describe('every state', () => {
+  test.each(requestStates)('can be reached by a new request: %s', (state) => {
+    expect(reachableFrom('waiting')).toContain(state)
+  })
+
+  test.each(requestStates)('has a way to an end: %s', (state) => {
+    expect([...reachableFrom(state)].filter((other) => !isOpen(other))).not.toEqual([])
+  })
+
+  test('has words of its own, and a status line on the request message', () => {
+    const words = requestStates.map((state) => stateWords({ state }))
+    expect(new Set(words).size).toBe(requestStates.length)
+    expect(words).not.toContain('')
+
+    const lines = requestStates.map((state) => {
+      const view = { description, handoverLabel: undefined, reverseLabel: undefined, rule: ruleFor(), environment: undefined }
+      const { text } = approvalCard({ ...view, request: requestFor({ state }) })
+      return text.split('\n')[1] ?? ''
+    })
+    for (const line of lines) expect(line).toMatch(/^:[a-z_]+: \*[A-Z]/)
+    expect(new Set(lines).size).toBe(requestStates.length)
+  })
+
+  /** The steps that people take, and their buttons. `only`: for changes whose result is handed over to the requester, or for all others. */
+  const buttonOf: Partial<Record<StepName, { button: CardButton; only?: 'handed over' | 'carried out' }>> = {
+    approve: { button: 'approve' },
+    'count-approval': { button: 'approve' },
+    'break-glass': { button: 'approve' },
+    reject: { button: 'reject' },
+    withdraw: { button: 'withdraw', only: 'carried out' },
+    'withdraw-key': { button: 'withdraw', only: 'handed over' },
+    issue: { button: 'take', only: 'handed over' },
+    'stop-tracking': { button: 'stop' },
+    'track-again': { button: 'watch' },
+  }
+
+  /** The buttons of an ended request that make another request. */
+  const buttonsForMore = (state: RequestState): CardButton[] => {
+    if (isOpen(state) || state === 'untracked') return []
+    return state === 'done' ? ['reverse'] : ['again']
+  }
+
+  test('has its buttons from the steps that nobody takes but people', () => {
+    const byPeople = stepNames.filter((name) => stepOf(name).takers.every((taker) => taker !== 'worker'))
+    expect(Object.keys(buttonOf).toSorted()).toEqual(byPeople.toSorted())
+  })
+
+  test.each(requestStates)('offers the buttons of the steps that people can take from it, and no others: %s', (state) => {
+    for (const sort of ['handed over', 'carried out'] as const) {
+      const ofSteps = stepsFrom(state).flatMap((name) => {
+        const { button, only = sort } = buttonOf[name] ?? {}
+        return button && only === sort ? [button] : []
+      })
+      const shown = cardActions({
+        request: requestFor({ state }),
+        handoverLabel: sort === 'handed over' ? 'Create key' : undefined,
+        reverseLabel: 'Move back',
+      }).map(({ action_id: id }) => id)
+
+      const expected = new Set([...ofSteps, ...buttonsForMore(state)].map((button): string => cardButtons[button]))
+      expect(new Set(shown), sort).toEqual(expected)
+    }
+  })
+})
+
+describe('every step', () => {
+  test.each(stepNames)('says what happens, from where and who takes it: %s', (name) => {
+    const { what, from, takers, reports = [], mayReport = [] } = stepOf(name)
+    expect(what).toMatch(/^[A-Z].+[^.]$/)
+    expect(from).not.toEqual([])
+    expect(takers).not.toEqual([])
+    for (const each of [from, takers, reports, mayReport]) expect(new Set<string>(each).size).toBe(each.length)
+    for (const report of [...reports, ...mayReport]) expect(reportNames).toContain(report)
+  })
+
+  test('by which a person approves, rejects or creates is taken before the deadline', () => {
+    const decides = stepNames.filter((name) => {
+      const { takers, to } = stepOf(name)
+      return !takers.includes('worker') && (to === 'approved' || to === 'rejected' || to === 'starting')
+    })
+    expect(decides.toSorted()).toEqual(['approve', 'break-glass', 'issue', 'reject'])
+    for (const name of decides) expect(stepOf(name).beforeDeadline, name).toBe(true)
+  })
+
+  test('that keeps the state is taken only while the record is as it was read', () => {
+    for (const name of stepNames) if (stepOf(name).to === 'same') expect(stepOf(name).ifUnchanged, name).toBe(true)
+  })
+
+  test('each message of the thread is owed by some step', () => {
+    const owed = stepNames.flatMap((name) => [...(stepOf(name).reports ?? []), ...(stepOf(name).mayReport ?? [])])
+    expect(new Set(owed)).toEqual(new Set(reportNames))
+  })
+})
+
+describe('the code', () => {
+  const source = resolve(import.meta.dirname, '../../src')
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && file !== join('requests', 'steps.ts'))
+    .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
+  const anyState = `'(?:${requestStates.join('|')})'`
+
+  /** Where the code has what fits. */
+  function found(pattern: RegExp, among = files): string[] {
+    return among.flatMap(({ file, text }) => [...text.matchAll(pattern)].map(([match]) => `${file}: ${match}`))
+  }
+
+  test('is there to be looked at, and what is looked for would be found', () => {
+    const table = { file: 'steps.ts', text: readFileSync(join(source, 'requests/steps.ts'), 'utf8') }
+    expect(files.length).toBeGreaterThan(100)
+    expect(found(writesFrom, [table]).length).toBe(stepNames.length)
+    expect(found(writesTo, [table]).length).toBeGreaterThan(stepNames.length / 2)
+  })
+
+  const writesFrom = new RegExp(`\\bfrom: \\[\\s*${anyState}`, 'g')
+  const writesTo = new RegExp(`\\bto: ${anyState}`, 'g')
+
+  test('says nowhere but in the table from which state to which a step leads', () => {
+    expect(found(writesFrom)).toEqual([])
+    // `onStep` hears of a new request, too, which has no state before.
+    expect(found(writesTo)).toEqual([`${join('requests', 'store', 'store.ts')}: to: 'waiting'`])
+  })
+
+  test('changes the state of a record by the script of a step alone', () => {
+    expect(found(/'take-step'/g)).toEqual(Array.from({ length: 2 }, () => `${join('requests', 'store', 'store.ts')}: 'take-step'`))
+    const scripts = readdirSync(source, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.lua'))
+      .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
+    // Every other script reads the state, or creates the record.
+    const writers = scripts.filter(({ text }) => /HSET|HMSET/.test(text) && /\{ 'state'|'HSET', \S+, 'state'/.test(text))
+    expect(writers.map(({ file }) => file)).toEqual([join('requests', 'store', 'lua', 'take-step.lua')])
+  })
+
+  test('takes the steps of the table, and every one of them', () => {
+    const taken = files.flatMap(({ text }) => [...text.matchAll(/\bstore\.take\(\s*[\w.]+,\s*'([^']*)'/g)].map(([, name = '']) => name))
+    expect(taken.length).toBeGreaterThan(10)
+    expect(taken.filter((name) => !stepNames.some((known) => known === name))).toEqual([])
+
+    // Some names are chosen before the call. After `===`, `case` and `to:` the same words are outcomes and rights.
+    const takers = files.filter(({ file }) => /^requests[\\/](?:lifecycle|hand-over)[\\/]/.test(file))
+    const named = new Set(takers.flatMap(({ text }) => [...text.matchAll(/(?<!=== |\bto: |case )'([\w-]+)'/g)].map(([, name]) => name)))
+    expect(stepNames.filter((name) => !named.has(name))).toEqual([])
+  })
+})

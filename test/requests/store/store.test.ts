@@ -1,0 +1,712 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { AuditNote } from '../../../src/audit/entry.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import type { Request } from '../../../src/domain/request.ts'
+import { createOutbox, type Lease } from '../../../src/requests/outbox/outbox.ts'
+import { createStore, type NewRequest, type StepData, type Store } from '../../../src/requests/store/store.ts'
+import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { takeSteps, untilTracking } from '../take-steps.ts'
+
+function newRequest(more: Partial<NewRequest> = {}): NewRequest {
+  return {
+    id: randomUUID().replaceAll('-', ''),
+    kind: 'ip.move',
+    input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
+    facts: { address: '203.0.113.10' },
+    resource: 'elastic_ip:eip_1GijF7NsZe3bN',
+    sentence: 'Move 203.0.113.10 from web-1 to web-2',
+    hash: 'f'.repeat(64),
+    rule: 'APPROVERS',
+    unchecked: [],
+    origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
+    needsApproval: true,
+    ttlMs: 60_000,
+    ...more,
+  }
+}
+
+async function withRequest(more: Partial<NewRequest> = {}) {
+  const { redis, keys } = connectTestRedis()
+  const store = createStore({ redis, keys, audit: noAudit })
+  const outbox = createOutbox({ redis, keys })
+  const { id } = await store.create(newRequest(more))
+  const request = (await store.find(id)) as Request
+  return { redis, keys, store, outbox, request }
+}
+
+describe('a new request', () => {
+  test('is kept as it was asked for', async () => {
+    const { request } = await withRequest({ reason: 'because "quotes" & <tags>' })
+    expect(request).toMatchObject({
+      kind: 'ip.move',
+      state: 'waiting',
+      revision: 1,
+      input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
+      facts: { address: '203.0.113.10' },
+      reason: 'because "quotes" & <tags>',
+    })
+    expect(request.expiresAt - request.createdAt).toBe(60_000)
+  })
+
+  test('that is delivered twice is one request', async () => {
+    const { store, request } = await withRequest()
+    expect(await store.create(newRequest({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id })
+    expect(await store.open()).toHaveLength(1)
+  })
+
+  test('waits for the open one of the same resource', async () => {
+    const { store, request } = await withRequest()
+    expect(await store.create(newRequest())).toEqual({ outcome: 'busy', id: request.id })
+    await store.take(request, 'reject')
+    expect(await store.create(newRequest())).toMatchObject({ outcome: 'created' })
+  })
+
+  test('is not held up by one whose record is gone', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await redis.del(keys.record(request.id))
+    expect(await store.create(newRequest())).toMatchObject({ outcome: 'created' })
+  })
+
+  test('that was taken back leaves nothing behind but the notes of the audit', async () => {
+    const { redis, store, request, keys } = await withRequest()
+    await store.discard(request, 'the card could not be posted: is_archived')
+    expect(await store.find(request.id)).toBeUndefined()
+    expect(await redis.keys(`${keys.queuePrefix}*`)).toEqual([keys.auditIntake])
+  })
+
+  test('that people have seen cannot be taken back', async () => {
+    const { store, outbox, request } = await withRequest()
+    const taken = await outbox.lease(request.id, 'card')
+    if (typeof taken === 'string') throw new Error(taken)
+    await outbox.settle(request.id, 'card', taken.lease, { status: 'settled', cardTs: '1.2', shownRevision: 1 })
+    await store.discard(request, 'the card could not be posted: is_archived')
+    expect(await store.find(request.id)).toMatchObject({ cardTs: '1.2', cardRevision: 1 })
+  })
+})
+
+describe('a step', () => {
+  test('that two take at once is taken by one', async () => {
+    const { store, request } = await withRequest()
+    const results = await Promise.all(Array.from({ length: 20 }, (_, index) => store.take(request, index % 2 === 0 ? 'approve' : 'reject')))
+    expect(results.filter(({ outcome }) => outcome === 'won')).toHaveLength(1)
+  })
+
+  test('that is sent again, because its answer was lost, is won again by the same one', async () => {
+    const { store, request } = await withRequest()
+    expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
+    expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
+    expect(await store.take(request, 'approve', {}, 'theirs')).toEqual({ outcome: 'lost', state: 'approved' })
+    expect((await store.find(request.id))?.revision).toBe(2)
+  })
+
+  test('is won again even when the request has moved on meanwhile', async () => {
+    const { store, request } = await withRequest()
+    await store.take(request, 'approve', {}, 'mine')
+    await store.take(request, 'send', { dueInMs: 1_000 })
+    expect(await store.take(request, 'approve', {}, 'mine')).toEqual({ outcome: 'won', state: 'starting' })
+    expect(await store.find(request.id)).toMatchObject({ state: 'starting' })
+  })
+
+  test('is refused after the time for it, by Redis’ clock', async () => {
+    const { store, request } = await withRequest({ ttlMs: 1 })
+    await expect.poll(() => store.now()).toBeGreaterThan(request.expiresAt)
+    expect(await store.take(request, 'approve')).toEqual({ outcome: 'expired', state: 'waiting' })
+  })
+
+  test('that rests on a look is refused when the look is old, and taken anew by a younger one', async () => {
+    const { store, request } = await withRequest()
+    const now = await store.now()
+    expect(await store.take(request, 'approve', { notAfter: now - 1 })).toEqual({ outcome: 'late', state: 'waiting' })
+    expect(await store.take(request, 'approve', { notAfter: now + 60_000 })).toEqual({ outcome: 'won', state: 'approved' })
+  })
+
+  test('of a request that is gone is refused', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await redis.del(keys.record(request.id))
+    expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'missing' })
+  })
+
+  test('that ends a request frees its resource, lists it as ended, owes the thread a report and keeps the record for a while', async () => {
+    const { redis, keys, store, outbox, request } = await withRequest()
+    await store.take(request, 'reject')
+    expect(await redis.get(keys.resource(request.resource))).toBeNull()
+    expect(await store.open()).toEqual([])
+    expect((await store.ended(10, () => true)).map(({ id }) => id)).toEqual([request.id])
+    expect(await outbox.owed(request.id)).toEqual(['ended'])
+    expect(await redis.pttl(keys.record(request.id))).toBeGreaterThan(29 * 86_400_000)
+    expect(await store.due(10)).toEqual([])
+  })
+
+  test('that brings an ended one back keeps its record and holds its resource again', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await takeSteps(store, request.id, 'approve', 'send', ['not-start', { dueInMs: 0 }])
+    expect(await store.open()).toEqual([])
+
+    await takeSteps(store, request.id, ['restart', { dueInMs: 0 }])
+
+    expect(await redis.pttl(keys.record(request.id))).toBe(-1)
+    expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
+    expect((await store.open()).map(({ id }) => id)).toEqual([request.id])
+  })
+})
+
+describe('of many requests', () => {
+  async function withMany(count: number) {
+    const { redis, keys } = connectTestRedis()
+    const store = createStore({ redis, keys, audit: noAudit })
+    const ids = Array.from({ length: count }, (_, index) => `r${index}`)
+    await Promise.all(ids.map((id) => store.create(newRequest({ id, resource: `elastic_ip:${id}` }))))
+    return { redis, keys, store, ids }
+  }
+
+  test('every one that is open is told in short, but not one that does not fit', async () => {
+    const { redis, keys, store, ids } = await withMany(1_001)
+    await redis.hset(keys.record('r7'), 'state', '"of another age"')
+    await redis.set(keys.record('r8'), 'not a record')
+
+    const open = await store.open()
+
+    expect(open.map(({ id }) => id).toSorted()).toEqual(ids.filter((id) => !['r7', 'r8'].includes(id)).toSorted())
+    expect(await store.findMany(['r7', 'r8', 'r9'])).toMatchObject([{ id: 'r9' }])
+    expect(open[0]).toEqual({
+      id: expect.any(String),
+      kind: 'ip.move',
+      state: 'waiting',
+      needsApproval: true,
+      origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
+    })
+  })
+
+  test.each([
+    ['in short', 'hmget', (store: Store) => store.open()],
+    ['whole', 'hgetall', (store: Store) => store.findMany(['r0'])],
+  ])('none is taken for gone because Redis does not answer: %s', async (_, command, read) => {
+    const { keys } = await withMany(1)
+    const { redis, proxy } = await connectLossyRedis('prompt')
+    const store = createStore({ redis, keys, audit: noAudit })
+    const { promise: end, resolve } = Promise.withResolvers<void>()
+    proxy.holdSent((sent) => sent.includes(command), end)
+
+    await expect(read(store)).rejects.toThrow(StoreUnavailableError)
+
+    resolve()
+  })
+
+  test('the latest that ended and fit are found behind all the others', async () => {
+    const { store } = await withMany(3)
+    await store.create(newRequest({ id: 'rename', kind: 'vm.rename', resource: 'vm:1' }))
+    for (const id of ['rename', 'r0', 'r2', 'r1']) await takeSteps(store, id, 'reject')
+    // All within a few milliseconds: which was last is told apart by the clock alone.
+    expect((await store.ended(1, ({ kind }) => kind === 'vm.rename')).map(({ id }) => id)).toEqual(['rename'])
+    expect(await store.ended(2, ({ kind }) => kind === 'ip.move')).toHaveLength(2)
+  })
+})
+
+describe('a step that was worked out from what the record holds', () => {
+  const approval = (by: string) => ({ by, rule: `APPROVERS: ${by}`, at: 1 })
+  const counted = (by: string, approvals = [approval(by)]): StepData => ({ audit: { by }, set: { approvals } })
+  const count = (store: Store, request: Request, by: string, token?: string) => store.take(request, 'count-approval', counted(by), token)
+
+  test('is not taken once the record has moved', async () => {
+    const { store, request } = await withRequest()
+    expect(await count(store, request, 'UBEN')).toEqual({ outcome: 'won', state: 'waiting' })
+    expect(await count(store, request, 'UCHI')).toEqual({ outcome: 'moved', state: 'waiting' })
+    expect(await store.find(request.id)).toMatchObject({ approvals: [approval('UBEN')], revision: 2 })
+  })
+
+  test('that several take at once is taken by one, and no approval is lost to another', async () => {
+    const { store, request } = await withRequest()
+    const results = await Promise.all(['UA', 'UB', 'UC', 'UD', 'UE'].map((by) => count(store, request, by)))
+    expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['moved', 'moved', 'moved', 'moved', 'won'])
+  })
+
+  test('that is sent again is won again, although its own first time has moved the record', async () => {
+    const { store, request } = await withRequest()
+    await count(store, request, 'UBEN', 'mine')
+    expect(await count(store, request, 'UBEN', 'mine')).toEqual({ outcome: 'won', state: 'waiting' })
+    expect((await store.find(request.id))?.revision).toBe(2)
+  })
+
+  test('that is sent again is won again, also when somebody else has taken the same step in between', async () => {
+    const { store, request } = await withRequest()
+    await count(store, request, 'UBEN', 'mine')
+    const moved = (await store.find(request.id)) as Request
+    await store.take(moved, 'count-approval', counted('UCHI', [approval('UBEN'), approval('UCHI')]), 'theirs')
+
+    expect(await count(store, request, 'UBEN', 'mine')).toEqual({ outcome: 'won', state: 'waiting' })
+
+    expect((await store.find(request.id))?.approvals).toHaveLength(2)
+  })
+
+  test('tells first that it comes too late for the state, and only then that the record has moved', async () => {
+    const { store, request } = await withRequest()
+    await store.take(request, 'reject')
+    expect(await count(store, request, 'UBEN')).toEqual({ outcome: 'lost', state: 'rejected' })
+  })
+})
+
+describe('when a request needs attention', () => {
+  test('first at half of the time to decide, and at once where it needs no approval', async () => {
+    const waiting = await withRequest({ ttlMs: 3_600_000 })
+    const score = Number(await waiting.redis.zscore(waiting.keys.due, waiting.request.id))
+    expect(score - waiting.request.createdAt).toBe(1_800_000)
+
+    const free = await withRequest({ needsApproval: false })
+    expect(await free.store.due(10)).toEqual([free.request.id])
+  })
+
+  test('stays as it is with a step that keeps it, and is never again with one that does not say', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    const before = await redis.zscore(keys.due, request.id)
+    expect(before).not.toBeNull()
+    await takeSteps(store, request.id, 'count-approval')
+    expect(await redis.zscore(keys.due, request.id)).toBe(before)
+
+    await takeSteps(store, request.id, 'withdraw')
+    expect(await redis.zscore(keys.due, request.id)).toBeNull()
+  })
+
+  test('is set by a step that says when, also where it keeps it', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await store.take(request, 'count-approval', { dueInMs: 0 })
+    expect(Number(await redis.zscore(keys.due, request.id))).toBeLessThanOrEqual(await store.now())
+  })
+})
+
+describe('a request that is put off', () => {
+  test('is due later, where it is as it was read', async () => {
+    const { store, request } = await withRequest({ needsApproval: false })
+    await store.putOff(request, 60_000)
+    expect(await store.due(10)).toEqual([])
+  })
+
+  test('stays due where it has moved on since it was read', async () => {
+    const { store, request } = await withRequest()
+    await store.take(request, 'approve', { dueInMs: 0 })
+    await store.putOff(request, 60_000)
+    expect(await store.due(10)).toEqual([request.id])
+  })
+
+  test('does not come back where it needs no attention any more', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await store.forget(request.id, request.revision)
+    await store.putOff(request, 0)
+    await store.postpone([request.id], 0)
+    expect(await redis.zscore(keys.due, request.id)).toBeNull()
+  })
+})
+
+describe('a request that needs no attention any more', () => {
+  test('is forgotten where it is as it was read', async () => {
+    const { store, request } = await withRequest({ needsApproval: false })
+    await store.forget(request.id, request.revision)
+    expect(await store.due(10)).toEqual([])
+  })
+
+  test('stays due where it has moved on since it was read: what was stopped is followed again', async () => {
+    const { store, request } = await withRequest()
+    const stopped = await takeSteps(store, request.id, ...untilTracking, 'stop-tracking')
+    await store.take(stopped, 'track-again', { dueInMs: 0 })
+
+    await store.forget(stopped.id, stopped.revision)
+
+    expect(await store.due(10)).toEqual([request.id])
+  })
+
+  test('is forgotten where its record is gone, and stays due where it was not there yet', async () => {
+    const { redis, keys, store, request } = await withRequest({ needsApproval: false })
+    await store.forget(request.id, undefined)
+    expect(await store.due(10)).toEqual([request.id])
+
+    await redis.del(keys.record(request.id))
+    await store.forget(request.id, undefined)
+
+    expect(await store.due(10)).toEqual([])
+  })
+})
+
+describe('the audit', () => {
+  /** What was noted, oldest first, as the intake holds it. */
+  async function withAudit(more: Partial<NewRequest> = {}) {
+    const { redis, keys } = connectTestRedis()
+    const kicks: string[] = []
+    const audit = { encode: (note: AuditNote) => JSON.stringify(note), kick: () => void kicks.push('kicked') }
+    const store = createStore({ redis, keys, audit })
+    const { id } = await store.create(newRequest({ reason: 'web-1 is being replaced', ...more }))
+    const request = (await store.find(id)) as Request
+    const noted = async () => (await redis.xrange(keys.auditIntake, '-', '+')).map(([, [, note = '']]) => JSON.parse(note))
+    return { redis, keys, store, request, noted, kicks }
+  }
+  const subject = {
+    kind: 'ip.move',
+    resource: 'elastic_ip:eip_1GijF7NsZe3bN',
+    what: 'Move 203.0.113.10 from web-1 to web-2',
+    channelId: 'C1',
+    teamId: 'T1',
+    payload: 'f'.repeat(64),
+  }
+
+  test('notes who asked for what, where and why, in the step that records it', async () => {
+    const { request, noted, kicks } = await withAudit()
+    expect(await noted()).toEqual([
+      {
+        ...subject,
+        act: 'request',
+        requestId: request.id,
+        by: 'U1',
+        rule: 'APPROVERS',
+        reason: 'web-1 is being replaced',
+        at: request.createdAt,
+        to: 'waiting',
+      },
+    ])
+    expect(kicks).toHaveLength(1)
+  })
+
+  test('notes a request once that is delivered twice, and one that had to wait not at all', async () => {
+    const { store, request, noted } = await withAudit()
+    await store.create(newRequest({ id: request.id }))
+    await store.create(newRequest())
+    expect(await noted()).toHaveLength(1)
+  })
+
+  test('notes each step with the states it left and entered, by Redis’ clock', async () => {
+    const { store, request, noted } = await withAudit()
+    await store.take(request, 'reject', { audit: { by: 'UBEN', rule: 'APPROVERS: UBEN', reason: 'Not today' } })
+    const [, note] = await noted()
+    expect(note).toEqual({
+      ...subject,
+      act: 'reject',
+      requestId: request.id,
+      by: 'UBEN',
+      rule: 'APPROVERS: UBEN',
+      reason: 'Not today',
+      from: 'waiting',
+      to: 'rejected',
+      at: (await store.find(request.id))?.endedAt,
+    })
+  })
+
+  test('notes what came of it, where a step says so or says why', async () => {
+    const { store, request, noted } = await withAudit()
+    await takeSteps(store, request.id, ['approve', { audit: { result: '2 of 2' } }], ['void', { set: { why: 'web-2 is gone.' } }])
+    expect((await noted()).slice(1)).toMatchObject([
+      { act: 'approve', result: '2 of 2' },
+      { act: 'void', result: 'web-2 is gone.' },
+    ])
+  })
+
+  test('notes a step once that is sent twice, and one that was not taken not at all', async () => {
+    const { store, request, noted } = await withAudit()
+    await store.take(request, 'count-approval', {}, 'mine')
+    await store.take(request, 'count-approval', {}, 'mine')
+    expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'moved' })
+    expect(await store.take(request, 'finish')).toMatchObject({ outcome: 'lost' })
+    expect((await noted()).map(({ act }) => act)).toEqual(['request', 'count-approval'])
+  })
+
+  test('notes nothing that came too late', async () => {
+    const { store, request, noted } = await withAudit({ ttlMs: 1 })
+    await expect.poll(() => store.now()).toBeGreaterThan(request.expiresAt)
+    await store.take(request, 'approve')
+    expect((await noted()).map(({ act }) => act)).toEqual(['request'])
+  })
+
+  test('notes a request that was taken back, once, with why, and not one that is kept', async () => {
+    const { store, request, noted } = await withAudit()
+    await store.discard(request, 'the card could not be posted: is_archived')
+    await store.discard(request, 'the card could not be posted: is_archived')
+    expect((await noted())[1]).toMatchObject({
+      ...subject,
+      act: 'discard',
+      requestId: request.id,
+      result: 'the card could not be posted: is_archived',
+    })
+    expect(await noted()).toHaveLength(2)
+
+    const kept = await withAudit()
+    await kept.store.take(kept.request, 'approve')
+    await kept.store.discard(kept.request, 'the card could not be posted: is_archived')
+    expect((await kept.noted()).map(({ act }) => act)).toEqual(['request', 'approve'])
+  })
+})
+
+describe('the search for what a request has issued', () => {
+  test('is made by one at a time, and by the next one when it has ended', async () => {
+    const { store, request } = await withRequest()
+    const first = await store.claimSearch(request.id)
+    expect(await store.claimSearch(request.id)).toBeUndefined()
+
+    await store.endSearch(request.id, first ?? '')
+
+    expect(await store.claimSearch(request.id)).toBeDefined()
+  })
+
+  test('is not ended by one whose claim ran out', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    const slow = await store.claimSearch(request.id)
+    await redis.del(keys.search(request.id))
+    const next = await store.claimSearch(request.id)
+
+    await store.endSearch(request.id, slow ?? '')
+
+    expect(await redis.get(keys.search(request.id))).toBe(next)
+  })
+
+  test('is claimed where the answer to the claim was lost, and its end where that was', async () => {
+    const { redis, keys, request } = await withRequest()
+    const lossy = await connectLossyRedis('patient')
+    const store = createStore({ redis: lossy.redis, keys, audit: noAudit })
+
+    lossy.proxy.loseNextReply()
+    const token = await store.claimSearch(request.id)
+    expect(await redis.get(keys.search(request.id))).toBe(token)
+    lossy.proxy.loseNextReply()
+    await store.endSearch(request.id, token ?? '')
+
+    expect(await redis.exists(keys.search(request.id))).toBe(0)
+    expect(lossy.proxy.fired.lostReplies).toBe(2)
+  })
+})
+
+describe('the outbox', () => {
+  async function leased(outbox: ReturnType<typeof createOutbox>, id: string) {
+    const taken = await outbox.lease(id, 'card')
+    if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+    return taken.lease
+  }
+
+  test('lets one at a time send', async () => {
+    const { outbox, request } = await withRequest()
+    const leases = await Promise.all(Array.from({ length: 10 }, () => outbox.lease(request.id, 'card')))
+    expect(leases.filter((lease) => lease !== 'held')).toHaveLength(1)
+  })
+
+  test('tells the next one to look first, when it is not known whether it was sent', async () => {
+    const { outbox, request } = await withRequest()
+    const lease = await leased(outbox, request.id)
+    expect(lease.mode).toBe('fresh')
+    await outbox.settle(request.id, 'card', lease, { status: 'unsure', retryInMs: 0 })
+    expect((await leased(outbox, request.id)).mode).toBe('unsure')
+  })
+
+  test('tells how long it has been looked for, by Redis’ clock, whoever looks and however often', async () => {
+    const { redis, keys, outbox, request } = await withRequest()
+    const record = keys.record(request.id)
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'unsure', retryInMs: 0 })
+    const first = await leased(outbox, request.id)
+    const since = JSON.parse((await redis.hget(record, 'outbox:card')) ?? '').since - 60_000
+    await redis.hset(record, 'outbox:card', JSON.stringify({ status: 'sending', token: first.token, mode: 'unsure', until: 0, since }))
+
+    const afterDeath = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', afterDeath, { status: 'queued', retryInMs: 0 })
+    const afterLook = await leased(outbox, request.id)
+
+    expect(first).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+    for (const { lookedForMs } of [afterDeath, afterLook]) expect(lookedForMs).toBeGreaterThanOrEqual(60_000)
+  })
+
+  test('begins to look anew for a repeat that may have been sent, too', async () => {
+    const { redis, keys, outbox, request } = await withRequest()
+    const since = (await redis.time()).map(Number)[0] ?? 0
+    await redis.hset(
+      keys.record(request.id),
+      'outbox:card',
+      JSON.stringify({ status: 'unsure', token: 'x', since: since * 1000 - 660_000 }),
+    )
+    const long = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', long, { status: 'unsure', retryInMs: 0 })
+
+    expect(long.lookedForMs).toBeGreaterThanOrEqual(660_000)
+    expect(await leased(outbox, request.id)).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+  })
+
+  test('tells until when it may have been sent: as long as the last try that may have done it, or its lease, went on', async () => {
+    const { redis, keys, outbox, request } = await withRequest()
+    const now = async () => (await redis.time()).map(Number).reduce((s, us) => s * 1_000 + us / 1_000)
+    const give = async (lease: Lease, status: 'unsure' | 'queued') => {
+      await setTimeout(5)
+      const before = Math.floor(await now())
+      await outbox.settle(request.id, 'card', lease, { status, retryInMs: 0 })
+      return { before, after: await now() }
+    }
+    const fresh = await leased(outbox, request.id)
+    const lost = await give(fresh, 'unsure')
+    const first = await leased(outbox, request.id)
+    const lostAgain = await give(first, 'unsure')
+    const second = await leased(outbox, request.id)
+    await give(second, 'queued')
+    const third = await leased(outbox, request.id)
+
+    expect(fresh).not.toHaveProperty('triedUntilMs')
+    for (const [{ triedUntilMs }, { before, after }] of [
+      [first, lost],
+      [second, lostAgain],
+      [third, lostAgain],
+    ] as const) {
+      expect(triedUntilMs).toBeGreaterThanOrEqual(before)
+      expect(triedUntilMs).toBeLessThanOrEqual(after)
+    }
+    expect(third.triedUntilMs).toBe(second.triedUntilMs)
+
+    const record = keys.record(request.id)
+    const dead = JSON.parse((await redis.hget(record, 'outbox:card')) ?? '')
+    await redis.hset(record, 'outbox:card', JSON.stringify({ ...dead, until: dead.tried + 3 }))
+    await setTimeout(10)
+    expect((await leased(outbox, request.id)).triedUntilMs).toBe(dead.tried + 3)
+  })
+
+  test('forgets when it was tried, once it was certainly not sent', async () => {
+    const { outbox, request } = await withRequest()
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'queued', retryInMs: 0 })
+    expect(await leased(outbox, request.id)).not.toHaveProperty('triedUntilMs')
+  })
+
+  test('tells of a report that may have been sent before its card, also after later tries', async () => {
+    const { outbox, store, request } = await withRequest()
+    await store.take(request, 'reject')
+    const report = async () => {
+      const taken = await outbox.lease(request.id, 'ended', { early: true })
+      if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+      return taken.lease
+    }
+    const early = await report()
+    await outbox.settle(request.id, 'ended', early, { status: 'unsure', retryInMs: 0 })
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'settled', cardTs: '1.1', shownRevision: 2 })
+    const below = await report()
+    await outbox.settle(request.id, 'ended', below, { status: 'queued', retryInMs: 0 })
+    const refused = await report()
+    await outbox.settle(request.id, 'ended', refused, { status: 'unsure', retryInMs: 0 })
+    const belowAgain = await report()
+
+    expect([early, below, refused, belowAgain].map(({ triedCardless }) => triedCardless)).toEqual([false, true, true, true])
+  })
+
+  test('goes on looking for what may have been sent, when a later try certainly sent nothing, also if that is told twice', async () => {
+    const { outbox, request } = await withRequest()
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'unsure', retryInMs: 0 })
+    const refused = await leased(outbox, request.id)
+    await outbox.settle(request.id, 'card', refused, { status: 'queued', retryInMs: 0 })
+    await outbox.settle(request.id, 'card', refused, { status: 'queued', retryInMs: 0 })
+    expect((await leased(outbox, request.id)).mode).toBe('unsure')
+  })
+
+  test.each([
+    ['may have been sent', { status: 'unsure', token: 'x' }],
+    ['was being sent', { status: 'sending', token: 'x', mode: 'unsure', until: 0 }],
+  ])('begins to look anew for what %s when the version before this one left it', async (_, item) => {
+    const { redis, keys, outbox, request } = await withRequest()
+    await redis.hset(keys.record(request.id), 'outbox:card', JSON.stringify(item))
+    const lease = await leased(outbox, request.id)
+    expect(lease).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+    expect(lease.triedCardless).toBe(false)
+  })
+
+  test('lets it be sent anew, when it certainly was not', async () => {
+    const { outbox, request } = await withRequest()
+    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'queued', retryInMs: 0 })
+    expect((await leased(outbox, request.id)).mode).toBe('fresh')
+    expect(await outbox.due(10)).toEqual([])
+  })
+
+  test('asks for the card again, when the record has changed while it was sent', async () => {
+    const { store, outbox, request } = await withRequest()
+    const lease = await leased(outbox, request.id)
+    await store.take(request, 'approve')
+    expect(await outbox.settle(request.id, 'card', lease, { status: 'settled', cardTs: '1.2', shownRevision: 1 })).toBe('again')
+    expect(await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'settled', shownRevision: 2 })).toBe(
+      'settled',
+    )
+    expect(await outbox.due(10)).toEqual([])
+  })
+
+  test('gives the record along with the lease, as it is in that moment', async () => {
+    const { store, outbox, request } = await withRequest()
+    await store.take(request, 'approve')
+    const taken = await outbox.lease(request.id, 'card')
+    expect(taken).toMatchObject({ request: await store.find(request.id) })
+    expect(taken).toMatchObject({ request: { state: 'approved', revision: 2 } })
+  })
+
+  test('keeps a report back until its card is there, unless that cannot be posted', async () => {
+    const { outbox, request } = await withRequest()
+    expect(await outbox.lease(request.id, 'ended')).toBe('cardless')
+    expect(await outbox.lease(request.id, 'ended', { early: true })).toMatchObject({ lease: { mode: 'fresh' } })
+  })
+
+  describe('owes a report anew', () => {
+    /** One whose change takes effect, in revision 4. */
+    async function withTracked() {
+      const parts = await withRequest()
+      return { ...parts, request: await takeSteps(parts.store, parts.request.id, ...untilTracking) }
+    }
+
+    async function told(outbox: ReturnType<typeof createOutbox>, id: string) {
+      const taken = await outbox.lease(id, 'stopped', { early: true })
+      if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+      await outbox.settle(id, 'stopped', taken.lease, { status: 'settled' })
+      return taken.lease
+    }
+
+    test('with a second step that calls for it, as another message', async () => {
+      const { store, outbox, request } = await withTracked()
+      await store.take(request, 'stop-tracking')
+      const first = await told(outbox, request.id)
+      await store.take(request, 'track-again')
+      await store.take(request, 'stop-tracking')
+
+      const second = await told(outbox, request.id)
+
+      expect(second).toMatchObject({ mode: 'fresh' })
+      expect([first.owedBy, second.owedBy]).toEqual([5, 7])
+    })
+
+    test('not with a step that is sent twice, because its answer was lost', async () => {
+      const { store, outbox, request } = await withTracked()
+      await store.take(request, 'stop-tracking', {}, 'mine')
+      await told(outbox, request.id)
+
+      await store.take(request, 'stop-tracking', {}, 'mine')
+
+      expect(await outbox.lease(request.id, 'stopped', { early: true })).toBe('settled')
+      expect(await outbox.owed(request.id)).toEqual([])
+    })
+
+    test('also while the first one is being sent, which then has no place any more', async () => {
+      const { store, outbox, request } = await withTracked()
+      await store.take(request, 'stop-tracking')
+      const taken = await outbox.lease(request.id, 'stopped', { early: true })
+      if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+      await store.take(request, 'track-again')
+      await store.take(request, 'stop-tracking')
+
+      expect(await outbox.settle(request.id, 'stopped', taken.lease, { status: 'settled' })).toBe('lost')
+
+      expect(await told(outbox, request.id)).toMatchObject({ mode: 'fresh', owedBy: 7 })
+    })
+
+    test('and remembers which one it is, until Slack has it', async () => {
+      const { store, outbox, request } = await withTracked()
+      await store.take(request, 'stop-tracking')
+      for (const status of ['unsure', 'queued'] as const) {
+        const taken = await outbox.lease(request.id, 'stopped', { early: true })
+        if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+        await outbox.settle(request.id, 'stopped', taken.lease, { status, retryInMs: 0 })
+      }
+      expect(await told(outbox, request.id)).toMatchObject({ mode: 'unsure', owedBy: 5 })
+    })
+  })
+
+  test('knows nothing of a request that is gone', async () => {
+    const { outbox } = await withRequest()
+    expect(await outbox.lease('f'.repeat(32), 'card')).toBe('missing')
+  })
+
+  test('has no place for who lost the lease', async () => {
+    const { outbox, request } = await withRequest()
+    await leased(outbox, request.id)
+    expect(await outbox.settle(request.id, 'card', { token: 'another' }, { status: 'settled', shownRevision: 1 })).toBe('lost')
+  })
+})

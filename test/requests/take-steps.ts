@@ -1,0 +1,33 @@
+import type { Request, RequestState } from '../../src/domain/request.ts'
+import { type StepName, stateAfter, stepOf } from '../../src/requests/steps.ts'
+import type { StepData, Store } from '../../src/requests/store/store.ts'
+
+/** A step by its name, or with what it carries. */
+export type PlannedStep = StepName | readonly [name: StepName, data: StepData]
+
+/** From a new request to one whose change takes effect. */
+export const untilTracking = ['approve', 'send', 'accept'] as const satisfies StepName[]
+
+/** Takes these steps in turn, each from the record that the one before left, and gives the last record. Throws where a step is not taken. */
+export async function takeSteps(store: Pick<Store, 'find' | 'take'>, id: string, ...planned: PlannedStep[]): Promise<Request> {
+  let request = await found(store, id)
+  for (const step of planned) {
+    const [name, data] = typeof step === 'string' ? [step, {}] : step
+    const { outcome } = await store.take(request, name, data)
+    if (outcome !== 'won') throw new Error(`the step ${name} of a request that is ${request.state}: ${outcome}`)
+    request = await found(store, id)
+  }
+  return request
+}
+
+async function found(store: Pick<Store, 'find'>, id: string): Promise<Request> {
+  const request = await store.find(id)
+  if (!request) throw new Error(`there is no request ${id}`)
+  return request
+}
+
+/** The state after a step, for stores that are not over Redis. Throws where the step does not lead on from this state. */
+export function afterStep(before: RequestState, name: StepName): RequestState {
+  if (!stepOf(name).from.includes(before)) throw new Error(`no step ${name} from ${before}`)
+  return stateAfter(name, before)
+}

@@ -1,0 +1,49 @@
+import { expect, test, vi } from 'vitest'
+import { createCensus } from '../../../src/requests/worker/counts.ts'
+import { connectTestRedis } from '../redis-for-test.ts'
+
+/** So many open requests, of two kinds and three states. */
+async function withOpen(count: number) {
+  const { redis, keys } = connectTestRedis()
+  const pipeline = redis.pipeline()
+  for (let index = 0; index < count; index += 1) {
+    const kind = index % 5 === 0 ? 'key.create' : 'ip.move'
+    const state = index % 2 === 0 ? 'waiting' : index % 3 === 0 ? 'starting' : 'tracking'
+    pipeline.zadd(keys.open, String(index), `r${index}`)
+    pipeline.hset(keys.record(`r${index}`), { kind: JSON.stringify(kind), state: JSON.stringify(state), reason: '"x"' })
+  }
+  await pipeline.exec()
+  return { redis, keys, census: createCensus({ redis, keys }) }
+}
+
+const byName = (a: { kind: string; state: string }, b: { kind: string; state: string }) =>
+  `${a.kind} ${a.state}`.localeCompare(`${b.kind} ${b.state}`)
+
+test('open requests are counted by kind and state, whatever their number', async () => {
+  const { redis, keys, census } = await withOpen(1_500)
+  await redis.zadd(keys.outbox, '1', 'r1/card', '2', 'r2/card')
+  const { open, unsent } = await census()
+  expect(open.toSorted(byName)).toEqual([
+    { kind: 'ip.move', state: 'starting', count: 200 },
+    { kind: 'ip.move', state: 'tracking', count: 400 },
+    { kind: 'ip.move', state: 'waiting', count: 600 },
+    { kind: 'key.create', state: 'starting', count: 50 },
+    { kind: 'key.create', state: 'tracking', count: 100 },
+    { kind: 'key.create', state: 'waiting', count: 150 },
+  ])
+  expect(unsent).toBe(2)
+})
+
+test('nothing open is nothing to tell of, and one whose record is gone is not counted', async () => {
+  const { redis, keys, census } = await withOpen(1)
+  await redis.del(keys.record('r0'))
+  expect(await census()).toEqual({ open: [], unsent: 0 })
+})
+
+test('thousands keep the connection that people wait for busy with a few short answers', async () => {
+  const { redis, census } = await withOpen(10_000)
+  await census()
+  const sent = vi.spyOn(redis, 'sendCommand')
+  await census()
+  expect(sent.mock.calls.length).toBeLessThan(25)
+})

@@ -1,0 +1,197 @@
+import { cp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createAudit } from '../../../src/audit/intake.ts'
+import { createSeenHead } from '../../../src/audit/seen-head.ts'
+import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
+import { createTellOperators } from '../../../src/requests/outbox/tell-operators.ts'
+import { createEpoch } from '../../../src/requests/worker/data-loss-mark.ts'
+import type { Posted } from '../../../src/slack/web-api/messenger.ts'
+import { startRedis } from '../../sandbox/redis/start-redis.ts'
+import { connectTestRedis } from '../redis-for-test.ts'
+
+/** A process that looks after the data set, notes in the audit, and posts to the operators; `failing` posts fail first. */
+function startProcess(
+  { redis, keys }: { redis: Redis; keys: Keys },
+  { failing = 0, moving = ['203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1'] } = {},
+) {
+  const posts: string[] = []
+  const post = async (_: unknown, { text }: { text: string }): Promise<Posted> => {
+    posts.push(text)
+    return posts.length <= failing ? { is: 'unknown', problem: 'HTTP status 503' } : { is: 'sent', ts: '1.1', channelId: 'C1' }
+  }
+  const operators = createTellOperators({
+    redis,
+    keys,
+    messenger: { post },
+    channelId: 'C1',
+    onError: () => {},
+    log: () => {},
+    waitsMs: [20, 20, 20],
+  })
+  const seenHead = createSeenHead()
+  const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, seenHead })
+  const epoch = createEpoch({ redis, keys, tellOperators: operators.tell, seenHead, movingNow: async () => moving })
+  onTestFinished(operators.stop)
+  /** Notes so many acts, each in the chain by itself. */
+  const note = async (count: number) => {
+    for (let done = 0; done < count; done += 1) {
+      await audit.note({ act: 'test' })
+      await audit.settle()
+    }
+  }
+  return { check: epoch.check, posts, note }
+}
+
+/** Puts the audit back to where it was when this was called, with the mark that it had. */
+async function rememberAudit({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const names = [keys.audit, keys.auditHead]
+  const copies = await Promise.all(names.map(async (name) => [name, await redis.dumpBuffer(name)] as const))
+  return async () => {
+    for (const [name, copy] of copies) await redis.restore(name, 0, copy, 'REPLACE')
+  }
+}
+
+describe('a data set', () => {
+  test('is told as new once, and not again while it stays and grows', async () => {
+    const shared = connectTestRedis()
+    const [one, other] = [startProcess(shared), startProcess(shared)]
+
+    await one.check()
+    await other.check()
+    await one.note(3)
+    await one.check()
+    await other.check()
+
+    expect(one.posts).toEqual([expect.stringContaining('I start with an empty memory')])
+    expect(other.posts).toEqual([])
+  })
+
+  test('that was lost is told as lost, and as nothing else', async () => {
+    const shared = connectTestRedis()
+    const one = startProcess(shared)
+    await one.check()
+    await one.note(3)
+    await shared.redis.del(...(await shared.redis.keys(`${shared.keys.queuePrefix}*`)))
+
+    await one.check()
+    await one.check()
+
+    expect(one.posts.slice(1)).toEqual([
+      expect.stringMatching(/My memory was lost.*that I do not follow: 203\.0\.113\.10 \(eip_1GijF7NsZe3bN\), shown on web-1\.$/),
+    ])
+  })
+
+  test('that was lost is told although the first telling failed', async () => {
+    const shared = connectTestRedis()
+    const one = startProcess(shared, { failing: 2 })
+    await one.check()
+    await expect.poll(() => one.posts.length).toBe(3)
+    const other = startProcess(shared, { failing: 2 })
+    await other.check()
+    await shared.redis.set(shared.keys.epoch, 'another')
+
+    await other.check()
+    await other.check()
+
+    await expect.poll(() => other.posts.length).toBe(3)
+    expect(new Set(other.posts)).toEqual(new Set([expect.stringContaining('My memory was lost')]))
+    expect(await shared.redis.get(shared.keys.notice('state-lost:another'))).toBe('told')
+  })
+})
+
+describe('an older state of a data set', () => {
+  /** One note is kept by the copy, the next one is lost when it is put back. */
+  async function putBackUnder(shared: ReturnType<typeof connectTestRedis>, one: ReturnType<typeof startProcess>): Promise<void> {
+    await one.check()
+    await one.note(1)
+    const putBack = await rememberAudit(shared)
+    await one.note(1)
+    await putBack()
+  }
+
+  test('is told once, in words of its own', async () => {
+    const shared = connectTestRedis()
+    const [one, other] = [startProcess(shared), startProcess(shared)]
+    await one.check()
+    await one.note(2)
+    const putBack = await rememberAudit(shared)
+    await one.note(1)
+    await one.check()
+    await other.check()
+
+    await putBack()
+    for (const { check } of [one, other, one, other]) await check()
+
+    expect([...one.posts.slice(1), ...other.posts]).toMatchInlineSnapshot(`
+      [
+        ":rotating_light: *My memory was set back:* Redis has an older state of what I kept there than I have seen. Requests may stand as they stood before: what was decided meanwhile may be asked again, and what was asked meanwhile may be gone. Find out what happened to Redis (was an older copy put back, or did a replica take over that lagged behind?), and before anybody approves one of the requests that are open now, look on the account whether it was carried out already. Elastic IPs that are moving now, and that I may no longer follow: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.",
+      ]
+    `)
+  })
+
+  test('is known by what was chained here, too, also when as much or more was chained since', async () => {
+    for (const since of [0, 1, 3]) {
+      const shared = connectTestRedis()
+      const one = startProcess(shared)
+      await putBackUnder(shared, one)
+      await one.note(since)
+      await one.check()
+
+      expect(one.posts.slice(1), `${since} since`).toEqual([expect.stringContaining('My memory was set back')])
+    }
+  })
+
+  test('is known by what another process chained in its place', async () => {
+    const shared = connectTestRedis()
+    const [one, other] = [startProcess(shared), startProcess(shared)]
+    await putBackUnder(shared, one)
+    await other.note(1)
+    await one.check()
+
+    expect(one.posts.slice(1)).toEqual([expect.stringContaining('My memory was set back')])
+  })
+
+  test('is not what entries make that were removed for their age', async () => {
+    const shared = connectTestRedis()
+    const one = startProcess(shared)
+    await one.check()
+    await one.note(3)
+    await one.check()
+
+    await shared.redis.xtrim(shared.keys.audit, 'MAXLEN', 0)
+    await one.check()
+    await one.note(1)
+    await one.check()
+
+    expect(one.posts).toHaveLength(1)
+  })
+
+  test('of a Redis whose files were put back is told', async () => {
+    const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
+    const redis = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 })
+    redis.on('error', () => {})
+    onTestFinished(async () => {
+      redis.disconnect()
+      await server.stop()
+    })
+    const one = startProcess({ redis, keys: createKeys('older') })
+    await one.check()
+    await one.note(1)
+    const [files, older] = ['appendonlydir', 'older'].map((name) => join(server.folder, name)) as [string, string]
+    await cp(files, older, { recursive: true })
+    await one.note(1)
+    await one.check()
+
+    await server.kill()
+    await rm(files, { recursive: true })
+    await cp(older, files, { recursive: true })
+    await server.restart()
+    await one.check()
+    await one.note(1)
+    await one.check()
+
+    expect(one.posts.slice(1)).toEqual([expect.stringContaining('My memory was set back')])
+  })
+})

@@ -1,0 +1,246 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Listing, listingMessage, PageButton, pageActionIds } from '../../../src/slack/blocks/listing.ts'
+import { escapeMrkdwn, mrkdwn, ownWords } from '../../../src/slack/text/text.ts'
+import { charactersIn } from '../../sandbox/slack/characters-in.ts'
+import { validateMessageBlocks } from '../../sandbox/slack/validate-blocks.ts'
+import { hostileText } from '../text/hostile-text.ts'
+
+const at = { command: 'ip list', args: ['fra'], page: 0 }
+
+function addresses(count: number): Listing {
+  return {
+    title: mrkdwn`${count} Elastic IPs`,
+    rows: Array.from({ length: count }, (_, index) => mrkdwn`203.0.113.${index + 1}`),
+    empty: mrkdwn`The account has no Elastic IPs.`,
+  }
+}
+
+/** The pages that the buttons of a page lead to, by the buttons' ids. */
+function turns(message: ReturnType<typeof listingMessage>): Record<string, PageButtonValue> {
+  const buttons = message.blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []))
+  return Object.fromEntries(
+    buttons.map((one) => [one.action_id ?? '', PageButton.parse(JSON.parse('value' in one ? String(one.value) : ''))]),
+  )
+}
+type PageButtonValue = ReturnType<typeof PageButton.parse>
+
+function sectionsOf({ blocks }: ReturnType<typeof listingMessage>): string[] {
+  return blocks.flatMap((block) => (block.type === 'section' ? (block.text?.text ?? []) : []))
+}
+
+/** The first character of each row on a page. */
+function rowsOn(message: ReturnType<typeof listingMessage>): string[] {
+  return sectionsOf(message)
+    .slice(1)
+    .map((words) => words.charAt(0))
+    .filter((mark) => mark !== 'x')
+}
+
+function squeezed(text: string): string {
+  return text.replaceAll(/\s/g, '')
+}
+
+/** What is shown after this row, which is there whole, or cut where it is longer than any page. */
+function withoutRow(shown: string, row: string): string {
+  const whole = squeezed(row)
+  if (shown.startsWith(whole)) return shown.slice(whole.length)
+  const cut = shown.indexOf('…')
+  expect(row.length).toBeGreaterThan(5_000)
+  expect(cut).toBeGreaterThan(0)
+  expect(whole.startsWith(shown.slice(0, cut))).toBe(true)
+  return shown.slice(cut + 1)
+}
+
+describe('a list', () => {
+  it('of one page is shown whole, without buttons', () => {
+    expect(listingMessage({ ...addresses(2), notes: [mrkdwn`One could not be read.`] }, at)).toMatchInlineSnapshot(`
+      {
+        "blocks": [
+          {
+            "text": {
+              "text": "*2 Elastic IPs*",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "type": "section",
+          },
+          {
+            "text": {
+              "text": "203.0.113.1",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "type": "section",
+          },
+          {
+            "text": {
+              "text": "203.0.113.2",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "type": "section",
+          },
+          {
+            "elements": [
+              {
+                "text": "One could not be read.",
+                "type": "mrkdwn",
+                "verbatim": true,
+              },
+            ],
+            "type": "context",
+          },
+        ],
+        "text": "*2 Elastic IPs*
+      203.0.113.1
+      203.0.113.2
+      One could not be read.",
+      }
+    `)
+  })
+
+  it('of nothing says so', () => {
+    expect(listingMessage(addresses(0), at).text).toBe('*0 Elastic IPs*\nThe account has no Elastic IPs.')
+  })
+
+  it('of more is turned page by page, there and back, and each page asks for the same list', () => {
+    const pages = [0, 1, 2].map((page) => listingMessage(addresses(23), { ...at, page }))
+
+    expect(pages.map(({ text }) => text)).toMatchInlineSnapshot(`
+      [
+        "*23 Elastic IPs* (page 1 of 3)
+      203.0.113.1
+      203.0.113.2
+      203.0.113.3
+      203.0.113.4
+      203.0.113.5
+      203.0.113.6
+      203.0.113.7
+      203.0.113.8
+      203.0.113.9
+      203.0.113.10",
+        "*23 Elastic IPs* (page 2 of 3)
+      203.0.113.11
+      203.0.113.12
+      203.0.113.13
+      203.0.113.14
+      203.0.113.15
+      203.0.113.16
+      203.0.113.17
+      203.0.113.18
+      203.0.113.19
+      203.0.113.20",
+        "*23 Elastic IPs* (page 3 of 3)
+      203.0.113.21
+      203.0.113.22
+      203.0.113.23",
+      ]
+    `)
+    expect(pages.map(turns)).toEqual([
+      { [pageActionIds.next]: { ...at, page: 1 } },
+      { [pageActionIds.previous]: { ...at, page: 0 }, [pageActionIds.next]: { ...at, page: 2 } },
+      { [pageActionIds.previous]: { ...at, page: 1 } },
+    ])
+  })
+
+  it('that has become shorter shows its last page', () => {
+    expect(listingMessage(addresses(12), { ...at, page: 7 }).text).toContain('(page 2 of 2)')
+    expect(listingMessage(addresses(0), { ...at, page: 7 }).text).toContain('The account has no Elastic IPs.')
+  })
+
+  it('has fewer rows on a page where they are long, and the same ones whichever page is asked for', () => {
+    const rows = [4_000, 4_000, 4_000, 100, 9_000, 100].map((length, index) => escapeMrkdwn(`${index}${'x'.repeat(length - 1)}`))
+    const pages = [0, 1, 2, 3].map((page) => listingMessage({ ...addresses(0), rows }, { ...at, page }))
+
+    expect(pages.map(rowsOn)).toEqual([
+      ['0', '1'],
+      ['2', '3'],
+      ['4', '5'],
+      ['4', '5'],
+    ])
+    expect(pages.map(({ text }) => /page \d+ of \d+/.exec(text)?.[0])).toEqual(['page 1 of 3', 'page 2 of 3', 'page 3 of 3', 'page 3 of 3'])
+    expect(pages.slice(0, 3).map(turns)).toEqual([
+      { [pageActionIds.next]: { ...at, page: 1 } },
+      { [pageActionIds.previous]: { ...at, page: 0 }, [pageActionIds.next]: { ...at, page: 2 } },
+      { [pageActionIds.previous]: { ...at, page: 1 } },
+    ])
+  })
+
+  it('can be turned however long its rows are: one that has no room on a page of its own is cut visibly', () => {
+    const rows = Array.from({ length: 30 }, () => escapeMrkdwn('web '.repeat(10_000)))
+
+    const page = listingMessage({ ...addresses(0), rows }, { ...at, page: 1 })
+
+    expect(page.text).toContain('(page 2 of 30)')
+    expect(page.blocks.at(-2)).toMatchObject({ type: 'section', text: { text: expect.stringMatching(/[web ]…$/) } })
+    expect(Object.keys(turns(page))).toEqual([pageActionIds.previous, pageActionIds.next])
+  })
+
+  it('loses no row and doubles none, and keeps every page at 10,000 characters at most', () => {
+    const filler = fc.constantFrom('x', 'web-1 ', '&amp; ', '<@U0ADA00001> ', '\n', '🔑')
+    const length = fc.oneof(fc.nat(40), fc.nat(600), fc.nat(12_000))
+    const row = fc.tuple(filler, length).map(([unit, size]) => unit.repeat(Math.ceil(size / unit.length)))
+    const frame = fc.record({
+      title: fc.nat(3_000),
+      notes: fc.array(fc.nat(4_000), { maxLength: 12 }),
+      rowsPerPage: fc.integer({ min: 1, max: 20 }),
+    })
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 40 }), frame, (fillers, { title, notes, rowsPerPage }) => {
+        const rows = fillers.map((words, index) => ownWords(`[${index}] ${words}`))
+        const words = (size: number) => ownWords('n'.repeat(size))
+        const listing: Listing = { title: words(title), rows, empty: mrkdwn`None.`, notes: notes.map(words), rowsPerPage }
+
+        const shown: string[] = []
+        for (let page = 0, pages = 1; page < pages; page += 1) {
+          const message = listingMessage(listing, { ...at, page })
+          pages = Number(/\(page \d+ of (\d+)\)/.exec(JSON.stringify(message.blocks[0]))?.[1] ?? 1)
+
+          expect(charactersIn(message.blocks)).toBeLessThanOrEqual(10_000)
+          expect(validateMessageBlocks(message.blocks).errors).toEqual([])
+          expect(JSON.stringify(message.blocks)).not.toContain('not shown')
+          expect(Object.values(turns(message)).map((turn) => turn.page)).toEqual(
+            [page - 1, page + 1].filter((other) => other >= 0 && other < pages),
+          )
+          shown.push(...sectionsOf(message).slice(1))
+        }
+        const rest = rows.reduce((left, { text }) => withoutRow(left, text), rows.length > 0 ? squeezed(shown.join('')) : '')
+        expect(rest).toBe('')
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('says why it cannot be turned when its words do not fit into a button', () => {
+    const args = Array.from({ length: 300 }, () => 'in-stock')
+
+    const page = listingMessage(addresses(23), { ...at, args })
+
+    expect(turns(page)).toEqual({})
+    expect(page.blocks.at(-1)).toMatchObject({
+      elements: [{ text: 'The other pages cannot be turned to, because so many words do not fit into a button. Use fewer.' }],
+    })
+  })
+
+  it('keeps every limit of Slack, whatever is in it', () => {
+    const words = hostileText.map(escapeMrkdwn)
+    const listing = fc.record({
+      title: words,
+      rows: fc.array(words, { maxLength: 35 }),
+      empty: words,
+      notes: fc.array(words, { maxLength: 12 }),
+    })
+    const place = fc.record({ command: fc.constant('ip list'), args: fc.array(hostileText, { maxLength: 4 }), page: fc.nat(5) })
+    fc.assert(
+      fc.property(listing, place, (some, where) => {
+        const { text, blocks } = listingMessage(some, where)
+
+        expect(validateMessageBlocks(blocks).errors).toEqual([])
+        expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
+        expect(text.length).toBeGreaterThan(0)
+        expect(text.length).toBeLessThanOrEqual(4_000)
+      }),
+    )
+  })
+})

@@ -1,0 +1,84 @@
+import type { KnownBlock } from '@slack/web-api'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { actions, button, context, fields, header, wholeSection } from '../../../src/slack/blocks/blocks.ts'
+import { message } from '../../../src/slack/blocks/message.ts'
+import { mrkdwn } from '../../../src/slack/text/text.ts'
+import { charactersIn } from '../../sandbox/slack/characters-in.ts'
+import { validateMessageBlocks } from '../../sandbox/slack/validate-blocks.ts'
+import { anyBlocks, hostileWords, mrkdwnIn } from './arbitrary-blocks.ts'
+
+describe('a message', () => {
+  it('stays within every limit of Slack, whatever it is built from', () => {
+    fc.assert(
+      fc.property(hostileWords, fc.array(anyBlocks, { maxLength: 12 }), (text, parts) => {
+        const sent = message({ text, blocks: parts.flat() })
+
+        expect(validateMessageBlocks(sent.blocks).errors).toEqual([])
+        expect(charactersIn(sent.blocks)).toBeLessThanOrEqual(10_000)
+        expect(sent.text.length).toBeGreaterThan(0)
+        expect(sent.text.length).toBeLessThanOrEqual(4000)
+        for (const one of mrkdwnIn(sent.blocks)) {
+          expect(one.verbatim).toBe(true)
+          expect(one.text).not.toMatch(/[<>]/)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('leaves out the blocks at its end first, buttons included, and says how many', () => {
+    const lines = Array.from({ length: 52 }, (_, index) => mrkdwn`line ${index + 1}`)
+    const approve = button({ text: 'Approve', actionId: 'approve', value: 'r1' })
+
+    const { blocks } = message({ text: mrkdwn`lines`, blocks: [...lines.flatMap(wholeSection), ...actions([approve])] })
+
+    expect(blocks).toHaveLength(50)
+    expect(blocks.slice(-2)).toEqual([
+      ...wholeSection(mrkdwn`line 49`),
+      ...context([mrkdwn`:warning: 4 more parts do not fit in here and are not shown.`]),
+    ])
+  })
+
+  it('holds at most 10,000 characters, shows as many blocks from its beginning as fit, and says how many it leaves out', () => {
+    const sections = (count: number) => Array.from({ length: count }, (_, index) => wholeSection(mrkdwn`${index}${'x'.repeat(999)}`)).flat()
+    const shown = (blocks: KnownBlock[]) => message({ text: mrkdwn`many`, blocks }).blocks
+
+    expect(shown(sections(10))).toEqual(sections(10))
+    expect(shown(sections(11))).toEqual([
+      ...sections(9),
+      ...context([mrkdwn`:warning: 2 more parts do not fit in here and are not shown.`]),
+    ])
+    expect(shown([...sections(10), ...actions([button({ text: 'Approve', actionId: 'approve', value: 'r1' })])])).toHaveLength(10)
+  })
+
+  it('counts the texts that people read towards that limit, and not the values of buttons', () => {
+    const value = 'v'.repeat(2_000)
+    const buttons = Array.from({ length: 20 }, (_, index) => button({ text: 'Turn', actionId: `turn-${index}`, value }))
+    const facts = Array.from({ length: 10 }, () => mrkdwn`${'f'.repeat(1_200)}`)
+
+    expect(message({ text: mrkdwn`buttons`, blocks: actions(buttons) }).blocks).toEqual(actions(buttons))
+    expect(message({ text: mrkdwn`facts`, blocks: [header('Facts'), ...fields(facts)] }).blocks).toEqual([
+      header('Facts'),
+      ...context([mrkdwn`:warning: 1 more parts do not fit in here and are not shown.`]),
+    ])
+  })
+
+  it('shows a dash in place of empty text, which Slack refuses', () => {
+    expect(message({ text: mrkdwn` `, blocks: wholeSection(mrkdwn``) })).toMatchInlineSnapshot(`
+      {
+        "blocks": [
+          {
+            "text": {
+              "text": "–",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "type": "section",
+          },
+        ],
+        "text": "–",
+      }
+    `)
+  })
+})

@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../../src/slack/blocks/picker.ts'
+import { notAChoice } from '../../../src/slack/commands/handlers.ts'
+import { validateOptions } from '../../sandbox/slack/validate-blocks.ts'
+import { hostileText } from '../text/hostile-text.ts'
+
+const things = { one: 'server', many: 'servers', note: 'Only those in Storefront are offered.' }
+const server = (index: number) => ({
+  value: `sv_${index}`,
+  text: `web-${index}`,
+  description: '198.51.100.7',
+  terms: ['storefront', undefined],
+})
+const servers = Array.from({ length: 250 }, (_, index) => server(index + 1))
+
+describe('what a picker offers', () => {
+  test('has every word somewhere: in what is shown, in the id, or in what else it is found by', () => {
+    expect(offer(servers, 'STORE web-250', things).options.map(({ value }) => value)).toEqual(['sv_250'])
+    expect(offer(servers, ' sv_7 ', things).options[0]?.value).toBe('sv_7')
+    expect(offer(servers, '100.7 web-31', things).options).toHaveLength(1)
+  })
+
+  test('is in the order in which people count', () => {
+    const shuffled = [server(10), server(2), server(1)]
+    expect(offer(shuffled, '', things).options.map(({ text }) => text.text)).toEqual(['web-1', 'web-2', 'web-10'])
+  })
+
+  test('is never more than 100, and the last says how many more fit', () => {
+    const { options } = offer(servers, '', things)
+    expect(options).toHaveLength(100)
+    expect(options.at(-1)).toMatchObject({ value: notAChoice, text: { text: '151 more fit: type more to narrow it down' } })
+    expect(offer(servers.slice(0, 100), '', things).options.every(({ value }) => isChoice(value))).toBe(true)
+  })
+
+  test('is a sentence where nothing fits, and another where there is nothing', () => {
+    const [nothingFits] = offer(servers, 'db', things).options
+    expect(nothingFits).toMatchObject({
+      value: notAChoice,
+      text: { text: 'No server fits what you typed.' },
+      description: { text: 'Only those in Storefront are offered.' },
+    })
+    expect(offer([], 'db', things).options[0]?.text.text).toBe('There are no servers to choose from.')
+  })
+
+  test('has no id that Slack would cut', () => {
+    const long = { ...server(1), value: 'x'.repeat(80) }
+    expect(offer([long, server(2)], '', things).options.map(({ value }) => value)).toEqual(['sv_2'])
+    expect(preset(long)).toBeUndefined()
+    expect(preset(server(2))).toMatchObject({ value: 'sv_2' })
+  })
+
+  test('keeps every limit of Slack, whatever it is made of', () => {
+    const candidate = fc.record({
+      value: fc.string({ minLength: 1, maxLength: 90 }),
+      text: hostileText,
+      description: hostileText,
+      terms: fc.array(hostileText, { maxLength: 2 }),
+    })
+    fc.assert(
+      fc.property(fc.array(candidate, { maxLength: 130 }), fc.oneof(fc.constant(''), hostileText), (candidates, typed) => {
+        expect(validateOptions(offer(candidates, typed, things)).errors).toEqual([])
+      }),
+    )
+  })
+})
+
+describe('a sentence in place of options', () => {
+  test('is no choice, and continues in small print', () => {
+    const { options } = noticeOptions('The account API has a problem of its own (503). Try again in a minute.')
+    expect(options).toMatchObject([
+      {
+        value: notAChoice,
+        text: { text: 'The account API has a problem of its own (503).' },
+        description: { text: 'Try again in a minute.' },
+      },
+    ])
+    expect(keepChoice(options[0])).toBeUndefined()
+  })
+
+  test('can be one alone', () => {
+    expect(noticeOptions('Nothing is there').options[0]).not.toHaveProperty('description')
+  })
+})

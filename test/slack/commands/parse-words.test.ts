@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseWords } from '../../../src/slack/commands/parse-words.ts'
+import { hostileText } from '../text/hostile-text.ts'
+
+describe('what was typed after a command', () => {
+  it.each([
+    ['', []],
+    [' \t\n ', []],
+    ['ip move  eip_1GijF7NsZe3bN\tweb-2', ['ip', 'move', 'eip_1GijF7NsZe3bN', 'web-2']],
+    ['vm rename web-1 "web 1 (old)"', ['vm', 'rename', 'web-1', 'web 1 (old)']],
+    ['vm rename web-1 “web 1 (old)”', ['vm', 'rename', 'web-1', 'web 1 (old)']],
+    ["vm rename web-1 'web 1'", ['vm', 'rename', 'web-1', 'web 1']],
+    ['vm rename web-1 ‘web 1’', ['vm', 'rename', 'web-1', 'web 1']],
+    ['vm rename web-1 ""', ['vm', 'rename', 'web-1', '']],
+    ["vm rename web-1 ada's-box", ['vm', 'rename', 'web-1', "ada's-box"]],
+    ['keys create "half a name', ['keys', 'create', '"half', 'a', 'name']],
+  ])('becomes words: %j', (text, words) => {
+    expect(parseWords(text)).toEqual(words)
+  })
+
+  it.each([
+    ['ip move 203.0.113.10 <http://web-2.example.com|web-2.example.com>', ['ip', 'move', '203.0.113.10', 'web-2.example.com']],
+    ['ip move <tel:2030113010|203.0.113.10> web-2', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['keys revoke <mailto:ada@example.com|ada@example.com>', ['keys', 'revoke', 'ada@example.com']],
+    ['plans <https://example.com/plans>', ['plans', 'example.com/plans']],
+    ['vm rename web-1 "<http://web-2.example.com|web-2.example.com> old"', ['vm', 'rename', 'web-1', 'web-2.example.com old']],
+  ])('is what was typed, not the link that Slack made of it: %j', (text, words) => {
+    expect(parseWords(text)).toEqual(words)
+  })
+
+  it.each([
+    ['R&amp;D', ['R&D']],
+    ['&lt;http://web-2.example.com|web-3&gt;', ['<http://web-2.example.com|web-3>']],
+    ['&amp;lt;b&amp;gt;', ['&lt;b&gt;']],
+  ])('is unescaped once, so that no link is made of it: %j', (text, words) => {
+    expect(parseWords(text)).toEqual(words)
+  })
+
+  it('keeps the ids of people and channels for whoever asks for them', () => {
+    expect(parseWords('audit <@U0ADA00001|ada> <#C0OPS00001|ops>')).toEqual(['audit', '<@U0ADA00001|ada>', '<#C0OPS00001|ops>'])
+  })
+
+  it('comes back as it was quoted, whatever it is', () => {
+    const name = fc.string({ unit: 'grapheme' }).filter((text) => !/["“”]/.test(text))
+    const asSlackSends = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    fc.assert(
+      fc.property(fc.array(name), (names) => {
+        expect(parseWords(names.map((text) => `"${asSlackSends(text)}"`).join(' '))).toEqual(names)
+      }),
+    )
+  })
+
+  it('is read at once, however hostile', () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        expect(parseWords(text).every((word) => typeof word === 'string')).toBe(true)
+      }),
+    )
+    const started = performance.now()
+
+    for (const piece of ['<http://', '"', '“', '<mailto:|', "'", '&amp;']) parseWords(piece.repeat(10_000))
+
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
+})

@@ -1,0 +1,444 @@
+import { WebAPIPlatformError, WebAPIRateLimitedError, type WebClient } from '@slack/web-api'
+import { describe, expect, it } from 'vitest'
+import { createDirectory } from '../../../src/slack/people/directory.ts'
+
+/** Slack as far as the directory asks it, and a clock that stands until it is moved. `undefined` is a look-up that fails, an error one that is refused. */
+function workspace() {
+  const users = new Map<string, object | undefined>()
+  const groups = new Map<string, string[] | Error | Promise<string[]> | undefined>()
+  const channels = new Map<string, object | Error | undefined>()
+  const handles: { list: object[] | undefined } = { list: [] }
+  const asked: string[] = []
+  const failure = () => new WebAPIPlatformError({ ok: false, error: 'fatal_error' })
+  const answer = <T>(found: T | Error | undefined): T => {
+    if (found instanceof Error) throw found
+    if (found === undefined) throw failure()
+    return found
+  }
+  const client = {
+    users: {
+      info: async ({ user }: { user: string }) => {
+        asked.push(user)
+        if (!users.get(user)) throw failure()
+        return { ok: true, user: users.get(user) }
+      },
+    },
+    usergroups: {
+      users: {
+        list: async ({ usergroup }: { usergroup: string }) => {
+          asked.push(usergroup)
+          return { ok: true, users: answer(await groups.get(usergroup)) }
+        },
+      },
+      list: async () => {
+        asked.push('usergroups')
+        return { ok: true, usergroups: answer(handles.list) }
+      },
+    },
+    conversations: {
+      info: async ({ channel }: { channel: string }) => {
+        asked.push(channel)
+        return { ok: true, channel: answer(channels.get(channel)) }
+      },
+    },
+  } as unknown as WebClient
+  let time = Date.UTC(2026, 10, 18, 14)
+  return {
+    users,
+    groups,
+    channels,
+    handles,
+    asked,
+    directory: createDirectory({ client, now: () => time }),
+    pass: (ms: number) => {
+      time += ms
+    },
+  }
+}
+
+const refused = (error: string) => new WebAPIPlatformError({ ok: false, error })
+const rateLimited = new WebAPIRateLimitedError(30)
+
+const ben = { id: 'U0BEN00001', team_id: 'T0NIMBUS01' }
+
+describe('a person', () => {
+  it.each([
+    ['a member', {}, 'member'],
+    ['a member who authorized the app', { is_app_user: true }, 'member'],
+    ['a guest of several channels', { is_restricted: true }, 'guest'],
+    ['a guest of one channel', { is_restricted: true, is_ultra_restricted: true }, 'guest'],
+    ['a bot', { is_bot: true }, 'bot'],
+    ['somebody of another workspace', { is_stranger: true }, 'stranger'],
+    ['a deactivated account', { deleted: true }, 'deleted'],
+    ['a deactivated guest', { deleted: true, is_restricted: true }, 'deleted'],
+  ])('is by Slack’s own word %s', async (_, flags, standing) => {
+    const { directory, users } = workspace()
+    users.set('U0BEN00001', { ...ben, ...flags })
+
+    expect(await directory.person('U0BEN00001')).toEqual({ userId: 'U0BEN00001', standing, teamId: 'T0NIMBUS01' })
+  })
+
+  it.each([
+    ['does not answer', undefined],
+    ['answers with something else', { name: 'ben' }],
+  ])('is unknown while Slack %s, and is asked for again at once', async (_, answer) => {
+    const { directory, users } = workspace()
+    users.set('U0BEN00001', answer)
+
+    const before = await directory.person('U0BEN00001')
+    users.set('U0BEN00001', ben)
+    const after = await directory.person('U0BEN00001')
+
+    expect(before).toEqual({ userId: 'U0BEN00001', standing: 'unknown', teamId: undefined })
+    expect(after.standing).toBe('member')
+  })
+
+  it('is remembered for a minute and no longer', async () => {
+    const { directory, users, asked, pass } = workspace()
+    users.set('U0BEN00001', ben)
+    await directory.person('U0BEN00001')
+    users.set('U0BEN00001', { ...ben, deleted: true })
+
+    pass(59_999)
+    const remembered = await directory.person('U0BEN00001')
+    pass(1)
+    const asks = await directory.person('U0BEN00001')
+
+    expect([remembered.standing, asks.standing]).toEqual(['member', 'deleted'])
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is not remembered past a minute because Slack is away then', async () => {
+    const { directory, users, pass } = workspace()
+    users.set('U0BEN00001', ben)
+    await directory.person('U0BEN00001')
+    users.set('U0BEN00001', undefined)
+
+    pass(60_000)
+
+    expect((await directory.person('U0BEN00001')).standing).toBe('unknown')
+  })
+})
+
+describe('a person, before anything is asked for or decided', () => {
+  it('is asked for again where what is known is older than 10 s', async () => {
+    const { directory, users, asked, pass } = workspace()
+    users.set('U0BEN00001', ben)
+    await directory.person('U0BEN00001')
+    users.set('U0BEN00001', { ...ben, deleted: true })
+
+    pass(9_999)
+    const known = await directory.person('U0BEN00001', { fresh: true })
+    pass(1)
+    const fresh = await directory.person('U0BEN00001', { fresh: true })
+
+    expect([known.standing, fresh.standing]).toEqual(['member', 'deleted'])
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is unknown where Slack does not answer then, although they were known', async () => {
+    const { directory, users, pass } = workspace()
+    users.set('U0BEN00001', ben)
+    await directory.person('U0BEN00001')
+    users.set('U0BEN00001', undefined)
+
+    pass(10_000)
+
+    expect((await directory.person('U0BEN00001', { fresh: true })).standing).toBe('unknown')
+  })
+
+  it('is known to everybody else as well once asked for again', async () => {
+    const { directory, users, pass } = workspace()
+    users.set('U0BEN00001', ben)
+    await directory.person('U0BEN00001')
+    users.set('U0BEN00001', { ...ben, is_restricted: true })
+
+    pass(10_000)
+    await directory.person('U0BEN00001', { fresh: true })
+
+    expect((await directory.person('U0BEN00001')).standing).toBe('guest')
+  })
+})
+
+describe('a channel', () => {
+  it.each([
+    ['of this workspace alone', { is_channel: true }, 'usual'],
+    ['that is private', { is_group: true, is_private: true }, 'usual'],
+    ['shared with another organisation', { is_ext_shared: true, is_shared: true }, 'shared'],
+    ['that another organisation was invited to', { is_pending_ext_shared: true }, 'shared'],
+    ['shared between workspaces of the same organisation', { is_shared: true, is_org_shared: true }, 'usual'],
+    ['that is a direct message of several people', { is_mpim: true, is_group: true }, 'group-direct'],
+    ['that is a direct message of several organisations', { is_mpim: true, is_ext_shared: true }, 'shared'],
+    ['that is a direct message', { is_im: true }, 'direct'],
+  ])('%s', async (_, flags, standing) => {
+    const { directory, channels } = workspace()
+    channels.set('C0OPS00001', { id: 'C0OPS00001', ...flags })
+
+    expect(await directory.channel('C0OPS00001')).toBe(standing)
+  })
+
+  it('that is a direct message is known by its id, without a look-up', async () => {
+    const { directory, asked } = workspace()
+
+    expect(await directory.channel('D0ADA00001')).toBe('direct')
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    ['missing_scope', 'unreadable'],
+    ['channel_not_found', 'unreadable'],
+    ['fatal_error', 'unknown'],
+    ['internal_error', 'unknown'],
+  ])('is after the answer %s %s', async (error, standing) => {
+    const { directory, channels } = workspace()
+    channels.set('C0OPS00001', refused(error))
+
+    expect(await directory.channel('C0OPS00001')).toBe(standing)
+  })
+
+  it.each([
+    ['Slack wants to be asked later', rateLimited],
+    ['Slack cannot be reached', new Error('getaddrinfo ENOTFOUND slack.com')],
+  ])('is unknown, and so nothing goes there, while %s', async (_, error) => {
+    const { directory, channels } = workspace()
+    channels.set('C0OPS00001', error)
+
+    expect(await directory.channel('C0OPS00001')).toBe('unknown')
+  })
+
+  it('is remembered for a minute, and a look-up that failed not at all', async () => {
+    const { directory, channels, asked, pass } = workspace()
+    await directory.channel('C0OPS00001')
+    channels.set('C0OPS00001', { is_channel: true })
+    await directory.channel('C0OPS00001')
+    channels.set('C0OPS00001', { is_ext_shared: true })
+
+    pass(59_999)
+    const remembered = await directory.channel('C0OPS00001')
+    pass(1)
+    const asks = await directory.channel('C0OPS00001')
+
+    expect([remembered, asks]).toEqual(['usual', 'shared'])
+    expect(asked).toHaveLength(3)
+  })
+})
+
+describe('names', () => {
+  it('are those that Slack shows, of people and of groups', async () => {
+    const { directory, users, handles } = workspace()
+    users.set('U0BEN00001', { ...ben, name: 'blaurent', real_name: 'Ben Laurent', profile: { display_name: 'ben' } })
+    users.set('U0CHI00001', { id: 'U0CHI00001', real_name: 'Chiara Conti', profile: { display_name: '' } })
+    users.set('U0DOV00001', { id: 'U0DOV00001', name: 'dov' })
+    handles.list = [{ id: 'S0ONCALL01', handle: 'oncall', name: 'On call' }]
+
+    expect(await directory.names(['U0BEN00001', 'U0CHI00001', 'U0DOV00001', 'S0ONCALL01'])).toEqual(
+      new Map([
+        ['U0BEN00001', '@ben'],
+        ['U0CHI00001', '@Chiara Conti'],
+        ['U0DOV00001', '@dov'],
+        ['S0ONCALL01', '@oncall'],
+      ]),
+    )
+  })
+
+  it('that Slack does not tell are left out, and nothing fails', async () => {
+    const { directory, handles } = workspace()
+    handles.list = undefined
+
+    expect(await directory.names(['U0GONE0001', 'S0GONE0001'])).toEqual(new Map())
+  })
+
+  it('of groups are asked for once in ten minutes', async () => {
+    const { directory, handles, asked, pass } = workspace()
+    handles.list = [{ id: 'S0ONCALL01', handle: 'oncall' }]
+    await directory.names(['S0ONCALL01'])
+
+    pass(599_999)
+    await directory.names(['S0ONCALL01', 'S0LEADS001'])
+    pass(1)
+    await directory.names(['S0ONCALL01'])
+
+    expect(asked).toEqual(['usergroups', 'usergroups'])
+  })
+})
+
+describe('the members of user groups', () => {
+  it('are told for each group, and none of another group', async () => {
+    const { directory, groups } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001', 'U0CHI00001'])
+    groups.set('S0LEADS001', [])
+
+    expect(await directory.members(['S0ONCALL01', 'S0LEADS001'])).toEqual(
+      new Map([
+        ['S0ONCALL01', new Set(['U0BEN00001', 'U0CHI00001'])],
+        ['S0LEADS001', new Set()],
+      ]),
+    )
+  })
+
+  it('are unknown for the group that Slack does not tell of, and for no other', async () => {
+    const { directory, groups } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+
+    expect(await directory.members(['S0ONCALL01', 'S0GONE0001'])).toEqual(
+      new Map<string, unknown>([
+        ['S0ONCALL01', new Set(['U0BEN00001'])],
+        ['S0GONE0001', 'unknown'],
+      ]),
+    )
+  })
+
+  it('are remembered for 15 s and no longer, so that a person who was taken out loses the right soon', async () => {
+    const { directory, groups, asked, pass } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    await directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', [])
+
+    pass(14_999)
+    const remembered = await directory.members(['S0ONCALL01'])
+    pass(1)
+    const asks = await directory.members(['S0ONCALL01'])
+
+    expect([remembered, asks]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', new Set()]])])
+    expect(asked).toHaveLength(2)
+  })
+
+  it('are asked for again at a decision, whatever is known', async () => {
+    const { directory, groups, asked } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    await directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', [])
+
+    expect(await directory.members(['S0ONCALL01'], { fresh: true })).toEqual(new Map([['S0ONCALL01', new Set()]]))
+    expect(asked).toHaveLength(2)
+  })
+
+  it('are unknown at a decision where Slack does not tell, although they were known a moment ago', async () => {
+    const { directory, groups } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    await directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', undefined)
+
+    expect(await directory.members(['S0ONCALL01'], { fresh: true })).toEqual(new Map([['S0ONCALL01', 'unknown']]))
+  })
+
+  it('are those of seconds ago where Slack wants to be asked later, and unknown after 15 s', async () => {
+    const { directory, groups, pass } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    await directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', rateLimited)
+
+    pass(14_999)
+    const soon = await directory.members(['S0ONCALL01'], { fresh: true })
+    pass(1)
+    const late = await directory.members(['S0ONCALL01'], { fresh: true })
+
+    expect([soon, late]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', 'unknown']])])
+  })
+
+  it('are asked for again at once when Slack did not tell', async () => {
+    const { directory, groups } = workspace()
+    await directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+
+    expect(await directory.members(['S0ONCALL01'])).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
+  })
+
+  it('are those that somebody else was told meanwhile, where Slack wants to be asked later', async () => {
+    const { directory, groups } = workspace()
+    const refusal = Promise.withResolvers<string[]>()
+    groups.set('S0ONCALL01', refusal.promise)
+    const refused = directory.members(['S0ONCALL01'], { fresh: true })
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    await directory.members(['S0ONCALL01'], { fresh: true })
+
+    refusal.reject(rateLimited)
+
+    expect(await refused).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
+  })
+
+  it('are not asked for where no group is named', async () => {
+    const { directory, asked } = workspace()
+
+    expect(await directory.members([])).toEqual(new Map())
+    expect(asked).toEqual([])
+  })
+})
+
+describe('those who ask at once', () => {
+  it('share one look at the person, the group and the channel', async () => {
+    const { directory, users, groups, channels, asked } = workspace()
+    users.set('U0BEN00001', ben)
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    channels.set('C0OPS00001', { is_channel: true })
+    const ask = () =>
+      Promise.all([directory.person('U0BEN00001'), directory.members(['S0ONCALL01']), directory.channel('C0OPS00001')] as const)
+
+    const answers = await Promise.all(Array.from({ length: 24 }, ask))
+
+    for (const [person, members, channel] of answers) {
+      expect(person.standing).toBe('member')
+      expect(members).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
+      expect(channel).toBe('usual')
+    }
+    expect(asked).toEqual(['U0BEN00001', 'S0ONCALL01', 'C0OPS00001'])
+  })
+
+  it('share its failure, and whoever asks after them asks Slack', async () => {
+    const { directory, groups, asked } = workspace()
+
+    const failed = await Promise.all([directory.members(['S0ONCALL01']), directory.members(['S0ONCALL01'])])
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    const after = await directory.members(['S0ONCALL01'])
+
+    expect(failed).toEqual([new Map([['S0ONCALL01', 'unknown']]), new Map([['S0ONCALL01', 'unknown']])])
+    expect(after).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
+    expect(asked).toHaveLength(2)
+  })
+
+  it('do not decide by a look at a group that began before the decision', async () => {
+    const { directory, groups, asked } = workspace()
+    groups.set('S0ONCALL01', ['U0BEN00001'])
+    const looking = directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', [])
+
+    const decided = await directory.members(['S0ONCALL01'], { fresh: true })
+
+    expect([await looking, decided]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', new Set()]])])
+    expect(asked).toHaveLength(2)
+  })
+})
+
+describe('what is remembered', () => {
+  it('is as old as the question, not as its answer', async () => {
+    const { directory, groups, asked, pass } = workspace()
+    const slow = Promise.withResolvers<string[]>()
+    groups.set('S0ONCALL01', slow.promise)
+    const looking = directory.members(['S0ONCALL01'])
+    pass(5_000)
+    slow.resolve(['U0BEN00001'])
+    await looking
+    groups.set('S0ONCALL01', [])
+
+    pass(10_000)
+
+    expect(await directory.members(['S0ONCALL01'])).toEqual(new Map([['S0ONCALL01', new Set()]]))
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is the answer to the later question, also where the earlier one is answered after it', async () => {
+    const { directory, groups, asked, pass } = workspace()
+    const slow = Promise.withResolvers<string[]>()
+    groups.set('S0ONCALL01', slow.promise)
+    const looking = directory.members(['S0ONCALL01'])
+    groups.set('S0ONCALL01', [])
+    pass(1)
+    await directory.members(['S0ONCALL01'], { fresh: true })
+
+    slow.resolve(['U0BEN00001'])
+    await looking
+
+    expect(await directory.members(['S0ONCALL01'])).toEqual(new Map([['S0ONCALL01', new Set()]]))
+    expect(asked).toHaveLength(2)
+  })
+})

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { acknowledgementFor, followUpFor } from '../../../src/slack/receive/answer-unhandled.ts'
+import { writeMetadata } from '../../../src/slack/receive/payloads.ts'
+import type { UnhandledPayload } from '../../../src/slack/receive/read-payload.ts'
+
+const responseUrl = 'https://hooks.slack.com/actions/T0/1/x'
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+
+const unreadable = (kind: string): UnhandledPayload => ({ kind, why: 'unreadable', members: ['user'] })
+const unheard = (kind: string): UnhandledPayload => ({ kind, why: 'no-listener' })
+const unanswered = (kind: string): UnhandledPayload => ({ kind, why: 'listener-failed' })
+
+describe('the acknowledgement of what nobody took', () => {
+  it('keeps a form, with a sentence at its first field', () => {
+    const view = {
+      blocks: [
+        { type: 'section', block_id: 'a' },
+        { type: 'input', block_id: 'server' },
+        { type: 'input', block_id: 'reason' },
+      ],
+    }
+
+    expect(acknowledgementFor(unreadable('view_submission'), { view })).toMatchInlineSnapshot(`
+      {
+        "errors": {
+          "server": "Couldn't read this form. Nothing was changed. Try again; if that doesn't help, tell the people who run Lockkeeper.",
+        },
+        "response_action": "errors",
+      }
+    `)
+    expect(acknowledgementFor(unanswered('view_submission'), { view })).toMatchInlineSnapshot(`
+      {
+        "errors": {
+          "server": "Something went wrong with this form. The log says what. Tell the people who run Lockkeeper.",
+        },
+        "response_action": "errors",
+      }
+    `)
+  })
+
+  it.each<[string, unknown]>([
+    ['view', undefined],
+    ['view', { blocks: 'x' }],
+    ['input', { blocks: [null, 7, { type: 'actions', block_id: 'a' }] }],
+    ['input with an id', { blocks: [{ type: 'input' }, { type: 'input', block_id: '' }] }],
+  ])('puts the sentence on top of a form without a readable %s', (_, view) => {
+    expect(acknowledgementFor(unreadable('view_submission'), { view })).toMatchObject({
+      response_action: 'push',
+      view: { type: 'modal', close: { text: 'Back' }, blocks: [{ text: { text: expect.stringMatching(/^Couldn't read this form/) } }] },
+    })
+  })
+
+  it('answers a command in words, where only its author sees them', () => {
+    expect(acknowledgementFor(unreadable('command'), {})).toMatchInlineSnapshot(`
+      {
+        "response_type": "ephemeral",
+        "text": "Couldn't read this command. Nothing was changed. Try again; if that doesn't help, tell the people who run Lockkeeper.",
+      }
+    `)
+  })
+
+  it.each<[string, object]>([
+    ['block_suggestion', {}],
+    ['dialog_suggestion', { name: 'menu' }],
+    ['interactive_message', { name: 'menu' }],
+  ])('gives a picker an empty list: %s', (kind, body) => {
+    expect(acknowledgementFor(unreadable(kind), body)).toEqual({ options: [] })
+  })
+
+  it.each<[string, unknown]>([
+    ['block_actions', {}],
+    ['interactive_message', { actions: [{}] }],
+    ['shortcut', {}],
+    ['view_closed', {}],
+    ['function_executed', {}],
+    ['unknown', null],
+  ])('is empty for everything else: %s', (kind, body) => {
+    expect(acknowledgementFor(unheard(kind), body)).toBeUndefined()
+  })
+})
+
+describe('a person whose act nobody took', () => {
+  it.each<[string, UnhandledPayload, string]>([
+    ['could not be read', unreadable('block_actions'), "Couldn't read this click. Nothing was changed."],
+    ['failed', unanswered('block_actions'), 'Something went wrong with this click.'],
+    ['has no listener', unheard('message_action'), "Lockkeeper doesn't handle this. Nothing was changed."],
+  ])('is told where it %s', (_, unhandled, words) => {
+    const answer = followUpFor(unhandled, { response_url: responseUrl })
+
+    expect(answer?.responseUrl).toBe(responseUrl)
+    expect(answer?.words.text).toContain(words)
+  })
+
+  it('is told by the address that a modal carries along', () => {
+    const view = { private_metadata: writeMetadata({ origin, responseUrl }) }
+
+    expect(followUpFor(unreadable('block_actions'), { view })?.responseUrl).toBe(responseUrl)
+  })
+
+  it.each<[string, UnhandledPayload, unknown]>([
+    ['there is no address', unreadable('block_actions'), { response_url: null, view: { private_metadata: { toString: null } } }],
+    ['the acknowledgement says it', unreadable('command'), { response_url: responseUrl }],
+    ['they have only closed something', unheard('dialog_cancellation'), { response_url: responseUrl }],
+    ['it is nobody', unheard('unknown'), null],
+  ])('is not told where %s', (_, unhandled, body) => {
+    expect(followUpFor(unhandled, body)).toBeUndefined()
+  })
+})

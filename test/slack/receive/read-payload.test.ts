@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readPayload } from '../../../src/slack/receive/read-payload.ts'
+
+const user = { id: 'U0ADA00001' }
+
+describe('what came from Slack', () => {
+  it.each<[string, object]>([
+    ['command', { command: '/infra', user_id: user.id, channel_id: 'C0OPS00001' }],
+    ['block_actions', { type: 'block_actions', user, actions: [{ action_id: 'approve' }] }],
+    ['view_submission', { type: 'view_submission', user, view: { id: 'V1' } }],
+    ['block_suggestion', { type: 'block_suggestion', user, action_id: 'server' }],
+    ['app_home_opened', { type: 'event_callback', event: { type: 'app_home_opened', user: user.id } }],
+  ])('is read where something listens to it: %s', (kind, body) => {
+    expect(readPayload(body)).toMatchObject({ is: 'read', kind })
+  })
+
+  it.each<[string, object, string[]]>([
+    ['command', { command: '/infra' }, ['user_id', 'channel_id']],
+    ['block_actions', { type: 'block_actions', user: null, actions: [{ action_id: 7 }] }, ['user', 'actions.0.action_id']],
+    ['view_submission', { type: 'view_submission', user: { id: '' }, view: [] }, ['user.id', 'view']],
+    ['block_suggestion', { type: 'block_suggestion', user: {} }, ['action_id', 'user.id']],
+    ['app_home_opened', { type: 'event_callback', event: { type: 'app_home_opened' } }, ['event.user']],
+  ])('is told apart by what it misses: %s', (kind, body, members) => {
+    const reading = readPayload(body)
+
+    expect(reading).toMatchObject({ is: 'unhandled', unhandled: { kind, why: 'unreadable' } })
+    expect(reading.is === 'unhandled' && reading.unhandled.members?.toSorted()).toEqual(members.toSorted())
+  })
+
+  it.each<[string, unknown]>([
+    ['shortcut', { type: 'shortcut', user }],
+    ['message', { type: 'event_callback', event: { type: 'message', user: user.id } }],
+    ['event_callback', { type: 'event_callback', event: null }],
+    ['app_rate_limited', { type: 'app_rate_limited' }],
+    // Names of what every object has.
+    ['constructor', { type: 'constructor' }],
+    ['unknown', { type: '__proto__' }],
+    ['unknown', { type: 'xoxb-1-secret' }],
+    ['unknown', { type: 'x'.repeat(61) }],
+    ['unknown', {}],
+    ['unknown', null],
+    ['unknown', undefined],
+    ['unknown', 'shortcut'],
+    ['unknown', []],
+  ])('goes by its name where nothing listens to it: %s', (kind, body) => {
+    expect(readPayload(body)).toEqual({ is: 'unhandled', unhandled: { kind, why: 'no-listener' } })
+  })
+
+  it('is told without throwing, whatever it is', () => {
+    const type = fc.constantFrom('block_actions', 'view_submission', 'block_suggestion', 'event_callback', 'shortcut')
+    const body = fc.record(
+      { type, command: fc.jsonValue(), user: fc.jsonValue(), view: fc.jsonValue(), actions: fc.jsonValue(), event: fc.jsonValue() },
+      { requiredKeys: [] },
+    )
+    fc.assert(fc.property(fc.oneof(body, fc.jsonValue()), (any) => ['read', 'unhandled'].includes(readPayload(any).is)))
+  })
+})

@@ -1,0 +1,155 @@
+import { App, type Logger } from '@slack/bolt'
+import { describe, expect, it } from 'vitest'
+import type { UnhandledPayload } from '../../../src/slack/receive/read-payload.ts'
+import { type Screening, screen } from '../../../src/slack/receive/screen.ts'
+
+type Event = Parameters<App['processEvent']>[0]
+
+const responseUrl = 'https://hooks.slack.com/actions/T0/1/x'
+const user = { id: 'U0ADA00001', team_id: 'T0NIMBUS01' }
+const click = { type: 'block_actions', user, actions: [{ action_id: 'press', block_id: 'b', action_ts: '1' }], response_url: responseUrl }
+const submission = { type: 'view_submission', user, view: { id: 'V1', callback_id: 'c', blocks: [{ type: 'input', block_id: 'reason' }] } }
+const keptForm = { response_action: 'errors', errors: { reason: expect.stringMatching(/form/) } }
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, getLevel: () => 'info', setName() {} } as unknown as Logger
+
+/** A real Bolt app behind a screen and a receiver that has no transport, with everything that happened in its order. */
+async function setUp(listenTo: (app: App, happened: string[]) => void = () => {}) {
+  const happened: string[] = []
+  const acks: unknown[] = []
+  const unhandled: UnhandledPayload[] = []
+  let receive: (event: Event) => Promise<void> = async () => {}
+  const receiver = {
+    init: (app: App) => {
+      receive = (event) => app.processEvent(event)
+    },
+    start: async (...args: unknown[]) => `started ${args}`,
+    stop: async (...args: unknown[]) => `stopped ${args}`,
+  }
+  const screening: Screening = {
+    respond: async (url, { text }) => {
+      happened.push(`told ${url}: ${text.slice(0, 24)}`)
+      return { is: 'sent' }
+    },
+    onUnhandled: (one) => {
+      happened.push('noted')
+      unhandled.push(one)
+    },
+  }
+  const screened = screen(receiver, screening)
+  const authorize = async () => ({ botToken: 'xoxb-1', botId: 'B1', botUserId: 'U1' })
+  const app = new App({ receiver: screened, authorize, logger: quiet, convoStore: false, deferInitialization: true })
+  await app.init()
+  app.error(async () => void happened.push('failed'))
+  listenTo(app, happened)
+
+  async function deliver(body: unknown) {
+    await receive({
+      body: body as Event['body'],
+      ack: async (answer) => {
+        happened.push('acknowledged')
+        acks.push(answer)
+      },
+    })
+  }
+
+  return { app, screened, happened, acks, unhandled, deliver }
+}
+
+describe('a payload that nothing listens to', () => {
+  it.each<[string, unknown]>([
+    ['a shortcut', { type: 'shortcut', user }],
+    ['a closed view', { type: 'view_closed', user, view: { id: 'V1' } }],
+    ['a step of a workflow', { type: 'event_callback', event: { type: 'function_executed' } }],
+    ['null', null],
+    ['nothing', undefined],
+  ])('is acknowledged before anything else, and noted: %s', async (_, body) => {
+    const { happened, acks, deliver } = await setUp()
+
+    await deliver(body)
+
+    expect([happened, acks]).toEqual([['acknowledged', 'noted'], [undefined]])
+  })
+
+  it('never reaches Bolt, whose own reading of it could throw', async () => {
+    const { app, deliver, acks } = await setUp()
+    app.processEvent = () => Promise.reject(new TypeError('of Bolt'))
+
+    await deliver({ type: 'event_callback', event: { type: 'reaction_added', user: null, item: null } })
+
+    expect(acks).toEqual([undefined])
+  })
+})
+
+describe('a payload that cannot be read', () => {
+  it('is acknowledged, noted by what it misses, and its author is told', async () => {
+    const { happened, unhandled, deliver } = await setUp()
+
+    await deliver({ ...click, user: null })
+
+    expect(happened).toEqual(['acknowledged', 'noted', `told ${responseUrl}: Couldn't read this click`])
+    expect(unhandled).toEqual([{ kind: 'block_actions', why: 'unreadable', members: ['user'] }])
+  })
+
+  it('reaches no listener', async () => {
+    const { happened, acks, deliver } = await setUp((app, happened) => app.view(/^/, async () => void happened.push('taken')))
+
+    await deliver({ ...submission, user: {} })
+
+    expect([happened, acks]).toEqual([['acknowledged', 'noted'], [keptForm]])
+  })
+})
+
+describe('a payload that can be read', () => {
+  it('reaches its listener without what is null or not used, and is acknowledged by it alone', async () => {
+    const bodies: unknown[] = []
+    const { happened, unhandled, deliver } = await setUp((app) =>
+      app.action(/^/, async ({ body, ack }) => {
+        bodies.push(body)
+        await ack()
+      }),
+    )
+
+    await deliver({ ...click, channel: null, view: null, message: null, enterprise: 7, name: 'x', event: null })
+
+    expect([happened, unhandled]).toEqual([['acknowledged'], []])
+    expect(bodies).toEqual([{ ...click, trigger_id: '' }])
+  })
+
+  it('is acknowledged once its listener has failed without doing so, and a form stays', async () => {
+    const { happened, acks, unhandled, deliver } = await setUp((app) => app.view(/^/, () => Promise.reject(new Error('a defect'))))
+
+    await deliver(submission)
+
+    expect([happened, acks]).toEqual([['failed', 'acknowledged', 'noted'], [keptForm]])
+    expect(unhandled).toEqual([{ kind: 'view_submission', why: 'listener-failed' }])
+  })
+
+  it('is acknowledged where Bolt itself fails, and the failure is not hidden', async () => {
+    const { app, acks, deliver } = await setUp()
+    app.processEvent = () => Promise.reject(new TypeError('of Bolt'))
+
+    await expect(deliver(submission)).rejects.toThrow('of Bolt')
+
+    expect(acks).toEqual([keptForm])
+  })
+
+  it('is acknowledged once, also where its listener fails afterwards', async () => {
+    const { happened, deliver } = await setUp((app) =>
+      app.action(/^/, async ({ ack }) => {
+        await ack()
+        throw new Error('a defect')
+      }),
+    )
+
+    await deliver(click)
+
+    expect(happened).toEqual(['acknowledged', 'failed'])
+  })
+})
+
+it('starts and stops the receiver that it stands before', async () => {
+  const { app } = await setUp()
+
+  expect([await app.start(3000), await app.stop()]).toEqual(['started 3000', 'stopped '])
+})
