@@ -12,7 +12,10 @@ export class Refusal extends UserError {
   }
 }
 
-/** Says why the account API refused, and what to do next. `next` is there only if the same request can't succeed a second time. */
+/**
+ * Why the account API refused, and what to do next, in one or two sentences each. `next` is there only if the same request cannot succeed a
+ * second time.
+ */
 export interface RefusalWords {
   why: string
   next?: string
@@ -85,7 +88,10 @@ export function explainRefusal(error: ApiError): RefusalWords {
   return known ?? { why: statusSentence(error) }
 }
 
-/** Explains a refused write, for its record. `nothing` is a sentence that says that nothing was changed. The reason and the next step stay side by side. */
+/**
+ * Explains a refused write, for the request's record. `nothing` is a sentence that says that it had no effect. It goes where it does not
+ * separate the reason from the next step.
+ */
 export function refusedWrite(error: ApiError, nothing: string): RefusalWords {
   const { why, next } = explainRefusal(error)
   return next === undefined ? { why: `${why} ${nothing}` } : { why: `${nothing} ${why}`, next }

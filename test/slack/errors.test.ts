@@ -20,17 +20,17 @@ describe('a refusal of the account API', () => {
     `)
   })
 
-  test('has the same sentence however its code is written', () => {
+  test('has the same sentence in upper and lower case', () => {
     expect(apiErrorSentence(refused(422, ['server_network_incompatible']))).toBe(
       "This server's network configuration is outdated. Contact the provider's support.",
     )
   })
 
-  test.each(['constructor', 'toString', '__proto__', 'TEAPOT'])('says the code where nobody has documented it: %s', (code) => {
+  test.each(['constructor', 'toString', '__proto__', 'TEAPOT'])('shows the code if it is not documented: %s', (code) => {
     expect(apiErrorSentence(refused(422, [code]))).toBe(`The account API refused (422, ${code}).`)
   })
 
-  test('names the feature that the team lacks, by what was being done', () => {
+  test('names the missing feature by the operation', () => {
     const operations = ['elasticIps.move', 'elasticIps.list', 'baselines.list', 'apiKeys.create', 'constructor.list']
     const sentences = operations.map((operation) => apiErrorSentence(refused(403, ['FEATURE_NOT_ENABLED'], { operation })))
 
@@ -45,25 +45,25 @@ describe('a refusal of the account API', () => {
     `)
   })
 
-  test('repeats what the account API says of a feature that has no name here', () => {
+  test('quotes the account API if the missing feature is unknown', () => {
     const error = refused(403, ['FEATURE_NOT_ENABLED'], { operation: 'apiKeys.list', detail: 'key_management is off' })
 
     expect(apiErrorSentence(error)).toContain('It says: “key_management is off”.')
   })
 
-  test('is of the key where a 403 says nothing of a feature', () => {
+  test('blames the API key for a 403 that names no feature', () => {
     expect(apiErrorSentence(refused(403, []))).toMatch(/^The bot's API key may not do this \(403\)/)
     expect(apiErrorSentence(refused(403, ['IP_NOT_ALLOWED']))).toMatch(/^The bot's API key may not do this \(403\)/)
   })
 })
 
-describe('what to do next', () => {
+describe('the next step of a refusal', () => {
   test.each([
     refused(422, ['SERVER_NETWORK_INCOMPATIBLE']),
     refused(422, ['SITE_NOT_SUPPORTED']),
     refused(403, ['FEATURE_NOT_ENABLED']),
     refused(403, ['FEATURE_NOT_ENABLED'], { operation: 'apiKeys.create' }),
-  ])('is something else than to ask again, where that cannot succeed: $message', (error) => {
+  ])('is given if the same request cannot succeed a second time: $message', (error) => {
     expect(explainRefusal(error).next).toMatch(/provider's support/)
   })
 
@@ -75,11 +75,11 @@ describe('what to do next', () => {
     refused(401, []),
     refused(404, []),
     refused(409, []),
-  ])('is left open elsewhere: $message', (error) => {
+  ])('is not given if it may succeed: $message', (error) => {
     expect(explainRefusal(error).next).toBeUndefined()
   })
 
-  test('follows the reason, also of a write that changed nothing', () => {
+  test('directly follows the reason in the record of a refused write', () => {
     const parts = refusedWrite(refused(422, ['SERVER_NETWORK_INCOMPATIBLE']), 'Nothing was changed.')
 
     expect(`${parts.why} ${parts.next}`).toBe(

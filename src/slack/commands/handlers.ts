@@ -66,7 +66,7 @@ export interface Submission extends Delivery {
 export type SubmissionAnswer =
   /** It closes. `words` are shown only if the answer comes too late to close it. */
   | { is: 'accepted'; words: Mrkdwn }
-  /** It stays open with what was entered. `problem` is shown at the field, or on top of the form that `again` makes if the answer is late. */
+  /** It stays open with what was entered. `problem` is shown at the field or, if it is late, on top of the form that `again` makes. */
   | { is: 'refused'; blockId: string; problem: Mrkdwn; again: (problem: Mrkdwn) => ModalView }
 
 export interface OptionsQuery {

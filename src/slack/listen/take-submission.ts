@@ -29,7 +29,10 @@ interface TakeSubmissionParts {
   onUnhandled: (unhandled: UnhandledPayload) => void
 }
 
-/** Handles a submitted form. A result within 2 s goes out with the acknowledgement. A later one updates the form, which is an interim answer until then. */
+/**
+ * Handles a submitted form. A result within 2 s goes out with the acknowledgement. Otherwise an interim answer replaces the form, and the
+ * result replaces the interim answer.
+ */
 export function createTakeSubmission({ interactions, authorize, messenger, answerTo, explain, onUnhandled }: TakeSubmissionParts) {
   return async function takeSubmission(payload: z.infer<typeof SubmissionPayload>, ack: AckFn<ViewResponseAction>): Promise<void> {
     const { view } = payload

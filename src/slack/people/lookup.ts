@@ -17,7 +17,7 @@ export function createLookup<Found>(read: (id: string) => Promise<Found>, now: (
     return last && isYoung(last, maxAgeMs) ? last.found : undefined
   }
 
-  /** Returns the answer of a read that began within the last `maxAgeMs`, or of a new one. With 0 it always reads. Throws what `read` throws. */
+  /** Returns the answer of a read that began within the last `maxAgeMs`, or else of a new one (always with 0). Throws what `read` throws. */
   function find(id: string, maxAgeMs: number): Found | Promise<Found> {
     const current = underway.get(id)
     return known(id, maxAgeMs) ?? (current && isYoung(current, maxAgeMs) ? current.found : begin(id))

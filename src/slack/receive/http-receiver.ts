@@ -32,7 +32,7 @@ export function httpReceiver({ signingSecret, port, logger, onNull }: HttpSettin
     }
   }
 
-  /** Returns the status for a body that cannot be read or is `null`. Undefined for all that Bolt answers: it then uses the body read here. */
+  /** Returns the status for a body that is unreadable or `null`. Undefined for all that Bolt answers: it then uses the body read here. */
   async function statusWithoutBolt(request: IncomingMessage): Promise<number | undefined> {
     const buffered = await http.bufferIncomingMessage(request, bodyLimit).catch((error: unknown) => error)
     if (buffered instanceof Error) return http.isRawBodyError(buffered) ? buffered.statusCode : 400

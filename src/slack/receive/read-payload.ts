@@ -5,7 +5,10 @@ import { ClickPayload, CommandPayload, HomeOpenedPayload, OptionsPayload, Submis
 export interface UnhandledPayload {
   /** Slack's name for it: the `type` of an interaction or an event, or `command`. */
   kind: string
-  /** `no-listener`: nothing listens to this kind. `unreadable`: a required member is missing. `listener-failed`: its listener ended without an acknowledgement. */
+  /**
+   * `no-listener`: nothing listens to this kind. `unreadable`: a required member is missing. `listener-failed`: its listener ended without an
+   * acknowledgement.
+   */
   why: 'no-listener' | 'unreadable' | 'listener-failed'
   /** The members that are missing or of the wrong type. */
   members?: string[]

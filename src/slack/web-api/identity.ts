@@ -11,7 +11,7 @@ export interface Identity {
   workspaceUrl: string | undefined
 }
 
-/** Fetches the bot's own ids by its token (`auth.test`). Throws a StartError if Slack rejects the token, an AwayError if it can't answer now. */
+/** Fetches the bot's own ids (`auth.test`). Throws a StartError if Slack rejects the token, and an AwayError if it cannot answer now. */
 export async function fetchIdentity(client: WebClient, apiUrl: URL): Promise<Identity> {
   try {
     const answer = await client.auth.test()

@@ -10,7 +10,7 @@ export type SlackReading =
   | { is: 'rejects'; error: string }
   | { is: 'silent'; problem: string }
 
-/** Whether the bot is a member of a channel. `unreadable`: Slack did not say, and `why`. */
+/** Whether the bot is a member of a channel. `unreadable`: Slack did not say; `why` is its code or the problem. */
 export type ChannelMembership = { is: 'member' } | { is: 'absent' } | { is: 'archived' } | { is: 'unreadable'; why: string }
 
 export type GroupReading = { is: 'read'; members: number } | { is: 'unreadable'; why: string }
@@ -68,7 +68,7 @@ export function createSetupProbe({ client, apiUrl, fetch = globalThis.fetch }: S
     const response = await fetch(address, { method: 'POST', redirect: 'error', ...(signal ? { signal } : {}) })
     await response.text()
     const at = Date.parse(response.headers.get('date') ?? '')
-    // The header is cut to whole seconds, so add half a second.
+    // The header holds whole seconds only: on average Slack's time is half a second later.
     return Number.isNaN(at) ? undefined : Math.round((sentAt + Date.now()) / 2 - at - 500)
   }
 

@@ -16,8 +16,8 @@ function addresses(count: number): Listing {
   }
 }
 
-/** The pages that the buttons of a page lead to, by the buttons' ids. */
-function turns(message: ReturnType<typeof listingMessage>): Record<string, PageButtonValue> {
+/** Returns what the page buttons carry, by their action ids. */
+function pageButtonsOf(message: ReturnType<typeof listingMessage>): Record<string, PageButtonValue> {
   const buttons = message.blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []))
   return Object.fromEntries(
     buttons.map((one) => [one.action_id ?? '', PageButton.parse(JSON.parse('value' in one ? String(one.value) : ''))]),
@@ -29,7 +29,7 @@ function sectionsOf({ blocks }: ReturnType<typeof listingMessage>): string[] {
   return blocks.flatMap((block) => (block.type === 'section' ? (block.text?.text ?? []) : []))
 }
 
-/** The first character of each row on a page. */
+/** Returns the first character of each row on a page. */
 function rowsOn(message: ReturnType<typeof listingMessage>): string[] {
   return sectionsOf(message)
     .slice(1)
@@ -41,7 +41,7 @@ function squeezed(text: string): string {
   return text.replaceAll(/\s/g, '')
 }
 
-/** What is shown after this row, which is there whole, or cut where it is longer than any page. */
+/** Removes this row from the beginning of what is shown. The row is whole there, or cut if it is longer than a page. */
 function withoutRow(shown: string, row: string): string {
   const whole = squeezed(row)
   if (shown.startsWith(whole)) return shown.slice(whole.length)
@@ -53,7 +53,7 @@ function withoutRow(shown: string, row: string): string {
 }
 
 describe('a list', () => {
-  it('of one page is shown whole, without buttons', () => {
+  it('of one page has no buttons', () => {
     expect(listingMessage({ ...addresses(2), notes: [mrkdwn`One could not be read.`] }, at)).toMatchInlineSnapshot(`
       {
         "blocks": [
@@ -100,11 +100,11 @@ describe('a list', () => {
     `)
   })
 
-  it('of nothing says so', () => {
+  it('without rows says so', () => {
     expect(listingMessage(addresses(0), at).text).toBe('*0 Elastic IPs*\nThe account has no Elastic IPs.')
   })
 
-  it('of more is turned page by page, there and back, and each page asks for the same list', () => {
+  it('of several pages has buttons to the next and the previous page of the same list', () => {
     const pages = [0, 1, 2].map((page) => listingMessage(addresses(23), { ...at, page }))
 
     expect(pages.map(({ text }) => text)).toMatchInlineSnapshot(`
@@ -137,19 +137,19 @@ describe('a list', () => {
       203.0.113.23",
       ]
     `)
-    expect(pages.map(turns)).toEqual([
+    expect(pages.map(pageButtonsOf)).toEqual([
       { [pageActionIds.next]: { ...at, page: 1 } },
       { [pageActionIds.previous]: { ...at, page: 0 }, [pageActionIds.next]: { ...at, page: 2 } },
       { [pageActionIds.previous]: { ...at, page: 1 } },
     ])
   })
 
-  it('that has become shorter shows its last page', () => {
+  it('shows its last page if the page number is too high, because the list became shorter', () => {
     expect(listingMessage(addresses(12), { ...at, page: 7 }).text).toContain('(page 2 of 2)')
     expect(listingMessage(addresses(0), { ...at, page: 7 }).text).toContain('The account has no Elastic IPs.')
   })
 
-  it('has fewer rows on a page where they are long, and the same ones whichever page is asked for', () => {
+  it('has fewer rows on a page if they are long, and divides them in the same way for every page number', () => {
     const rows = [4_000, 4_000, 4_000, 100, 9_000, 100].map((length, index) => escapeMrkdwn(`${index}${'x'.repeat(length - 1)}`))
     const pages = [0, 1, 2, 3].map((page) => listingMessage({ ...addresses(0), rows }, { ...at, page }))
 
@@ -160,24 +160,24 @@ describe('a list', () => {
       ['4', '5'],
     ])
     expect(pages.map(({ text }) => /page \d+ of \d+/.exec(text)?.[0])).toEqual(['page 1 of 3', 'page 2 of 3', 'page 3 of 3', 'page 3 of 3'])
-    expect(pages.slice(0, 3).map(turns)).toEqual([
+    expect(pages.slice(0, 3).map(pageButtonsOf)).toEqual([
       { [pageActionIds.next]: { ...at, page: 1 } },
       { [pageActionIds.previous]: { ...at, page: 0 }, [pageActionIds.next]: { ...at, page: 2 } },
       { [pageActionIds.previous]: { ...at, page: 1 } },
     ])
   })
 
-  it('can be turned however long its rows are: one that has no room on a page of its own is cut visibly', () => {
+  it('cuts a row that is longer than a page, and keeps its page buttons', () => {
     const rows = Array.from({ length: 30 }, () => escapeMrkdwn('web '.repeat(10_000)))
 
     const page = listingMessage({ ...addresses(0), rows }, { ...at, page: 1 })
 
     expect(page.text).toContain('(page 2 of 30)')
     expect(page.blocks.at(-2)).toMatchObject({ type: 'section', text: { text: expect.stringMatching(/[web ]…$/) } })
-    expect(Object.keys(turns(page))).toEqual([pageActionIds.previous, pageActionIds.next])
+    expect(Object.keys(pageButtonsOf(page))).toEqual([pageActionIds.previous, pageActionIds.next])
   })
 
-  it('loses no row and doubles none, and keeps every page at 10,000 characters at most', () => {
+  it('shows every row exactly once, on pages of at most 10,000 characters', () => {
     const filler = fc.constantFrom('x', 'web-1 ', '&amp; ', '<@U0ADA00001> ', '\n', '🔑')
     const length = fc.oneof(fc.nat(40), fc.nat(600), fc.nat(12_000))
     const row = fc.tuple(filler, length).map(([unit, size]) => unit.repeat(Math.ceil(size / unit.length)))
@@ -200,7 +200,7 @@ describe('a list', () => {
           expect(charactersIn(message.blocks)).toBeLessThanOrEqual(10_000)
           expect(validateMessageBlocks(message.blocks).errors).toEqual([])
           expect(JSON.stringify(message.blocks)).not.toContain('not shown')
-          expect(Object.values(turns(message)).map((turn) => turn.page)).toEqual(
+          expect(Object.values(pageButtonsOf(message)).map((turn) => turn.page)).toEqual(
             [page - 1, page + 1].filter((other) => other >= 0 && other < pages),
           )
           shown.push(...sectionsOf(message).slice(1))
@@ -212,18 +212,18 @@ describe('a list', () => {
     )
   })
 
-  it('says why it cannot be turned when its words do not fit into a button', () => {
+  it('explains why it has no page buttons if its arguments do not fit into one', () => {
     const args = Array.from({ length: 300 }, () => 'in-stock')
 
     const page = listingMessage(addresses(23), { ...at, args })
 
-    expect(turns(page)).toEqual({})
+    expect(pageButtonsOf(page)).toEqual({})
     expect(page.blocks.at(-1)).toMatchObject({
       elements: [{ text: 'The other pages cannot be turned to, because so many words do not fit into a button. Use fewer.' }],
     })
   })
 
-  it('keeps every limit of Slack, whatever is in it', () => {
+  it('stays within every limit of Slack, whatever it is built from', () => {
     const words = hostileText.map(escapeMrkdwn)
     const listing = fc.record({
       title: words,

@@ -14,26 +14,26 @@ const server = (index: number) => ({
 })
 const servers = Array.from({ length: 250 }, (_, index) => server(index + 1))
 
-describe('what a picker offers', () => {
-  test('has every word somewhere: in what is shown, in the id, or in what else it is found by', () => {
+describe('the options of a picker', () => {
+  test('contain every typed word in their texts, their id or their other terms', () => {
     expect(offer(servers, 'STORE web-250', things).options.map(({ value }) => value)).toEqual(['sv_250'])
     expect(offer(servers, ' sv_7 ', things).options[0]?.value).toBe('sv_7')
     expect(offer(servers, '100.7 web-31', things).options).toHaveLength(1)
   })
 
-  test('is in the order in which people count', () => {
+  test('are sorted by the numbers in their texts', () => {
     const shuffled = [server(10), server(2), server(1)]
     expect(offer(shuffled, '', things).options.map(({ text }) => text.text)).toEqual(['web-1', 'web-2', 'web-10'])
   })
 
-  test('is never more than 100, and the last says how many more fit', () => {
+  test('are at most 100, of which the last says how many more fit', () => {
     const { options } = offer(servers, '', things)
     expect(options).toHaveLength(100)
     expect(options.at(-1)).toMatchObject({ value: notAChoice, text: { text: '151 more fit: type more to narrow it down' } })
     expect(offer(servers.slice(0, 100), '', things).options.every(({ value }) => isChoice(value))).toBe(true)
   })
 
-  test('is a sentence where nothing fits, and another where there is nothing', () => {
+  test('are a sentence if nothing fits, and another one if there are no candidates', () => {
     const [nothingFits] = offer(servers, 'db', things).options
     expect(nothingFits).toMatchObject({
       value: notAChoice,
@@ -43,14 +43,14 @@ describe('what a picker offers', () => {
     expect(offer([], 'db', things).options[0]?.text.text).toBe('There are no servers to choose from.')
   })
 
-  test('has no id that Slack would cut', () => {
+  test('leave out ids that are too long for Slack', () => {
     const long = { ...server(1), value: 'x'.repeat(80) }
     expect(offer([long, server(2)], '', things).options.map(({ value }) => value)).toEqual(['sv_2'])
     expect(preset(long)).toBeUndefined()
     expect(preset(server(2))).toMatchObject({ value: 'sv_2' })
   })
 
-  test('keeps every limit of Slack, whatever it is made of', () => {
+  test('stay within every limit of Slack, whatever they are built from', () => {
     const candidate = fc.record({
       value: fc.string({ minLength: 1, maxLength: 90 }),
       text: hostileText,
@@ -65,8 +65,8 @@ describe('what a picker offers', () => {
   })
 })
 
-describe('a sentence in place of options', () => {
-  test('is no choice, and continues in small print', () => {
+describe('a text in place of options', () => {
+  test('cannot be chosen, and continues in small print after its first sentence', () => {
     const { options } = noticeOptions('The account API has a problem of its own (503). Try again in a minute.')
     expect(options).toMatchObject([
       {
@@ -78,7 +78,7 @@ describe('a sentence in place of options', () => {
     expect(keepChoice(options[0])).toBeUndefined()
   })
 
-  test('can be one alone', () => {
+  test('has no small print if it is one sentence', () => {
     expect(noticeOptions('Nothing is there').options[0]).not.toHaveProperty('description')
   })
 })

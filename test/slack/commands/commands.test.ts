@@ -38,7 +38,7 @@ const commands = [
 
 const everything: Need[] = ['read', 'ip.move', 'vm.rename']
 
-/** A router over these commands, what it does in order, and a person's hands. */
+/** A router for these commands, what it did in order, what it showed, and functions to type and to click. */
 function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Need } = {}) {
   const done: unknown[] = []
   const shown: { how: 'ephemeral' | 'replace'; message: Message }[] = []
@@ -61,14 +61,14 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
     },
     may: async (_, needs) => needs.filter((need) => need !== refuse),
   })
-  /** As Slack's listener does it: a form that there is opens first, and then it is asked whether it may. */
+  /** Types a command, and opens its form as `serve` does: first the form, then the check of the rights. */
   const type = async (text: string, more: Partial<SlashCommand> = {}) => {
-    const asked: SlashCommand = { deliveryKey: 'd1', origin, answer, text, responseUrl: undefined, triggerId: 't1', ...more }
-    const handler = router.command.formFor(asked)
-    if (!handler) return router.command.run(asked)
-    const view = await handler.form(asked)
+    const typed: SlashCommand = { deliveryKey: 'd1', origin, answer, text, responseUrl: undefined, triggerId: 't1', ...more }
+    const handler = router.command.formFor(typed)
+    if (!handler) return router.command.run(typed)
+    const view = await handler.form(typed)
     done.push({ opened: view.title.text, metadata: readMetadata(view.private_metadata ?? '') })
-    await handler.allow(asked)
+    await handler.allow(typed)
   }
   const click = (actionId: keyof typeof router.clicks, value: unknown) => {
     const clicked: Click = {
@@ -95,7 +95,7 @@ describe('a command', () => {
     ['IP Move eip_1GijF7NsZe3bN Web-2', 'ip move', ['eip_1GijF7NsZe3bN', 'Web-2']],
     ['ip move "my ip" web-2', 'ip move', ['my ip', 'web-2']],
     ['moves ip move', 'moves', ['ip', 'move']],
-  ])('is found in any case, its arguments as they were typed: %s', async (text, words, args) => {
+  ])('is found in upper and lower case, and its arguments stay as typed: %s', async (text, words, args) => {
     const { type, done } = setUp()
 
     await type(text)
@@ -103,7 +103,7 @@ describe('a command', () => {
     expect(done).toContainEqual({ ran: words, args })
   })
 
-  it('is the longest that fits', () => {
+  it('is the longest one that fits', () => {
     const nested = [command('ip'), command('ip move'), command('ip move back')]
 
     expect(findCommand(nested, ['ip', 'move', 'back', 'eip_1GijF7NsZe3bN'])).toMatchObject({
@@ -118,7 +118,7 @@ describe('a command', () => {
     expect(findCommand(nested, ['moves'])).toBeUndefined()
   })
 
-  it('does nothing before the gate, and nothing at all where it is refused', async () => {
+  it('runs after the gate, and not at all if the gate refuses', async () => {
     const allowed = setUp()
     await allowed.type('ip move eip_1GijF7NsZe3bN web-2')
     const refused = setUp({ refuse: 'ip.move' })
@@ -129,7 +129,7 @@ describe('a command', () => {
     expect(refused.done).toEqual([{ gate: 'ip.move' }])
   })
 
-  it('says its words to the asker alone, with the words of others as text', async () => {
+  it('answers in an ephemeral message, with text from outside escaped', async () => {
     const { type, shown } = setUp({ routed: [command('moves', { run: ({ say }) => say(mrkdwn`No moves of ${'<!channel>'}.`) })] })
 
     await type('moves')
@@ -142,7 +142,7 @@ describe('a command with a form', () => {
   const form = (metadata: string) => modal({ title: 'Move an Elastic IP', blocks: [], metadata })
   const routed = [command('ip move', { need: 'ip.move', form })]
 
-  it('opens it first when nothing follows, because a trigger lives 3 s, and asks the gate then', async () => {
+  it('opens the form before the gate if it has no arguments, because a trigger expires after 3 s', async () => {
     const { type, done } = setUp({ routed })
 
     await type('ip move', { responseUrl: 'https://hooks.slack.example/commands/1' })
@@ -153,7 +153,7 @@ describe('a command with a form', () => {
     ])
   })
 
-  it('is made ready for once it is open and may be used, and not before', async () => {
+  it('prepares the data of the form only after the gate', async () => {
     const prepared = (refuse?: Need) => {
       const order: string[] = []
       const prepare = () => void order.push('prepared')
@@ -169,7 +169,7 @@ describe('a command with a form', () => {
     expect([allowed.order, refused.order]).toEqual([['prepared'], []])
   })
 
-  it('needs none when arguments follow', async () => {
+  it('runs without the form if it has arguments', async () => {
     const { type, done } = setUp({ routed })
 
     await type('ip move eip_1GijF7NsZe3bN web-2')
@@ -182,7 +182,7 @@ describe('a list', () => {
   const rows = Array.from({ length: 12 }, (_, index) => mrkdwn`vm.${index + 1}`)
   const plans = command('plans', { run: ({ list }) => list({ title: mrkdwn`12 plans`, rows, empty: mrkdwn`None.` }) })
 
-  it('is whispered a page at a time, and another page takes the place of the one that was clicked', async () => {
+  it('is shown as an ephemeral message, and another page replaces the page that was clicked', async () => {
     const { type, click, shown, done } = setUp({ routed: [plans] })
 
     await type('plans fra')
@@ -195,7 +195,7 @@ describe('a list', () => {
     expect(done).toEqual([{ gate: 'read' }, { ran: 'plans', args: ['fra'] }, { gate: 'read' }, { ran: 'plans', args: ['fra'] }])
   })
 
-  it('is not turned for whom it is not open to any more', async () => {
+  it('shows no other page to a person who has lost the right', async () => {
     const { click, done } = setUp({ routed: [plans], refuse: 'read' })
 
     await expect(click(pageActionIds.next, { command: 'plans', args: [], page: 1 })).rejects.toThrow('Guests may not do this.')
@@ -204,9 +204,9 @@ describe('a list', () => {
   })
 
   it.each([
-    ['of a command that there is no more', { command: 'sites', args: [], page: 0 }],
-    ['whose button carries nothing that can be read', null],
-  ])('%s says so', async (_, value) => {
+    ['of a command that no longer exists', { command: 'sites', args: [], page: 0 }],
+    ['with an unreadable button', null],
+  ])('%s says that it is out of date', async (_, value) => {
     const { click, shown } = setUp()
 
     await click(pageActionIds.previous, value)
@@ -217,10 +217,10 @@ describe('a list', () => {
   })
 })
 
-describe('what is not a command', () => {
-  const answerTo = (...words: string[]) => unknownCommand(commands, words, '/infra').text
+describe('an unknown command', () => {
+  const answerFor = (...words: string[]) => unknownCommand(commands, words, '/infra').text
 
-  it('is answered with what was probably meant, to the asker alone', async () => {
+  it('is answered in an ephemeral message with the command that was probably meant', async () => {
     const { type, shown, done } = setUp()
 
     await type('ip mvoe eip_1GijF7NsZe3bN web-2')
@@ -254,34 +254,34 @@ describe('what is not a command', () => {
     [['move', 'eip_1GijF7NsZe3bN', 'web-2'], '`/infra ip move` or `/infra moves`'],
     [['ip', 'delete'], '`/infra ip move` or `/infra ip list`'],
     [['vm', 'reboot'], '`/infra vm rename`'],
-  ])('suggests for %j', (words, suggestion) => {
-    expect(answerTo(...words)).toContain(` Did you mean ${suggestion}? `)
+  ])('gets a suggestion: %j', (words, suggestion) => {
+    expect(answerFor(...words)).toContain(` Did you mean ${suggestion}? `)
   })
 
   it.each([[['weather']], [['hello', 'there']], [['x']], [['delete', 'everything']], [['']], [['👩‍👩‍👧']]])(
-    'suggests nothing that is far from %j',
+    'gets no suggestion if no command is similar: %j',
     (words) => {
-      expect(answerTo(...words)).not.toContain('Did you mean')
-      expect(answerTo(...words)).toMatch(/^I do not know `\/infra.*`\. `\/infra help` shows everything that can be asked\.$/)
+      expect(answerFor(...words)).not.toContain('Did you mean')
+      expect(answerFor(...words)).toMatch(/^I do not know `\/infra.*`\. `\/infra help` shows everything that can be asked\.$/)
     },
   )
 
-  it('is told what may follow when it is half of a command', () => {
-    expect(answerTo('IP')).toMatchInlineSnapshot(`
+  it('gets a list of the possible next words if it is the beginning of commands', () => {
+    expect(answerFor('IP')).toMatchInlineSnapshot(`
       "\`/infra ip\` needs one more word:
       \`/infra ip move\`: Moves an Elastic IP to another server, or opens a form.
       \`/infra ip list\`: Shows Elastic IPs. Words filter."
     `)
   })
 
-  it('is quoted as text, on one line and not at full length', () => {
-    expect(answerTo('<!channel>`', 'a\nb')).toMatchInlineSnapshot(
+  it('is quoted escaped, on one line and cut', () => {
+    expect(answerFor('<!channel>`', 'a\nb')).toMatchInlineSnapshot(
       `"I do not know \`/infra &lt;!channel&gt;’ a b\`. \`/infra help\` shows everything that can be asked."`,
     )
-    expect(answerTo('x'.repeat(10_000)).length).toBeLessThan(250)
+    expect(answerFor('x'.repeat(10_000)).length).toBeLessThan(250)
   })
 
-  it('is answered with the name that was used', () => {
+  it('is answered with the slash command that was typed', () => {
     expect(unknownCommand(commands, ['plan'], '/nimbus').text).toBe(
       'I do not know `/nimbus plan`. Did you mean `/nimbus plans`? `/nimbus help` shows everything that can be asked.',
     )
@@ -298,7 +298,7 @@ describe('help', () => {
     expect(done).toEqual([])
   })
 
-  it('shows what can be asked, with examples', () => {
+  it('lists the commands with examples', () => {
     expect(helpMessage(commands, '/infra', everything).text).toMatchInlineSnapshot(`
       "*What you can ask me*
 
@@ -321,7 +321,7 @@ describe('help', () => {
     `)
   })
 
-  it('says what is not open to the asker, with the name that was used', () => {
+  it('lists the commands that the person may not use apart, with the slash command that was typed', () => {
     expect(helpMessage(commands, '/nimbus', ['read']).text).toMatchInlineSnapshot(`
       "*What you can ask me*
 
@@ -340,7 +340,7 @@ describe('help', () => {
     `)
   })
 
-  it('says how much of it does not fit into a message', () => {
+  it('says how many parts do not fit into a message', () => {
     const many = commands.flatMap((command) => Array.from({ length: 30 }, () => command))
 
     const { blocks } = helpMessage(many, '/infra', everything)
@@ -350,7 +350,7 @@ describe('help', () => {
     expect(JSON.stringify(blocks.at(-1))).toMatch(/\d more parts do not fit in here and are not shown/)
   })
 
-  it('says so when nothing is open to the asker', async () => {
+  it('says so if the person may use no command', async () => {
     expect(helpMessage(commands, '/infra', []).text).toMatchInlineSnapshot(`
       "*What you can ask me*
 
@@ -362,7 +362,7 @@ describe('help', () => {
     `)
   })
 
-  it('is for this person: the router asks what they may', async () => {
+  it('depends on the rights of the person', async () => {
     const { type, shown } = setUp({ refuse: 'ip.move' })
 
     await type('help')

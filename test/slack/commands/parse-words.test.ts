@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseWords } from '../../../src/slack/commands/parse-words.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
-describe('what was typed after a command', () => {
+describe('the text after a command', () => {
   it.each([
     ['', []],
     [' \t\n ', []],
@@ -15,7 +15,7 @@ describe('what was typed after a command', () => {
     ['vm rename web-1 ""', ['vm', 'rename', 'web-1', '']],
     ["vm rename web-1 ada's-box", ['vm', 'rename', 'web-1', "ada's-box"]],
     ['keys create "half a name', ['keys', 'create', '"half', 'a', 'name']],
-  ])('becomes words: %j', (text, words) => {
+  ])('is split into words: %j', (text, words) => {
     expect(parseWords(text)).toEqual(words)
   })
 
@@ -25,7 +25,7 @@ describe('what was typed after a command', () => {
     ['keys revoke <mailto:ada@example.com|ada@example.com>', ['keys', 'revoke', 'ada@example.com']],
     ['plans <https://example.com/plans>', ['plans', 'example.com/plans']],
     ['vm rename web-1 "<http://web-2.example.com|web-2.example.com> old"', ['vm', 'rename', 'web-1', 'web-2.example.com old']],
-  ])('is what was typed, not the link that Slack made of it: %j', (text, words) => {
+  ])('becomes what was typed if Slack turned it into a link: %j', (text, words) => {
     expect(parseWords(text)).toEqual(words)
   })
 
@@ -33,15 +33,15 @@ describe('what was typed after a command', () => {
     ['R&amp;D', ['R&D']],
     ['&lt;http://web-2.example.com|web-3&gt;', ['<http://web-2.example.com|web-3>']],
     ['&amp;lt;b&amp;gt;', ['&lt;b&gt;']],
-  ])('is unescaped once, so that no link is made of it: %j', (text, words) => {
+  ])('is unescaped only once and after the links, so that typed markup stays text: %j', (text, words) => {
     expect(parseWords(text)).toEqual(words)
   })
 
-  it('keeps the ids of people and channels for whoever asks for them', () => {
+  it('keeps mentions of people and channels as Slack sends them', () => {
     expect(parseWords('audit <@U0ADA00001|ada> <#C0OPS00001|ops>')).toEqual(['audit', '<@U0ADA00001|ada>', '<#C0OPS00001|ops>'])
   })
 
-  it('comes back as it was quoted, whatever it is', () => {
+  it('keeps every quoted name unchanged', () => {
     const name = fc.string({ unit: 'grapheme' }).filter((text) => !/["“”]/.test(text))
     const asSlackSends = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
     fc.assert(
@@ -51,7 +51,7 @@ describe('what was typed after a command', () => {
     )
   })
 
-  it('is read at once, however hostile', () => {
+  it('is parsed in less than a second, however hostile', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(parseWords(text).every((word) => typeof word === 'string')).toBe(true)

@@ -11,35 +11,35 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00
 const onHome = { ...origin, channelId: '' }
 const responseUrl = 'https://hooks.slack.com/actions/T0/1/x'
 
-/** Slack's four ways to tell somebody something, of which those that are named do not work; and what was told by which. */
+/** The four ways to answer a person. Those in `broken` fail. `sent` records what was sent in which way. */
 function setUp({ broken = [] as ('respond' | 'ephemeral' | 'modal' | 'direct')[] } = {}) {
-  const told: unknown[] = []
+  const sent: unknown[] = []
   const errors: unknown[] = []
   let modals = 0
   const answerTo = createAnswering({
     messenger: {
       postEphemeral: async (where, message) => {
-        told.push({ by: 'ephemeral', where: [where.channelId, where.userId], text: message.text })
+        sent.push({ by: 'ephemeral', where: [where.channelId, where.userId], text: message.text })
         return broken.includes('ephemeral') ? refused : { is: 'sent' }
       },
       openView: async (triggerId, view: ModalView) => {
-        told.push({ by: 'modal', triggerId, title: view.title.text, submit: view.submit, blocks: view.blocks })
+        sent.push({ by: 'modal', triggerId, title: view.title.text, submit: view.submit, blocks: view.blocks })
         modals += 1
         // A trigger opens one modal.
         return broken.includes('modal') || modals > 1 ? { is: 'refused', error: 'expired_trigger_id' } : { is: 'opened', viewId: 'V1' }
       },
       post: async ({ channelId }, message) => {
-        told.push({ by: 'direct', to: channelId, text: message.text })
+        sent.push({ by: 'direct', to: channelId, text: message.text })
         return broken.includes('direct') ? refused : { is: 'sent', ts: '1.2', channelId: 'D0BEN00001' }
       },
     },
     respond: async (url, message, options) => {
-      told.push({ by: 'respond', url, text: message.text, ...options })
+      sent.push({ by: 'respond', url, text: message.text, ...options })
       return broken.includes('respond') ? refused : { is: 'sent' }
     },
     onError: (error, context) => void errors.push([error, context]),
   })
-  return { answerTo, told, errors }
+  return { answerTo, sent, errors }
 }
 
 const text = answer.text
@@ -49,35 +49,35 @@ const direct = { by: 'direct', to: 'U0BEN00001', text }
 
 describe('an answer in a channel', () => {
   it.each([
-    ['where they clicked', [], [respond]],
-    ['in the channel for them alone, where the response address is used up', ['respond'], [respond, ephemeral]],
-    ['directly, where neither works', ['respond', 'ephemeral'], [respond, ephemeral, direct]],
-  ] as const)('comes %s', async (_, broken, expected) => {
-    const { answerTo, told, errors } = setUp({ broken: [...broken] })
+    ['through the response URL', [], [respond]],
+    ['as an ephemeral message if the response URL is used up', ['respond'], [respond, ephemeral]],
+    ['as a direct message if both fail', ['respond', 'ephemeral'], [respond, ephemeral, direct]],
+  ] as const)('is sent %s', async (_, broken, expected) => {
+    const { answerTo, sent, errors } = setUp({ broken: [...broken] })
 
     await answerTo({ origin, responseUrl, triggerId: 't1' }).ephemeral(answer)
 
-    expect(told).toEqual(expected)
+    expect(sent).toEqual(expected)
     expect(errors).toEqual([])
   })
 
-  it('comes in the channel where there is no response address, and opens no modal there', async () => {
-    const { answerTo, told } = setUp({ broken: ['ephemeral'] })
+  it('is sent as an ephemeral message if there is no response URL, and never opens a modal', async () => {
+    const { answerTo, sent } = setUp({ broken: ['ephemeral'] })
 
     await answerTo({ origin, responseUrl: undefined, triggerId: 't1' }).ephemeral(answer)
 
-    expect(told).toEqual([ephemeral, direct])
+    expect(sent).toEqual([ephemeral, direct])
   })
 
-  it('takes the place of what was clicked where it is to', async () => {
-    const { answerTo, told } = setUp()
+  it('can replace the message that was clicked', async () => {
+    const { answerTo, sent } = setUp()
 
     await answerTo({ origin, responseUrl }).replace(answer)
 
-    expect(told).toEqual([{ ...respond, replaceOriginal: true }])
+    expect(sent).toEqual([{ ...respond, replaceOriginal: true }])
   })
 
-  it('that nobody takes is no error of whoever clicked, and is told to the people who run the bot', async () => {
+  it('is reported as an error, and does not throw, if every way fails', async () => {
     const { answerTo, errors } = setUp({ broken: ['respond', 'ephemeral', 'direct'] })
 
     await answerTo({ origin, responseUrl }).ephemeral(answer)
@@ -97,39 +97,39 @@ describe('an answer on the Home tab, which has no channel', () => {
     blocks: answer.blocks,
   }
 
-  it('comes in a modal', async () => {
-    const { answerTo, told } = setUp()
+  it('is shown in a modal', async () => {
+    const { answerTo, sent } = setUp()
 
     await answerTo({ origin: onHome, responseUrl: undefined, triggerId: 't1' }).ephemeral(answer)
 
-    expect(told).toEqual([modal])
+    expect(sent).toEqual([modal])
   })
 
   it.each([
     ['the trigger has expired', 't1', ['modal'], [modal, direct]],
     ['there is no trigger', '', [], [direct]],
-  ] as const)('comes in a direct message where %s', async (_, triggerId, broken, expected) => {
-    const { answerTo, told, errors } = setUp({ broken: [...broken] })
+  ] as const)('is sent as a direct message if %s', async (_, triggerId, broken, expected) => {
+    const { answerTo, sent, errors } = setUp({ broken: [...broken] })
 
     await answerTo({ origin: onHome, responseUrl: undefined, triggerId }).ephemeral(answer)
 
-    expect(told).toEqual(expected)
+    expect(sent).toEqual(expected)
     expect(errors).toEqual([])
   })
 
-  it('comes in a direct message where a modal has said already that it takes a while', async () => {
-    const { answerTo, told } = setUp()
-    const { ephemeral: say } = answerTo({ origin: onHome, responseUrl: undefined, triggerId: 't1' })
-    await say(answer)
+  it('is sent as a direct message if a modal already shows an interim answer', async () => {
+    const { answerTo, sent } = setUp()
+    const { ephemeral: show } = answerTo({ origin: onHome, responseUrl: undefined, triggerId: 't1' })
+    await show(answer)
 
-    await say(answer)
+    await show(answer)
 
-    expect(told).toEqual([modal, modal, direct])
+    expect(sent).toEqual([modal, modal, direct])
   })
 })
 
-describe('whether somebody was answered', () => {
-  it('is known from the moment when the answer is on its way', async () => {
+describe('an answer that is still being sent', () => {
+  it('counts as given', async () => {
     const { answerTo } = setUp()
     const tracked = answerTo({ origin, responseUrl })
     const before = tracked.given()

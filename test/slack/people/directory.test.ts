@@ -2,13 +2,16 @@ import { WebAPIPlatformError, WebAPIRateLimitedError, type WebClient } from '@sl
 import { describe, expect, it } from 'vitest'
 import { createDirectory } from '../../../src/slack/people/directory.ts'
 
-/** Slack as far as the directory asks it, and a clock that stands until it is moved. `undefined` is a look-up that fails, an error one that is refused. */
+/**
+ * The part of Slack that the directory reads, and a clock that only `pass` moves. A read of `undefined` fails with an unknown outcome; a read
+ * of an error throws it.
+ */
 function workspace() {
   const users = new Map<string, object | undefined>()
   const groups = new Map<string, string[] | Error | Promise<string[]> | undefined>()
   const channels = new Map<string, object | Error | undefined>()
   const handles: { list: object[] | undefined } = { list: [] }
-  const asked: string[] = []
+  const calls: string[] = []
   const failure = () => new WebAPIPlatformError({ ok: false, error: 'fatal_error' })
   const answer = <T>(found: T | Error | undefined): T => {
     if (found instanceof Error) throw found
@@ -18,7 +21,7 @@ function workspace() {
   const client = {
     users: {
       info: async ({ user }: { user: string }) => {
-        asked.push(user)
+        calls.push(user)
         if (!users.get(user)) throw failure()
         return { ok: true, user: users.get(user) }
       },
@@ -26,18 +29,18 @@ function workspace() {
     usergroups: {
       users: {
         list: async ({ usergroup }: { usergroup: string }) => {
-          asked.push(usergroup)
+          calls.push(usergroup)
           return { ok: true, users: answer(await groups.get(usergroup)) }
         },
       },
       list: async () => {
-        asked.push('usergroups')
+        calls.push('usergroups')
         return { ok: true, usergroups: answer(handles.list) }
       },
     },
     conversations: {
       info: async ({ channel }: { channel: string }) => {
-        asked.push(channel)
+        calls.push(channel)
         return { ok: true, channel: answer(channels.get(channel)) }
       },
     },
@@ -48,7 +51,7 @@ function workspace() {
     groups,
     channels,
     handles,
-    asked,
+    calls,
     directory: createDirectory({ client, now: () => time }),
     pass: (ms: number) => {
       time += ms
@@ -68,10 +71,10 @@ describe('a person', () => {
     ['a guest of several channels', { is_restricted: true }, 'guest'],
     ['a guest of one channel', { is_restricted: true, is_ultra_restricted: true }, 'guest'],
     ['a bot', { is_bot: true }, 'bot'],
-    ['somebody of another workspace', { is_stranger: true }, 'stranger'],
+    ['a person of another workspace', { is_stranger: true }, 'stranger'],
     ['a deactivated account', { deleted: true }, 'deleted'],
     ['a deactivated guest', { deleted: true, is_restricted: true }, 'deleted'],
-  ])('is by Slack’s own word %s', async (_, flags, standing) => {
+  ])('is what Slack says: %s', async (_, flags, standing) => {
     const { directory, users } = workspace()
     users.set('U0BEN00001', { ...ben, ...flags })
 
@@ -81,7 +84,7 @@ describe('a person', () => {
   it.each([
     ['does not answer', undefined],
     ['answers with something else', { name: 'ben' }],
-  ])('is unknown while Slack %s, and is asked for again at once', async (_, answer) => {
+  ])('is unknown while Slack %s, and is read again at the next call', async (_, answer) => {
     const { directory, users } = workspace()
     users.set('U0BEN00001', answer)
 
@@ -93,22 +96,22 @@ describe('a person', () => {
     expect(after.standing).toBe('member')
   })
 
-  it('is remembered for a minute and no longer', async () => {
-    const { directory, users, asked, pass } = workspace()
+  it('is cached for a minute and no longer', async () => {
+    const { directory, users, calls, pass } = workspace()
     users.set('U0BEN00001', ben)
     await directory.person('U0BEN00001')
     users.set('U0BEN00001', { ...ben, deleted: true })
 
     pass(59_999)
-    const remembered = await directory.person('U0BEN00001')
+    const cached = await directory.person('U0BEN00001')
     pass(1)
-    const asks = await directory.person('U0BEN00001')
+    const readAgain = await directory.person('U0BEN00001')
 
-    expect([remembered.standing, asks.standing]).toEqual(['member', 'deleted'])
-    expect(asked).toHaveLength(2)
+    expect([cached.standing, readAgain.standing]).toEqual(['member', 'deleted'])
+    expect(calls).toHaveLength(2)
   })
 
-  it('is not remembered past a minute because Slack is away then', async () => {
+  it('is not cached for longer than a minute even if Slack is away', async () => {
     const { directory, users, pass } = workspace()
     users.set('U0BEN00001', ben)
     await directory.person('U0BEN00001')
@@ -120,23 +123,23 @@ describe('a person', () => {
   })
 })
 
-describe('a person, before anything is asked for or decided', () => {
-  it('is asked for again where what is known is older than 10 s', async () => {
-    const { directory, users, asked, pass } = workspace()
+describe('a person who requests or decides', () => {
+  it('is read again if the cache is older than 10 s', async () => {
+    const { directory, users, calls, pass } = workspace()
     users.set('U0BEN00001', ben)
     await directory.person('U0BEN00001')
     users.set('U0BEN00001', { ...ben, deleted: true })
 
     pass(9_999)
-    const known = await directory.person('U0BEN00001', { fresh: true })
+    const cached = await directory.person('U0BEN00001', { fresh: true })
     pass(1)
     const fresh = await directory.person('U0BEN00001', { fresh: true })
 
-    expect([known.standing, fresh.standing]).toEqual(['member', 'deleted'])
-    expect(asked).toHaveLength(2)
+    expect([cached.standing, fresh.standing]).toEqual(['member', 'deleted'])
+    expect(calls).toHaveLength(2)
   })
 
-  it('is unknown where Slack does not answer then, although they were known', async () => {
+  it('is unknown if Slack does not answer, even if the cache knows them', async () => {
     const { directory, users, pass } = workspace()
     users.set('U0BEN00001', ben)
     await directory.person('U0BEN00001')
@@ -147,7 +150,7 @@ describe('a person, before anything is asked for or decided', () => {
     expect((await directory.person('U0BEN00001', { fresh: true })).standing).toBe('unknown')
   })
 
-  it('is known to everybody else as well once asked for again', async () => {
+  it('updates the cache for all other callers when read again', async () => {
     const { directory, users, pass } = workspace()
     users.set('U0BEN00001', ben)
     await directory.person('U0BEN00001')
@@ -177,11 +180,11 @@ describe('a channel', () => {
     expect(await directory.channel('C0OPS00001')).toBe(standing)
   })
 
-  it('that is a direct message is known by its id, without a look-up', async () => {
-    const { directory, asked } = workspace()
+  it('that is a direct message is recognized by its id, without a call', async () => {
+    const { directory, calls } = workspace()
 
     expect(await directory.channel('D0ADA00001')).toBe('direct')
-    expect(asked).toEqual([])
+    expect(calls).toEqual([])
   })
 
   it.each([
@@ -189,7 +192,7 @@ describe('a channel', () => {
     ['channel_not_found', 'unreadable'],
     ['fatal_error', 'unknown'],
     ['internal_error', 'unknown'],
-  ])('is after the answer %s %s', async (error, standing) => {
+  ])('whose read Slack answers with %s is %s', async (error, standing) => {
     const { directory, channels } = workspace()
     channels.set('C0OPS00001', refused(error))
 
@@ -197,34 +200,34 @@ describe('a channel', () => {
   })
 
   it.each([
-    ['Slack wants to be asked later', rateLimited],
+    ['Slack limits the calls', rateLimited],
     ['Slack cannot be reached', new Error('getaddrinfo ENOTFOUND slack.com')],
-  ])('is unknown, and so nothing goes there, while %s', async (_, error) => {
+  ])('is unknown while %s', async (_, error) => {
     const { directory, channels } = workspace()
     channels.set('C0OPS00001', error)
 
     expect(await directory.channel('C0OPS00001')).toBe('unknown')
   })
 
-  it('is remembered for a minute, and a look-up that failed not at all', async () => {
-    const { directory, channels, asked, pass } = workspace()
+  it('is cached for a minute, and a read that failed is not cached', async () => {
+    const { directory, channels, calls, pass } = workspace()
     await directory.channel('C0OPS00001')
     channels.set('C0OPS00001', { is_channel: true })
     await directory.channel('C0OPS00001')
     channels.set('C0OPS00001', { is_ext_shared: true })
 
     pass(59_999)
-    const remembered = await directory.channel('C0OPS00001')
+    const cached = await directory.channel('C0OPS00001')
     pass(1)
-    const asks = await directory.channel('C0OPS00001')
+    const readAgain = await directory.channel('C0OPS00001')
 
-    expect([remembered, asks]).toEqual(['usual', 'shared'])
-    expect(asked).toHaveLength(3)
+    expect([cached, readAgain]).toEqual(['usual', 'shared'])
+    expect(calls).toHaveLength(3)
   })
 })
 
 describe('names', () => {
-  it('are those that Slack shows, of people and of groups', async () => {
+  it('of people and groups are those that Slack shows', async () => {
     const { directory, users, handles } = workspace()
     users.set('U0BEN00001', { ...ben, name: 'blaurent', real_name: 'Ben Laurent', profile: { display_name: 'ben' } })
     users.set('U0CHI00001', { id: 'U0CHI00001', real_name: 'Chiara Conti', profile: { display_name: '' } })
@@ -241,15 +244,15 @@ describe('names', () => {
     )
   })
 
-  it('that Slack does not tell are left out, and nothing fails', async () => {
+  it('that cannot be read are left out without an error', async () => {
     const { directory, handles } = workspace()
     handles.list = undefined
 
     expect(await directory.names(['U0GONE0001', 'S0GONE0001'])).toEqual(new Map())
   })
 
-  it('of groups are asked for once in ten minutes', async () => {
-    const { directory, handles, asked, pass } = workspace()
+  it('of groups are read once in ten minutes', async () => {
+    const { directory, handles, calls, pass } = workspace()
     handles.list = [{ id: 'S0ONCALL01', handle: 'oncall' }]
     await directory.names(['S0ONCALL01'])
 
@@ -258,12 +261,12 @@ describe('names', () => {
     pass(1)
     await directory.names(['S0ONCALL01'])
 
-    expect(asked).toEqual(['usergroups', 'usergroups'])
+    expect(calls).toEqual(['usergroups', 'usergroups'])
   })
 })
 
 describe('the members of user groups', () => {
-  it('are told for each group, and none of another group', async () => {
+  it('are returned by group', async () => {
     const { directory, groups } = workspace()
     groups.set('S0ONCALL01', ['U0BEN00001', 'U0CHI00001'])
     groups.set('S0LEADS001', [])
@@ -276,7 +279,7 @@ describe('the members of user groups', () => {
     )
   })
 
-  it('are unknown for the group that Slack does not tell of, and for no other', async () => {
+  it('are unknown only for the group that cannot be read', async () => {
     const { directory, groups } = workspace()
     groups.set('S0ONCALL01', ['U0BEN00001'])
 
@@ -288,32 +291,32 @@ describe('the members of user groups', () => {
     )
   })
 
-  it('are remembered for 15 s and no longer, so that a person who was taken out loses the right soon', async () => {
-    const { directory, groups, asked, pass } = workspace()
+  it('are cached for 15 s and no longer, so that a removed person loses the right soon', async () => {
+    const { directory, groups, calls, pass } = workspace()
     groups.set('S0ONCALL01', ['U0BEN00001'])
     await directory.members(['S0ONCALL01'])
     groups.set('S0ONCALL01', [])
 
     pass(14_999)
-    const remembered = await directory.members(['S0ONCALL01'])
+    const cached = await directory.members(['S0ONCALL01'])
     pass(1)
-    const asks = await directory.members(['S0ONCALL01'])
+    const readAgain = await directory.members(['S0ONCALL01'])
 
-    expect([remembered, asks]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', new Set()]])])
-    expect(asked).toHaveLength(2)
+    expect([cached, readAgain]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', new Set()]])])
+    expect(calls).toHaveLength(2)
   })
 
-  it('are asked for again at a decision, whatever is known', async () => {
-    const { directory, groups, asked } = workspace()
+  it('are read again at a decision, whatever is cached', async () => {
+    const { directory, groups, calls } = workspace()
     groups.set('S0ONCALL01', ['U0BEN00001'])
     await directory.members(['S0ONCALL01'])
     groups.set('S0ONCALL01', [])
 
     expect(await directory.members(['S0ONCALL01'], { fresh: true })).toEqual(new Map([['S0ONCALL01', new Set()]]))
-    expect(asked).toHaveLength(2)
+    expect(calls).toHaveLength(2)
   })
 
-  it('are unknown at a decision where Slack does not tell, although they were known a moment ago', async () => {
+  it('are unknown at a decision if the read fails, whatever is cached', async () => {
     const { directory, groups } = workspace()
     groups.set('S0ONCALL01', ['U0BEN00001'])
     await directory.members(['S0ONCALL01'])
@@ -322,7 +325,7 @@ describe('the members of user groups', () => {
     expect(await directory.members(['S0ONCALL01'], { fresh: true })).toEqual(new Map([['S0ONCALL01', 'unknown']]))
   })
 
-  it('are those of seconds ago where Slack wants to be asked later, and unknown after 15 s', async () => {
+  it('come from the cache at a decision if Slack limits the calls, and are unknown after 15 s', async () => {
     const { directory, groups, pass } = workspace()
     groups.set('S0ONCALL01', ['U0BEN00001'])
     await directory.members(['S0ONCALL01'])
@@ -336,7 +339,7 @@ describe('the members of user groups', () => {
     expect([soon, late]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', 'unknown']])])
   })
 
-  it('are asked for again at once when Slack did not tell', async () => {
+  it('are read again at the next call after a failed read', async () => {
     const { directory, groups } = workspace()
     await directory.members(['S0ONCALL01'])
     groups.set('S0ONCALL01', ['U0BEN00001'])
@@ -344,7 +347,7 @@ describe('the members of user groups', () => {
     expect(await directory.members(['S0ONCALL01'])).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
   })
 
-  it('are those that somebody else was told meanwhile, where Slack wants to be asked later', async () => {
+  it('come from a parallel read if Slack limits the calls', async () => {
     const { directory, groups } = workspace()
     const refusal = Promise.withResolvers<string[]>()
     groups.set('S0ONCALL01', refusal.promise)
@@ -357,35 +360,35 @@ describe('the members of user groups', () => {
     expect(await refused).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
   })
 
-  it('are not asked for where no group is named', async () => {
-    const { directory, asked } = workspace()
+  it('need no call if there is no group', async () => {
+    const { directory, calls } = workspace()
 
     expect(await directory.members([])).toEqual(new Map())
-    expect(asked).toEqual([])
+    expect(calls).toEqual([])
   })
 })
 
-describe('those who ask at once', () => {
-  it('share one look at the person, the group and the channel', async () => {
-    const { directory, users, groups, channels, asked } = workspace()
+describe('concurrent callers', () => {
+  it('share one read of the person, the group and the channel', async () => {
+    const { directory, users, groups, channels, calls } = workspace()
     users.set('U0BEN00001', ben)
     groups.set('S0ONCALL01', ['U0BEN00001'])
     channels.set('C0OPS00001', { is_channel: true })
-    const ask = () =>
+    const readAll = () =>
       Promise.all([directory.person('U0BEN00001'), directory.members(['S0ONCALL01']), directory.channel('C0OPS00001')] as const)
 
-    const answers = await Promise.all(Array.from({ length: 24 }, ask))
+    const answers = await Promise.all(Array.from({ length: 24 }, readAll))
 
     for (const [person, members, channel] of answers) {
       expect(person.standing).toBe('member')
       expect(members).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
       expect(channel).toBe('usual')
     }
-    expect(asked).toEqual(['U0BEN00001', 'S0ONCALL01', 'C0OPS00001'])
+    expect(calls).toEqual(['U0BEN00001', 'S0ONCALL01', 'C0OPS00001'])
   })
 
-  it('share its failure, and whoever asks after them asks Slack', async () => {
-    const { directory, groups, asked } = workspace()
+  it('share a failure, and the next caller reads again', async () => {
+    const { directory, groups, calls } = workspace()
 
     const failed = await Promise.all([directory.members(['S0ONCALL01']), directory.members(['S0ONCALL01'])])
     groups.set('S0ONCALL01', ['U0BEN00001'])
@@ -393,52 +396,52 @@ describe('those who ask at once', () => {
 
     expect(failed).toEqual([new Map([['S0ONCALL01', 'unknown']]), new Map([['S0ONCALL01', 'unknown']])])
     expect(after).toEqual(new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]))
-    expect(asked).toHaveLength(2)
+    expect(calls).toHaveLength(2)
   })
 
-  it('do not decide by a look at a group that began before the decision', async () => {
-    const { directory, groups, asked } = workspace()
+  it('never decide by a read of a group that began before the decision', async () => {
+    const { directory, groups, calls } = workspace()
     groups.set('S0ONCALL01', ['U0BEN00001'])
-    const looking = directory.members(['S0ONCALL01'])
+    const reading = directory.members(['S0ONCALL01'])
     groups.set('S0ONCALL01', [])
 
     const decided = await directory.members(['S0ONCALL01'], { fresh: true })
 
-    expect([await looking, decided]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', new Set()]])])
-    expect(asked).toHaveLength(2)
+    expect([await reading, decided]).toEqual([new Map([['S0ONCALL01', new Set(['U0BEN00001'])]]), new Map([['S0ONCALL01', new Set()]])])
+    expect(calls).toHaveLength(2)
   })
 })
 
-describe('what is remembered', () => {
-  it('is as old as the question, not as its answer', async () => {
-    const { directory, groups, asked, pass } = workspace()
+describe('a cached answer', () => {
+  it('is as old as the beginning of its read, not the end', async () => {
+    const { directory, groups, calls, pass } = workspace()
     const slow = Promise.withResolvers<string[]>()
     groups.set('S0ONCALL01', slow.promise)
-    const looking = directory.members(['S0ONCALL01'])
+    const reading = directory.members(['S0ONCALL01'])
     pass(5_000)
     slow.resolve(['U0BEN00001'])
-    await looking
+    await reading
     groups.set('S0ONCALL01', [])
 
     pass(10_000)
 
     expect(await directory.members(['S0ONCALL01'])).toEqual(new Map([['S0ONCALL01', new Set()]]))
-    expect(asked).toHaveLength(2)
+    expect(calls).toHaveLength(2)
   })
 
-  it('is the answer to the later question, also where the earlier one is answered after it', async () => {
-    const { directory, groups, asked, pass } = workspace()
+  it('is that of the read that began last, even if an earlier read ends after it', async () => {
+    const { directory, groups, calls, pass } = workspace()
     const slow = Promise.withResolvers<string[]>()
     groups.set('S0ONCALL01', slow.promise)
-    const looking = directory.members(['S0ONCALL01'])
+    const reading = directory.members(['S0ONCALL01'])
     groups.set('S0ONCALL01', [])
     pass(1)
     await directory.members(['S0ONCALL01'], { fresh: true })
 
     slow.resolve(['U0BEN00001'])
-    await looking
+    await reading
 
     expect(await directory.members(['S0ONCALL01'])).toEqual(new Map([['S0ONCALL01', new Set()]]))
-    expect(asked).toHaveLength(2)
+    expect(calls).toHaveLength(2)
   })
 })

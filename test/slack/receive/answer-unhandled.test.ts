@@ -7,11 +7,11 @@ const responseUrl = 'https://hooks.slack.com/actions/T0/1/x'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
 const unreadable = (kind: string): UnhandledPayload => ({ kind, why: 'unreadable', members: ['user'] })
-const unheard = (kind: string): UnhandledPayload => ({ kind, why: 'no-listener' })
-const unanswered = (kind: string): UnhandledPayload => ({ kind, why: 'listener-failed' })
+const withoutListener = (kind: string): UnhandledPayload => ({ kind, why: 'no-listener' })
+const failed = (kind: string): UnhandledPayload => ({ kind, why: 'listener-failed' })
 
-describe('the acknowledgement of what nobody took', () => {
-  it('keeps a form, with a sentence at its first field', () => {
+describe('the acknowledgement of an unhandled payload', () => {
+  it('keeps a form open with an error at its first input', () => {
     const view = {
       blocks: [
         { type: 'section', block_id: 'a' },
@@ -28,7 +28,7 @@ describe('the acknowledgement of what nobody took', () => {
         "response_action": "errors",
       }
     `)
-    expect(acknowledgementFor(unanswered('view_submission'), { view })).toMatchInlineSnapshot(`
+    expect(acknowledgementFor(failed('view_submission'), { view })).toMatchInlineSnapshot(`
       {
         "errors": {
           "server": "Something went wrong with this form. The log says what. Tell the people who run Lockkeeper.",
@@ -43,14 +43,14 @@ describe('the acknowledgement of what nobody took', () => {
     ['view', { blocks: 'x' }],
     ['input', { blocks: [null, 7, { type: 'actions', block_id: 'a' }] }],
     ['input with an id', { blocks: [{ type: 'input' }, { type: 'input', block_id: '' }] }],
-  ])('puts the sentence on top of a form without a readable %s', (_, view) => {
+  ])('pushes the error on top of a form without a readable %s', (_, view) => {
     expect(acknowledgementFor(unreadable('view_submission'), { view })).toMatchObject({
       response_action: 'push',
       view: { type: 'modal', close: { text: 'Back' }, blocks: [{ text: { text: expect.stringMatching(/^Couldn't read this form/) } }] },
     })
   })
 
-  it('answers a command in words, where only its author sees them', () => {
+  it('answers a command with an ephemeral sentence', () => {
     expect(acknowledgementFor(unreadable('command'), {})).toMatchInlineSnapshot(`
       {
         "response_type": "ephemeral",
@@ -75,34 +75,34 @@ describe('the acknowledgement of what nobody took', () => {
     ['function_executed', {}],
     ['unknown', null],
   ])('is empty for everything else: %s', (kind, body) => {
-    expect(acknowledgementFor(unheard(kind), body)).toBeUndefined()
+    expect(acknowledgementFor(withoutListener(kind), body)).toBeUndefined()
   })
 })
 
-describe('a person whose act nobody took', () => {
+describe('the message after the acknowledgement of an unhandled payload', () => {
   it.each<[string, UnhandledPayload, string]>([
-    ['could not be read', unreadable('block_actions'), "Couldn't read this click. Nothing was changed."],
-    ['failed', unanswered('block_actions'), 'Something went wrong with this click.'],
-    ['has no listener', unheard('message_action'), "Lockkeeper doesn't handle this. Nothing was changed."],
-  ])('is told where it %s', (_, unhandled, words) => {
+    ['is unreadable', unreadable('block_actions'), "Couldn't read this click. Nothing was changed."],
+    ['had a listener that failed', failed('block_actions'), 'Something went wrong with this click.'],
+    ['has no listener', withoutListener('message_action'), "Lockkeeper doesn't handle this. Nothing was changed."],
+  ])('says that the payload %s', (_, unhandled, words) => {
     const answer = followUpFor(unhandled, { response_url: responseUrl })
 
     expect(answer?.responseUrl).toBe(responseUrl)
     expect(answer?.words.text).toContain(words)
   })
 
-  it('is told by the address that a modal carries along', () => {
+  it('goes to the response URL in the metadata of a modal', () => {
     const view = { private_metadata: writeMetadata({ origin, responseUrl }) }
 
     expect(followUpFor(unreadable('block_actions'), { view })?.responseUrl).toBe(responseUrl)
   })
 
   it.each<[string, UnhandledPayload, unknown]>([
-    ['there is no address', unreadable('block_actions'), { response_url: null, view: { private_metadata: { toString: null } } }],
-    ['the acknowledgement says it', unreadable('command'), { response_url: responseUrl }],
-    ['they have only closed something', unheard('dialog_cancellation'), { response_url: responseUrl }],
-    ['it is nobody', unheard('unknown'), null],
-  ])('is not told where %s', (_, unhandled, body) => {
+    ['there is no response URL', unreadable('block_actions'), { response_url: null, view: { private_metadata: { toString: null } } }],
+    ['the acknowledgement already says it', unreadable('command'), { response_url: responseUrl }],
+    ['a dialog was only closed', withoutListener('dialog_cancellation'), { response_url: responseUrl }],
+    ['the payload is null', withoutListener('unknown'), null],
+  ])('is left out if %s', (_, unhandled, body) => {
     expect(followUpFor(unhandled, body)).toBeUndefined()
   })
 })

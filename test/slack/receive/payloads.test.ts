@@ -16,16 +16,16 @@ import {
 
 const user = { id: 'U0ADA00001', team_id: 'T0NIMBUS01' }
 
-/** The same payload with `odd` in the place of every member that it does not need, at any depth. */
-function spoil(schema: z.ZodType, needed: unknown, odd: unknown): unknown {
+/** Returns the payload with `odd` in place of every member that is not required, at any depth. */
+function withOddMembers(schema: z.ZodType, needed: unknown, odd: unknown): unknown {
   const shape = (schema as { shape?: Record<string, z.ZodType> }).shape
   if (shape === undefined || typeof needed !== 'object' || needed === null) return needed
   const has = needed as Record<string, unknown>
-  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, name in has ? spoil(part, has[name], odd) : odd]))
+  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, name in has ? withOddMembers(part, has[name], odd) : odd]))
 }
 
-describe('what Slack sends', () => {
-  it('is taken with what it carries beyond what is used, and without what is not there', () => {
+describe('a payload', () => {
+  it('is parsed without members that are missing, and without those that Lockkeeper does not use', () => {
     const click = ClickPayload.parse({
       type: 'block_actions',
       user: { ...user, username: 'ada' },
@@ -54,29 +54,29 @@ describe('what Slack sends', () => {
     ['a view', View, { id: 'V1' }],
     ['a submission', SubmissionPayload, { type: 'view_submission', user: { id: user.id }, view: { id: 'V1' } }],
     ['an option load', OptionsPayload, { type: 'block_suggestion', user: { id: user.id }, action_id: 'server' }],
-    ['a look at the Home tab', HomeOpenedPayload, { event: { type: 'app_home_opened', user: user.id } }],
-  ])('is taken as %s, whatever becomes of what is not needed', (_, payload, needed) => {
+    ['an opened Home tab', HomeOpenedPayload, { event: { type: 'app_home_opened', user: user.id } }],
+  ])('is parsed whatever its optional members hold: %s', (_, payload, needed) => {
     const bare = payload.parse(needed)
 
-    // Of these no member is made.
-    for (const odd of [null, 7, true]) expect(payload.parse(spoil(payload, needed, odd))).toEqual(bare)
-    for (const odd of ['x', [], {}]) expect(payload.safeParse(spoil(payload, needed, odd)).success).toBe(true)
+    // These values are of no type that a member has, so every such member counts as absent.
+    for (const odd of [null, 7, true]) expect(payload.parse(withOddMembers(payload, needed, odd))).toEqual(bare)
+    for (const odd of ['x', [], {}]) expect(payload.safeParse(withOddMembers(payload, needed, odd)).success).toBe(true)
     expect(payload.parse(bare)).toEqual(bare)
   })
 
   it.each([
-    ['a click on nothing', ClickPayload, { type: 'block_actions', user, actions: [] }],
-    ['a click of nobody', ClickPayload, { type: 'block_actions', actions: [{ action_id: 'approve' }] }],
-    ['a click of an empty id', ClickPayload, { type: 'block_actions', user: { id: '' }, actions: [{ action_id: 'approve' }] }],
-    ['a click in a view that cannot be told', ClickPayload, { type: 'block_actions', user, actions: [{ action_id: 'x' }], view: {} }],
-    ['a command of nobody', CommandPayload, { command: '/infra', channel_id: 'C0OPS00001' }],
-    ['a submission of no modal', SubmissionPayload, { type: 'view_submission', user }],
-  ])('is refused as %s', (_, payload, body) => {
+    ['a click without an action', ClickPayload, { type: 'block_actions', user, actions: [] }],
+    ['a click without a user', ClickPayload, { type: 'block_actions', actions: [{ action_id: 'approve' }] }],
+    ['a click with an empty user id', ClickPayload, { type: 'block_actions', user: { id: '' }, actions: [{ action_id: 'approve' }] }],
+    ['a click in a view without an id', ClickPayload, { type: 'block_actions', user, actions: [{ action_id: 'x' }], view: {} }],
+    ['a command without a user', CommandPayload, { command: '/infra', channel_id: 'C0OPS00001' }],
+    ['a submission without a view', SubmissionPayload, { type: 'view_submission', user }],
+  ])('is refused: %s', (_, payload, body) => {
     expect(payload.safeParse(body).success).toBe(false)
   })
 })
 
-describe('what was entered', () => {
+describe('the state of a form', () => {
   const enter = (values: unknown) => View.parse({ id: 'V1', state: { values } }).state
   const state = enter({
     server: { pick: { selected_option: { text: { text: 'web-2' }, value: 'sv_22mUQSvUfeqdv' } } },
@@ -87,12 +87,12 @@ describe('what was entered', () => {
     nothing: {},
   })
 
-  it('is text, or the value of the chosen option, by block', () => {
+  it('gives the text or the value of the chosen option, by block', () => {
     expect(valuesOf(state)).toEqual({ server: 'sv_22mUQSvUfeqdv', reason: 'web-1 is rebooted', who: 'U0BEN00001' })
     expect(valuesOf(undefined)).toEqual({})
   })
 
-  it('keeps the text of the option that the person saw', () => {
+  it('gives the chosen options with the text that the person saw', () => {
     expect(chosenOf(state)).toEqual({ server: { text: { type: 'plain_text', text: 'web-2' }, value: 'sv_22mUQSvUfeqdv' } })
   })
 
@@ -105,14 +105,14 @@ describe('what was entered', () => {
     ['with several people', { pick: { type: 'multi_users_select', selected_users: ['U1'] } }],
     ['with an option that is empty', { pick: { selected_option: {} } }],
     ['with an option that is text', { pick: { selected_option: 'sv_22mUQSvUfeqdv' } }],
-  ])('is nothing in a block %s, and stays in the others', (_, odd) => {
+  ])('gives nothing for a block %s, and keeps the values of the others', (_, odd) => {
     const entered = enter({ odd, reason: { write: { value: 'web-1 is rebooted' } } })
 
     expect(valuesOf(entered)).toEqual({ reason: 'web-1 is rebooted' })
     expect(Object.values(chosenOf(entered)).filter((chosen) => chosen !== undefined)).toEqual([])
   })
 
-  it.each([{}, null, 'x', [], { values: null }, { values: [] }])('is nothing where the state is %j', (odd) => {
+  it.each([{}, null, 'x', [], { values: null }, { values: [] }])('gives nothing if it is %j', (odd) => {
     expect(valuesOf(View.parse({ id: 'V1', state: odd }).state)).toEqual({})
   })
 
@@ -120,7 +120,7 @@ describe('what was entered', () => {
     ['no text', undefined],
     ['a text that is null', null],
     ['an empty text', { type: 'plain_text', text: '' }],
-  ])('is called by its value where the chosen option has %s', (_, text) => {
+  ])('gives the value of a chosen option as its text if it has %s', (_, text) => {
     const entered = enter({ server: { pick: { selected_option: { text, value: 'sv_22mUQSvUfeqdv' } } } })
 
     expect(valuesOf(entered)).toEqual({ server: 'sv_22mUQSvUfeqdv' })
@@ -128,7 +128,7 @@ describe('what was entered', () => {
   })
 })
 
-describe('what a modal carries along', () => {
+describe("a modal's metadata", () => {
   const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
   it('is read as it was written', () => {
@@ -137,18 +137,18 @@ describe('what a modal carries along', () => {
     expect(readMetadata(writeMetadata(metadata))).toEqual(metadata)
   })
 
-  it.each(['', 'null', '{', '{"origin":{}}', '[]'])('is nothing when another version wrote it: %j', (text) => {
+  it.each(['', 'null', '{', '{"origin":{}}', '[]'])('is undefined if another version wrote it: %j', (text) => {
     expect(readMetadata(text)).toBeUndefined()
   })
 })
 
 describe('the key of a delivery', () => {
-  it('is the same for the same act, and for no other', () => {
-    const acts = [['a', 'b'], ['ab'], ['a', undefined, 'b'], ['a', 'b', undefined], ['b', 'a'], []]
-    const keys = acts.map((parts) => deliveryKey(...parts))
+  it('is the same for the same interaction, and for no other', () => {
+    const interactions = [['a', 'b'], ['ab'], ['a', undefined, 'b'], ['a', 'b', undefined], ['b', 'a'], []]
+    const keys = interactions.map((parts) => deliveryKey(...parts))
 
-    expect(acts.map((parts) => deliveryKey(...parts))).toEqual(keys)
-    expect(new Set(keys).size).toBe(acts.length)
+    expect(interactions.map((parts) => deliveryKey(...parts))).toEqual(keys)
+    expect(new Set(keys).size).toBe(interactions.length)
     expect(keys.every((key) => /^[0-9a-f]{40}$/.test(key))).toBe(true)
   })
 })

@@ -4,14 +4,14 @@ import { readPayload } from '../../../src/slack/receive/read-payload.ts'
 
 const user = { id: 'U0ADA00001' }
 
-describe('what came from Slack', () => {
+describe('a payload from Slack', () => {
   it.each<[string, object]>([
     ['command', { command: '/infra', user_id: user.id, channel_id: 'C0OPS00001' }],
     ['block_actions', { type: 'block_actions', user, actions: [{ action_id: 'approve' }] }],
     ['view_submission', { type: 'view_submission', user, view: { id: 'V1' } }],
     ['block_suggestion', { type: 'block_suggestion', user, action_id: 'server' }],
     ['app_home_opened', { type: 'event_callback', event: { type: 'app_home_opened', user: user.id } }],
-  ])('is read where something listens to it: %s', (kind, body) => {
+  ])('is parsed if its kind has a listener: %s', (kind, body) => {
     expect(readPayload(body)).toMatchObject({ is: 'read', kind })
   })
 
@@ -21,7 +21,7 @@ describe('what came from Slack', () => {
     ['view_submission', { type: 'view_submission', user: { id: '' }, view: [] }, ['user.id', 'view']],
     ['block_suggestion', { type: 'block_suggestion', user: {} }, ['action_id', 'user.id']],
     ['app_home_opened', { type: 'event_callback', event: { type: 'app_home_opened' } }, ['event.user']],
-  ])('is told apart by what it misses: %s', (kind, body, members) => {
+  ])('is unreadable with the names of the members that are missing or wrong: %s', (kind, body, members) => {
     const reading = readPayload(body)
 
     expect(reading).toMatchObject({ is: 'unhandled', unhandled: { kind, why: 'unreadable' } })
@@ -33,7 +33,7 @@ describe('what came from Slack', () => {
     ['message', { type: 'event_callback', event: { type: 'message', user: user.id } }],
     ['event_callback', { type: 'event_callback', event: null }],
     ['app_rate_limited', { type: 'app_rate_limited' }],
-    // Names of what every object has.
+    // Names of members that every object has.
     ['constructor', { type: 'constructor' }],
     ['unknown', { type: '__proto__' }],
     ['unknown', { type: 'xoxb-1-secret' }],
@@ -43,11 +43,11 @@ describe('what came from Slack', () => {
     ['unknown', undefined],
     ['unknown', 'shortcut'],
     ['unknown', []],
-  ])('goes by its name where nothing listens to it: %s', (kind, body) => {
+  ])('is reported by its kind if that has no listener: %s', (kind, body) => {
     expect(readPayload(body)).toEqual({ is: 'unhandled', unhandled: { kind, why: 'no-listener' } })
   })
 
-  it('is told without throwing, whatever it is', () => {
+  it('never makes the function throw, whatever it is', () => {
     const type = fc.constantFrom('block_actions', 'view_submission', 'block_suggestion', 'event_callback', 'shortcut')
     const body = fc.record(
       { type, command: fc.jsonValue(), user: fc.jsonValue(), view: fc.jsonValue(), actions: fc.jsonValue(), event: fc.jsonValue() },

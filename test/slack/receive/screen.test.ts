@@ -13,7 +13,7 @@ const keptForm = { response_action: 'errors', errors: { reason: expect.stringMat
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, getLevel: () => 'info', setName() {} } as unknown as Logger
 
-/** A real Bolt app behind a screen and a receiver that has no transport, with everything that happened in its order. */
+/** A real Bolt app behind a screen and a receiver without a transport. `happened` lists what happened, in order. */
 async function setUp(listenTo: (app: App, happened: string[]) => void = () => {}) {
   const happened: string[] = []
   const acks: unknown[] = []
@@ -28,11 +28,11 @@ async function setUp(listenTo: (app: App, happened: string[]) => void = () => {}
   }
   const screening: Screening = {
     respond: async (url, { text }) => {
-      happened.push(`told ${url}: ${text.slice(0, 24)}`)
+      happened.push(`answered ${url}: ${text.slice(0, 24)}`)
       return { is: 'sent' }
     },
     onUnhandled: (one) => {
-      happened.push('noted')
+      happened.push('reported')
       unhandled.push(one)
     },
   }
@@ -56,22 +56,22 @@ async function setUp(listenTo: (app: App, happened: string[]) => void = () => {}
   return { app, screened, happened, acks, unhandled, deliver }
 }
 
-describe('a payload that nothing listens to', () => {
+describe('a payload without a listener', () => {
   it.each<[string, unknown]>([
     ['a shortcut', { type: 'shortcut', user }],
     ['a closed view', { type: 'view_closed', user, view: { id: 'V1' } }],
     ['a step of a workflow', { type: 'event_callback', event: { type: 'function_executed' } }],
     ['null', null],
     ['nothing', undefined],
-  ])('is acknowledged before anything else, and noted: %s', async (_, body) => {
+  ])('is acknowledged first, and then reported: %s', async (_, body) => {
     const { happened, acks, deliver } = await setUp()
 
     await deliver(body)
 
-    expect([happened, acks]).toEqual([['acknowledged', 'noted'], [undefined]])
+    expect([happened, acks]).toEqual([['acknowledged', 'reported'], [undefined]])
   })
 
-  it('never reaches Bolt, whose own reading of it could throw', async () => {
+  it('never reaches Bolt, which could throw when it reads it', async () => {
     const { app, deliver, acks } = await setUp()
     app.processEvent = () => Promise.reject(new TypeError('of Bolt'))
 
@@ -81,27 +81,27 @@ describe('a payload that nothing listens to', () => {
   })
 })
 
-describe('a payload that cannot be read', () => {
-  it('is acknowledged, noted by what it misses, and its author is told', async () => {
+describe('an unreadable payload', () => {
+  it('is acknowledged, reported with the missing members, and answered', async () => {
     const { happened, unhandled, deliver } = await setUp()
 
     await deliver({ ...click, user: null })
 
-    expect(happened).toEqual(['acknowledged', 'noted', `told ${responseUrl}: Couldn't read this click`])
+    expect(happened).toEqual(['acknowledged', 'reported', `answered ${responseUrl}: Couldn't read this click`])
     expect(unhandled).toEqual([{ kind: 'block_actions', why: 'unreadable', members: ['user'] }])
   })
 
   it('reaches no listener', async () => {
-    const { happened, acks, deliver } = await setUp((app, happened) => app.view(/^/, async () => void happened.push('taken')))
+    const { happened, acks, deliver } = await setUp((app, happened) => app.view(/^/, async () => void happened.push('handled')))
 
     await deliver({ ...submission, user: {} })
 
-    expect([happened, acks]).toEqual([['acknowledged', 'noted'], [keptForm]])
+    expect([happened, acks]).toEqual([['acknowledged', 'reported'], [keptForm]])
   })
 })
 
-describe('a payload that can be read', () => {
-  it('reaches its listener without what is null or not used, and is acknowledged by it alone', async () => {
+describe('a readable payload', () => {
+  it('reaches its listener without members that are null or unused, and is acknowledged only by it', async () => {
     const bodies: unknown[] = []
     const { happened, unhandled, deliver } = await setUp((app) =>
       app.action(/^/, async ({ body, ack }) => {
@@ -116,16 +116,16 @@ describe('a payload that can be read', () => {
     expect(bodies).toEqual([{ ...click, trigger_id: '' }])
   })
 
-  it('is acknowledged once its listener has failed without doing so, and a form stays', async () => {
+  it('is acknowledged if its listener fails before the acknowledgement, and a form stays open', async () => {
     const { happened, acks, unhandled, deliver } = await setUp((app) => app.view(/^/, () => Promise.reject(new Error('a defect'))))
 
     await deliver(submission)
 
-    expect([happened, acks]).toEqual([['failed', 'acknowledged', 'noted'], [keptForm]])
+    expect([happened, acks]).toEqual([['failed', 'acknowledged', 'reported'], [keptForm]])
     expect(unhandled).toEqual([{ kind: 'view_submission', why: 'listener-failed' }])
   })
 
-  it('is acknowledged where Bolt itself fails, and the failure is not hidden', async () => {
+  it('is acknowledged if Bolt itself fails, and the error is passed on', async () => {
     const { app, acks, deliver } = await setUp()
     app.processEvent = () => Promise.reject(new TypeError('of Bolt'))
 
@@ -134,7 +134,7 @@ describe('a payload that can be read', () => {
     expect(acks).toEqual([keptForm])
   })
 
-  it('is acknowledged once, also where its listener fails afterwards', async () => {
+  it('is acknowledged only once if its listener fails after the acknowledgement', async () => {
     const { happened, deliver } = await setUp((app) =>
       app.action(/^/, async ({ ack }) => {
         await ack()
@@ -148,7 +148,7 @@ describe('a payload that can be read', () => {
   })
 })
 
-it('starts and stops the receiver that it stands before', async () => {
+it('the screen starts and stops its receiver', async () => {
   const { app } = await setUp()
 
   expect([await app.start(3000), await app.stop()]).toEqual(['started 3000', 'stopped '])

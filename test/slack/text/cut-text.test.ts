@@ -10,7 +10,7 @@ const words = fc
   .map((parts) => parts.reduce((all, part) => mrkdwn`${all} ${part}`, mrkdwn``).text)
 
 describe('text that is too long', () => {
-  it('is cut to the limit, with a mark, and not in the middle of a character', () => {
+  it('is cut to the limit, marked, and not cut inside a character', () => {
     fc.assert(
       fc.property(
         hostileText.map((text) => cleanText(text)),
@@ -28,7 +28,7 @@ describe('text that is too long', () => {
     )
   })
 
-  it('keeps mentions, dates and entities whole or leaves them out', () => {
+  it('keeps mentions, dates and entities whole, or leaves them out', () => {
     fc.assert(
       fc.property(words, fc.integer({ min: 1, max: 200 }), (text, max) => {
         const cut = truncate(text, max, 'mrkdwn')
@@ -53,7 +53,7 @@ describe('text that is too long', () => {
 })
 
 describe('text that is split', () => {
-  it('is all there, but for white space, in parts within the limit', () => {
+  it('loses nothing but white space, and each part stays within the limit', () => {
     fc.assert(
       fc.property(words, fc.integer({ min: 100, max: 3000 }), (text, max) => {
         const parts = splitMrkdwn(text, max)
@@ -68,7 +68,7 @@ describe('text that is split', () => {
     )
   })
 
-  it('breaks at the end of a line, else between words, else anywhere', () => {
+  it('is split at a line end, or else between words, or else anywhere', () => {
     expect(splitMrkdwn('one two\nthree four', 12)).toEqual(['one two', 'three four'])
     expect(splitMrkdwn('one two three four', 12)).toEqual(['one two', 'three four'])
     expect(splitMrkdwn('onetwothreefour', 6)).toEqual(['onetwo', 'threef', 'our'])

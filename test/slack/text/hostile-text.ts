@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Pieces that have broken messages somewhere: markup, mentions, entities, emoji of many units, half characters, direction marks. */
+/** Pieces that can break a message: markup, mentions, entities, emoji of many units, half characters, direction marks. */
 const piece = fc.oneof(
   fc.constantFrom('<!channel>', '<!here>', '<@U0ADA00001>', '<#C0OPS00001>', '<https://example.com|web-2>', '@here', '&amp;', '&lt;', '&'),
   fc.constantFrom('`', '*', '_', '~', '>', '\n', '\r\n', '\u2028', '\t', '\0', '\u202e', '\u200b', '👩‍👩‍👧', '🏳️‍🌈', '\ud83d', '\udc00'),
@@ -8,7 +8,7 @@ const piece = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
 )
 
-/** Anything that people, host names or answers may carry, from nothing at all to more than 10,000 characters. */
+/** Any text that can come from people, host names or the account API, from empty to more than 10,000 characters. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join('')) },
   {

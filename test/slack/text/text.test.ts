@@ -18,7 +18,7 @@ import { hostileText } from './hostile-text.ts'
 const asTyped = (text: string) => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 
 describe('text from outside', () => {
-  it('never becomes a mention, a link or a date, and loses nothing when it is escaped', () => {
+  it('never becomes a mention, a link or a date, and escaping loses nothing of it', () => {
     fc.assert(
       fc.property(hostileText, (typed) => {
         const { text } = mrkdwn`${typed}`
@@ -30,7 +30,7 @@ describe('text from outside', () => {
     )
   })
 
-  it('never becomes a line of the bot', () => {
+  it('never becomes a line of its own', () => {
     fc.assert(
       fc.property(hostileText, (typed) => {
         expect(mrkdwn`${typed}`.text).not.toMatch(/[\n\r\v\f\u0085\u2028\u2029]/)
@@ -49,13 +49,13 @@ describe('text from outside', () => {
     expect(escapeMrkdwn(typed).text).toBe(sent)
   })
 
-  it('is not trusted because it looks like Mrkdwn', () => {
+  it('is escaped even in an object that looks like Mrkdwn', () => {
     const lookalike = { text: '<!channel>', toString: () => '<!channel>' } as unknown as string
 
     expect(mrkdwn`${lookalike}`.text).toBe('&lt;!channel&gt;')
   })
 
-  it('stays inside its code, whatever it has', () => {
+  it('never leaves its inline code', () => {
     fc.assert(
       fc.property(hostileText, (typed) => {
         const { text } = code(typed)
@@ -71,17 +71,17 @@ describe('text from outside', () => {
     expect(names.map((name) => cleanText(name))).toEqual(names)
   })
 
-  it('loses what hides text or turns it round', () => {
+  it('loses characters that hide or reverse text', () => {
     expect(cleanText('web\u200b-1 \u202egnp.exe\u202c \u0007\ufeff\u2066x\u2069')).toBe('web-1 gnp.exe x')
     expect(cleanText('half \ud83d')).toBe('half \ufffd')
   })
 
-  it('keeps its lines, or goes on one where asked', () => {
+  it('keeps its lines, or is put on one line on request', () => {
     expect(cleanText('one\r\ntwo\rthree\u2028four')).toBe('one\ntwo\nthree\nfour')
     expect(cleanText('  one\r\n\ttwo ', { oneLine: true })).toBe('one two')
   })
 
-  it('is clean after one cleaning', () => {
+  it('does not change when it is cleaned a second time', () => {
     fc.assert(
       fc.property(hostileText, fc.boolean(), (typed, oneLine) => {
         const once = cleanText(typed, { oneLine })
@@ -93,8 +93,8 @@ describe('text from outside', () => {
   })
 })
 
-describe('what the bot says', () => {
-  it('is escaped once, however often it is put together', () => {
+describe('Mrkdwn', () => {
+  it('is escaped only once, however often it is combined', () => {
     const inner = mrkdwn`${mention('U0ADA00001')} moves ${code('R&D <1>')}`
 
     expect(joinMrkdwn([mrkdwn`*${inner}*`, mrkdwn`${'<!here>'} ${3}`], '\n').text).toBe(
@@ -102,7 +102,7 @@ describe('what the bot says', () => {
     )
   })
 
-  it('mentions people, groups and channels by id alone', () => {
+  it('mentions people, groups and channels only by id', () => {
     expect(mention('U0ADA00001').text).toBe('<@U0ADA00001>')
     expect(userGroupMention('S0ONCALL01').text).toBe('<!subteam^S0ONCALL01>')
     expect(channelMention('C0OPS00001').text).toBe('<#C0OPS00001>')
@@ -113,12 +113,12 @@ describe('what the bot says', () => {
     )
   })
 
-  it('tells a moment in the time zone of whoever reads it', () => {
+  it('shows a time in the time zone of its reader', () => {
     expect(dateTime(Date.UTC(2026, 10, 18, 14, 5, 59)).text).toBe('<!date^1795010759^{date_short_pretty} {time}|2026-11-18 14:05 UTC>')
     expect(dateTime(Number.NaN).text).toBe('an unknown time')
   })
 
-  it('reads well where there is no markup', () => {
+  it('becomes plain text without markup', () => {
     const words = mrkdwn`*Moved* ${code('R&D')} by ${mention('U0ADA00001')} at ${dateTime(0)}, ${ownWords('<!subteam^S0ONCALL01>')}`
 
     expect(toPlainText(words)).toBe('Moved R&D by U0ADA00001 at 1970-01-01 00:00 UTC, S0ONCALL01')

@@ -9,15 +9,15 @@ function clientThat(test: () => Promise<unknown>): WebClient {
   return { auth: { test } } as unknown as WebClient
 }
 
-function fetchFailing(error: unknown): Promise<unknown> {
+function errorAfter(error: unknown): Promise<unknown> {
   const client = clientThat(() => Promise.reject(error))
   return fetchIdentity(client, apiUrl).catch((thrown: unknown) => thrown)
 }
 
 const platform = (error: string) => new WebAPIPlatformError({ ok: false, error })
 
-describe('who the bot is', () => {
-  test('is what Slack says', async () => {
+describe("the bot's identity", () => {
+  test('is what auth.test answers', async () => {
     const answer = { bot_id: 'B1', user_id: 'U1', team_id: 'T1', url: 'https://nimbus.slack.com/' }
     const identity = await fetchIdentity(
       clientThat(async () => answer),
@@ -27,9 +27,9 @@ describe('who the bot is', () => {
   })
 
   test.each(['invalid_auth', 'account_inactive', 'token_revoked', 'not_authed'])(
-    'is not found out with a token that Slack rejects: %s',
+    'is a StartError if Slack rejects the token: %s',
     async (code) => {
-      const error = await fetchFailing(platform(code))
+      const error = await errorAfter(platform(code))
       expect(error).toBeInstanceOf(StartError)
       expect((error as Error).message).toMatch(new RegExp(`^Slack rejects SLACK_BOT_TOKEN \\(${code}\\)\\. `))
     },
@@ -40,14 +40,14 @@ describe('who the bot is', () => {
     ['service_unavailable', platform('service_unavailable')],
     ['no answer', new WebAPIRequestError(new TypeError('fetch failed'))],
     ['TimeoutError', new DOMException('', 'TimeoutError')],
-  ])('can be asked again while Slack is away: %s', async (problem, thrown) => {
-    const error = await fetchFailing(thrown)
+  ])('is an AwayError if Slack does not answer: %s', async (problem, thrown) => {
+    const error = await errorAfter(thrown)
     expect(error).toBeInstanceOf(AwayError)
     expect((error as Error).message).toBe(`Slack does not answer at https://slack.com (${problem}). Check that this machine may reach it.`)
   })
 
-  test('can be asked again when Slack says', async () => {
-    expect(await fetchFailing(new WebAPIRateLimitedError(30))).toMatchObject({
+  test('is an AwayError with the wait if Slack limits the calls', async () => {
+    expect(await errorAfter(new WebAPIRateLimitedError(30))).toMatchObject({
       name: 'AwayError',
       retryInMs: 30_000,
       message: 'Slack limits requests at https://slack.com.',

@@ -8,7 +8,7 @@ import { createResponder } from '../../../src/slack/web-api/response-url.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, getLevel: () => 'info', setName() {} }
 
-/** The Web API client between somebody who listens and a Slack that always answers this. */
+/** A Web API client whose calls are recorded, with a Slack that always gives this answer. */
 function clientOf(answer: () => Promise<Response>) {
   const calls: SlackCall[] = []
   const options = webClientOptions(new URL('https://slack.test/api/'), silent as never)
@@ -23,20 +23,20 @@ describe('a call of the Web API', () => {
     ['as ok', () => json({ ok: true, ts: '1.2' }), 'ok'],
     ['as ok, however Slack writes it', () => new Response(' { "ts": "1.2", "ok" : true }'), 'ok'],
     ['as refused, although its HTTP status is 200', () => json({ ok: false, error: 'not_in_channel' }), 'refused', 'not_in_channel'],
-    ['as refused where the token is not valid', () => json({ ok: false, error: 'invalid_auth' }), 'refused', 'invalid_auth'],
+    ['as refused if the token is not valid', () => json({ ok: false, error: 'invalid_auth' }), 'refused', 'invalid_auth'],
     ['as rate-limited, by the HTTP status', () => json({ ok: false, error: 'ratelimited' }, 429, { 'retry-after': '1' }), 'rate-limited'],
-    ['as rate-limited, by the word', () => json({ ok: false, error: 'rate_limited' }), 'rate-limited'],
-    ['as unknown where Slack has a problem of its own', () => json({ ok: false, error: 'internal_error' }), 'unknown'],
-    ['as unknown where a page answers', () => new Response('<html>Log in to the network</html>'), 'unknown'],
-    ['as unknown where nothing answers', () => new Response('null'), 'unknown'],
+    ['as rate-limited, by the code', () => json({ ok: false, error: 'rate_limited' }), 'rate-limited'],
+    ['as unknown if Slack has an internal error', () => json({ ok: false, error: 'internal_error' }), 'unknown'],
+    ['as unknown if a web page answers', () => new Response('<html>Log in to the network</html>'), 'unknown'],
+    ['as unknown if the body is null', () => new Response('null'), 'unknown'],
     ['by any other HTTP status', () => new Response('upstream', { status: 503 }), 503],
-  ])('is told once, %s', async (_, answer, status, error) => {
+  ])('is reported once, %s', async (_, answer, status, error) => {
     const { client, calls } = clientOf(async () => answer())
     await client.chat.postMessage({ channel: 'C1', text: 'x' }).catch(() => {})
     expect(calls).toEqual([{ method: 'chat.postMessage', status, ...(error ? { error } : {}), ms: expect.any(Number) }])
   })
 
-  it('is told as unreachable where no answer comes, or not the whole of one', async () => {
+  it('is reported as unreachable if no answer or only a part of one comes', async () => {
     const cut = new ReadableStream({ start: (controller) => controller.error(new DOMException('', 'TimeoutError')) })
     const ways = [() => Promise.reject(new TypeError('fetch failed')), async () => new Response(cut)]
     for (const way of ways) {
@@ -46,19 +46,19 @@ describe('a call of the Web API', () => {
     }
   })
 
-  it('hands the answer on as it is', async () => {
+  it('returns the answer unchanged', async () => {
     const { client } = clientOf(async () => json({ ok: true, ts: '1.2', channel: 'C1' }, 200, { 'x-oauth-scopes': 'chat:write' }))
     const answer = await client.chat.postMessage({ channel: 'C1', text: 'x' })
     expect(answer).toMatchObject({ ok: true, ts: '1.2', response_metadata: { scopes: ['chat:write'] } })
   })
 })
 
-describe('an answer by a response_url', () => {
+describe('an answer through a response_url', () => {
   it.each<[number, SlackCall['status']]>([
     [200, 'ok'],
     [404, 404],
     [429, 'rate-limited'],
-  ])('is told by its HTTP status, %d, and never by its address', async (httpStatus, status) => {
+  ])('is reported with its HTTP status %d, and without the URL', async (httpStatus, status) => {
     const calls: SlackCall[] = []
     const fetch = measuredResponseFetch(
       (call) => calls.push(call),

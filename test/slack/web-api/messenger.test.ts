@@ -2,7 +2,7 @@ import type { WebClient } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
 import { createMessenger } from '../../../src/slack/web-api/messenger.ts'
 
-/** A messenger whose Slack limits each method in #ops for 30 s at the first call there. */
+/** A messenger for a Slack that limits each method in #ops for 30 s. */
 function limited() {
   let now = 1_000_000
   const calls: string[] = []
@@ -31,8 +31,8 @@ describe.each([
     'update',
     (messenger: ReturnType<typeof createMessenger>, channelId: string) => messenger.update({ channelId, ts: '1.1' }, message),
   ],
-] as const)('where Slack limits what is %s', (_, method, send) => {
-  test('one channel is left alone for as long as it says, and others go on', async () => {
+] as const)('if Slack limits how many messages are %s in a channel', (_, method, send) => {
+  test('no more are tried there until the wait is over, and other channels continue', async () => {
     const { messenger, calls, pass } = limited()
     expect(await send(messenger, 'C0OPS')).toEqual({ is: 'rate-limited', retryInMs: 30_000 })
     pass(10_000)
@@ -64,49 +64,49 @@ test('a message is sent with the arguments that Slack documents for the method, 
   })
 })
 
-describe('a lost message is looked for', () => {
+describe('the search for a lost message', () => {
   const own = { ts: '7.1', user: 'U1', metadata: { event_payload: { key: 'r1/card' } } }
   const where = { channelId: 'C0OPS', key: 'r1/card', oldestMs: 60_900 }
 
   /** A channel whose history has these pages. */
   function channelWith(pages: object[][]) {
-    const asked: { cursor?: string }[] = []
+    const calls: { cursor?: string }[] = []
     const history = async (args: { cursor?: string }) => {
-      asked.push(args)
+      calls.push(args)
       const page = Number(args.cursor ?? 0)
       const has_more = page + 1 < pages.length
       return { ok: true, messages: pages[page], has_more, response_metadata: { next_cursor: has_more ? String(page + 1) : '' } }
     }
     const client = { conversations: { history } } as unknown as WebClient
-    return { messenger: createMessenger({ client, botUserId: () => 'U1' }), asked }
+    return { messenger: createMessenger({ client, botUserId: () => 'U1' }), calls }
   }
 
-  test('from and until it may have been posted, in whole seconds around that', async () => {
-    const { messenger, asked } = channelWith([[own]])
+  test('covers the time when it may have been posted, rounded out to whole seconds', async () => {
+    const { messenger, calls } = channelWith([[own]])
     expect(await messenger.find({ ...where, latestMs: 120_100 })).toEqual({ is: 'found', ts: '7.1' })
     expect(await messenger.find(where)).toEqual({ is: 'found', ts: '7.1' })
-    expect(asked).toMatchObject([{ oldest: '60', latest: '121' }, { oldest: '60' }])
-    expect(asked[1]).not.toHaveProperty('latest')
+    expect(calls).toMatchObject([{ oldest: '60', latest: '121' }, { oldest: '60' }])
+    expect(calls[1]).not.toHaveProperty('latest')
   })
 
-  test('on five pages, and where there are more nobody can say that it is absent', async () => {
+  test('reads five pages, and never reports the message as absent if there are more', async () => {
     const [four, five] = [Array.from({ length: 4 }, () => [{ ts: '1.1', user: 'U2' }]), Array.from({ length: 5 }, () => [])]
     expect(await channelWith([...four, [own]]).messenger.find(where)).toEqual({ is: 'found', ts: '7.1' })
     expect(await channelWith(four).messenger.find(where)).toEqual({ is: 'absent' })
     const tooMany = channelWith([...five, [own]])
     expect(await tooMany.messenger.find(where)).toEqual({ is: 'cannot-search' })
-    expect(tooMany.asked).toHaveLength(5)
+    expect(tooMany.calls).toHaveLength(5)
   })
 
-  test('among what the bot itself has said', async () => {
+  test('finds only messages of the bot itself', async () => {
     expect(await channelWith([[{ ...own, user: 'U2' }]]).messenger.find(where)).toEqual({ is: 'absent' })
   })
 })
 
-test('nothing is looked for before the bot knows itself, because nothing would look like its own', async () => {
-  const asked: unknown[] = []
+test('a lost message is not searched for before the identity is known, because no message would match', async () => {
+  const calls: unknown[] = []
   const history = async (args: unknown) => {
-    asked.push(args)
+    calls.push(args)
     return { ok: true, messages: [{ ts: '1.1', user: 'U1', metadata: { event_payload: { key: 'k' } } }] }
   }
   const client = { conversations: { history } } as unknown as WebClient
@@ -114,7 +114,7 @@ test('nothing is looked for before the bot knows itself, because nothing would l
   const messenger = createMessenger({ client, botUserId: () => self })
 
   expect(await messenger.find({ channelId: 'C0OPS', key: 'k', oldestMs: 0 })).toMatchObject({ is: 'unknown' })
-  expect(asked).toEqual([])
+  expect(calls).toEqual([])
   self = 'U1'
   expect(await messenger.find({ channelId: 'C0OPS', key: 'k', oldestMs: 0 })).toEqual({ is: 'found', ts: '1.1' })
 })
