@@ -258,7 +258,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     await checkRedis()
     isRedisChecked = true
     letCommandsPass()
-    // A rejected key is told at once, and is no reason not to start: moves in flight wait for a valid one.
+    // Report a rejected key right after the start. It does not stop the start, because moves in flight wait for a valid key.
     void accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }).catch(onApiError)
     await epoch.check()
   }

@@ -52,6 +52,6 @@ export function createErrorReports({ log, count }: { log: Pick<Log, 'info' | 'wa
 
 const unhandledWords = {
   'no-listener': 'Acknowledged a Slack payload that Lockkeeper does not handle. More of this kind are not logged.',
-  unreadable: 'Acknowledged a Slack payload that could not be read. The person is told where possible. More like it are not logged.',
+  unreadable: 'Acknowledged a Slack payload that could not be read. The person gets an answer where possible. More like it are not logged.',
   'listener-failed': 'A listener failed before it acknowledged a Slack payload. More of this kind are not logged.',
 } as const
