@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Finding } from '../domain/finding.ts'
 
 /**
  * What somebody did, or what became of it: who, what, when, where, by which rule, with which result. Never a token. The set of acts is
@@ -16,8 +17,14 @@ export const AuditNote = z.object({
   what: z.string().optional(),
   channelId: z.string().optional(),
   teamId: z.string().optional(),
-  /** What allowed it: `APPROVERS: S0ONCALL01`. */
+  /** The name of the rule that allowed it. */
   rule: z.string().optional(),
+  /** By what the rule allowed it: a user id, a user group id, or a word such as `requester`. */
+  via: z.string().optional(),
+  /** What somebody tried who was refused: `decide`, or the action id of a button. */
+  attempted: z.string().optional(),
+  /** Why it was refused, or ended as it did. */
+  causes: z.array(Finding).optional(),
   /** What a person gave as their reason. */
   reason: z.string().optional(),
   /** What came of it: an answer of the account API, why it was refused, how many approvals there are. */

@@ -52,8 +52,7 @@ export function createAudit({ redis, keys, print, clean, onError, seenHead = cre
   let again = false
 
   function encode(note: AuditNote): string {
-    const present = Object.entries(note).filter(([, value]) => value !== undefined)
-    return JSON.stringify(Object.fromEntries(present.map(([name, value]) => [name, shorten(clean(String(value)))])))
+    return JSON.stringify(note, (_, value) => (typeof value === 'string' ? shorten(clean(value)) : value))
   }
 
   /** Throws StoreUnavailableError when it could not be written down. */

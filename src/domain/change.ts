@@ -40,6 +40,8 @@ export interface Preflight<Facts> {
  */
 export interface Change<Input = unknown, Facts = unknown> {
   kind: ChangeKind
+  /** In words, after *ask for* and *may*: `moving an Elastic IP`. */
+  label: string
   input: z.ZodType<Input>
   facts: z.ZodType<Facts>
   /** The thing that is changed; there is one open request for each: `elastic_ip:eip_1`. */

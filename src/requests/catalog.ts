@@ -26,11 +26,25 @@ export interface Surveyed {
 export function createCatalog(changes: () => Change[]) {
   let byKind: Map<ChangeKind, Change> | undefined
 
-  function changeOf(kind: ChangeKind): Change {
+  function all(): Map<ChangeKind, Change> {
     byKind ??= new Map(changes().map((change) => [change.kind, change]))
-    const change = byKind.get(kind)
+    return byKind
+  }
+
+  function changeOf(kind: ChangeKind): Change {
+    const change = all().get(kind)
     if (!change) throw new Error(`no change of kind ${kind}`)
     return change
+  }
+
+  /** Every kind that can be requested. */
+  function kinds(): ChangeKind[] {
+    return [...all().keys()]
+  }
+
+  /** A kind in words; the kind itself where this version does not know it. */
+  function labelOf(kind: string): string {
+    return all().get(kind as ChangeKind)?.label ?? kind
   }
 
   /** Throws when the kind is unknown or what the record carries no longer fits it (after a deploy that changed its shape). */
@@ -63,6 +77,6 @@ export function createCatalog(changes: () => Change[]) {
     return opened && survey && sightings ? { survey, sightings: sightings(opened.input, opened.latest) } : undefined
   }
 
-  return { open, openIfFit, surveyed, projectOf }
+  return { open, openIfFit, surveyed, projectOf, kinds, labelOf }
 }
 export type Catalog = ReturnType<typeof createCatalog>

@@ -42,6 +42,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
 
   return {
     kind: 'key.create',
+    label: 'a new API key',
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,

@@ -46,6 +46,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
 
   return {
     kind: 'ip.move',
+    label: 'moving an Elastic IP',
     input: MoveInput,
     facts: MoveFacts,
     resource: (input) => `elastic_ip:${input.elasticIpId}`,

@@ -31,6 +31,7 @@ export class NameRefusal extends UserError {
 export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines'>): Change<RenameInput, RenameFacts> {
   return {
     kind: 'vm.rename',
+    label: 'renaming a virtual machine',
     input: RenameInput,
     facts: RenameFacts,
     resource: ({ virtualMachineId }) => `virtual_machine:${virtualMachineId}`,

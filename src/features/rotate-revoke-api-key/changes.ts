@@ -50,6 +50,7 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
   return {
     ...sharedParts(apiKeys, ownLastSlice, 'rotate'),
     kind: 'key.rotate',
+    label: 'rotating an API key',
     describe: (facts) => ({
       title: 'Rotate API key',
       sentence: `Rotate API key ${nameOf(facts)}`,
@@ -93,6 +94,7 @@ export function createRevokeChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
   return {
     ...sharedParts(apiKeys, ownLastSlice, 'revoke'),
     kind: 'key.revoke',
+    label: 'revoking an API key',
     describe: (facts) => ({
       title: 'Revoke API key',
       sentence: `Revoke API key ${nameOf(facts)}`,
