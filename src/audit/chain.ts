@@ -8,7 +8,7 @@ export interface Link {
 }
 
 /** As people read a line: when, who did what, and then the rest. */
-const fieldOrder = [...new Set(['seq', 'at', 'act', 'by', 'what', 'from', 'to', 'result', ...Object.keys(AuditEntry.shape)])]
+const fieldOrder = [...new Set(['seq', 'at', 'act', 'by', 'from', 'to', ...Object.keys(AuditEntry.shape)])]
 
 export function hashOf(text: string): string {
   return digest('sha256', text)
@@ -17,7 +17,7 @@ export function hashOf(text: string): string {
 /** The next link of a chain. Pure. */
 export function chain(note: object, seq: number, prev: string): Link {
   const fields: Record<string, unknown> = { ...note, seq, prev }
-  const inOrder = fieldOrder.map((name) => [name, fields[name]] as const)
+  const inOrder = [...new Set([...fieldOrder, ...Object.keys(fields)])].map((name) => [name, fields[name]] as const)
   const entry = JSON.stringify(Object.fromEntries(inOrder))
   return { entry, hash: hashOf(entry) }
 }

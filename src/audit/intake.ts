@@ -4,7 +4,7 @@ import { guardStore } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
 import { chain, type Link, printedLine } from './chain.ts'
-import { AuditEntry, type AuditNote } from './entry.ts'
+import { AuditEntry, type AuditNote, auditVersion } from './entry.ts'
 import { createSeenHead, type Head, type SeenHead } from './seen-head.ts'
 
 export const auditScripts = readScripts(import.meta.url, ['append', 'note'])
@@ -27,7 +27,7 @@ const printedByThenMs = 30_000
 /** The longest text of a note; what is longer is cut visibly. */
 const longestText = 1_000
 
-/** A note as the scripts leave it in the intake. */
+/** A note as it is in the intake. The scripts leave its text as it is and put `at`, `from` and `to` beside it. */
 const StampedNote = AuditEntry.omit({ seq: true, prev: true })
 
 interface AuditParts {
@@ -52,7 +52,8 @@ export function createAudit({ redis, keys, print, clean, onError, seenHead = cre
   let again = false
 
   function encode(note: AuditNote): string {
-    return JSON.stringify(note, (_, value) => (typeof value === 'string' ? shorten(clean(value)) : value))
+    const versioned = { version: auditVersion, ...note }
+    return JSON.stringify(versioned, (_, value) => (typeof value === 'string' ? shorten(clean(value)) : value))
   }
 
   /** Throws StoreUnavailableError when it could not be written down. */
@@ -105,9 +106,10 @@ export function createAudit({ redis, keys, print, clean, onError, seenHead = cre
   }
 
   /** One that nobody of ours wrote must not hold up all those behind it, and is kept as it is. */
-  function readNote(id: string, [, text = '']: string[]): object {
-    const note = parseNote(text)
-    return note ?? { act: 'unreadable', at: Number(id.split('-')[0]), result: shorten(clean(text)) }
+  function readNote(id: string, flat: string[]): object {
+    const { note = '', at, from, to } = fieldsOf(flat)
+    const known = parseNote({ text: note, at: Number(at), from, to })
+    return known ?? { version: auditVersion, act: 'unreadable', at: Number(id.split('-')[0]), text: shorten(clean(note)) }
   }
 
   function auditKeys(): string[] {
@@ -196,9 +198,22 @@ function shorten(text: string): string {
   return (text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text).toWellFormed()
 }
 
-function parseNote(text: string): object | undefined {
+/** The fields of an item of a Redis stream, which come as a flat list of names and values. */
+function fieldsOf(flat: string[]): Record<string, string | undefined> {
+  return Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
+}
+
+function parseNote({
+  text,
+  ...stamps
+}: {
+  text: string
+  at: number
+  from: string | undefined
+  to: string | undefined
+}): object | undefined {
   try {
-    return StampedNote.parse(JSON.parse(text))
+    return StampedNote.parse({ ...JSON.parse(text), ...stamps })
   } catch {
     return undefined
   }

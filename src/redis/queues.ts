@@ -1,5 +1,6 @@
 import { type ConnectionOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
 import type { Request } from '../domain/request.ts'
 import type { Keys } from './key-names.ts'
 
@@ -16,6 +17,9 @@ const overdueMs = 2_000
  * needs only the id. Kind and resource are for people who read a BullMQ dashboard.
  */
 export type Wake = (request: Pick<Request, 'id' | 'kind' | 'resource'>, delayMs?: number) => Promise<void>
+
+/** What a wake-up carries. CONTRIBUTING.md says how it may change. */
+export const WakeUp = z.object({ version: z.number().int(), id: z.string(), kind: z.string(), resource: z.string() })
 
 /**
  * Creates the queues. Processes that answer people use them to wake requests up, and workers use them to run jobs. The caller closes
@@ -48,7 +52,7 @@ export function createQueues({
    */
   async function wake({ id, kind, resource }: Parameters<Wake>[0], delayMs = 0): Promise<void> {
     try {
-      await wakeUps.add(kind, { id, kind, resource }, { delay: delayMs })
+      await wakeUps.add(kind, { version: 1, id, kind, resource } satisfies z.infer<typeof WakeUp>, { delay: delayMs })
       if (delayMs < horizonMs) await startTicking()
     } catch (error) {
       onError(error)

@@ -1,4 +1,5 @@
 import type { Outline } from '../../domain/request.ts'
+import type { Catalog } from '../../requests/catalog.ts'
 import type { Access } from '../../requests/lifecycle/access.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { Feature } from '../feature.ts'
@@ -10,11 +11,12 @@ const mostShown = 500
 interface ListPendingParts {
   store: Pick<Store, 'open' | 'findMany'>
   access: Pick<Access, 'judge' | 'tally'>
+  catalog: Pick<Catalog, 'sentenceOf'>
   linkTo: (request: Pending['request']) => string | undefined
 }
 
 /** `/infra pending`: the requests that wait for an approval, and which of them the asker can decide. */
-export function listPending({ store, access, linkTo }: ListPendingParts): Feature {
+export function listPending({ store, access, catalog, linkTo }: ListPendingParts): Feature {
   return {
     commands: [
       {
@@ -36,6 +38,7 @@ export function listPending({ store, access, linkTo }: ListPendingParts): Featur
               ])
               return {
                 request,
+                sentence: catalog.sentenceOf(request),
                 isMine: request.origin.userId === origin.userId,
                 canDecide: ruling.allowed && !by.includes(origin.userId),
                 missing,

@@ -4,6 +4,8 @@ import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation } f
 
 export interface Pending {
   request: Request
+  /** `Move 203.0.113.10 from web-1 to web-2` */
+  sentence: string
   /** Whether the asker asked for it themselves, and whether they can decide it. */
   isMine: boolean
   canDecide: boolean
@@ -26,7 +28,7 @@ export function pendingListing(pending: Pending[], more = 0): Listing {
   }
 }
 
-function row({ request, isMine, canDecide, missing, needed, link: address }: Pending): Mrkdwn {
+function row({ request, sentence, isMine, canDecide, missing, needed, link: address }: Pending): Mrkdwn {
   const mark = canDecide ? ':point_right:' : ':hourglass_flowing_sand:'
   const who = isMine ? mrkdwn`asked for by you` : mrkdwn`asked for by ${mention(request.origin.userId)}`
   const count = needed > 1 ? [mrkdwn`${needed - missing} of ${needed} approvals`] : []
@@ -39,7 +41,7 @@ function row({ request, isMine, canDecide, missing, needed, link: address }: Pen
     link(address, 'Open the card'),
   ]
   const reason = request.reason ? mrkdwn`\nReason: ${quotation(request.reason)}` : mrkdwn``
-  return mrkdwn`${ownMark(mark)} *${request.sentence}*\n${joinMrkdwn(parts, '  ·  ')}${reason}`
+  return mrkdwn`${ownMark(mark)} *${sentence}*\n${joinMrkdwn(parts, '  ·  ')}${reason}`
 }
 
 function ownMark(mark: ':point_right:' | ':hourglass_flowing_sand:'): Mrkdwn {

@@ -11,7 +11,8 @@ import { Refusal, toUserWords } from '../../slack/errors.ts'
 import { readJson } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
-import { createRenameChange, NameRefusal, RenameFacts, RenameInput, refuseBadName } from './change.ts'
+import { createRenameChange, RenameFacts, RenameInput, refuseBadName } from './change.ts'
+import { isAboutName } from './findings.ts'
 import { RenameButton, renameThisOne, usage, whichOne } from './messages.ts'
 import { renameForm, renameModal } from './modal.ts'
 import { virtualMachineChoices, virtualMachineOption } from './pickers.ts'
@@ -69,7 +70,7 @@ export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts
     } catch (error) {
       const problem = toUserWords(error)
       if (problem === undefined) throw error
-      return { is: 'refused', blockId: error instanceof NameRefusal ? renameForm.newName : renameForm.virtualMachine, problem, again }
+      return { is: 'refused', blockId: isAboutName(error) ? renameForm.newName : renameForm.virtualMachine, problem, again }
     }
   }
 

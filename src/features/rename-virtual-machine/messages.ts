@@ -9,7 +9,7 @@ import type { Message } from '../../slack/web-api/messenger.ts'
 export const renameThisOne = 'rename-this-one'
 
 /** What a button of the choice carries: the arguments of the command, as anybody could type them, and the command's name. */
-export const RenameButton = z.object({ id: z.string(), name: z.string(), command: z.string() })
+export const RenameButton = z.object({ version: z.literal(1), id: z.string(), name: z.string(), command: z.string() })
 export type RenameButton = z.infer<typeof RenameButton>
 
 /** Each has a section of the 50 blocks of a message, and a line of the 4,000 characters of its words. */
@@ -45,7 +45,7 @@ export function whichOne(machines: VirtualMachine[], asked: { typed: string; nam
 }
 
 function valueFor(id: string, { name, command }: { name: string; command: string }): string {
-  return JSON.stringify({ id, name, command } satisfies RenameButton)
+  return JSON.stringify({ version: 1, id, name, command } satisfies RenameButton)
 }
 
 function byId({ name, command }: { name: string; command: string }): string {

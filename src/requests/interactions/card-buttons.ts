@@ -9,7 +9,7 @@ import type { OpenForm } from '../../slack/commands/form.ts'
 import type { Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { Refusal, toUserWords } from '../../slack/errors.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
-import { type Mrkdwn, mrkdwn, toPlainText } from '../../slack/text/text.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
 import type { HandOver } from '../hand-over/hand-over.ts'
 import type { Access } from '../lifecycle/access.ts'
@@ -81,7 +81,7 @@ export function createConversation({
 
   async function refused({ channelId, teamId, userId }: Origin, at: string, request: Request | undefined, words: Mrkdwn): Promise<Refusal> {
     const subject = request ? noteOf(request, 'refused', {}) : { act: 'refused', channelId, teamId }
-    await noteRefusal({ ...subject, by: userId, result: `${at}: ${toPlainText(words)}` })
+    await noteRefusal({ ...subject, by: userId, attempted: at })
     return new Refusal(words)
   }
 
@@ -100,7 +100,7 @@ export function createConversation({
     const { origin } = click
     if (origin.userId === request.origin.userId && access.ruleOf(request)?.breakGlass) {
       await decide.mayBreakGlass(request, origin)
-      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, request), async () => {})
+      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, catalog.sentenceOf(request)), async () => {})
       return
     }
     const { missing, needed } = await decide.approve(request, origin)
@@ -133,7 +133,8 @@ export function createConversation({
     const { values } = submission
     const request = await requestIn(metadata, submission)
     const reason = values.reason?.trim() ?? ''
-    const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? { origin: submission.origin }, request, problem, reason)
+    const again = (problem: Mrkdwn) =>
+      breakGlassForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
     if (reason === '') return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
     if (values.confirmed !== 'yes') {
       return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve what you asked for yourself.`, again }
@@ -153,7 +154,7 @@ export function createConversation({
       const formAgain = forms[request.kind]
       return formAgain
         ? formAgain(writeMetadata(metadata), { input, facts, reason: request.reason })
-        : askAgainForm({ ...metadata, extra: click.value }, request)
+        : askAgainForm({ ...metadata, extra: click.value }, catalog.sentenceOf(request))
     },
     allow: async (click) => {
       const request = await requestOf(click)
@@ -173,7 +174,7 @@ export function createConversation({
     } catch (error) {
       const problem = toUserWords(error)
       if (problem === undefined) throw error
-      const again = (words: Mrkdwn) => askAgainForm(metadata ?? { origin }, request, words, reason)
+      const again = (words: Mrkdwn) => askAgainForm(metadata ?? { origin }, catalog.sentenceOf(request), words, reason)
       return { is: 'refused', blockId: 'reason', problem, again }
     }
   }
@@ -194,11 +195,11 @@ export function createConversation({
       [cardButtons.approve]: button(approve),
       [cardButtons.reject]: openReject,
       [cardButtons.withdraw]: button((request, { origin }) => decide.withdraw(request, origin)),
-      [cardButtons.take]: button(handOver),
+      [cardButtons.handOver]: button(handOver),
       [cardButtons.again]: askAgain,
       [cardButtons.reverse]: button(reverse),
-      [cardButtons.stop]: button((request, { origin }) => decide.stopTracking(request, origin)),
-      [cardButtons.watch]: button((request, { origin }) => decide.trackAgain(request, origin)),
+      [cardButtons.stopTracking]: button((request, { origin }) => decide.stopTracking(request, origin)),
+      [cardButtons.trackAgain]: button((request, { origin }) => decide.trackAgain(request, origin)),
     },
     submissions: { [rejectCallbackId]: submitReject, [breakGlassCallbackId]: submitBreakGlass, [askAgainCallbackId]: submitAgain },
   }

@@ -1,5 +1,4 @@
 import type { ModalView } from '@slack/web-api'
-import type { Request } from '../../domain/request.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { input, option, plainTextInput, radioButtons } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
@@ -20,7 +19,7 @@ export function rejectForm(metadata: Metadata, problem?: Mrkdwn, entered?: strin
 }
 
 /** For an emergency: the requester's own approval. The second confirmation is the choice below the reason. */
-export function breakGlassForm(metadata: Metadata, { sentence }: Request, problem?: Mrkdwn, entered?: string): ModalView {
+export function breakGlassForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
   const words = mrkdwn`*${sentence}*\nYou asked for this yourself. In an emergency the rules let you approve it alone: it is carried out at once, the channel is told so with your reason, and it stands in the audit as break-glass.`
   return modal({
     callbackId: breakGlassCallbackId,
@@ -47,7 +46,7 @@ export function breakGlassForm(metadata: Metadata, { sentence }: Request, proble
 }
 
 /** The same request once more. */
-export function askAgainForm(metadata: Metadata, { sentence }: Request, problem?: Mrkdwn, entered?: string): ModalView {
+export function askAgainForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
   return modal({
     callbackId: askAgainCallbackId,
     title: 'Request again',
