@@ -107,7 +107,7 @@ export function createAudit({ redis, keys, print, clean, onError, seenHead = cre
 
   /** One that nobody of ours wrote must not hold up all those behind it, and is kept as it is. */
   function readNote(id: string, flat: string[]): object {
-    const { note = '', at, from, to } = fieldsOf(flat)
+    const { note = flat.join(' '), at, from, to } = fieldsOf(flat)
     const known = parseNote({ text: note, at: Number(at), from, to })
     return known ?? { version: auditVersion, act: 'unreadable', at: Number(id.split('-')[0]), text: shorten(clean(note)) }
   }

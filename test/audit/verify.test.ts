@@ -34,7 +34,7 @@ async function sixEntries() {
   const mine = connectTestRedis()
   const lines: string[] = []
   const audit = createAudit({ ...mine, print: (line) => void lines.push(line), clean: (text) => text, onError: () => {} })
-  for (const act of ['request', 'approve', 'send', 'accept', 'late', 'finish']) await audit.note({ act, what: 'Move 203.0.113.10' })
+  for (const act of ['request', 'approve', 'send', 'accept', 'late', 'finish']) await audit.note({ act, resource: 'elastic_ip:eip_1' })
   await audit.tidy()
   return { ...mine, env: envOf(mine), lines }
 }

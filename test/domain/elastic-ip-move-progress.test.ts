@@ -65,9 +65,9 @@ describe('what a read of the Elastic IP means', () => {
   })
 
   test('after it was told as not started, only the target tells that it is this move which moves', () => {
-    expect(judgeMove(move, seen('moving', 'target'), at('given-up', 90_000)).is).toBe('underway')
-    expect(judgeMove(move, seen('moving', 'from'), at('given-up', 90_000)).is).toBe('unclear')
-    expect(judgeMove(move, seen('moving', 'none'), at('given-up', 90_000)).is).toBe('unclear')
+    expect(judgeMove(move, seen('moving', 'target'), at('ended', 90_000)).is).toBe('underway')
+    expect(judgeMove(move, seen('moving', 'from'), at('ended', 90_000)).is).toBe('unclear')
+    expect(judgeMove(move, seen('moving', 'none'), at('ended', 90_000)).is).toBe('unclear')
   })
 
   test('while the old server is not known, nobody else is blamed for another one', () => {

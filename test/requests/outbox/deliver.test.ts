@@ -71,6 +71,7 @@ async function deliver(
     },
   } as unknown as Messenger
   const render = {
+    knows: () => true,
     card: () => message,
     report: () => message,
     asRepeat: () => ({ ...message, text: 'again' }),

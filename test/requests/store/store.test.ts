@@ -9,6 +9,9 @@ import { createStore, type NewRequest, type StepData, type Store } from '../../.
 import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
 
+const notPosted = { code: 'not-posted', error: 'is_archived' }
+const answer = { operation: 'elasticIps.move', status: 202 }
+
 function newRequest(more: Partial<NewRequest> = {}): NewRequest {
   return {
     id: randomUUID().replaceAll('-', ''),
@@ -16,7 +19,6 @@ function newRequest(more: Partial<NewRequest> = {}): NewRequest {
     input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
     facts: { address: '203.0.113.10' },
     resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-    sentence: 'Move 203.0.113.10 from web-1 to web-2',
     hash: 'f'.repeat(64),
     rule: 'APPROVERS',
     unchecked: [],
@@ -71,7 +73,7 @@ describe('a new request', () => {
 
   test('that was taken back leaves nothing behind but the notes of the audit', async () => {
     const { redis, store, request, keys } = await withRequest()
-    await store.discard(request, 'the card could not be posted: is_archived')
+    await store.discard(request, notPosted)
     expect(await store.find(request.id)).toBeUndefined()
     expect(await redis.keys(`${keys.queuePrefix}*`)).toEqual([keys.auditIntake])
   })
@@ -81,7 +83,7 @@ describe('a new request', () => {
     const taken = await outbox.lease(request.id, 'card')
     if (typeof taken === 'string') throw new Error(taken)
     await outbox.settle(request.id, 'card', taken.lease, { status: 'settled', cardTs: '1.2', shownRevision: 1 })
-    await store.discard(request, 'the card could not be posted: is_archived')
+    await store.discard(request, notPosted)
     expect(await store.find(request.id)).toMatchObject({ cardTs: '1.2', cardRevision: 1 })
   })
 })
@@ -118,7 +120,7 @@ describe('a step', () => {
   test('that rests on a look is refused when the look is old, and taken anew by a younger one', async () => {
     const { store, request } = await withRequest()
     const now = await store.now()
-    expect(await store.take(request, 'approve', { notAfter: now - 1 })).toEqual({ outcome: 'late', state: 'waiting' })
+    expect(await store.take(request, 'approve', { notAfter: now - 1 })).toEqual({ outcome: 'outdated', state: 'waiting' })
     expect(await store.take(request, 'approve', { notAfter: now + 60_000 })).toEqual({ outcome: 'won', state: 'approved' })
   })
 
@@ -212,7 +214,7 @@ describe('a step that was worked out from what the record holds', () => {
   test('is not taken once the record has moved', async () => {
     const { store, request } = await withRequest()
     expect(await count(store, request, 'UBEN')).toEqual({ outcome: 'won', state: 'waiting' })
-    expect(await count(store, request, 'UCHI')).toEqual({ outcome: 'moved', state: 'waiting' })
+    expect(await count(store, request, 'UCHI')).toEqual({ outcome: 'changed', state: 'waiting' })
     expect(await store.find(request.id)).toMatchObject({ approvals: [approval('UBEN')], revision: 2 })
   })
 
@@ -391,10 +393,10 @@ describe('the audit', () => {
 
   test('notes what came of it, where a step says so or says why', async () => {
     const { store, request, noted } = await withAudit()
-    await takeSteps(store, request.id, ['approve', { audit: { result: '2 of 2' } }], ['void', { set: { why: 'web-2 is gone.' } }])
+    await takeSteps(store, request.id, ['approve', { audit: { answer } }], ['void', { set: { causes: [notPosted] } }])
     expect((await noted()).slice(1)).toMatchObject([
-      { act: 'approve', result: '2 of 2' },
-      { act: 'void', result: 'web-2 is gone.' },
+      { act: 'approve', answer },
+      { act: 'void', causes: [notPosted] },
     ])
   })
 
@@ -402,7 +404,7 @@ describe('the audit', () => {
     const { store, request, noted } = await withAudit()
     await store.take(request, 'count-approval', {}, 'mine')
     await store.take(request, 'count-approval', {}, 'mine')
-    expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'moved' })
+    expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'changed' })
     expect(await store.take(request, 'finish')).toMatchObject({ outcome: 'lost' })
     expect((await noted()).map(({ act }) => act)).toEqual(['request', 'count-approval'])
   })
@@ -416,19 +418,19 @@ describe('the audit', () => {
 
   test('notes a request that was taken back, once, with why, and not one that is kept', async () => {
     const { store, request, noted } = await withAudit()
-    await store.discard(request, 'the card could not be posted: is_archived')
-    await store.discard(request, 'the card could not be posted: is_archived')
+    await store.discard(request, notPosted)
+    await store.discard(request, notPosted)
     expect((await noted())[1]).toMatchObject({
       ...subject,
       act: 'discard',
       requestId: request.id,
-      result: 'the card could not be posted: is_archived',
+      causes: [notPosted],
     })
     expect(await noted()).toHaveLength(2)
 
     const kept = await withAudit()
     await kept.store.take(kept.request, 'approve')
-    await kept.store.discard(kept.request, 'the card could not be posted: is_archived')
+    await kept.store.discard(kept.request, notPosted)
     expect((await kept.noted()).map(({ act }) => act)).toEqual(['request', 'approve'])
   })
 })

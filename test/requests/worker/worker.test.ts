@@ -82,7 +82,6 @@ function ask(store: ReturnType<typeof createStore>, id: string, needsApproval = 
     input: {},
     facts: {},
     resource: `elastic_ip:${id}`,
-    sentence: 'Move 203.0.113.10 from web-1 to web-2',
     hash: 'f'.repeat(64),
     rule: 'APPROVERS',
     unchecked: [],
