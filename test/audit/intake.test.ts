@@ -96,18 +96,18 @@ test('what a process chained and did not live to print is printed later, by anot
 
   // Others go on, and print their own.
   await other.note({ act: 'approve', text: 'afterwards' })
-  await vi.waitFor(() => expect(other.lines.map(whatOf)).toEqual(['afterwards']))
+  await vi.waitFor(() => expect(other.lines.map(textOf)).toEqual(['afterwards']))
   await other.tidy()
-  expect(other.lines.map(whatOf)).toEqual(['afterwards'])
+  expect(other.lines.map(textOf)).toEqual(['afterwards'])
   await letHalfAMinutePass(mine)
   await other.tidy()
   await other.tidy()
 
-  expect(other.lines.map(whatOf)).toEqual(['afterwards', 'before it died'])
+  expect(other.lines.map(textOf)).toEqual(['afterwards', 'before it died'])
 })
 
-function whatOf(line: string): unknown {
-  return JSON.parse(line).what
+function textOf(line: string): unknown {
+  return JSON.parse(line).text
 }
 
 /** As if what is not printed yet had been chained that long ago: copied under older ids. */

@@ -129,7 +129,7 @@ test.each<[name: string, tamper: (six: Six) => Promise<unknown>, said: string[]]
   ],
   [
     'an entry that was put in',
-    (six) => rewrite(six, (links) => links.toSpliced(2, 0, chain({ act: 'approve', at: 1 }, 3, links[1]?.hash ?? ''))),
+    (six) => rewrite(six, (links) => links.toSpliced(2, 0, chain({ version: 1, act: 'approve', at: 1 }, 3, links[1]?.hash ?? ''))),
     ['Between entries 3 and 3 something is missing or was put in.'],
   ],
   [

@@ -109,6 +109,9 @@ describe('the hash of what is asked for', () => {
 describe('a record', () => {
   const record = Request.parse({
     ...asked,
+    version: 1,
+    rule: 'APPROVERS',
+    ttlMs: 3_600_000,
     hash,
     state: 'waiting',
     revision: 1,

@@ -21,7 +21,7 @@ describe('what a look at the virtual machine means for a rename', () => {
   })
 
   test('that it is gone', () => {
-    expect(judgeRename(rename, 'gone', early)).toEqual({ is: 'failed', why: 'web-1 no longer exists on the account.' })
+    expect(judgeRename(rename, 'gone', early)).toEqual({ is: 'failed', cause: { code: 'virtual-machine-gone', name: 'web-1' } })
   })
 
   test('letters alone: the old name is not taken for the new one', () => {
@@ -33,14 +33,14 @@ describe('what a look at the virtual machine means for a rename', () => {
   test('nobody is blamed while the old name is not known', () => {
     expect(judgeRename({ ...rename, from: undefined }, { name: 'web-us-1' }, later)).toEqual({
       is: 'not-started',
-      why: 'It is still called web-us-1: the rename did not take effect and nothing was changed.',
+      cause: { code: 'still-called', now: 'web-us-1' },
     })
   })
 
   test('what was accepted and still has its old name may change it yet', () => {
     expect(judgeRename(rename, { name: 'web-1' }, accepted)).toEqual({
       is: 'failed',
-      why: 'The account API accepted the new name, but it is still called web-1.',
+      cause: { code: 'accepted-without-effect', now: 'web-1' },
       mayStillHappen: true,
     })
   })

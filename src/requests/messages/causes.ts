@@ -15,7 +15,7 @@ type Effect = keyof typeof effects
 const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
 
 /** What can end a request of any kind, or stay unchecked. Each change brings its own besides. */
-const CommonFinding = z.discriminatedUnion('code', [
+export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('api-refused'), ...refusal, effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
   z.object({ code: z.literal('api-unreachable'), effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
   /** The account API gave no answer to the reads before the write; `refusal`, where it rejected the key. */

@@ -117,7 +117,7 @@ describe('a card that waits', () => {
                   "type": "plain_text",
                 },
                 "type": "button",
-                "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
+                "value": "1.b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
               },
               {
                 "action_id": "request-reject",
@@ -128,7 +128,7 @@ describe('a card that waits', () => {
                   "type": "plain_text",
                 },
                 "type": "button",
-                "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
+                "value": "1.b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
               },
               {
                 "action_id": "request-withdraw",
@@ -138,7 +138,7 @@ describe('a card that waits', () => {
                   "type": "plain_text",
                 },
                 "type": "button",
-                "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
+                "value": "1.b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
               },
             ],
             "type": "actions",
@@ -366,7 +366,7 @@ describe('the buttons of a card', () => {
     const blocks = (revision: number) =>
       approvalCard(view({ request: requestFor({ revision }) })).blocks.filter(({ type }) => type === 'actions')
 
-    expect(cardActions(view()).map(({ value }) => value)).toEqual(Array.from({ length: 3 }, () => `${id}.${hash.slice(0, 16)}`))
+    expect(cardActions(view()).map(({ value }) => value)).toEqual(Array.from({ length: 3 }, () => `1.${id}.${hash.slice(0, 16)}`))
     expect(blocks(1)[0]?.block_id).not.toBe(blocks(2)[0]?.block_id)
   })
 
@@ -374,7 +374,7 @@ describe('the buttons of a card', () => {
     expect(cardActions(view({ request: requestFor({ state: 'tracking' }) }))).toMatchInlineSnapshot(`
       [
         {
-          "action_id": "request-stop",
+          "action_id": "request-stop-tracking",
           "confirm": {
             "confirm": {
               "emoji": false,
@@ -403,7 +403,7 @@ describe('the buttons of a card', () => {
             "type": "plain_text",
           },
           "type": "button",
-          "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
+          "value": "1.b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
         },
       ]
     `)

@@ -180,7 +180,7 @@ test('a card that may have been posted is looked for also after Slack has refuse
       return { is: 'sent' }
     },
   } as unknown as Messenger
-  const render = { card: () => message, asRepeat: () => message } as unknown as Renderer
+  const render = { knows: () => true, card: () => message, asRepeat: () => message } as unknown as Renderer
   const deliverCard = createDeliver({ outbox: createOutbox({ redis, keys }), messenger, render, onUndeliverable: () => {} })
 
   const delivered = [await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card')]

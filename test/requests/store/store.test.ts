@@ -165,7 +165,7 @@ describe('of many requests', () => {
 
   test('every one that is open is told in short, but not one that does not fit', async () => {
     const { redis, keys, store, ids } = await withMany(1_001)
-    await redis.hset(keys.record('r7'), 'state', '"of another age"')
+    await redis.hset(keys.record('r7'), 'id', '7')
     await redis.set(keys.record('r8'), 'not a record')
 
     const open = await store.open()
@@ -221,7 +221,7 @@ describe('a step that was worked out from what the record holds', () => {
   test('that several take at once is taken by one, and no approval is lost to another', async () => {
     const { store, request } = await withRequest()
     const results = await Promise.all(['UA', 'UB', 'UC', 'UD', 'UE'].map((by) => count(store, request, by)))
-    expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['moved', 'moved', 'moved', 'moved', 'won'])
+    expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['changed', 'changed', 'changed', 'changed', 'won'])
   })
 
   test('that is sent again is won again, although its own first time has moved the record', async () => {
@@ -338,13 +338,20 @@ describe('the audit', () => {
     const store = createStore({ redis, keys, audit })
     const { id } = await store.create(newRequest({ reason: 'web-1 is being replaced', ...more }))
     const request = (await store.find(id)) as Request
-    const noted = async () => (await redis.xrange(keys.auditIntake, '-', '+')).map(([, [, note = '']]) => JSON.parse(note))
+    const noted = async () => {
+      const items = await redis.xrange(keys.auditIntake, '-', '+')
+      return items.map(([, [, note = '', , at, ...states]]) => ({
+        ...JSON.parse(note),
+        at: Number(at),
+        ...Object.fromEntries(states.flatMap((name, index) => (index % 2 === 0 ? [[name, states[index + 1]]] : []))),
+      }))
+    }
     return { redis, keys, store, request, noted, kicks }
   }
   const subject = {
     kind: 'ip.move',
     resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-    what: 'Move 203.0.113.10 from web-1 to web-2',
+    facts: { address: '203.0.113.10' },
     channelId: 'C1',
     teamId: 'T1',
     payload: 'f'.repeat(64),
