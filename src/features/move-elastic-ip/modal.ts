@@ -1,6 +1,6 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
-import { wholeSection } from '../../slack/blocks/blocks.ts'
-import { externalSelect, input, plainTextInput } from '../../slack/blocks/inputs.ts'
+import { problemBlocks } from '../../slack/blocks/blocks.ts'
+import { externalSelect, input, reasonInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import type { Values } from '../../slack/commands/handlers.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
@@ -9,7 +9,6 @@ export const moveForm = {
   callbackId: 'move-elastic-ip',
   elasticIp: 'elastic-ip',
   server: 'server',
-  reason: 'reason',
 } as const
 
 export interface MoveFormView {
@@ -44,7 +43,7 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
     submit: 'Ask for approval',
     metadata,
     blocks: [
-      ...(problem ? wholeSection(problem) : []),
+      ...problemBlocks(problem),
       input({
         blockId: moveForm.elasticIp,
         // The servers to choose from depend on it, and nothing else tells in time which one was chosen.
@@ -69,13 +68,7 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
           ...(server ? { initialOption: server } : {}),
         }),
       }),
-      input({
-        blockId: moveForm.reason,
-        label: 'Reason',
-        hint: 'Shown on the card to whoever decides.',
-        optional: true,
-        element: plainTextInput({ actionId: moveForm.reason, maxLength: 500, ...(reason ? { initialValue: reason } : {}) }),
-      }),
+      reasonInput({ entered: reason }),
     ],
   })
 }

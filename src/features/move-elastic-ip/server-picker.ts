@@ -1,5 +1,6 @@
 import type { Inventory } from '../../account-api/inventory.ts'
 import { within } from '../../domain/within.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
 import type { Choices, Click, OptionsQuery } from '../../slack/commands/handlers.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
@@ -34,7 +35,7 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
         elasticIp,
         server: stays ? server : undefined,
         serverBlock: isUsed ? serverBlockFor(elasticIp?.value) : undefined,
-        reason: view.values[moveForm.reason],
+        reason: reasonIn(view.values),
       }),
     )
   }

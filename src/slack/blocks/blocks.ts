@@ -1,6 +1,6 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { splitMrkdwn } from '../text/cut-text.ts'
-import type { Mrkdwn } from '../text/text.ts'
+import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { emptyText, exact, plain, verbatim } from '../text/text-objects.ts'
 
 /**
@@ -29,6 +29,11 @@ export function header(text: string): KnownBlock {
 export function wholeSection(text: Mrkdwn): KnownBlock[] {
   const parts = splitMrkdwn(text.text.trim() || emptyText, limits.sectionText)
   return parts.map((part) => ({ type: 'section', text: verbatim({ text: part }, limits.sectionText) }))
+}
+
+/** Shows on top of a form why it was refused. */
+export function problemBlocks(problem: Mrkdwn | undefined): KnownBlock[] {
+  return problem ? wholeSection(mrkdwn`:warning: ${problem}`) : []
 }
 
 /** Shows a text with a button beside it. A text that does not fit into one section is cut. */
