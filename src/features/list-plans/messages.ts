@@ -1,4 +1,5 @@
 import type { Plan, PlanRegion } from '../../domain/plan.ts'
+import { filteredTitle, noneFits } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { findOffers, type Measure, type PlanOffer, type PlanQuery, readQuery } from './query.ts'
@@ -9,18 +10,16 @@ const orders: Record<Measure, string> = {
   gb: 'cheapest for each GB of memory first',
 }
 
-/** Pure. */
 export function planListing(plans: Plan[], words: string[]): Listing {
   const query = readQuery(plans, words)
   const offers = findOffers(plans, query)
-  const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
   return {
-    title: mrkdwn`${offers.length === 1 ? '1 plan' : `${offers.length} plans`}${filter}, ${orders[query.measure]}`,
+    title: mrkdwn`${filteredTitle(offers.length, { one: 'plan', many: 'plans', words })}, ${orders[query.measure]}`,
     rows: offers.map((offer) => row(offer, query)),
     empty:
       plans.length === 0
         ? mrkdwn`The account API lists no plans.`
-        : mrkdwn`None of the ${plans.length} plans fits. Use fewer words, or leave out ${code('in-stock')}.`,
+        : mrkdwn`${noneFits(plans.length, 'plans')} Use fewer words, or leave out ${code('in-stock')}.`,
     notes: [
       mrkdwn`:large_green_circle: in stock, :white_circle: not in stock. Prices in ${query.currency}, the lowest of the regions shown. ${code('cheapest')} compares by vCPU, ${code('cheapest-gb')} by memory.`,
     ],

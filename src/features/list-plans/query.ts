@@ -1,4 +1,5 @@
 import type { Plan, PlanPrice, PlanRegion } from '../../domain/plan.ts'
+import { containsWords } from '../../slack/text/contains-words.ts'
 
 /** By what plans are compared: the price as it is, for each vCPU, or for each GB of memory. */
 export type Measure = 'plan' | 'vcpu' | 'gb'
@@ -50,10 +51,10 @@ export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
  * Every word has to fit the plan itself or its regions; the words that name regions or sites narrow the regions that are shown.
  */
 function offerOf(plan: Plan, { words, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
-  const own = [plan.name, plan.specs.gpu, ...plan.operatingSystems].join(' ').toLowerCase()
-  const placeWords = words.map((word) => word.toLowerCase()).filter((word) => !own.includes(word))
+  const ownTexts = [plan.name, plan.specs.gpu, ...plan.operatingSystems]
+  const placeWords = words.map((word) => word.toLowerCase()).filter((word) => !containsWords(ownTexts, [word]))
   const regions = plan.regions
-    .filter((region) => placeWords.every((word) => placeText(region).includes(word)))
+    .filter((region) => containsWords(placeTexts(region), placeWords))
     .filter((region) => !inStockOnly || stockedSites(region, placeWords).length > 0)
   if (regions.length === 0 && (placeWords.length > 0 || inStockOnly)) return undefined
   const price = cheapest(regions, currency)
@@ -67,8 +68,8 @@ function stockedSites(region: PlanRegion, placeWords: string[]): string[] {
   return asksForSites ? named : region.inStockSites
 }
 
-function placeText(region: PlanRegion): string {
-  return [region.name, ...region.availableSites, ...region.inStockSites].join(' ').toLowerCase()
+function placeTexts(region: PlanRegion): unknown[] {
+  return [region.name, ...region.availableSites, ...region.inStockSites]
 }
 
 function cheapest(regions: PlanRegion[], currency: string): PlanPrice | undefined {
