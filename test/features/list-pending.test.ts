@@ -81,7 +81,6 @@ describe('/infra pending', () => {
         deliveryKey: 'd1',
         origin,
         answer: { ephemeral: async () => {}, replace: async () => {} },
-        text: '',
         responseUrl: undefined,
         triggerId: '',
       },

@@ -6,8 +6,7 @@ import { readJson, writeMetadata } from '../receive/payloads.ts'
 import { truncate } from '../text/cut-text.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
-import type { Click, FormHandler, SlashCommand } from './handlers.ts'
-import { parseWords } from './parse-words.ts'
+import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { suggestCommands } from './suggest-commands.ts'
 
 /** The right that a command needs: to read, or to request a change of this kind. Help lists the commands by it. */
@@ -45,35 +44,30 @@ export type May = (origin: SlashCommand['origin'], needs: Need[]) => Promise<Nee
 
 /** Routes the one slash command, whatever its name, to the command that its words name. */
 export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
-  /** Returns the form of a command that has one and is typed without arguments. */
-  function formFor(slashCommand: SlashCommand): FormHandler<SlashCommand> | undefined {
-    const found = findCommand(commands, parseWords(slashCommand.text))
-    if (!found || found.args.length > 0) return undefined
-    const { form, need, prepare } = found.command
+  /** Finds what handles the words after the slash command's name: the form or the run of a command, the help, or a suggestion. */
+  function handlerFor(words: string[]): Handler<SlashCommand> | FormHandler<SlashCommand> {
+    if (words.length === 0 || words[0]?.toLowerCase() === 'help') return showHelp
+    const found = findCommand(commands, words)
+    if (!found) return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
+    const { command, args } = found
+    const form = args.length === 0 ? formOf(command) : undefined
+    return form ?? ((slashCommand) => run(command, slashCommand, args, 0, slashCommand.answer.ephemeral))
+  }
+
+  function formOf({ form, need, prepare }: Command): FormHandler<SlashCommand> | undefined {
     if (!form) return undefined
     return {
-      form: () => form(metadataOf(slashCommand)),
-      allow: async () => {
-        await gate(slashCommand.origin, need)
+      form: (slashCommand) => form(metadataOf(slashCommand)),
+      allow: async ({ origin }) => {
+        await gate(origin, need)
         prepare?.()
       },
     }
   }
 
-  async function runCommand(slashCommand: SlashCommand): Promise<void> {
-    const { origin, answer } = slashCommand
-    const words = parseWords(slashCommand.text)
-    if (words.length === 0 || words[0]?.toLowerCase() === 'help') {
-      const needs = commands.map(({ need }) => need)
-      await answer.ephemeral(helpMessage(commands, origin.command, await may(origin, needs)))
-      return
-    }
-    const found = findCommand(commands, words)
-    if (!found) {
-      await answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
-      return
-    }
-    await run(found.command, slashCommand, found.args, 0, answer.ephemeral)
+  async function showHelp({ origin, answer }: SlashCommand): Promise<void> {
+    const needs = commands.map(({ need }) => need)
+    await answer.ephemeral(helpMessage(commands, origin.command, await may(origin, needs)))
   }
 
   async function run(
@@ -100,10 +94,10 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
       await click.answer.ephemeral(notice(mrkdwn`This list is from another version of me. Ask for it again with the command.`))
       return
     }
-    await run(found, { ...click, text: '', responseUrl: undefined }, button.args, button.page, click.answer.replace)
+    await run(found, { ...click, responseUrl: undefined }, button.args, button.page, click.answer.replace)
   }
 
-  return { command: { formFor, run: runCommand }, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
+  return { command: handlerFor, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
 }
 
 function metadataOf({ origin, responseUrl }: SlashCommand): string {
