@@ -17,15 +17,15 @@ const printedWithinMs = 60_000
 
 type Variables = Record<string, string | undefined>
 
-interface Log {
+interface PrintedLog {
   /** By the number of the entry. */
   hashes: Map<number, string>
   breaks: string[]
 }
 
 /** The audit's lines of these files, which together are one log. Throws StartError where one cannot be read. */
-async function readLogs(paths: string[]): Promise<Log> {
-  const log: Log = { hashes: new Map(), breaks: [] }
+async function readLogs(paths: string[]): Promise<PrintedLog> {
+  const log: PrintedLog = { hashes: new Map(), breaks: [] }
   for (const path of paths) {
     const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
     try {
@@ -39,7 +39,7 @@ async function readLogs(paths: string[]): Promise<Log> {
   return log
 }
 
-function readLine(line: string, { hashes, breaks }: Log): void {
+function readLine(line: string, { hashes, breaks }: PrintedLog): void {
   const printed = readPrintedLine(line)
   if (!printed) return
   const { seq, entry, hash } = printed
@@ -50,7 +50,7 @@ function readLine(line: string, { hashes, breaks }: Log): void {
 }
 
 /** Compares the chain, as it is walked, with a log. */
-function createComparison({ hashes }: Log, readAt: number) {
+function createComparison({ hashes }: PrintedLog, readAt: number) {
   const unmatched = new Set(hashes.keys())
   const notInLog: number[] = []
   const different: number[] = []

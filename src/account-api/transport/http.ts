@@ -1,7 +1,7 @@
 import { type Dispatcher, Pool } from 'undici'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors.ts'
 import type { Secret } from '../../domain/secret.ts'
-import { defaultTimings, type HttpCall, type HttpCallReport, type Timings } from './call.ts'
+import { defaultHttpTimings, type HttpCall, type HttpCallReport, type HttpTimings } from './call.ts'
 import { bodyProblem, headProblem } from './contract-problem.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { readErrorAnswer } from './error-answer.ts'
@@ -23,7 +23,7 @@ const longestPauseMs = 120_000
 export interface HttpOptions {
   baseUrl: URL
   key: Secret
-  timings?: Partial<Timings>
+  timings?: Partial<HttpTimings>
   pace?: Pace
   onCall?: (report: HttpCallReport) => void
 }
@@ -34,7 +34,7 @@ export interface HttpOptions {
  */
 export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: HttpOptions) {
   const pacing = createPacing(pace)
-  const times: Timings = { ...defaultTimings, ...timings }
+  const times: HttpTimings = { ...defaultHttpTimings, ...timings }
   const prefix = baseUrl.pathname.replace(/\/+$/, '')
   const redact = (text: string) => text.replaceAll(key.reveal(), '[redacted]')
   const pool = new Pool(baseUrl.origin, {

@@ -10,7 +10,7 @@ import type { Feature } from '../feature.ts'
 const mostOpen = 500
 const mostEnded = 10
 
-interface Move {
+interface ListedMove {
   request: Request
   sentence: string
   underway: string
@@ -64,7 +64,7 @@ function isMove({ kind }: Outline): boolean {
   return kind === 'ip.move'
 }
 
-function describe(request: Request, catalog: Catalog): Move | undefined {
+function describe(request: Request, catalog: Catalog): ListedMove | undefined {
   const opened = catalog.openIfFit(request)
   if (!opened) return undefined
   const { sentence, underway } = opened.change.describe(opened.latest)
@@ -72,7 +72,7 @@ function describe(request: Request, catalog: Catalog): Move | undefined {
 }
 
 /** Moves in flight first, the longest first; then those that wait; then the latest that ended. Pure. */
-export function moveListing(moves: Move[], unlisted: Unlisted, now: number): Listing {
+export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number): Listing {
   const inFlight = moves.filter(({ request: { state } }) => isOpen(state) && state !== 'waiting')
   const waiting = moves.filter(({ request }) => request.state === 'waiting')
   const ended = moves.filter(({ request }) => !isOpen(request.state))
@@ -88,7 +88,7 @@ export function moveListing(moves: Move[], unlisted: Unlisted, now: number): Lis
   }
 }
 
-function flightRow({ request, sentence, underway }: Move, now: number): Mrkdwn {
+function flightRow({ request, sentence, underway }: ListedMove, now: number): Mrkdwn {
   const late = request.lateAt === undefined ? mrkdwn`` : mrkdwn`, *late*`
   const state =
     request.state === 'approved'
@@ -97,11 +97,11 @@ function flightRow({ request, sentence, underway }: Move, now: number): Mrkdwn {
   return row(':arrows_counterclockwise:', sentence, state, request)
 }
 
-function waitingRow({ request, sentence }: Move): Mrkdwn {
+function waitingRow({ request, sentence }: ListedMove): Mrkdwn {
   return row(':hourglass_flowing_sand:', sentence, mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}`, request)
 }
 
-function endedRow({ request, sentence }: Move): Mrkdwn {
+function endedRow({ request, sentence }: ListedMove): Mrkdwn {
   const took = request.state === 'done' ? mrkdwn` in ${timeTaken(request)}` : mrkdwn``
   const mark =
     request.state === 'done'
