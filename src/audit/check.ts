@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { ConfigError, readRedisConfig } from '../config/config.ts'
+import { ConfigError, type Environment, readRedisConfig } from '../config/config.ts'
 import { StartError, StoreUnavailableError } from '../domain/errors.ts'
 import { within } from '../domain/within.ts'
 import { describeError } from '../ops/log/safe-value.ts'
@@ -14,8 +14,6 @@ const answerMs = 5_000
 
 /** What was chained so shortly before the log was read may not be in it yet. */
 const printedWithinMs = 60_000
-
-type Variables = Record<string, string | undefined>
 
 interface PrintedLog {
   /** By the number of the entry. */
@@ -97,8 +95,8 @@ function wholeSentence({ first, last, count, trimmed }: Walk, compared: number):
 }
 
 /** What is wrong with the chain, or the sentence that nothing is. Throws StartError where that cannot be found out. */
-async function verify(variables: Variables, paths: string[]): Promise<{ breaks: string[]; whole: string }> {
-  const { url, prefix } = readRedisConfig(variables)
+async function verify(env: Environment, paths: string[]): Promise<{ breaks: string[]; whole: string }> {
+  const { url, prefix } = readRedisConfig(env)
   let problem: string | undefined
   const redis = connectRedis(url, 'patient', (code) => {
     problem = code
@@ -133,9 +131,9 @@ async function ask<T>(command: () => Promise<T>): Promise<T> {
  * Walks the audit's chain, and compares it with these logs. `exit` 0: the chain is whole; 1: it is not, a line for every break; 2: it could not
  * be looked at.
  */
-export async function checkAudit(variables: Variables, paths: string[]): Promise<{ exit: 0 | 1 | 2; said: string }> {
+export async function checkAudit(env: Environment, paths: string[]): Promise<{ exit: 0 | 1 | 2; said: string }> {
   try {
-    const { breaks, whole } = await verify(variables, paths)
+    const { breaks, whole } = await verify(env, paths)
     return breaks.length > 0 ? { exit: 1, said: `${breaks.join('\n')}\n` } : { exit: 0, said: `${whole}\n` }
   } catch (error) {
     const lines =

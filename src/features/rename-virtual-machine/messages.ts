@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
-import { button, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
+import { button, longestButtonValue, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
 import { placeOf } from '../../slack/blocks/picker.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -15,9 +15,6 @@ export type RenameButton = z.infer<typeof RenameButton>
 /** Each has a section of the 50 blocks of a message, and a line of the 4,000 characters of its words. */
 const mostChoices = 30
 
-/** Slack takes no longer values of buttons. */
-const longestValue = 2_000
-
 export function usage(name: string): Mrkdwn {
   return mrkdwn`A rename needs a virtual machine, by its name or id, and its new name: ${code(`${name} vm rename <vm> <new name>`)}, for example ${code(`${name} vm rename web-1 web-eu-1`)}. Put names with spaces in quotes. ${code(`${name} vm rename`)} alone opens a form.`
 }
@@ -27,7 +24,7 @@ export function whichOne(machines: VirtualMachine[], asked: { typed: string; nam
   const heading = mrkdwn`There are ${machines.length} virtual machines called ${code(asked.typed)}. Which one is to be called ${code(asked.name)}?`
   const choices = machines
     .map((machine) => ({ words: describe(machine), value: valueFor(machine.id, asked) }))
-    .filter(({ value }) => value.length <= longestValue)
+    .filter(({ value }) => value.length <= longestButtonValue)
     .slice(0, mostChoices)
   const left = machines.length - choices.length
   const rest =

@@ -3,6 +3,9 @@ import { splitMrkdwn } from '../text/cut-text.ts'
 import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { emptyText, exact, plain, verbatim } from '../text/text-objects.ts'
 
+/** The longest value of a button, in characters. Values are never cut: a cut one would mean something else. */
+export const longestButtonValue = 2_000
+
 /**
  * Slack's limits for blocks and buttons (docs.slack.dev, "Blocks" and "Block elements"), in characters and in elements. The functions here
  * keep them whatever they are given. Text that is too long is cut and marked. An id or a value that is too long throws a RangeError.
@@ -16,7 +19,7 @@ const limits = {
   contextText: 3_000,
   actionsElements: 25,
   buttonText: 75,
-  buttonValue: 2_000,
+  buttonValue: longestButtonValue,
   confirm: { title: 100, text: 300, button: 30 },
   id: 255,
 } as const

@@ -26,7 +26,7 @@ export type SearchResult =
   | Exclude<SlackFailure, { is: 'refused' }>
 
 /** Keeps Slack from turning names and addresses into links. `chat.update` resets `parse`, so updates need both, too. */
-const verbatim = { parse: 'none', link_names: false } as const
+const withoutLinks = { parse: 'none', link_names: false } as const
 
 /** Documented for chat.postMessage alone (docs.slack.dev, "chat.update method"). */
 const withoutPreviews = { unfurl_links: false, unfurl_media: false } as const
@@ -65,7 +65,7 @@ export function createMessenger({
       const answer = await client.chat.postMessage({
         channel: where.channelId,
         ...message,
-        ...verbatim,
+        ...withoutLinks,
         ...withoutPreviews,
         ...threadOf(where),
         ...metadataOf(where),
@@ -76,7 +76,7 @@ export function createMessenger({
 
   async function update(where: { channelId: string; ts: string; key?: string }, message: Message): Promise<Done> {
     return paced('update', where.channelId, async () => {
-      await client.chat.update({ channel: where.channelId, ts: where.ts, ...message, ...verbatim, ...metadataOf(where) })
+      await client.chat.update({ channel: where.channelId, ts: where.ts, ...message, ...withoutLinks, ...metadataOf(where) })
       return { is: 'sent' as const }
     })
   }
@@ -84,7 +84,7 @@ export function createMessenger({
   /** Posts a message that only one person sees. They must be a member of the channel, and Slack drops the message when they reload. */
   async function postEphemeral(where: { channelId: string; userId: string }, message: Message): Promise<Done> {
     return attempt(async () => {
-      await client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, ...verbatim })
+      await client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, ...withoutLinks })
       return { is: 'sent' as const }
     })
   }
