@@ -157,7 +157,7 @@ describe('the architecture', () => {
   test('secrets are revealed in these files alone', () => {
     const revealers = files.filter((file) => /\.reveal\(\)/.test(textOf.get(file) ?? ''))
     expect(revealers.toSorted()).toEqual([
-      'account-api/transport/http.ts',
+      'account-api/transport/exchange.ts',
       'bot/bot.ts',
       'redis/connect.ts',
       'slack/receive/app.ts',
