@@ -31,17 +31,7 @@ export interface HttpOptions {
 export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: HttpOptions) {
   const pacing = createPacing(pace)
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
-  const pool = new Pool(baseUrl.origin, {
-    connections: maxConnections,
-    pipelining: 1,
-    // With HTTP/2 one stuck connection would hold up every call.
-    allowH2: false,
-    connect: { timeout: times.connectMs },
-    headersTimeout: times.headersMs,
-    bodyTimeout: times.bodyMs,
-    keepAliveTimeout: 4_000,
-    maxResponseSize: maxResponseBytes,
-  })
+  const pool = openPool(baseUrl, times)
   const exchange = createExchange({ pool, baseUrl, key })
 
   async function call<T>(request: HttpCall<T>): Promise<T> {
@@ -90,6 +80,20 @@ export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: 
   }
 }
 export type Http = ReturnType<typeof createHttp>
+
+function openPool({ origin }: URL, { connectMs, headersMs, bodyMs }: HttpTimings): Pool {
+  return new Pool(origin, {
+    connections: maxConnections,
+    pipelining: 1,
+    // With HTTP/2 one stuck connection would hold up every call.
+    allowH2: false,
+    connect: { timeout: connectMs },
+    headersTimeout: headersMs,
+    bodyTimeout: bodyMs,
+    keepAliveTimeout: 4_000,
+    maxResponseSize: maxResponseBytes,
+  })
+}
 
 /** Builds the error of a call that was not sent, because the pacing allowed none before its deadline. */
 function sendingPaused(operation: string) {

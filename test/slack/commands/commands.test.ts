@@ -1,17 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { pageActionIds } from '../../../src/slack/blocks/listing.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
-import {
-  type Command,
-  type CommandCall,
-  createCommandRouter,
-  findCommand,
-  helpMessage,
-  type Need,
-  unknownCommand,
-} from '../../../src/slack/commands/commands.ts'
+import { type Command, type CommandCall, findCommand, type Need } from '../../../src/slack/commands/commands.ts'
 import type { Click, SlashCommand } from '../../../src/slack/commands/handlers.ts'
+import { helpMessage } from '../../../src/slack/commands/help.ts'
 import { parseWords } from '../../../src/slack/commands/parse-words.ts'
+import { createCommandRouter } from '../../../src/slack/commands/router.ts'
+import { unknownCommand } from '../../../src/slack/commands/unknown-command.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
 import { readMetadata } from '../../../src/slack/receive/payloads.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
