@@ -128,8 +128,8 @@ async function runCommand<T>(command: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Verifies the audit's chain and compares it with logs. `exit` 0: the chain is whole. 1: it has faults, and `said` has a line for each. 2: it
- * could not be read.
+ * Verifies the audit's chain and compares it with logs. `exit` 0: the chain is whole. 1: it has faults, and `said` has a line for each. 2:
+ * it could not be read.
  */
 export async function checkAudit(env: Environment, paths: string[]): Promise<{ exit: 0 | 1 | 2; said: string }> {
   try {

@@ -8,13 +8,13 @@ export function countMistakes(typed: string, name: string): number {
   return distance(typed.toLowerCase().slice(0, longestTyped), name)
 }
 
-interface Measure {
+interface MistakeLimits {
   mistakesIn: (name: string) => number
   mostMistakes: (name: string) => number
 }
 
-/** Returns the names that were probably meant: those with the fewest mistakes, in the given order. Names with more than `mostMistakes` never count. */
-export function nearestNames(known: readonly string[], { mistakesIn, mostMistakes }: Measure): string[] {
+/** Returns the names with the fewest mistakes, in the given order, of those with at most `mostMistakes`. */
+export function nearestNames(known: readonly string[], { mistakesIn, mostMistakes }: MistakeLimits): string[] {
   const near = known.map((name) => ({ name, mistakes: mistakesIn(name) })).filter(({ name, mistakes }) => mistakes <= mostMistakes(name))
   const fewest = Math.min(...near.map(({ mistakes }) => mistakes))
   return near.filter(({ mistakes }) => mistakes === fewest).map(({ name }) => name)

@@ -1,6 +1,6 @@
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import { connectionProblemOf } from './connection-problem.ts'
-import { isUnavailable, type SetupFacts } from './facts.ts'
+import { isUnavailable, type SetupFacts, type Unavailable } from './facts.ts'
 import * as say from './messages.ts'
 
 /** One line of the report. `fix` says what to do. */
@@ -88,17 +88,22 @@ function manifest(facts: SetupFacts): CheckResult {
 }
 
 function buttons({ lastHeardMs, usesSockets }: SetupFacts): CheckResult {
-  const what = subjects.buttons
-  if (isUnavailable(lastHeardMs)) return unknown(what, say.unknown(lastHeardMs.unavailable))
-  if (lastHeardMs.click !== undefined) return ok(what, say.buttons.worked(lastHeardMs.click))
-  return unknown(what, say.buttons.neverReceived, say.buttons.fix(usesSockets))
+  return arrival(subjects.buttons, isUnavailable(lastHeardMs) ? lastHeardMs : lastHeardMs.click, say.buttons, usesSockets)
 }
 
 function pickers({ lastHeardMs, usesSockets }: SetupFacts): CheckResult {
-  const what = subjects.pickers
-  if (isUnavailable(lastHeardMs)) return unknown(what, say.unknown(lastHeardMs.unavailable))
-  if (lastHeardMs.options !== undefined) return ok(what, say.pickers.worked(lastHeardMs.options))
-  return unknown(what, say.pickers.neverReceived, say.pickers.fix(usesSockets))
+  return arrival(subjects.pickers, isUnavailable(lastHeardMs) ? lastHeardMs : lastHeardMs.options, say.pickers, usesSockets)
+}
+
+/** Clicks and option loads arrive at addresses of their own, so each is checked by when one last arrived. */
+function arrival(
+  what: string,
+  agoMs: number | undefined | Unavailable,
+  words: typeof say.buttons | typeof say.pickers,
+  usesSockets: boolean,
+): CheckResult {
+  if (isUnavailable(agoMs)) return unknown(what, say.unknown(agoMs.unavailable))
+  return agoMs === undefined ? unknown(what, words.neverReceived, words.fix(usesSockets)) : ok(what, words.worked(agoMs))
 }
 
 /** Puts channels with the same result into one line, because a policy may name many. */

@@ -20,7 +20,7 @@ interface CreateApiKeyParts {
 
 const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -, and begins with a letter or digit.'
 
-/** `/infra keys create`: a new API key, whose token is shown to its requester alone, once. */
+/** `/infra keys create`: requests a new API key. Only the requester sees its token, once. */
 export function createApiKey({ accountApi, ask }: CreateApiKeyParts): Feature {
   const change = createNewKeyChange(accountApi)
 

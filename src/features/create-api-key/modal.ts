@@ -23,7 +23,6 @@ export interface KeyFormView {
   problem?: Mrkdwn | undefined
 }
 
-/** The form for a new key. Pure. */
 export function keyModal(view: KeyFormView): ModalView {
   return modal({
     callbackId: keyForm.callbackId,

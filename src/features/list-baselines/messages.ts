@@ -3,7 +3,6 @@ import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-/** Pure. */
 export function baselineListing(all: Baseline[], words: string[]): Listing {
   return filteredListing({
     all,
@@ -48,12 +47,12 @@ function listed(parts: Mrkdwn[], none: string): Mrkdwn {
   return parts.length > 0 ? joinMrkdwn(parts, '; ') : mrkdwn`${none}`
 }
 
-/** Left out where the account API does not tell it, as in the newer shape: that is not the same as any. */
+/** Returns no line if the answer has no operating system, as in the newer shape. An empty one means any. */
 function operatingSystem({ operatingSystem: slug }: Baseline): Mrkdwn[] {
   return slug === undefined ? [] : [labelled('Operating system', slug ? code(slug) : mrkdwn`any`)]
 }
 
-/** What it applies to. The set of targets is open: an unknown one is shown as it came. Without one, the plans are the target. */
+/** Says what the baseline applies to. An unknown type of target is shown as it is. Without a type, the plans are the target. */
 function target({ targetType, platforms }: Baseline): Mrkdwn {
   const names = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'a plan without a name').join(', ')
   const plans = names === '' ? mrkdwn`` : mrkdwn`: ${names}`

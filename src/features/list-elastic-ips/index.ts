@@ -5,7 +5,7 @@ import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 
-/** `/infra ip list`: the Elastic IPs of the account. */
+/** `/infra ip list`: lists the Elastic IPs of the account. */
 export function listElasticIps({ accountApi }: { accountApi: Pick<AccountApi, 'elasticIps'> }): Feature {
   return {
     commands: [

@@ -6,7 +6,7 @@ import type { Listing } from '../../slack/blocks/listing.ts'
 import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 
-/** So many of those in flight, and of those that wait, are listed: more than anybody turns pages through. */
+/** The most moves in flight, and the most that wait, on the list. Nobody turns more pages. */
 const mostOpen = 500
 const mostEnded = 10
 
@@ -16,7 +16,7 @@ interface ListedMove {
   underway: string
 }
 
-/** How many more there are than are listed. */
+/** How many moves are left out of the list. */
 interface Unlisted {
   inFlight: number
   waiting: number
@@ -27,7 +27,7 @@ interface ListMovesParts {
   catalog: Catalog
 }
 
-/** `/infra moves`: the moves in flight, and the latest that ended. */
+/** `/infra moves`: lists the moves in flight, those that wait for approval, and the last that ended. */
 export function listMoves({ store, catalog }: ListMovesParts): Feature {
   return {
     commands: [
@@ -44,7 +44,7 @@ export function listMoves({ store, catalog }: ListMovesParts): Feature {
           const inFlight = moves.filter(({ state }) => state !== 'waiting')
           const listed = [...inFlight.slice(0, mostOpen), ...waiting.slice(0, mostOpen)]
           const read = await store.findMany(listed.map(({ id }) => id))
-          // One that ended meanwhile may be in both.
+          // A move that ended between the reads is in both results.
           const requests = [...read, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
           const unlisted = { inFlight: Math.max(0, inFlight.length - mostOpen), waiting: Math.max(0, waiting.length - mostOpen) }
           await call.list(
@@ -71,7 +71,7 @@ function describe(request: Request, catalog: Catalog): ListedMove | undefined {
   return { request, sentence, underway }
 }
 
-/** Moves in flight first, the longest first; then those that wait; then the latest that ended. Pure. */
+/** Lists moves in flight, longest first, then those that wait, then the last that ended. `now` is in ms since 1970. */
 export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number): Listing {
   const inFlight = moves.filter(({ request: { state } }) => isOpen(state) && state !== 'waiting')
   const waiting = moves.filter(({ request }) => request.state === 'waiting')

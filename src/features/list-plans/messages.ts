@@ -56,11 +56,11 @@ function size({ specs }: Plan): Mrkdwn {
   return mrkdwn`${parts.length > 0 ? parts.join(', ') : 'size not told'}`
 }
 
-function unit(told: string | undefined): string {
-  return { gib: 'GiB', tib: 'TiB' }[told?.toLowerCase() ?? ''] ?? told ?? ''
+function unit(name: string | undefined): string {
+  return { gib: 'GiB', tib: 'TiB' }[name?.toLowerCase() ?? ''] ?? name ?? ''
 }
 
-/** Where it can be had at a glance: the sites in stock, then the others, each with its region. */
+/** Lists the sites in stock, then the others, each with its region. */
 function sites(regions: PlanRegion[]): Mrkdwn {
   const inStock = regions.map((region) => placed(region, region.inStockSites))
   const others = regions.map((region) =>
@@ -69,7 +69,7 @@ function sites(regions: PlanRegion[]): Mrkdwn {
       region.availableSites.filter((site) => !region.inStockSites.includes(site)),
     ),
   )
-  const lines = [told(':large_green_circle:', inStock), told(':white_circle:', others)].filter((line) => line !== undefined)
+  const lines = [marked(':large_green_circle:', inStock), marked(':white_circle:', others)].filter((line) => line !== undefined)
   return lines.length > 0 ? joinMrkdwn(lines, '   ') : mrkdwn`no sites told`
 }
 
@@ -77,7 +77,7 @@ function placed(region: PlanRegion, codes: string[]): string | undefined {
   return codes.length > 0 ? `${codes.join(', ')} (${region.name ?? 'region not told'})` : undefined
 }
 
-function told(mark: string, places: (string | undefined)[]): Mrkdwn | undefined {
+function marked(mark: string, places: (string | undefined)[]): Mrkdwn | undefined {
   const known = places.filter((place) => place !== undefined)
   return known.length > 0 ? mrkdwn`${mark} ${known.join('; ')}` : undefined
 }

@@ -16,7 +16,7 @@ import { usage } from './messages.ts'
 import { moveForm, moveModal, serverBlockIn } from './modal.ts'
 import { elasticIpChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
-import { createServerPicker, rememberElasticIp } from './server-picker.ts'
+import { createServerPicker, withElasticIp } from './server-picker.ts'
 
 interface MoveElasticIpParts {
   accountApi: AccountApi
@@ -24,7 +24,7 @@ interface MoveElasticIpParts {
   ask: Ask
 }
 
-/** `/infra ip move`: an Elastic IP to another server, by arguments or by a form. */
+/** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
 export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
@@ -40,7 +40,7 @@ export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts
   function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
     const [input, facts] = [MoveInput.parse(before.input), MoveFacts.parse(before.facts)]
     return moveModal({
-      metadata: rememberElasticIp(metadata, input.elasticIpId),
+      metadata: withElasticIp(metadata, input.elasticIpId),
       elasticIp: preset({ text: facts.address ?? input.elasticIpId, value: input.elasticIpId }),
       server: preset({ text: facts.to.name, value: input.serverId }),
       reason: before.reason,

@@ -25,7 +25,7 @@ interface RenameParts {
   ask: Ask
 }
 
-/** `/infra vm rename`: another name for a virtual machine, by arguments or by a form. */
+/** `/infra vm rename`: requests another name for a virtual machine, by arguments or by a form. */
 export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
 
@@ -39,7 +39,7 @@ export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts
     await submitFromCommand(ask, call, { change, input: { virtualMachineId: found.id, name } })
   }
 
-  /** One of several of the same name was chosen: the buttons go, and the rest is as if its id had been typed. */
+  /** Continues with one of several virtual machines of the same name, as if its id had been typed. The answer replaces the buttons. */
   async function choose({ value, origin, deliveryKey, answer }: Click): Promise<void> {
     const button = readJson(RenameButton, value)
     if (!button) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)

@@ -15,11 +15,10 @@ export interface RenameFormView {
   virtualMachine?: PlainTextOption | undefined
   newName?: string | undefined
   reason?: string | undefined
-  /** Shown on top, with what was entered kept below. */
+  /** Why the form was refused. Shown on top, above what was entered. */
   problem?: Mrkdwn | undefined
 }
 
-/** The form for a rename. Pure. */
 export function renameModal({ metadata, virtualMachine, newName, reason, problem }: RenameFormView): ModalView {
   return modal({
     callbackId: renameForm.callbackId,
