@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/domain/errors.ts'
 import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
-import { describeRename, differencesOf, judgePreflight, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
+import { checkRename, describeRename, differencesOf, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
 import { whichOne } from '../../src/features/rename-virtual-machine/messages.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
 import { chooseMachine } from '../../src/features/rename-virtual-machine/resolve.ts'
@@ -24,7 +24,7 @@ const input = { virtualMachineId: 'vm_1zHfNurvp25kg', name: 'web-eu-1' }
 
 describe('the preflight of a rename', () => {
   test('one that can be made is described whole', () => {
-    const { facts, unchecked, incomplete } = judgePreflight(input, machine)
+    const { facts, unchecked, incomplete } = checkRename(input, machine)
     expect(unchecked).toEqual([])
     expect(incomplete).toBe(false)
     expect(describeRename(facts)).toMatchInlineSnapshot(`
@@ -63,19 +63,19 @@ describe('the preflight of a rename', () => {
   })
 
   test('the same name is refused, and another in other letters is not', () => {
-    expect(() => judgePreflight({ ...input, name: 'web-1' }, machine)).toThrow(UserError)
-    expect(judgePreflight({ ...input, name: 'WEB-1' }, machine).facts.newName).toBe('WEB-1')
+    expect(() => checkRename({ ...input, name: 'web-1' }, machine)).toThrow(UserError)
+    expect(checkRename({ ...input, name: 'WEB-1' }, machine).facts.newName).toBe('WEB-1')
   })
 
   test('what the account API does not tell is said, not refused', () => {
     const value = { ...machine, name: undefined, project: undefined, site: undefined, primaryIpv4: undefined }
-    const { facts, unchecked } = judgePreflight(input, value)
+    const { facts, unchecked } = checkRename(input, value)
     expect(unchecked).toEqual(['what vm_1zHfNurvp25kg is called now (the account API does not tell)'])
     expect(facts).toEqual({ virtualMachineId: 'vm_1zHfNurvp25kg', newName: 'web-eu-1' })
   })
 
   test('an account API that does not answer leaves the questions open', () => {
-    const { facts, unchecked, incomplete } = judgePreflight(input, undefined)
+    const { facts, unchecked, incomplete } = checkRename(input, undefined)
     expect(incomplete).toBe(true)
     expect(unchecked).toEqual([
       'whether virtual machine vm_1zHfNurvp25kg exists, and what it is called now (the account API did not answer)',
@@ -85,7 +85,7 @@ describe('the preflight of a rename', () => {
 })
 
 describe('a world that has changed since', () => {
-  const approved: RenameFacts = judgePreflight(input, machine).facts
+  const approved: RenameFacts = checkRename(input, machine).facts
 
   test('is told, when what was approved is no longer so', () => {
     expect(differencesOf(approved, { ...approved, oldName: 'web-2' })).toEqual([

@@ -12,7 +12,7 @@ import {
   moveRemark,
   needsAssignedServer,
 } from '../../domain/elastic-ip-move.ts'
-import { judgeMove, moveSightings, sightingsIn } from '../../domain/elastic-ip-move-progress.ts'
+import { moveSightings, observeMove, sightingsIn } from '../../domain/elastic-ip-move-progress.ts'
 import { ApiError } from '../../domain/errors.ts'
 import { projectName } from '../../domain/place.ts'
 
@@ -62,7 +62,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
         if (!(error instanceof ApiError && error.status === 404)) throw error
         return goneUnlessListed(input.elasticIpId)
       })
-      return judgeMove(facts, seen, moment)
+      return observeMove(facts, seen, moment)
     },
     survey: async ({ signal }) => sightingsIn(await accountApi.elasticIps.list({ status: 'moving', signal })),
     sightings: (_, facts) => moveSightings(facts),

@@ -5,7 +5,7 @@ import type { Change, Description, Preflight } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
 import { hostnameProblem } from '../../domain/hostname.ts'
 import { projectName, sameProject, toldApart } from '../../domain/place.ts'
-import { judgeRename } from '../../domain/rename.ts'
+import { observeRename } from '../../domain/rename.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 
 export const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
@@ -39,7 +39,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     preflight: async (input, { signal }) => {
       refuseBadName(input.name)
       const absent = `There is no virtual machine ${input.virtualMachineId} on the account.`
-      return judgePreflight(input, await readOrRefuse(() => accountApi.virtualMachines.get(input.virtualMachineId, { signal }), absent))
+      return checkRename(input, await readOrRefuse(() => accountApi.virtualMachines.get(input.virtualMachineId, { signal }), absent))
     },
     differences: differencesOf,
     describe: describeRename,
@@ -49,7 +49,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     },
     observe: async ({ virtualMachineId, name }, { oldName }, moment, { signal }) => {
       const seen = (await accountApi.virtualMachines.get(virtualMachineId, { signal }).catch(nothingIfAbsent)) ?? 'gone'
-      return judgeRename({ id: virtualMachineId, from: oldName, to: name }, seen, moment)
+      return observeRename({ id: virtualMachineId, from: oldName, to: name }, seen, moment)
     },
     doneSentence: (facts) => `${subjectOf(facts)} is called ${facts.newName} now.`,
     reverse: (_, { virtualMachineId, oldName }) =>
@@ -65,7 +65,7 @@ export function refuseBadName(name: string): void {
 }
 
 /** Whether the rename can be asked for. Throws UserError when it cannot; what could not be read or is not told is listed. Pure. */
-export function judgePreflight({ virtualMachineId, name }: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts> {
+export function checkRename({ virtualMachineId, name }: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts> {
   if (!machine) {
     return {
       facts: { virtualMachineId, newName: name },
