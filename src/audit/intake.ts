@@ -5,6 +5,7 @@ import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
 import { chain, type Link, printedLine } from './chain.ts'
 import { AuditEntry, type AuditNote, auditVersion } from './entry.ts'
+import { createFindEntries, type Found, readLink } from './find-entries.ts'
 import { createSeenHead, type Head, type SeenHead } from './seen-head.ts'
 
 export const auditScripts = readScripts(import.meta.url, ['append', 'note'])
@@ -14,9 +15,6 @@ const batchSize = 200
 
 /** Notes that come together are chained together. */
 const gatherMs = 20
-
-/** So many entries are read at once. */
-const pageSize = 1_000
 
 /** How long an entry is kept in Redis; the lines on standard output are for longer. */
 const keepMs = 400 * 24 * 3_600_000
@@ -48,6 +46,7 @@ interface AuditParts {
  */
 export function createAudit({ redis, keys, print, clean, onError, seenHead = createSeenHead() }: AuditParts) {
   const run = createScripts(redis, auditScripts)
+  const findEntries = createFindEntries({ redis, keys })
   let chaining: Promise<void> | undefined
   let again = false
 
@@ -96,11 +95,11 @@ export function createAudit({ redis, keys, print, clean, onError, seenHead = cre
     const oldest = String(Number(pending[0]?.[0].split('-')[0]) - keepMs)
     const token = randomUUID()
     const values = links.flatMap(({ entry, hash, id }) => [entry, hash, id])
-    const look = seenHead.look()
+    const compareHead = seenHead.compare()
     const [outcome] = await run('append', auditKeys(), [head.hash, last.hash, String(last.seq), oldest, token, ...values])
     if (outcome !== 'won') return true
     // Only a primary lets it join, and only where the chain ended with what was read: so that was its end.
-    look(head, last)
+    compareHead(head, last)
     await printLinks(links, `unprinted:${token}`)
     return true
   }
@@ -139,35 +138,11 @@ export function createAudit({ redis, keys, print, clean, onError, seenHead = cre
     }
   }
 
-  async function newest(count: number, before?: string): Promise<(Link & { id: string })[]> {
-    const end = before === undefined ? '+' : `(${before}`
-    const found = await guardStore(() => redis.xrevrange(keys.audit, end, '-', 'COUNT', count))
-    return found.map(readLink)
-  }
-
-  /**
-   * The newest entries that fit, newest first, at most `limit`, among the newest `scan` or a little more. `looked`: how many were looked
-   * at, and `since` which time; `all`: they were all that there are.
-   */
-  async function find(fits: (entry: AuditEntry) => boolean, { limit = 200, scan = 20_000 } = {}): Promise<Found> {
+  /** Finds entries after everything that was noted here has been chained. */
+  async function find(...search: Parameters<typeof findEntries>): Promise<Found> {
     kick()
     await chaining
-    const found: Found = { entries: [], looked: 0, unreadable: 0, since: undefined, all: false }
-    let before: string | undefined
-    while (found.looked < scan && found.entries.length < limit) {
-      const links = await newest(pageSize, before)
-      before = links.at(-1)?.id
-      for (const { entry: text } of links) {
-        if (found.entries.length === limit) return found
-        found.looked += 1
-        const entry = entryIfFit(text)
-        if (!entry) found.unreadable += 1
-        found.since = entry?.at ?? found.since
-        if (entry && fits(entry)) found.entries.push(entry)
-      }
-      if (links.length < pageSize) return { ...found, all: true }
-    }
-    return found
+    return findEntries(...search)
   }
 
   /** Ends when what was noted here has been chained. */
@@ -178,20 +153,6 @@ export function createAudit({ redis, keys, print, clean, onError, seenHead = cre
   return { encode, note, kick, tidy, find, settle }
 }
 export type Audit = ReturnType<typeof createAudit>
-
-export interface Found {
-  entries: AuditEntry[]
-  looked: number
-  /** How many of those that were looked at could not be read. */
-  unreadable: number
-  since: number | undefined
-  all: boolean
-}
-
-function readLink([id, fields]: [id: string, fields: string[]]): Link & { id: string } {
-  const [, entry = '', , hash = ''] = fields
-  return { id, entry, hash }
-}
 
 /** Well-formed, because Redis' JSON takes no half characters: what is cut in the middle of an emoji would stop the script. */
 function shorten(text: string): string {
@@ -214,14 +175,6 @@ function parseNote({
 }): object | undefined {
   try {
     return StampedNote.parse({ ...JSON.parse(text), ...stamps })
-  } catch {
-    return undefined
-  }
-}
-
-function entryIfFit(text: string): AuditEntry | undefined {
-  try {
-    return AuditEntry.parse(JSON.parse(text))
   } catch {
     return undefined
   }

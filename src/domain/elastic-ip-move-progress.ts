@@ -12,21 +12,21 @@ export type Move = Pick<MoveFacts, 'address' | 'elasticIpId' | 'from' | 'to'>
  * target is done (interface specification, "States and transitions"; how `moving` ends is not shown there, nor which server reads show
  * while it moves). Sets of values are open: an unknown status keeps the request under observation and settles nothing.
  */
-export function judgeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment): Observation {
+export function observeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment): Observation {
   const address = addressOf(move)
   if (seen === 'gone') return failed({ code: 'elastic-ip-gone', address })
   if (seen.status === 'error') return failed({ code: 'status-error', address })
   if (seen.status === 'releasing') return failed({ code: 'being-released', address })
-  if (seen.status === 'moving') return judgeMoving(move, seen, moment)
+  if (seen.status === 'moving') return observeMoving(move, seen, moment)
   // Null also means that the assigned server is not active: nothing can be told from it.
   if (seen.status !== 'active' || !seen.server) return unclear(seen)
   if (seen.server.id === move.to.id) return { is: 'done' }
   if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: false })
-  return judgeUnmoved(move, seen, moment)
+  return observeUnmoved(move, seen, moment)
 }
 
 /** On its way to the target, whichever server is shown meanwhile: the old one, the target or none. A third one is another move's. */
-function judgeMoving(move: Move, seen: ElasticIp, moment: Moment): Observation {
+function observeMoving(move: Move, seen: ElasticIp, moment: Moment): Observation {
   if (seen.server?.id === move.to.id) return { is: 'underway', seen: sightingOf(seen) }
   if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: true })
   // Nobody waits for this move any more: only the target tells that it is this one, and not another that has begun since.
@@ -37,7 +37,7 @@ function isThird(move: Move, { server }: ElasticIp): boolean {
   return server !== undefined && move.from !== undefined && server.id !== move.from.id && server.id !== move.to.id
 }
 
-function judgeUnmoved(move: Move, seen: ElasticIp, moment: Moment): Observation {
+function observeUnmoved(move: Move, seen: ElasticIp, moment: Moment): Observation {
   if (moment.early) return unclear(seen)
   const address = addressOf(move)
   const server = move.from?.name ?? seen.server?.hostname ?? seen.server?.id ?? 'the server it was on'

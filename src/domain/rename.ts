@@ -10,7 +10,7 @@ export interface Rename {
 }
 
 /** What a look at the virtual machine means for a rename. Only the new name is done, however the account API writes its letters. Pure. */
-export function judgeRename({ id, from, to }: Rename, seen: Pick<VirtualMachine, 'name'> | 'gone', moment: Moment): Observation {
+export function observeRename({ id, from, to }: Rename, seen: Pick<VirtualMachine, 'name'> | 'gone', moment: Moment): Observation {
   const subject = from ?? id
   if (seen === 'gone') return { is: 'failed', cause: { code: 'virtual-machine-gone', name: subject } }
   const { name } = seen

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../src/domain/change.ts'
 import { MoveFinding, moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
-import { judgeMove, type Move, moveSightings, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
+import { type Move, moveSightings, observeMove, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
 import type { Observation } from '../../src/domain/observation.ts'
 import { isOpen, type Request } from '../../src/domain/request.ts'
 import { nextStep, trackEndedMs } from '../../src/requests/lifecycle/next-step.ts'
@@ -36,7 +36,7 @@ const aMoment: fc.Arbitrary<Moment> = fc.record({
 async function judge(move: Move, wire: Wire, moment: Moment): Promise<Observation> {
   const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
   if (!elasticIp) throw new Error('it was not read')
-  return judgeMove(move, elasticIp, moment)
+  return observeMove(move, elasticIp, moment)
 }
 
 const documented = elasticIps.filter(({ reads }) => typeof reads !== 'string').map(({ wire }) => wire as Wire)
@@ -141,7 +141,7 @@ describe('a list of what moves', patience, () => {
         for (const move of moves.filter((one) => moveSightings(one).some((sighting) => sightings.has(sighting)))) {
           const seen = read.find(({ id }) => id === move.elasticIpId)
           const moment = { phase: 'accepted', sinceSentMs: 1, early } as const
-          expect(seen && judgeMove(move, seen, moment)).toMatchObject({ is: 'underway' })
+          expect(seen && observeMove(move, seen, moment)).toMatchObject({ is: 'underway' })
           shownMoves += 1
         }
       }),
@@ -155,7 +155,7 @@ describe('a list of what moves', patience, () => {
       fc.asyncProperty(aMove, aRead, async (move, wire) => {
         const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
         const moment = { phase: 'accepted', sinceSentMs: 1, early: false } as const
-        fc.pre(elasticIp !== undefined && judgeMove(move, elasticIp, moment).is === 'underway')
+        fc.pre(elasticIp !== undefined && observeMove(move, elasticIp, moment).is === 'underway')
         const sightings = sightingsIn([elasticIp])
         expect(moveSightings(move).some((sighting) => sightings.has(sighting))).toBe(true)
       }),

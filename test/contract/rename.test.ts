@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { VirtualMachineResponse } from '../../src/account-api/virtual-machines.ts'
 import type { Moment, Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
-import { judgeRename } from '../../src/domain/rename.ts'
+import { observeRename } from '../../src/domain/rename.ts'
 import { createRenameChange, differencesOf, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
 import { RenameFinding, renameWords } from '../../src/features/rename-virtual-machine/findings.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
@@ -132,7 +132,7 @@ describe('what one read means for a rename', patience, () => {
         fc.pre(rename.from !== rename.to)
         const [machine] = await accountOf({ virtualMachines: [wire] }).virtualMachines.list()
         if (!machine) throw new Error('it was not read')
-        const verdict = judgeRename(rename, machine, { phase, sinceSentMs: 1, early })
+        const verdict = observeRename(rename, machine, { phase, sinceSentMs: 1, early })
         seen.add(verdict.is)
 
         const name = nameOf(wire)

@@ -83,7 +83,6 @@ describe('/infra pending', () => {
         deliveryKey: 'd1',
         origin,
         answer: { ephemeral: async () => {}, replace: async () => {} },
-        text: '',
         responseUrl: undefined,
         triggerId: '',
       },

@@ -6,17 +6,19 @@ export interface Pending {
   request: Request
   /** `Move 203.0.113.10 from web-1 to web-2` */
   sentence: string
-  /** Whether the asker asked for it themselves, and whether they can decide it. */
+  /** Whether the viewer requested it. */
   isMine: boolean
+  /** Whether the viewer can decide it. */
   canDecide: boolean
-  /** How many approvals are missing, of how many. */
+  /** How many approvals are missing. */
   missing: number
+  /** How many approvals the rule asks for. */
   needed: number
-  /** The address of its card. */
+  /** The address of the request message. */
   link: string | undefined
 }
 
-/** What waits, those first that the asker can decide, then by when they expire. `more`: how many wait beyond these. Pure. */
+/** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` requests are left out. */
 export function pendingListing(pending: Pending[], more = 0): Listing {
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
   const forYou = pending.filter(({ canDecide }) => canDecide).length

@@ -14,7 +14,7 @@ import {
   refuseMove,
 } from '../../domain/elastic-ip-move.ts'
 import { MoveFinding, moveWords } from '../../domain/elastic-ip-move-findings.ts'
-import { judgeMove, moveSightings, sightingsIn } from '../../domain/elastic-ip-move-progress.ts'
+import { moveSightings, observeMove, sightingsIn } from '../../domain/elastic-ip-move-progress.ts'
 import { ApiError } from '../../domain/errors.ts'
 import { explainer } from '../../domain/finding.ts'
 import { projectName } from '../../domain/place.ts'
@@ -69,7 +69,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
         if (!(error instanceof ApiError && error.status === 404)) throw error
         return goneUnlessListed(input.elasticIpId)
       })
-      return judgeMove(facts, seen, moment)
+      return observeMove(facts, seen, moment)
     },
     survey: async ({ signal }) => sightingsIn(await accountApi.elasticIps.list({ status: 'moving', signal })),
     sightings: (_, facts) => moveSightings(facts),

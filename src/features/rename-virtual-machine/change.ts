@@ -5,7 +5,7 @@ import type { Change, Description, Preflight } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
 import { hostnameProblem } from '../../domain/hostname.ts'
 import { projectName, sameProject, toldApart } from '../../domain/place.ts'
-import { judgeRename } from '../../domain/rename.ts'
+import { observeRename } from '../../domain/rename.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import { RenameFinding, refuseRename, renameWords } from './findings.ts'
 
@@ -50,7 +50,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     },
     observe: async ({ virtualMachineId, name }, { oldName }, moment, { signal }) => {
       const seen = (await accountApi.virtualMachines.get(virtualMachineId, { signal }).catch(nothingIfAbsent)) ?? 'gone'
-      return judgeRename({ id: virtualMachineId, from: oldName, to: name }, seen, moment)
+      return observeRename({ id: virtualMachineId, from: oldName, to: name }, seen, moment)
     },
     doneSentence: (facts) => `${subjectOf(facts)} is called ${facts.newName} now.`,
     reverse: (_, { virtualMachineId, oldName }) =>

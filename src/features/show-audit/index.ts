@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import type { Audit, Found } from '../../audit/intake.ts'
+import type { Found } from '../../audit/find-entries.ts'
+import type { Audit } from '../../audit/intake.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Feature } from '../feature.ts'
 import { type Beside, createBeside, type Thing, thingsOf } from './beside.ts'

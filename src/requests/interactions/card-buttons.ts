@@ -4,10 +4,11 @@ import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { isGenuine } from '../../domain/payload.ts'
 import type { Request } from '../../domain/request.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
 import type { Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { Refusal, toUserWords } from '../../slack/errors.ts'
+import { Refusal } from '../../slack/errors.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
@@ -21,6 +22,7 @@ import { changedRecord, counted, foreignButton, staleCard, unknownRequest } from
 import { askedWords } from '../messages/submitted.ts'
 import { shortId } from '../messages/words.ts'
 import { noteOf } from '../store/store.ts'
+import { submitFromForm } from './submit-from-slack.ts'
 
 /** The form of a kind of change, filled with what was asked for before. Pure. */
 export type FormAgain = (metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }) => ModalView
@@ -114,9 +116,9 @@ export function createConversation({
 
   async function submitReject(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
-    const reason = submission.values.reason?.trim() ?? ''
+    const reason = reasonIn(submission.values)
     const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, problem, reason)
-    if (reason === '')
+    if (reason === undefined)
       return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why, so that the person who asked knows what to do.`, again }
     await decide.reject(await requestIn(metadata, submission), submission.origin, reason)
     await refreshHome(submission.origin)
@@ -130,13 +132,12 @@ export function createConversation({
 
   async function submitBreakGlass(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
-    const { values } = submission
     const request = await requestIn(metadata, submission)
-    const reason = values.reason?.trim() ?? ''
+    const reason = reasonIn(submission.values)
     const again = (problem: Mrkdwn) =>
       breakGlassForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
-    if (reason === '') return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
-    if (values.confirmed !== 'yes') {
+    if (reason === undefined) return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
+    if (submission.values.confirmed !== 'yes') {
       return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve what you asked for yourself.`, again }
     }
     await decide.breakGlass(request, submission.origin, reason)
@@ -164,19 +165,12 @@ export function createConversation({
 
   /** The same once more, for a kind of change that has no form of its own. */
   async function submitAgain(submission: Submission): Promise<SubmissionAnswer> {
-    const { origin, deliveryKey, values } = submission
     const metadata = readMetadata(submission.metadata)
     const request = await requestIn(metadata, submission)
     const { change, input } = catalog.open(request)
-    const reason = values.reason?.trim() || undefined
-    try {
-      return { is: 'accepted', words: askedWords(await ask({ change, input, origin, reason, deliveryKey })) }
-    } catch (error) {
-      const problem = toUserWords(error)
-      if (problem === undefined) throw error
-      const again = (words: Mrkdwn) => askAgainForm(metadata ?? { origin }, catalog.sentenceOf(request), words, reason)
-      return { is: 'refused', blockId: 'reason', problem, again }
-    }
+    const reason = reasonIn(submission.values)
+    const again = (problem: Mrkdwn) => askAgainForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
+    return submitFromForm(ask, submission, { change, input, reason, blockId: 'reason', again })
   }
 
   /** Asks for the change that undoes this one: a request of its own, by whoever presses, approved like any other. */

@@ -6,6 +6,7 @@ import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import { actions, type ButtonParts, button, context, fields, header, wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
+import { capitalised } from '../../slack/text/capitalised.ts'
 import { charactersIn, mostCharacters } from '../../slack/text/characters.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
@@ -252,8 +253,4 @@ function approvalsInWords(view: CardView): Mrkdwn[] {
   if (count === undefined) return []
   const by = view.request.approvals.map(({ by: userId }) => mention(userId))
   return [by.length > 0 ? mrkdwn`${count}: ${joinMrkdwn(by, ', ')}` : mrkdwn`${count}`]
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

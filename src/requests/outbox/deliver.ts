@@ -1,6 +1,7 @@
 import type { Request } from '../../domain/request.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
-import type { Message, Messenger, Posted, SearchResult, Where } from '../../slack/web-api/messenger.ts'
+import type { SearchResult } from '../../slack/web-api/find-message.ts'
+import type { Message, Messenger, Posted, Where } from '../../slack/web-api/messenger.ts'
 import type { OutboxName } from '../store/store.ts'
 import type { Lease, Outbox, Settlement } from './outbox.ts'
 

@@ -4,7 +4,8 @@ import { createDeliver, type Renderer } from '../../../src/requests/outbox/deliv
 import { createOutbox, type Lease, type Outbox, type Settlement } from '../../../src/requests/outbox/outbox.ts'
 import { encodeFields } from '../../../src/requests/store/record.ts'
 import type { OutboxName } from '../../../src/requests/store/store.ts'
-import type { Messenger, SearchResult } from '../../../src/slack/web-api/messenger.ts'
+import type { SearchResult } from '../../../src/slack/web-api/find-message.ts'
+import type { Messenger } from '../../../src/slack/web-api/messenger.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { requestFor } from '../request-for-test.ts'
 
