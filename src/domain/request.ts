@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { changeKinds } from './change-kind.ts'
 import { Origin } from './origin.ts'
+import { Grant } from './ruling.ts'
 import { Sighting } from './verdict.ts'
 
 /**
@@ -31,14 +32,13 @@ export function isOpen(state: RequestState): boolean {
   return (openStates as readonly RequestState[]).includes(state)
 }
 
-/** One person's yes. `at`: ms since 1970. */
-export const Approval = z.object({ by: z.string(), rule: z.string(), at: z.number() })
+/** One person's approval, and what let them give it. `at`: ms since 1970. */
+export const Approval = Grant.extend({ by: z.string(), at: z.number() })
 export type Approval = z.infer<typeof Approval>
 
-/** Who decided, and by which rule. `by` is undefined when the kind needs no approval here; of several approvals it is the last. */
-export const Decision = z.object({
+/** Who decided, and what let them. `by` is undefined when the kind needs no approval here; of several approvals it is the last. */
+export const Decision = Grant.extend({
   by: z.string().optional(),
-  rule: z.string().optional(),
   reason: z.string().optional(),
   /** The requester approved it alone, in an emergency. */
   breakGlass: z.boolean().optional(),

@@ -29,7 +29,7 @@ export function createApiKey({ accountApi, ask }: CreateApiKeyParts): Feature {
     if (!isKeyLabel(label)) throw new UserError(nameRule)
     const { origin, deliveryKey } = call.slashCommand
     const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: true, allowedIps: [] }
-    await call.say(askedWords(await ask({ change, input, origin, reason: undefined, deliveryKey })))
+    await call.say(askedWords(await ask({ change, input, origin, requester: call.requester, reason: undefined, deliveryKey })))
   }
 
   async function submit(submission: Submission): Promise<SubmissionAnswer> {

@@ -34,7 +34,7 @@ export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts
     const [elasticIp, server, ...rest] = call.args
     if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(origin.command))
     const input = await resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
-    const outcome = await ask({ change, input, origin, reason: undefined, deliveryKey })
+    const outcome = await ask({ change, input, origin, requester: call.requester, reason: undefined, deliveryKey })
     await call.say(askedWords(outcome))
   }
 

@@ -27,14 +27,15 @@ interface RenameParts {
 export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
 
-  async function run({ args, slashCommand, say }: CommandCall): Promise<void> {
+  async function run({ args, slashCommand, requester, say }: CommandCall): Promise<void> {
     const { origin, deliveryKey, answer } = slashCommand
     const [typed, name, ...rest] = args
     if (typed === undefined || name === undefined || rest.length > 0) throw new Refusal(usage(origin.command))
     refuseBadName(name)
     const found = await createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
     if (found.is === 'several') return answer.ephemeral(whichOne(found.machines, { typed, name, command: origin.command }))
-    await say(askedWords(await ask({ change, input: { virtualMachineId: found.id, name }, origin, reason: undefined, deliveryKey })))
+    const input = { virtualMachineId: found.id, name }
+    await say(askedWords(await ask({ change, input, origin, requester, reason: undefined, deliveryKey })))
   }
 
   /** One of several of the same name was chosen: the buttons go, and the rest is as if its id had been typed. */

@@ -21,14 +21,14 @@ export function rotateRevokeApiKey({ accountApi, ask, ownLastSlice }: RotateRevo
   const revoke = createRevokeChange({ accountApi, ownLastSlice })
 
   function command(verb: 'rotate' | 'revoke', summary: string, change: Change<KeyInput, KeyFacts>): Command {
-    async function run({ args, slashCommand: { origin, deliveryKey }, say }: CommandCall): Promise<void> {
+    async function run({ args, slashCommand: { origin, deliveryKey }, requester, say }: CommandCall): Promise<void> {
       if (args.length === 0)
         throw new UserError(
           `Which key? Give its name or id: ${origin.command} keys ${verb} <key>. ${origin.command} keys shows all of them.`,
         )
       const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
       const keyId = chooseKey(keys, args.join(' '))
-      await say(askedWords(await ask({ change, input: { keyId }, origin, reason: undefined, deliveryKey })))
+      await say(askedWords(await ask({ change, input: { keyId }, origin, requester, reason: undefined, deliveryKey })))
     }
     return { words: `keys ${verb}`, usage: '<key>', summary, example: 'ci-deploy', need: change.kind, run }
   }

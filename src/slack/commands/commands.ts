@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/web-api'
 import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Requester } from '../../domain/people.ts'
 import { type Listing, listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
 import { notice } from '../blocks/notice.ts'
 import { readJson, writeMetadata } from '../receive/payloads.ts'
@@ -33,18 +34,24 @@ export interface CommandCall {
   slashCommand: SlashCommand
   /** The words after the command's own words. */
   args: string[]
+  /** What the gate found out about the person. Undefined if the command only reads. */
+  requester?: Requester | undefined
   /** Shows a page of a list. The buttons for the other pages run the command again. */
   list(listing: Listing): Promise<void>
   say(words: Mrkdwn): Promise<void>
 }
 
-/** Throws a Refusal if the person lacks the right. */
-export type Gate = (origin: SlashCommand['origin'], need: Need) => Promise<void>
+/** Throws a Refusal if the person may not request this kind of change. That they may read was seen when the command arrived. */
+export type Gate = (origin: SlashCommand['origin'], kind: ChangeKind) => Promise<Requester>
 /** Returns those of the needs for which the person has the right, for the help page. */
 export type May = (origin: SlashCommand['origin'], needs: Need[]) => Promise<Need[]>
 
 /** Routes the one slash command, whatever its name, to the command that its words name. */
 export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
+  async function pass(origin: SlashCommand['origin'], need: Need): Promise<Requester | undefined> {
+    return need === 'read' ? undefined : gate(origin, need)
+  }
+
   /** Returns the form of a command that has one and is typed without arguments. */
   function formFor(slashCommand: SlashCommand): FormHandler<SlashCommand> | undefined {
     const found = findCommand(commands, parseWords(slashCommand.text))
@@ -54,7 +61,7 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     return {
       form: () => form(metadataOf(slashCommand)),
       allow: async () => {
-        await gate(slashCommand.origin, need)
+        await pass(slashCommand.origin, need)
         prepare?.()
       },
     }
@@ -83,10 +90,11 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     page: number,
     show: (message: Message) => Promise<void>,
   ): Promise<void> {
-    await gate(slashCommand.origin, found.need)
+    const requester = await pass(slashCommand.origin, found.need)
     await found.run({
       slashCommand,
       args,
+      requester,
       list: (listing) => show(listingMessage(listing, { page, command: found.words, args })),
       say: (words) => show(notice(words)),
     })

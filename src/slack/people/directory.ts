@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api'
 import { z } from 'zod'
-import type { ChannelStanding, Membership, Person } from '../../domain/approval.ts'
+import type { ChannelStanding, Membership, Person } from '../../domain/people.ts'
 import { isUserGroup } from '../../domain/policy.ts'
 import { classifySlackFailure } from '../web-api/failure.ts'
 import { createLookup } from './lookup.ts'
