@@ -45,15 +45,9 @@ interface AskParts {
  * A card whose post got no answer stays in the outbox and is looked for before it is sent again.
  */
 export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: AskParts) {
-  return async function ask<Input, Facts>({
-    change,
-    input,
-    origin,
-    reason,
-    deliveryKey,
-    ...asker
-  }: Asked<Input, Facts>): Promise<AskOutcome> {
-    const requester = asker.requester ?? (await access.gate(origin, change.kind))
+  return async function ask<Input, Facts>(submitted: Asked<Input, Facts>): Promise<AskOutcome> {
+    const { change, input, origin, reason, deliveryKey } = submitted
+    const requester = submitted.requester ?? (await access.gate(origin, change.kind))
     const looked = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
     const { facts } = looked
     const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project(facts), requester })
