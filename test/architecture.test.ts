@@ -28,6 +28,7 @@ const roomsOfRequests = [
   ['interactions', 'worker'],
   ['hand-over'],
   ['lifecycle'],
+  ['access'],
   ['outbox'],
   ['messages'],
   ['store'],

@@ -122,7 +122,9 @@ describe('a record', () => {
 
   test('is genuine as long as it is what was asked for', () => {
     expect(isGenuine(record)).toBe(true)
-    expect(isGenuine({ ...record, state: 'tracking', revision: 5, approvals: [{ by: 'UBEN', rule: 'APPROVERS: UBEN', at: 1 }] })).toBe(true)
+    expect(
+      isGenuine({ ...record, state: 'tracking', revision: 5, approvals: [{ by: 'UBEN', rule: 'APPROVERS', via: 'UBEN', at: 1 }] }),
+    ).toBe(true)
   })
 
   test.each([

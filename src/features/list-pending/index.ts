@@ -1,6 +1,6 @@
 import type { Outline } from '../../domain/request.ts'
+import type { Access } from '../../requests/access/access.ts'
 import type { Catalog } from '../../requests/catalog.ts'
-import type { Access } from '../../requests/lifecycle/access.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { Feature } from '../feature.ts'
 import { type Pending, pendingListing } from './messages.ts'

@@ -5,9 +5,10 @@ import type { Audit } from '../../audit/intake.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Feature } from '../feature.ts'
 import { type Beside, createBeside, type Thing, thingsOf } from './beside.ts'
+import type { WordsOfChanges } from './entry-words.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { isAboutWrite, judgeEvents } from './judge-events.ts'
-import { besideNote, filterNote, lookedNote, nothing, title, tooManyThings, unreadableEvents, type WordsOfChanges } from './messages.ts'
+import { besideNote, filterNote, lookedNote, nothing, title, tooManyThings, unreadableEvents } from './messages.ts'
 import { auditRows } from './rows.ts'
 
 /** So many entries are shown. */
