@@ -1,4 +1,4 @@
-import { type ChangeKind, kindWords } from './change-kind.ts'
+import type { ChangeKind } from './change-kind.ts'
 import {
   type ApproveTerms,
   approvalsNeeded,
@@ -32,6 +32,12 @@ export interface Place {
 /** Members by user group id; `unknown` where Slack did not tell. */
 export type Membership = Map<string, Set<string> | 'unknown'>
 
+/** A kind of change, and its name in words: `moving an Elastic IP`. */
+export interface NamedKind {
+  kind: ChangeKind
+  label: string
+}
+
 /** `unknown`: denied because Slack did not tell, and not because the rules say no. */
 export type Ruling = { allowed: true; rule: string } | { allowed: false; why: string; unknown?: true }
 
@@ -44,12 +50,12 @@ export function judgeReader(person: Person, place: Place): Ruling {
 }
 
 /** Whether some rule lets a person ask for a change of this kind in this channel. Which one holds is seen once its project is known. */
-export function judgeRequesterOfKind(person: Person, place: Place, kind: ChangeKind, policy: Policy, membership: Membership): Ruling {
+export function judgeRequesterOfKind(person: Person, place: Place, named: NamedKind, policy: Policy, membership: Membership): Ruling {
   const refused = judgeAskingHere(person, place)
   if (refused) return refused
-  const rules = rulesOfKind(policy, kind, place.channelId)
+  const rules = rulesOfKind(policy, named.kind, place.channelId)
   const rulings = rules.map((rule) => judgeMembership(person, rule, membership))
-  return rulings.find((ruling) => ruling.allowed) ?? rulings[0] ?? deny(noRule(policy, kind))
+  return rulings.find((ruling) => ruling.allowed) ?? rulings[0] ?? deny(noRule(policy, named))
 }
 
 /** Whether a person may ask for a change under this rule. Whatever is not known denies. */
@@ -58,11 +64,11 @@ export function judgeRequester(person: Person, place: Place, rule: PolicyRule, m
 }
 
 /** Why nothing of this kind can be asked for here: there is no rule for it. */
-export function noRule(policy: Policy, kind: ChangeKind): string {
+export function noRule(policy: Policy, { kind, label }: NamedKind): string {
   const elsewhere = new Set(policy.rules.filter((rule) => rule.changes.includes(kind)).flatMap((rule) => rule.channels ?? []))
   const where = elsewhere.size > 0 ? ` Ask in ${[...elsewhere].map((id) => `<#${id}>`).join(' or ')}.` : ''
   const then = where || ' The people who run this bot can add a rule for it.'
-  return `No rule of the policy lets anybody ask for ${kindWords[kind]} in this channel, so it is refused.${then}`
+  return `No rule of the policy lets anybody ask for ${label} in this channel, so it is refused.${then}`
 }
 
 /** Whether a person may decide a request. Whatever is not known denies. */

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { changeKinds } from './change-kind.ts'
 import { Origin } from './origin.ts'
 import { Sighting } from './verdict.ts'
 
@@ -51,7 +50,7 @@ export type Decision = z.infer<typeof Decision>
  */
 export const Request = z.object({
   id: z.string(),
-  kind: z.enum(changeKinds),
+  kind: z.string(),
   state: z.enum(requestStates),
   /** Grows with every change of the record. */
   revision: z.number().int(),

@@ -27,6 +27,7 @@ const rule: PolicyRule = {
   expiresMs: 3_600_000,
   mention: undefined,
 }
+const move = { kind: 'ip.move', label: 'moving an Elastic IP' }
 const oncall: Membership = new Map([['SONCALL', new Set(['UCHI'])]])
 const untold: Membership = new Map([['SONCALL', 'unknown']])
 const ops: Place = { channelId: 'C1', teamId: 'T1', standing: 'usual' }
@@ -137,11 +138,11 @@ describe('who may ask', () => {
 
   test('only in the channels that are named', () => {
     const policy = { rules: [{ ...rule, channels: ['C2'] }] }
-    expect(judgeRequesterOfKind(person('UADA'), ops, 'ip.move', policy, new Map())).toEqual({
+    expect(judgeRequesterOfKind(person('UADA'), ops, move, policy, new Map())).toEqual({
       allowed: false,
       why: 'No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C2>.',
     })
-    expect(judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, 'ip.move', policy, new Map()).allowed).toBe(true)
+    expect(judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, move, policy, new Map()).allowed).toBe(true)
   })
 
   test('never in a direct message, not even in one of several people', () => {
@@ -149,7 +150,7 @@ describe('who may ask', () => {
     for (const standing of ['direct', 'group-direct'] as const) {
       const place: Place = { channelId: 'D1', teamId: 'T1', standing }
       expect(judgeRequester(person('UADA'), place, rule, new Map())).toEqual({ allowed: false, why })
-      expect(judgeRequesterOfKind(person('UADA'), place, 'ip.move', { rules: [rule] }, new Map())).toEqual({ allowed: false, why })
+      expect(judgeRequesterOfKind(person('UADA'), place, move, { rules: [rule] }, new Map())).toEqual({ allowed: false, why })
     }
   })
 
@@ -160,15 +161,17 @@ describe('who may ask', () => {
         { ...rule, request: toGroup(['UBEN']) },
       ],
     }
-    const ask = (userId: string) => judgeRequesterOfKind(person(userId), ops, 'ip.move', policy, new Map()).allowed
+    const ask = (userId: string) => judgeRequesterOfKind(person(userId), ops, move, policy, new Map()).allowed
     expect([ask('UADA'), ask('UBEN'), ask('UDOV')]).toEqual([true, true, false])
   })
 
   test('nobody where there is no rule for the kind', () => {
-    expect(judgeRequesterOfKind(person('UADA'), ops, 'key.create', { rules: [rule] }, new Map())).toEqual({
-      allowed: false,
-      why: 'No rule of the policy lets anybody ask for a new API key in this channel, so it is refused. The people who run this bot can add a rule for it.',
-    })
+    expect(judgeRequesterOfKind(person('UADA'), ops, { kind: 'key.create', label: 'a new API key' }, { rules: [rule] }, new Map())).toEqual(
+      {
+        allowed: false,
+        why: 'No rule of the policy lets anybody ask for a new API key in this channel, so it is refused. The people who run this bot can add a rule for it.',
+      },
+    )
   })
 
   test('each channel where it can be asked for is named once', () => {
@@ -178,7 +181,7 @@ describe('who may ask', () => {
         { ...rule, channels: ['C3'] },
       ],
     }
-    expect(noRule(policy, 'ip.move')).toContain('Ask in <#C2> or <#C3>.')
+    expect(noRule(policy, move)).toContain('Ask in <#C2> or <#C3>.')
   })
 })
 

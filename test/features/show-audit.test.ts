@@ -10,6 +10,7 @@ import { acts, entryRow } from '../../src/features/show-audit/messages.ts'
 import { auditRows } from '../../src/features/show-audit/rows.ts'
 import { steps } from '../../src/requests/steps.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
+import { catalog } from '../requests/catalog-for-test.ts'
 
 const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
 const noon = Date.parse('2026-11-20T12:00:00Z')
@@ -73,7 +74,7 @@ function texts(rows: { text: string }[]): string {
 
 describe('rows', () => {
   test('tell a whole move, newest first', () => {
-    expect(texts(auditRows(wholeMove, []))).toMatchInlineSnapshot(`
+    expect(texts(auditRows(wholeMove, [], catalog))).toMatchInlineSnapshot(`
       ":large_green_circle: *Done* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
       :arrows_counterclockwise: *Accepted by the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202  ·  1a2b3c4d in <#C0OPS00001>
       :arrow_forward: *Sent to the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
@@ -98,7 +99,7 @@ describe('rows', () => {
       { act: 'refused', by: ben, channelId: 'C0OPS00001', result: 'request-take: This button does not belong to the request.' },
       { act: 'refused', by: ben, result: 'in a way that nobody knows' },
     )
-    expect(texts(entries.map((entry) => entryRow(entry, [])))).toMatchInlineSnapshot(`
+    expect(texts(entries.map((entry) => entryRow(entry, [], catalog)))).toMatchInlineSnapshot(`
       ":no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.  ·  1a2b3c4d in <#C0OPS00001>
       :no_entry: *Refused*: <@U0DOV00001> tried to use this bot (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests may not use this bot.  ·  in <#C0OPS00001>
       :no_entry: *Refused*: <@U0ADA00001> tried to ask for a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not among the people who may ask.  ·  in <#C0OPS00001>
@@ -140,7 +141,7 @@ describe('rows', () => {
       { act: 'unreadable', result: 'not JSON' },
       { ...move, act: 'teleport', result: 'somewhere' },
     )
-    expect(texts(entries.map((entry) => entryRow(entry, [])))).toMatchInlineSnapshot(`
+    expect(texts(entries.map((entry) => entryRow(entry, [], catalog)))).toMatchInlineSnapshot(`
       ":white_check_mark: *Approved, with 1 more of 2 needed* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>
       :white_check_mark: *Needed no approval* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule NO_APPROVAL: needs no approval  ·  1a2b3c4d in <#C0OPS00001>
       :rotating_light: *Approved alone by who asked for it (break-glass)* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule production: <@U0ADA00001> (break-glass)  ·  reason: “everything is down”  ·  1a2b3c4d in <#C0OPS00001>
@@ -172,7 +173,7 @@ describe('rows', () => {
       reason: '<@U0ADA00001>',
       result: '<!everyone>',
     })
-    expect(entry && entryRow(entry, []).text).toMatchInlineSnapshot(
+    expect(entry && entryRow(entry, [], catalog).text).toMatchInlineSnapshot(
       `":speech_balloon: *Asked for* “&lt;!here&gt; " *bold*” by \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  reason: “&lt;@U0ADA00001&gt;”  ·  &lt;!everyone&gt;"`,
     )
   })
@@ -191,8 +192,9 @@ describe('rows', () => {
       ],
       wholeMove,
       undefined,
+      catalog,
     )
-    expect(texts(auditRows(wholeMove.slice(3), judged))).toMatchInlineSnapshot(`
+    expect(texts(auditRows(wholeMove.slice(3), judged, catalog))).toMatchInlineSnapshot(`
       ":warning: account: *made outside this bot*: something (the account does not tell what) of \`eip_1GijF7NsZe3bN\` by somebody (the account does not tell who), <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
       :white_small_square: account: \`show.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176663^{date_short_pretty} {time}|2026-11-20 12:11 UTC>
       :warning: account: *made outside this bot*: \`delete.elastic_ip\` of \`203.0.113.10\` by Mallory, <!date^1795176603^{date_short_pretty} {time}|2026-11-20 12:10 UTC>
@@ -203,7 +205,7 @@ describe('rows', () => {
       ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :grey_question: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), an unknown time  ·  whether this bot made it is not known: the account does not tell when"
     `)
-    expect(texts(auditRows([], judged.slice(0, 1)))).toMatchInlineSnapshot(
+    expect(texts(auditRows([], judged.slice(0, 1), catalog))).toMatchInlineSnapshot(
       `":ballot_box_with_check: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  made by this bot, for 1a2b3c4d"`,
     )
   })
@@ -215,7 +217,7 @@ describe('an event of the account', () => {
 
   /** What each event is, by these entries. */
   function judge(found: AccountEvent[], said: Said[], since?: number) {
-    return judgeEvents(found, entriesOf(...said), since).map((judged) => judged.is)
+    return judgeEvents(found, entriesOf(...said), since, catalog).map((judged) => judged.is)
   }
 
   test.each<[name: string, action: string | undefined, afterMs: number, is: string]>([
@@ -243,7 +245,9 @@ describe('an event of the account', () => {
   test('two writes have one each', () => {
     const again = { ...sent, requestId: 'another', at: sentAt + 20 * second }
     const found = [event('update.elastic_ip', sentAt + second), event('update.elastic_ip', sentAt + 21 * second)]
-    expect(judgeEvents(found, entriesOf(sent, again), undefined).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([1, 2])
+    expect(judgeEvents(found, entriesOf(sent, again), undefined, catalog).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([
+      1, 2,
+    ])
   })
 
   test('of another thing is not of this write', () => {
@@ -344,12 +348,12 @@ describe('words', () => {
     [['.*'], []],
     [['203.0.113.10', '<@U0BEN00001>'], [2]],
   ])('%j', (words, seqs) => {
-    const { fits } = readFilter(words, ada)
+    const { fits } = readFilter(words, ada, catalog)
     expect(entries.filter(fits).map(({ seq }) => seq)).toEqual(seqs)
   })
 
   test('are shown as what they are', () => {
-    expect(readFilter(['me', '<@U0BEN00001|ben>', 'ip.move', 'web-2', '`x`'], ada).shown.text).toMatchInlineSnapshot(
+    expect(readFilter(['me', '<@U0BEN00001|ben>', 'ip.move', 'web-2', '`x`'], ada, catalog).shown.text).toMatchInlineSnapshot(
       `"<@U0ADA00001> <@U0BEN00001> \`ip.move\` \`web-2\` \`’x’\`"`,
     )
   })
@@ -387,7 +391,8 @@ describe('the list', () => {
   async function list(words: string[], { events: known = [], fails, asked = [] }: Account = {}, kept = entries): Promise<Listing> {
     const {
       commands: [command],
-    } = showAudit({
+    } = showAudit.create({
+      catalog,
       audit: {
         find: async (fits, { limit = 200 } = {}): Promise<Found> => ({
           entries: kept.toReversed().filter(fits).slice(0, limit),

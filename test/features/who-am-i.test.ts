@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type ChangeKind, changeKinds } from '../../src/domain/change-kind.ts'
+import type { ChangeKind } from '../../src/domain/change-kind.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
+import { changeKinds } from '../../src/features/index.ts'
 import { whoAmI } from '../../src/features/who-am-i/index.ts'
 import { rightsMessage } from '../../src/features/who-am-i/messages.ts'
 import { createAccess, type People } from '../../src/requests/lifecycle/access.ts'
 import type { Mrkdwn } from '../../src/slack/text/text.ts'
+import { catalog } from '../requests/catalog-for-test.ts'
 import { minutes, ruleFor } from '../requests/request-for-test.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
@@ -21,6 +23,8 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
     policy: { rules },
     homeTeamId: () => 'T0NIMBUS01',
     projectOf: () => 'none',
+    kinds: changeKinds,
+    labelOf: catalog.labelOf,
     noteRefusal: async () => {},
   })
   return { access, words: rightsMessage(await access.rights(origin), origin).text }
@@ -116,7 +120,7 @@ test('/infra whoami tells whoever asks, of the channel where they ask', async ()
   const { access, words } = await rightsUnder([of('ip.move')])
   const said: Mrkdwn[] = []
 
-  await whoAmI({ access }).commands[0]?.run({
+  await whoAmI.create({ access }).commands[0]?.run({
     slashCommand: {
       deliveryKey: 'd1',
       origin,

@@ -1,6 +1,7 @@
 import { createAccountApi } from '../../src/account-api/client.ts'
 import { Secret } from '../../src/domain/secret.ts'
-import { createFeatures, type FeatureParts } from '../../src/features/index.ts'
+import type { FeatureParts } from '../../src/features/feature.ts'
+import { createFeatures } from '../../src/features/index.ts'
 import type { CommandSuggestion } from './slack/slack.ts'
 
 /** What the page's composer suggests: the bot's own commands, in their own words. */

@@ -1,7 +1,7 @@
 import type { Outline } from '../../domain/request.ts'
 import type { Access } from '../../requests/lifecycle/access.ts'
 import type { Store } from '../../requests/store/store.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type Pending, pendingListing } from './messages.ts'
 
 /** So many are looked at closely, which takes Slack's word about people: more than anybody turns pages through. */
@@ -14,7 +14,9 @@ interface ListPendingParts {
 }
 
 /** `/infra pending`: the requests that wait for an approval, and which of them the asker can decide. */
-export function listPending({ store, access, linkTo }: ListPendingParts): Feature {
+export const listPending = { create } satisfies FeatureDefinition
+
+function create({ store, access, linkTo }: ListPendingParts): Feature {
   return {
     commands: [
       {

@@ -3,10 +3,10 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
 import type { Change, Description, Preflight } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
-import { hostnameProblem } from '../../domain/hostname.ts'
 import { projectName, sameProject, toldApart } from '../../domain/place.ts'
-import { judgeRename } from '../../domain/rename.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import { hostnameProblem } from './hostname.ts'
+import { judgeRename } from './progress.ts'
 
 export const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
 export type RenameInput = z.infer<typeof RenameInput>
@@ -32,6 +32,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
   return {
     kind: 'vm.rename',
     label: 'renaming a virtual machine',
+    eventActions: ['update', 'rename'],
     input: RenameInput,
     facts: RenameFacts,
     resource: ({ virtualMachineId }) => `virtual_machine:${virtualMachineId}`,

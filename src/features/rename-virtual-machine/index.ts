@@ -10,7 +10,7 @@ import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/h
 import { Refusal, toUserWords } from '../../slack/errors.ts'
 import { readJson } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { createRenameChange, NameRefusal, RenameFacts, RenameInput, refuseBadName } from './change.ts'
 import { RenameButton, renameThisOne, usage, whichOne } from './messages.ts'
 import { renameForm, renameModal } from './modal.ts'
@@ -24,7 +24,9 @@ interface RenameParts {
 }
 
 /** `/infra vm rename`: another name for a virtual machine, by arguments or by a form. */
-export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts): Feature {
+export const renameVirtualMachine = { kinds: ['vm.rename'], kindsFirst: true, create } satisfies FeatureDefinition
+
+function create({ accountApi, inventory, ask }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
 
   async function run({ args, slashCommand, say }: CommandCall): Promise<void> {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
+import { deletingActions } from '../../domain/account-event.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
 import type { Change, Fact, Moment, Preflight } from '../../domain/change.ts'
 import { isUnanswered, UserError } from '../../domain/errors.ts'
@@ -51,6 +52,7 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
     ...sharedParts(apiKeys, ownLastSlice, 'rotate'),
     kind: 'key.rotate',
     label: 'rotating an API key',
+    eventActions: ['rotate', 'update', 'regenerate'],
     describe: (facts) => ({
       title: 'Rotate API key',
       sentence: `Rotate API key ${nameOf(facts)}`,
@@ -69,6 +71,7 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
         }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
+      retractActions: deletingActions,
       retracted: (_, because) => ({
         why: `It was rotated, so its old token no longer works; but ${because}, so I deleted the key at once.`,
         next: askForNew,
@@ -95,6 +98,7 @@ export function createRevokeChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
     ...sharedParts(apiKeys, ownLastSlice, 'revoke'),
     kind: 'key.revoke',
     label: 'revoking an API key',
+    eventActions: deletingActions,
     describe: (facts) => ({
       title: 'Revoke API key',
       sentence: `Revoke API key ${nameOf(facts)}`,

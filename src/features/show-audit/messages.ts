@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import { type ChangeKind, kindWords } from '../../domain/change-kind.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Catalog } from '../../requests/catalog.ts'
 import type { StepName } from '../../requests/steps.ts'
 import {
   channelMention,
@@ -82,6 +83,9 @@ const attempts: Record<string, string> = {
   'request-watch': 'pressed Watch again on',
 }
 
+/** What the changes say of what they did. */
+export type WordsOfChanges = Pick<Catalog, 'kinds' | 'labelOf'>
+
 /** What an entry says was done: `Approved`. An act that nobody knows is shown as it is. Pure. */
 export function wordsOfAct({ act, result }: AuditEntry): string {
   if (act === 'count-approval') return `Approved, with ${result ?? 'more needed'}`
@@ -104,8 +108,8 @@ function markOf({ act }: AuditEntry): string {
 }
 
 /** One entry as a sentence, with what the account says of it beneath. Pure. */
-export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[]): Mrkdwn {
-  const sentence = entry.act === 'refused' ? refusedSentence(entry) : actSentence(entry)
+export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[], catalog: WordsOfChanges): Mrkdwn {
+  const sentence = entry.act === 'refused' ? refusedSentence(entry, catalog) : actSentence(entry)
   const confirmations = confirmedBy.map((judged) => mrkdwn`↳ confirmed by the account: ${eventWords(judged)}`)
   return joinMrkdwn([mrkdwn`${ownWords(markOf(entry))} ${joinMrkdwn([sentence, ...details(entry)], '  ·  ')}`, ...confirmations], '\n')
 }
@@ -118,15 +122,15 @@ function actSentence(entry: AuditEntry): Mrkdwn {
 }
 
 /** Who tried what, and why not. */
-function refusedSentence(entry: AuditEntry): Mrkdwn {
+function refusedSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
   const { by, at } = entry
-  const { attempt, why } = attemptOf(entry)
+  const { attempt, why } = attemptOf(entry, catalog)
   return mrkdwn`*Refused*: ${by === undefined ? 'somebody' : mention(by)} ${attempt}, ${dateTime(at)}${why === '' ? '' : mrkdwn`: ${withMentions(why)}`}`
 }
 
-function attemptOf({ kind, what, result = '' }: AuditEntry): { attempt: Mrkdwn; why: string } {
+function attemptOf({ kind, what, result = '' }: AuditEntry, catalog: WordsOfChanges): { attempt: Mrkdwn; why: string } {
   const [, to = '', why = result] = /^([\w-]+): (.*)$/s.exec(result) ?? []
-  if (to === 'ask') return { attempt: mrkdwn`tried to ask for ${kindWords[kind as ChangeKind] ?? kind ?? 'something'}`, why }
+  if (to === 'ask') return { attempt: mrkdwn`tried to ask for ${kind === undefined ? 'something' : catalog.labelOf(kind)}`, why }
   if (to === 'read') return { attempt: mrkdwn`tried to use this bot${what === undefined ? '' : mrkdwn` (${code(what)})`}`, why }
   const words = Object.hasOwn(attempts, to) ? attempts[to] : undefined
   const subject = what === undefined ? mrkdwn`a request` : quotation(what)
@@ -225,7 +229,11 @@ export function lookedNote({ looked, unreadable, since, all, full }: Looked, fit
   return mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or put in.`
 }
 
-export const filterNote: Mrkdwn = mrkdwn`Words filter, and all of them have to fit: a person (a mention, or ${code('me')}), a channel, a kind (${code('ip.move')}), an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.`
+/** What may be typed, with a kind that there is as an example. */
+export function filterNote([kind]: ChangeKind[]): Mrkdwn {
+  const example = kind === undefined ? mrkdwn`` : mrkdwn` (${code(kind)})`
+  return mrkdwn`Words filter, and all of them have to fit: a person (a mention, or ${code('me')}), a channel, a kind${example}, an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.`
+}
 
 /** Whose events stand beside. Pure. */
 export function besideNote(names: string[], since: number, fullNames: string[]): Mrkdwn {

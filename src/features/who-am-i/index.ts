@@ -1,9 +1,11 @@
 import type { Access } from '../../requests/lifecycle/access.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { rightsMessage } from './messages.ts'
 
 /** `/infra whoami`: what this person may request and approve here, and by which rule. */
-export function whoAmI({ access }: { access: Pick<Access, 'rights'> }): Feature {
+export const whoAmI = { create } satisfies FeatureDefinition
+
+function create({ access }: { access: Pick<Access, 'rights'> }): Feature {
   return {
     commands: [
       {

@@ -1,5 +1,4 @@
 import { type Person, type Ruling, whoApproves } from '../../domain/approval.ts'
-import { kindWords } from '../../domain/change-kind.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
@@ -12,8 +11,8 @@ export function rightsMessage({ person, kinds }: { person: Person; kinds: KindRi
   return joinMrkdwn([who, ...kinds.map(kindLine)], '\n\n')
 }
 
-function kindLine({ kind, ask, rules }: KindRights): Mrkdwn {
-  const title = mrkdwn`*${capitalised(kindWords[kind])}* (${code(kind)})`
+function kindLine({ kind, label, ask, rules }: KindRights): Mrkdwn {
+  const title = mrkdwn`*${capitalised(label)}* (${code(kind)})`
   if (rules.length === 0) return joinMrkdwn([title, mrkdwn`:no_entry: ${whyNot(ask)}`], '\n')
   return joinMrkdwn([title, ...rules.map((each) => ruleLine(each, rules.length > 1))], '\n')
 }

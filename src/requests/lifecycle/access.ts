@@ -13,7 +13,7 @@ import {
   type Ruling,
   tallyApprovals,
 } from '../../domain/approval.ts'
-import { type ChangeKind, changeKinds } from '../../domain/change-kind.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import {
   approvalsNeeded,
@@ -41,6 +41,8 @@ export interface People {
 
 export interface KindRights {
   kind: ChangeKind
+  /** The kind in words. */
+  label: string
   ask: Ruling
   rules: { rule: PolicyRule; ask: Ruling; approve: Ruling }[]
 }
@@ -52,6 +54,10 @@ interface AccessParts {
   homeTeamId: () => string | undefined
   /** Where a request's change belongs now, by its record. */
   projectOf: (request: Request) => Project
+  /** Every kind of change, in the order in which rights are listed. */
+  kinds: ChangeKind[]
+  /** A kind in words. */
+  labelOf: (kind: ChangeKind) => string
   /** Writes down what was refused; never throws. */
   noteRefusal: (note: AuditNote) => Promise<void>
 }
@@ -67,7 +73,7 @@ export type Act =
   | { to: 'own'; request: Request; otherwise: string }
 
 /** Gathers what Slack knows of a person and judges by the policy, anew at every act. The one place that says who may do what. */
-export function createAccess({ people, policy, homeTeamId, projectOf, noteRefusal }: AccessParts) {
+export function createAccess({ people, policy, homeTeamId, projectOf, kinds, labelOf, noteRefusal }: AccessParts) {
   /** `fresh`: by what Slack says now, and not by what it said seconds ago. */
   async function judge(origin: Origin, act: Act, fresh = { fresh: false }): Promise<Ruling> {
     const channelId = act.to === 'read' || act.to === 'ask' ? origin.channelId : act.request.origin.channelId
@@ -79,7 +85,7 @@ export function createAccess({ people, policy, homeTeamId, projectOf, noteRefusa
         return judgeRequesterOfKind(
           person,
           place,
-          act.kind,
+          named(act.kind),
           policy,
           await members(rulesOfKind(policy, act.kind, channelId).flatMap(askersOf)),
         )
@@ -101,6 +107,10 @@ export function createAccess({ people, policy, homeTeamId, projectOf, noteRefusa
         return judgeBreakGlass(person, place, rule, await members(groupsOf(rule), fresh))
       }
     }
+  }
+
+  function named(kind: ChangeKind) {
+    return { kind, label: labelOf(kind) }
   }
 
   async function placeOf({ teamId }: Origin, channelId: string): Promise<Place> {
@@ -146,7 +156,7 @@ export function createAccess({ people, policy, homeTeamId, projectOf, noteRefusa
       return refusalOf(why)
     }
     const found = ruleFor(policy, { kind, channelId: origin.channelId, project })
-    if (found.is === 'none') throw await refuse(noRule(policy, kind))
+    if (found.is === 'none') throw await refuse(noRule(policy, named(kind)))
     const { rule } = found
     if (found.is === 'project-unknown') {
       throw await refuse(
@@ -194,18 +204,18 @@ export function createAccess({ people, policy, homeTeamId, projectOf, noteRefusa
   /** What somebody may ask for and approve in a channel, kind by kind and rule by rule. */
   async function rights(origin: Origin): Promise<{ person: Person; kinds: KindRights[] }> {
     const [person, place] = await Promise.all([people.person(origin.userId, { fresh: true }), placeOf(origin, origin.channelId)])
-    const rules = changeKinds.flatMap((kind) => rulesOfKind(policy, kind, origin.channelId))
+    const rules = kinds.flatMap((kind) => rulesOfKind(policy, kind, origin.channelId))
     const membership = await members(rules.flatMap((rule) => [...askersOf(rule), ...groupsOf(rule)]))
-    const kinds = changeKinds.map((kind) => ({
-      kind,
-      ask: judgeRequesterOfKind(person, place, kind, policy, membership),
+    const rightsByKind = kinds.map((kind) => ({
+      ...named(kind),
+      ask: judgeRequesterOfKind(person, place, named(kind), policy, membership),
       rules: rulesOfKind(policy, kind, origin.channelId).map((rule) => ({
         rule,
         ask: judgeRequester(person, place, rule, membership),
         approve: judgeApprover(person, place, '', rule, membership),
       })),
     }))
-    return { person, kinds }
+    return { person, kinds: rightsByKind }
   }
 
   /** The policy's rule for a request as it is now. Undefined where there is none any more. */

@@ -3,6 +3,7 @@ import type { AuditNote } from '../../../src/audit/entry.ts'
 import type { Person } from '../../../src/domain/approval.ts'
 import { type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
 import { createAccess, type People } from '../../../src/requests/lifecycle/access.ts'
+import { catalog } from '../catalog-for-test.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
 
 const ada = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
@@ -45,6 +46,8 @@ function setUp({ rules = [ruleFor()], standings = {}, teams = {}, groups = {}, c
     policy: { rules },
     homeTeamId: () => 'T0NIMBUS01',
     projectOf: () => projectNow,
+    kinds: catalog.kinds(),
+    labelOf: catalog.labelOf,
     noteRefusal: async (note) => void noted.push(note),
   })
   return { access, noted, asked }

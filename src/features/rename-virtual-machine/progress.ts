@@ -1,6 +1,6 @@
-import type { Moment } from './change.ts'
-import type { Verdict } from './verdict.ts'
-import type { VirtualMachine } from './virtual-machine.ts'
+import type { Moment } from '../../domain/change.ts'
+import type { Verdict } from '../../domain/verdict.ts'
+import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 
 export interface Rename {
   id: string

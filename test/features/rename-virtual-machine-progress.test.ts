@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../src/domain/change.ts'
-import { judgeRename } from '../../src/domain/rename.ts'
+import { judgeRename } from '../../src/features/rename-virtual-machine/progress.ts'
 
 const rename = { id: 'vm_1zHfNurvp25kg', from: 'web-1', to: 'web-eu-1' }
 const early: Moment = { phase: 'sent', sinceSentMs: 1_000, early: true }
