@@ -26,7 +26,7 @@ export const variableNames = Object.keys(Variables.shape)
 /** Variables that describe a simple policy. A policy file replaces all of them. */
 const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
 
-type Environment = Record<string, string | undefined>
+export type Environment = Record<string, string | undefined>
 
 interface ReadOptions {
   /** The kinds of change that there are, in the order in which errors list them. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
+import { nearestWord } from '../domain/nearest.ts'
 import { type ApproveTerms, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { nearest } from './nearest.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
 /** Parses a value with `read`, which returns undefined for a bad one, or reports what the value must be. */
@@ -118,7 +118,7 @@ function kindsAmong(kinds: ChangeKind[]) {
     fits: (text) => kinds.includes(text),
     whenEmpty: 'name a kind of change, or take it out for every kind',
     hint: (item) => {
-      const meant = typeof item === 'string' ? nearest(kinds, item) : undefined
+      const meant = typeof item === 'string' ? nearestWord(kinds, item) : undefined
       return meant ? `: did you mean ${meant}?` : ''
     },
   })

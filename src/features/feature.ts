@@ -52,7 +52,7 @@ export interface Setup {
   probe: SetupProbe
   /** Who is in these groups, as it is asked for at a decision. */
   members: (groupIds: string[]) => Promise<Map<string, Set<string> | 'unknown'>>
-  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unanswered: string }>
+  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
   lastHeard: Pick<LastHeard, 'read'>
   redisFaults: () => Promise<string[]>
 }

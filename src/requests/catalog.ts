@@ -1,7 +1,7 @@
 import type { Change, UnderwayNow } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import type { Project } from '../domain/policy.ts'
-import type { Request } from '../domain/request.ts'
+import { type Request, unknownState } from '../domain/request.ts'
 
 /** A request with its own change, and what it carries in that change's own types. */
 export interface Opened {
@@ -65,13 +65,21 @@ export function createCatalog(changes: () => Change[]) {
     return { change, input: change.input.parse(request.input), facts, latest }
   }
 
-  /** The same, where one that does not fit must not stop the others. */
+  /** The same, where one that does not fit must not stop the others: another version of Lockkeeper wrote it. */
   function openIfFit(request: Request): Opened | undefined {
+    if (request.state === unknownState) return undefined
     try {
       return open(request)
     } catch {
       return undefined
     }
+  }
+
+  /** A request in one sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
+  function sentenceOf(request: { kind: string; resource: string; facts?: unknown }): string {
+    const change = changeIfKnown(request.kind)
+    const facts = change?.facts.safeParse(request.facts)
+    return change && facts?.success ? change.describe(facts.data).sentence : `${labelOf(request.kind)} (${request.resource})`
   }
 
   /** Where a request's change belongs, as it was asked for. */
@@ -87,6 +95,6 @@ export function createCatalog(changes: () => Change[]) {
     return opened && survey && sightings ? { survey, sightings: sightings(opened.input, opened.latest) } : undefined
   }
 
-  return { open, openIfFit, surveyed, projectOf, kinds, labelOf, changeIfKnown, underwayNow }
+  return { open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
 }
 export type Catalog = ReturnType<typeof createCatalog>

@@ -1,5 +1,6 @@
 import { documentedRefusal } from '../domain/documented-refusals.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import type { Words } from '../domain/finding.ts'
 import { escapeMrkdwn, type Mrkdwn } from './text/text.ts'
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
@@ -11,15 +12,6 @@ export class Refusal extends UserError {
     super(words.text)
     this.words = words
   }
-}
-
-/**
- * Why the account API refused, and what to do next, in one or two sentences each. `next` is there only if the same request cannot succeed a
- * second time.
- */
-export interface RefusalWords {
-  why: string
-  next?: string
 }
 
 /** Explains an error in mrkdwn for a message. Undefined for an unexpected error. */
@@ -57,7 +49,7 @@ export function apiErrorSentence(error: ApiError): string {
 }
 
 /** Explains a refusal in two parts, for the card of a refused request. A card with a `next` offers no second try. */
-export function explainRefusal(error: ApiError): RefusalWords {
+export function explainRefusal(error: ApiError): Words {
   return documentedRefusal(error) ?? (isFeatureMissing(error) ? featureMissing(error) : { why: statusSentence(error) })
 }
 
@@ -65,12 +57,12 @@ export function explainRefusal(error: ApiError): RefusalWords {
  * Explains a refused write, for the request's record. `nothing` is a sentence that says that it had no effect. It goes where it does not
  * separate the reason from the next step.
  */
-export function refusedWrite(error: ApiError, nothing: string): RefusalWords {
+export function refusedWrite(error: ApiError, nothing: string): Words {
   const { why, next } = explainRefusal(error)
   return next === undefined ? { why: `${why} ${nothing}` } : { why: `${nothing} ${why}`, next }
 }
 
-function featureMissing(error: ApiError): RefusalWords {
+function featureMissing(error: ApiError): Words {
   return {
     why: `This needs a feature that is not enabled for the team.${said(error)}`,
     next: "Ask the provider's support to enable it.",

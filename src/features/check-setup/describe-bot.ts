@@ -1,6 +1,6 @@
 import type { Setup } from '../feature.ts'
 
-/** What runs here, in a line. Pure. */
+/** Describes this process in one line. */
 export function describeBot({
   running: { version, role, environment, rules, policyFile },
   usesSockets,

@@ -2,7 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { apiKeyListing } from './messages.ts'
 
-/** `/infra keys`: the API keys of the account; never a token, which nobody has. */
+/** `/infra keys`: lists the API keys of the account. The account API never returns their tokens. */
 export const listApiKeys = { create } satisfies FeatureDefinition
 
 function create({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Feature {

@@ -4,7 +4,7 @@ import { ApiError, isFeatureMissing, UserError } from '../../domain/errors.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { baselineListing } from './messages.ts'
 
-/** `/infra baselines`: what servers are expected to be delivered with. */
+/** `/infra baselines`: lists the configurations that servers are expected to be delivered with. */
 export const listBaselines = { create } satisfies FeatureDefinition
 
 function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): Feature {
@@ -12,7 +12,7 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): 
     try {
       return await accountApi.baselines.list({ signal: AbortSignal.timeout(10_000) })
     } catch (error) {
-      // A preview may also be hidden from teams without the flag. Any other 403 is about the key.
+      // Teams without the feature flag may also get a 404. Any other 403 is about the key.
       if (isFeatureMissing(error) || (error instanceof ApiError && error.status === 404)) throw new UserError(noBaselines)
       throw error
     }

@@ -2,7 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { planListing } from './messages.ts'
 
-/** `/infra plans`: the virtual machine plans that can be had. */
+/** `/infra plans`: lists the plans of virtual machines with stock and price. */
 export const listPlans = { create } satisfies FeatureDefinition
 
 function create({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feature {

@@ -1,11 +1,12 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import type { Audit, Found } from '../../audit/intake.ts'
+import type { Found } from '../../audit/find-entries.ts'
+import type { Audit } from '../../audit/intake.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type Beside, createBeside, type Thing, thingsOf } from './beside.ts'
 import { type Filter, readFilter } from './filter.ts'
-import { type EventActions, isAboutWrite, judgeEvents } from './judge-events.ts'
+import { isAboutWrite, judgeEvents } from './judge-events.ts'
 import { besideNote, filterNote, lookedNote, nothing, title, tooManyThings, unreadableEvents, type WordsOfChanges } from './messages.ts'
 import { auditRows } from './rows.ts'
 
@@ -22,7 +23,7 @@ interface ShowAuditParts {
   audit: Pick<Audit, 'find'>
   accountApi: Pick<AccountApi, 'events'>
   inventory: Pick<Inventory, 'elasticIps' | 'virtualMachines'>
-  catalog: WordsOfChanges & EventActions
+  catalog: WordsOfChanges
 }
 
 /** `/infra audit`: who asked, approved, rejected and did what, and beside it what the account says of the same things. */

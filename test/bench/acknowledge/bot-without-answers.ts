@@ -9,5 +9,5 @@ import { createLog } from '../../../src/ops/log/log.ts'
  */
 const config = takeConfig(process.env, { kinds: changeKinds })
 const bot = createBot(config, { log: createLog({ level: config.logLevel }) })
-bot.interactions.command = { formFor: () => undefined, run: async () => {} }
+bot.interactions.command = () => async () => {}
 await bot.start()
