@@ -27,7 +27,8 @@ interface RenameParts {
 }
 
 /** `/infra vm rename`: requests another name for a virtual machine, by arguments or by a form. */
-export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts): Feature {
+
+function _create({ accountApi, inventory, ask }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
 
   async function run(call: CommandCall): Promise<void> {
