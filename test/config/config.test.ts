@@ -67,8 +67,8 @@ describe('a valid configuration', () => {
               },
               "breakGlass": false,
               "changes": [
-                "vm.rename",
                 "ip.move",
+                "vm.rename",
                 "key.create",
                 "key.rotate",
                 "key.revoke",

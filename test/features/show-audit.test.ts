@@ -13,17 +13,21 @@ import { acts, entryRow } from '../../src/features/show-audit/messages.ts'
 import { auditRows } from '../../src/features/show-audit/rows.ts'
 import { steps } from '../../src/requests/steps.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
+import { catalog as everyChange } from '../requests/catalog-for-test.ts'
 
 const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
 const said = (words: string) => ({ code: 'said', words })
 
 /** A catalog whose requests carry their own sentences, and whose findings carry their own words. */
 const catalog = {
+  ...everyChange,
   labelOf: (kind: string) => (kind === 'key.create' ? 'a new API key' : kind),
-  kinds: () => ['ip.move', 'key.create'],
   sentenceOf: ({ facts }: { facts?: unknown }) => (facts as { sentence: string }).sentence,
-  changeIfKnown: () =>
-    ({ explain: ({ code, words }: Finding) => (code === 'said' ? { why: String(words) } : undefined) }) as unknown as Change,
+  changeIfKnown: (kind: string) =>
+    ({
+      ...everyChange.changeIfKnown(kind),
+      explain: ({ code, words }: Finding) => (code === 'said' ? { why: String(words) } : undefined),
+    }) as Change,
 }
 const isGuest = { code: 'guest', action: 'read' }
 const notAnApprover = { code: 'not-an-approver', approvers: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 1 } }
