@@ -163,7 +163,7 @@ describe('a command with a form', () => {
     await type('ip move', { responseUrl: 'https://hooks.slack.example/commands/1' })
 
     expect(done).toEqual([
-      { opened: 'Move an Elastic IP', metadata: { origin, responseUrl: 'https://hooks.slack.example/commands/1' } },
+      { opened: 'Move an Elastic IP', metadata: { version: 1, origin, responseUrl: 'https://hooks.slack.example/commands/1' } },
       { gate: 'ip.move' },
     ])
   })
