@@ -214,12 +214,14 @@ describe('rows', () => {
     const [entry] = entriesOf({
       act: 'request',
       by: '<!channel>',
+      kind: 'ip.move',
+      resource: 'elastic_ip:eip_1',
       facts: { sentence: '<!here> ” *bold*' },
       reason: '<@U0ADA00001>',
       causes: [said('<!everyone>')],
     })
     expect(entry && entryRow(entry, [], catalog).text).toMatchInlineSnapshot(
-      `":speech_balloon: *Asked for* by \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  reason: “&lt;@U0ADA00001&gt;”  ·  &lt;!everyone&gt;"`,
+      `":speech_balloon: *Asked for* “&lt;!here&gt; " *bold*” by \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  reason: “&lt;@U0ADA00001&gt;”  ·  &lt;!everyone&gt;"`,
     )
   })
 
