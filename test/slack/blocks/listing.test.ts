@@ -105,7 +105,7 @@ describe('a list', () => {
   })
 
   it('of several pages has buttons to the next and the previous page of the same list', () => {
-    const pages = [0, 1, 2].map((page) => listingMessage(addresses(23), { version: 1, ...at, page }))
+    const pages = [0, 1, 2].map((page) => listingMessage(addresses(23), { ...at, page }))
 
     expect(pages.map(({ text }) => text)).toMatchInlineSnapshot(`
       [
@@ -145,13 +145,13 @@ describe('a list', () => {
   })
 
   it('shows its last page if the page number is too high, because the list became shorter', () => {
-    expect(listingMessage(addresses(12), { version: 1, ...at, page: 7 }).text).toContain('(page 2 of 2)')
-    expect(listingMessage(addresses(0), { version: 1, ...at, page: 7 }).text).toContain('The account has no Elastic IPs.')
+    expect(listingMessage(addresses(12), { ...at, page: 7 }).text).toContain('(page 2 of 2)')
+    expect(listingMessage(addresses(0), { ...at, page: 7 }).text).toContain('The account has no Elastic IPs.')
   })
 
   it('has fewer rows on a page if they are long, and divides them in the same way for every page number', () => {
     const rows = [4_000, 4_000, 4_000, 100, 9_000, 100].map((length, index) => escapeMrkdwn(`${index}${'x'.repeat(length - 1)}`))
-    const pages = [0, 1, 2, 3].map((page) => listingMessage({ ...addresses(0), rows }, { version: 1, ...at, page }))
+    const pages = [0, 1, 2, 3].map((page) => listingMessage({ ...addresses(0), rows }, { ...at, page }))
 
     expect(pages.map(rowsOn)).toEqual([
       ['0', '1'],
@@ -170,7 +170,7 @@ describe('a list', () => {
   it('cuts a row that is longer than a page, and keeps its page buttons', () => {
     const rows = Array.from({ length: 30 }, () => escapeMrkdwn('web '.repeat(10_000)))
 
-    const page = listingMessage({ ...addresses(0), rows }, { version: 1, ...at, page: 1 })
+    const page = listingMessage({ ...addresses(0), rows }, { ...at, page: 1 })
 
     expect(page.text).toContain('(page 2 of 30)')
     expect(page.blocks.at(-2)).toMatchObject({ type: 'section', text: { text: expect.stringMatching(/[web ]…$/) } })
@@ -194,7 +194,7 @@ describe('a list', () => {
 
         const shown: string[] = []
         for (let page = 0, pages = 1; page < pages; page += 1) {
-          const message = listingMessage(listing, { version: 1, ...at, page })
+          const message = listingMessage(listing, { ...at, page })
           pages = Number(/\(page \d+ of (\d+)\)/.exec(JSON.stringify(message.blocks[0]))?.[1] ?? 1)
 
           expect(charactersIn(message.blocks)).toBeLessThanOrEqual(10_000)
