@@ -28,16 +28,16 @@ interface ShowAuditParts {
 }
 
 /** `/infra audit`: who asked, approved, rejected and did what, and beside it what the account says of the same things. */
-export function showAudit({ audit, accountApi, inventory, catalog: { labelOf } }: ShowAuditParts): Feature {
+export function showAudit({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feature {
   const beside = createBeside({ accountApi, inventory })
 
   async function listingFor(words: string[], me: string): Promise<Listing> {
-    const filter = readFilter(words, me, labelOf)
+    const filter = readFilter(words, me, catalog.labelOf)
     const found = await audit.find(filter.fits, { limit: mostEntries })
-    if (words.length === 0) return plainListing(found, labelOf, undefined, [filterNote])
+    if (words.length === 0) return plainListing(found, catalog.labelOf, undefined, [filterNote])
     const things = thingsOf(found.entries, filter.names)
     const chosen = things?.length ? things : await beside.findThings(filter.names)
-    if (chosen.length === 0) return plainListing(found, labelOf, filter, things === undefined ? [tooManyThings] : [])
+    if (chosen.length === 0) return plainListing(found, catalog.labelOf, filter, things === undefined ? [tooManyThings] : [])
     return listingBeside(found, filter, chosen)
   }
 
@@ -51,8 +51,12 @@ export function showAudit({ audit, accountApi, inventory, catalog: { labelOf } }
       audit.find((entry) => isAboutWrite(entry, ids), { limit: 5_000 }),
     ])
     const events = judgeEvents(read.events, writes.entries, writes.all ? undefined : writes.since)
-    const listing = plainListing(found, labelOf, filter, besideNotes(read, since))
-    return { ...listing, title: title(found.entries.length, events.length, filter.shown), rows: auditRows(found.entries, events, labelOf) }
+    const listing = plainListing(found, catalog.labelOf, filter, besideNotes(read, since))
+    return {
+      ...listing,
+      title: title(found.entries.length, events.length, filter.shown),
+      rows: auditRows(found.entries, events, catalog.labelOf),
+    }
   }
 
   return {
