@@ -1,7 +1,7 @@
-import type { Change } from '../domain/change.ts'
+import type { Change, UnderwayNow } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import type { Project } from '../domain/policy.ts'
-import type { Request } from '../domain/request.ts'
+import { type Request, unknownState } from '../domain/request.ts'
 
 /** A request with its own change, and what it carries in that change's own types. */
 export interface Opened {
@@ -37,6 +37,11 @@ export function createCatalog(changes: () => Change[]) {
     return change
   }
 
+  /** Undefined for a kind that this version does not know. */
+  function changeIfKnown(kind: string): Change | undefined {
+    return all().get(kind)
+  }
+
   /** Every kind that can be requested. */
   function kinds(): ChangeKind[] {
     return [...all().keys()]
@@ -44,7 +49,12 @@ export function createCatalog(changes: () => Change[]) {
 
   /** A kind in words; the kind itself where this version does not know it. */
   function labelOf(kind: string): string {
-    return all().get(kind as ChangeKind)?.label ?? kind
+    return changeIfKnown(kind)?.label ?? kind
+  }
+
+  /** What may be under way on the account, of every kind that can tell. */
+  function underwayNow(): UnderwayNow[] {
+    return [...all().values()].flatMap((change) => change.underwayNow ?? [])
   }
 
   /** Throws when the kind is unknown or what the record carries no longer fits it (after a deploy that changed its shape). */
@@ -55,13 +65,21 @@ export function createCatalog(changes: () => Change[]) {
     return { change, input: change.input.parse(request.input), facts, latest }
   }
 
-  /** The same, where one that does not fit must not stop the others. */
+  /** The same, where one that does not fit must not stop the others: another version of Lockkeeper wrote it. */
   function openIfFit(request: Request): Opened | undefined {
+    if (request.state === unknownState) return undefined
     try {
       return open(request)
     } catch {
       return undefined
     }
+  }
+
+  /** A request in one sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
+  function sentenceOf(request: { kind: string; resource: string; facts?: unknown }): string {
+    const change = changeIfKnown(request.kind)
+    const facts = change?.facts.safeParse(request.facts)
+    return change && facts?.success ? change.describe(facts.data).sentence : `${labelOf(request.kind)} (${request.resource})`
   }
 
   /** Where a request's change belongs, as it was asked for. */
@@ -77,6 +95,6 @@ export function createCatalog(changes: () => Change[]) {
     return opened && survey && sightings ? { survey, sightings: sightings(opened.input, opened.latest) } : undefined
   }
 
-  return { open, openIfFit, surveyed, projectOf, kinds, labelOf }
+  return { open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
 }
 export type Catalog = ReturnType<typeof createCatalog>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Finding } from '../../src/domain/finding.ts'
 import { type Request, requestStates } from '../../src/domain/request.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
 import type { StepData } from '../../src/requests/store/store.ts'
@@ -49,7 +50,7 @@ const approved: StepData = {
 }
 const rejection: StepData = { set: { decision: { ...byChiara, reason: 'Not during the sale' } } }
 const oneApproval: StepData = { set: { approvals: [{ ...byChiara, rule: 'names', at: 1 }] } }
-const because = (why: string): StepData => ({ set: { why } })
+const because = (cause: Finding): StepData => ({ set: { causes: [cause] } })
 const underWay: PlannedStep[] = [['approve', approved], 'send', 'accept']
 
 interface Row {
@@ -70,15 +71,18 @@ const rows: Record<string, Row> = {
   starting: { state: 'starting', steps: [['approve', approved], 'send'] },
   tracking: { state: 'tracking', steps: underWay },
   done: { state: 'done', steps: [...underWay, 'finish'] },
-  failed: { state: 'failed', steps: [...underWay, ['fail', because('It is in status error.')]] },
-  'not started': { state: 'not-started', steps: [['approve', approved], 'send', ['not-start', because('Nothing was sent.')]] },
-  superseded: { state: 'superseded', steps: [...underWay, ['supersede', because('It was moved by somebody else.')]] },
+  failed: { state: 'failed', steps: [...underWay, ['fail', because({ code: 'status-error', address: '203.0.113.10' })]] },
+  'not started': { state: 'not-started', steps: [['approve', approved], 'send', ['not-start', because({ code: 'suspended' })]] },
+  superseded: {
+    state: 'superseded',
+    steps: [...underWay, ['supersede', because({ code: 'moved-by-others', address: '203.0.113.10', server: 'web-3', isMoving: false })]],
+  },
   'no longer followed': { state: 'untracked', steps: [...underWay, ['stop-tracking', { set: { stoppedBy: people.chiara } }]] },
   void: {
     state: 'voided',
     steps: [
       ['approve', approved],
-      ['void', because('It was on web-1, and is on web-3 now.')],
+      ['void', because({ code: 'server-changed', address: '203.0.113.10', before: 'web-1', now: 'web-3' })],
     ],
   },
   rejected: { state: 'rejected', steps: [['reject', rejection]] },
@@ -258,7 +262,7 @@ test('every button is answered once, whoever presses it and whatever has become 
     unauthorized: said('waiting', 'member without rights', 'approve'),
     expired: said('expired', 'approver', 'approve'),
     'not yours to withdraw': said('waiting', 'approver', 'withdraw'),
-    'not yours to take': said('approved, to be handed over', 'approver', 'take'),
+    'not yours to take': said('approved, to be handed over', 'approver', 'handOver'),
     'yours, so not yours to decide': said('waiting', 'requester', 'approve'),
     'not known any more': said(forgotten, 'approver', 'approve'),
     guest: said('waiting', 'guest', 'approve'),

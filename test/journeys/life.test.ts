@@ -95,12 +95,15 @@ rules:
     for (const id of [people.ben, people.chiara, finn]) expect(done.text).toContain(`Approved by <@${id}>`)
     expect(writesOf(world)).toHaveLength(1)
     const decisions = (await world.records.audit()).filter(({ act }) => act === 'count-approval' || act === 'approve')
-    expect(decisions.map(({ by, rule, via, from, to, result }) => ({ by, rule, via, from, to, result }))).toMatchInlineSnapshot(`
+    expect(
+      decisions.map(({ by, rule, via, from, to, missing, needed }) => ({ by, rule, via, from, to, missing, needed })),
+    ).toMatchInlineSnapshot(`
       [
         {
           "by": "U0BEN00001",
           "from": "waiting",
-          "result": "2 more of 3 needed",
+          "missing": 2,
+          "needed": 3,
           "rule": "addresses",
           "to": "waiting",
           "via": "S0ONCALL01",
@@ -108,7 +111,8 @@ rules:
         {
           "by": "U0CHI00001",
           "from": "waiting",
-          "result": "1 more of 3 needed",
+          "missing": 1,
+          "needed": 3,
           "rule": "addresses",
           "to": "waiting",
           "via": "S0ONCALL01",
@@ -116,7 +120,8 @@ rules:
         {
           "by": "U0FIN00001",
           "from": "waiting",
-          "result": undefined,
+          "missing": undefined,
+          "needed": undefined,
           "rule": "addresses",
           "to": "approved",
           "via": "U0FIN00001",

@@ -100,9 +100,7 @@ export async function checkAudit({ records }: Session, { requests, refusals, uns
     const found = refused.filter(({ by }) => by === ids[name])
     const told = refusals[name] ?? 0
     if (found.length > told || found.length < told - (unsure[name] ?? 0)) {
-      throw new Error(
-        `${name} was refused ${told} times, but the audit says\n${found.map(({ causes }) => JSON.stringify(causes)).join('\n')}`,
-      )
+      throw new Error(`${name} was refused ${told} times, but the audit says\n${JSON.stringify(found)}`)
     }
   }
 }

@@ -1,7 +1,8 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import type { LabelOf } from '../../requests/messages/denials.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { StepName } from '../../requests/steps.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
+import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
 import type { JudgedEvent } from './judge-events.ts'
 import { refusedSentence } from './refused.ts'
 import { ruleWords } from './rule-words.ts'
@@ -59,8 +60,8 @@ export const acts: Record<string, ActWords> = {
 const unknownMark = ':small_blue_diamond:'
 
 /** What an entry says was done: `Approved`. An act that nobody knows is shown as it is. Pure. */
-export function wordsOfAct({ act, result }: AuditEntry): string {
-  if (act === 'count-approval') return `Approved, with ${result ?? 'more needed'}`
+export function wordsOfAct({ act, missing, needed }: AuditEntry): string {
+  if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
   return knownWords(act)?.words ?? act
 }
 
@@ -80,23 +81,26 @@ function markOf({ act }: AuditEntry): string {
 }
 
 /** One entry as a sentence, with what the account says of it beneath. Pure. */
-export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[], labelOf: LabelOf): Mrkdwn {
-  const sentence = entry.act === 'refused' ? refusedSentence(entry, labelOf) : actSentence(entry)
+export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[], catalog: WordsOfChanges): Mrkdwn {
+  const sentence = entry.act === 'refused' ? refusedSentence(entry, catalog) : actSentence(entry, catalog)
   const confirmations = confirmedBy.map((judged) => mrkdwn`↳ confirmed by the account: ${eventWords(judged)}`)
-  return joinMrkdwn([mrkdwn`${ownWords(markOf(entry))} ${joinMrkdwn([sentence, ...details(entry)], '  ·  ')}`, ...confirmations], '\n')
+  return joinMrkdwn(
+    [mrkdwn`${ownWords(markOf(entry))} ${joinMrkdwn([sentence, ...details(entry, catalog)], '  ·  ')}`, ...confirmations],
+    '\n',
+  )
 }
 
-function actSentence(entry: AuditEntry): Mrkdwn {
-  const { what, by, at } = entry
+function actSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
+  const { by, at } = entry
+  const what = subjectOf(entry, catalog)
   const subject = what === undefined ? mrkdwn`` : mrkdwn` ${quotation(what)}`
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   return mrkdwn`*${wordsOfAct(entry)}*${subject}${who}, ${dateTime(at)}`
 }
 
 /** Why, by which rule, what came of it, and where. */
-function details(entry: AuditEntry): Mrkdwn[] {
-  const { act, reason, result, requestId, channelId } = entry
-  const isTold = act === 'refused' || act === 'count-approval'
+function details(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn[] {
+  const { act, reason, requestId, channelId, text } = entry
   const place = [
     ...(requestId === undefined ? [] : [mrkdwn`${requestId.slice(0, 8)}`]),
     ...(channelId ? [mrkdwn`in ${channelMention(channelId)}`] : []),
@@ -104,9 +108,17 @@ function details(entry: AuditEntry): Mrkdwn[] {
   return [
     ...ruleWords(entry),
     ...(reason === undefined ? [] : [mrkdwn`reason: ${quotation(reason)}`]),
-    ...(result === undefined || isTold ? [] : [mrkdwn`${result}`]),
+    ...answerWords(entry),
+    ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),
     ...(place.length === 0 ? [] : [joinMrkdwn(place, ' ')]),
   ]
+}
+
+/** `elasticIps.move: 202`, and what it made. */
+function answerWords({ answer, resourceId }: AuditEntry): Mrkdwn[] {
+  const codes = answer?.codes?.length ? ` ${answer.codes.join(', ')}` : ''
+  const said = answer ? [mrkdwn`${answer.operation}: ${answer.status ?? answer.problem ?? 'no answer'}${codes}`] : []
+  return [...said, ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the person who asked`])]
 }
 
 /** One of the account's own events, where it stands by itself. Pure. */
@@ -163,7 +175,11 @@ export function lookedNote({ looked, unreadable, since, all, full }: Looked, fit
   return mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or put in.`
 }
 
-export const filterNote: Mrkdwn = mrkdwn`Words filter, and all of them have to fit: a person (a mention, or ${code('me')}), a channel, a kind (${code('ip.move')}), an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.`
+/** What may be typed, with a kind that there is as an example. */
+export function filterNote([kind]: ChangeKind[]): Mrkdwn {
+  const example = kind === undefined ? mrkdwn`` : mrkdwn` (${code(kind)})`
+  return mrkdwn`Words filter, and all of them have to fit: a person (a mention, or ${code('me')}), a channel, a kind${example}, an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.`
+}
 
 /** Whose events stand beside. Pure. */
 export function besideNote(names: string[], since: number, fullNames: string[]): Mrkdwn {

@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import { type LabelOf, storedDenialWords } from '../../requests/messages/denials.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
+import { subjectOf, type WordsOfChanges } from './entry-words.ts'
 
 /** What somebody tried with a request, by the act or the id of the button. */
 const attempts: Record<string, string> = {
@@ -11,19 +12,19 @@ const attempts: Record<string, string> = {
   'request-approve': 'pressed Approve on',
   'request-reject': 'pressed Reject on',
   'request-withdraw': 'pressed Withdraw on',
-  'request-take': 'pressed the button that shows the secret of',
+  'request-hand-over': 'pressed the button that shows the secret of',
   'request-again': 'pressed Request again on',
   'request-reverse': 'pressed the button that undoes',
-  'request-stop': 'pressed Stop watching on',
-  'request-watch': 'pressed Watch again on',
+  'request-stop-tracking': 'pressed Stop watching on',
+  'request-track-again': 'pressed Watch again on',
 }
 
 /** Says who tried what, and why it was refused. */
-export function refusedSentence(entry: AuditEntry, labelOf: LabelOf): Mrkdwn {
+export function refusedSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
   const { by, at } = entry
-  const parts = [...unknownAttempt(entry), ...whyRefused(entry, labelOf)]
+  const parts = [...unknownAttempt(entry), ...whyRefused(entry, catalog.labelOf)]
   const who = by === undefined ? 'somebody' : mention(by)
-  return joinMrkdwn([mrkdwn`*Refused*: ${who} ${attemptOf(entry, labelOf)}, ${dateTime(at)}`, ...parts], ': ')
+  return joinMrkdwn([mrkdwn`*Refused*: ${who} ${attemptOf(entry, catalog)}, ${dateTime(at)}`, ...parts], ': ')
 }
 
 /** Says why something was refused. Empty if the entry does not tell. */
@@ -32,9 +33,11 @@ export function whyRefused({ causes = [] }: AuditEntry, labelOf: LabelOf): Mrkdw
   return words.length > 0 ? [joinMrkdwn(words, ' ')] : []
 }
 
-function attemptOf({ attempted, kind, what }: AuditEntry, labelOf: LabelOf): Mrkdwn {
-  if (attempted === 'ask') return mrkdwn`tried to ask for ${kind === undefined ? 'something' : labelOf(kind)}`
-  if (attempted === 'read') return mrkdwn`tried to use this bot${what === undefined ? '' : mrkdwn` (${code(what)})`}`
+function attemptOf(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
+  const { attempted, kind, text } = entry
+  if (attempted === 'ask') return mrkdwn`tried to ask for ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
+  if (attempted === 'read') return mrkdwn`tried to use this bot${text === undefined ? '' : mrkdwn` (${code(text)})`}`
+  const what = subjectOf(entry, catalog)
   const words = wordsOfAttempt(attempted)
   if (words === undefined) return mrkdwn`tried something${what === undefined ? '' : mrkdwn` with ${quotation(what)}`}`
   return mrkdwn`${words} ${what === undefined ? 'a request' : quotation(what)}`

@@ -8,6 +8,7 @@ import type { KindRights } from '../../requests/access/rights.ts'
 import { whoApproves } from '../../requests/messages/approvers.ts'
 import { denialWords, type LabelOf } from '../../requests/messages/denials.ts'
 import { grantWords } from '../../requests/messages/grants.ts'
+import { capitalised } from '../../slack/text/capitalised.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 interface Rights {
@@ -51,8 +52,4 @@ function approvingLine(rule: PolicyRule, approve: Ruling, labelOf: LabelOf): Mrk
 
 function whyNot(ruling: Ruling, labelOf: LabelOf): Mrkdwn {
   return ruling.allowed ? mrkdwn`` : denialWords(ruling.denial, labelOf)
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

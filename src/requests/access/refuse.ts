@@ -31,5 +31,5 @@ export function createRefuse({ noteRefusal, labelOf }: RefuseParts) {
 export type Refuse = ReturnType<typeof createRefuse>
 
 function subjectOf({ channelId, teamId }: Origin, { request, kind, what }: Attempt): AuditNote {
-  return request ? noteOf(request, 'refused', {}) : { act: 'refused', kind, what, channelId, teamId }
+  return request ? noteOf(request, 'refused', {}) : { act: 'refused', kind, text: what, channelId, teamId }
 }

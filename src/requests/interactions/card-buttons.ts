@@ -4,10 +4,18 @@ import type { ButtonDenial } from '../../domain/denial.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { isGenuine } from '../../domain/payload.ts'
 import type { Request } from '../../domain/request.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
-import type { Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { Refusal, toUserWords } from '../../slack/errors.ts'
+import {
+  type Click,
+  type FormHandler,
+  handlerOf,
+  type InteractionHandlers,
+  type Submission,
+  type SubmissionAnswer,
+} from '../../slack/commands/handlers.ts'
+import { Refusal } from '../../slack/errors.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
@@ -20,6 +28,7 @@ import { askAgainForm, breakGlassForm, rejectForm } from '../messages/forms.ts'
 import { counted } from '../messages/refusals.ts'
 import { askedWords } from '../messages/submitted.ts'
 import { shortId } from '../messages/words.ts'
+import { submitFromForm } from './submit-from-slack.ts'
 
 /** The form of a kind of change, filled with what was asked for before. Pure. */
 export type FormAgain = (metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }) => ModalView
@@ -35,7 +44,7 @@ interface ConversationParts {
   refreshHome: (viewer: Origin) => Promise<void>
   /** Hears of a record that is not what was asked for any more. */
   onChanged: (request: Request) => void
-  forms: Partial<Record<ChangeKind, FormAgain>>
+  forms: Record<ChangeKind, FormAgain>
 }
 
 /** What the buttons of a card do, for every kind of change, on the card itself and on the Home tab. */
@@ -96,7 +105,7 @@ export function createConversation({
     const { origin } = click
     if (origin.userId === request.origin.userId && access.ruleOf(request)?.breakGlass) {
       await decide.mayBreakGlass(request, origin)
-      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, request), async () => {})
+      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, catalog.sentenceOf(request)), async () => {})
       return
     }
     const { missing, needed } = await decide.approve(request, origin)
@@ -110,9 +119,9 @@ export function createConversation({
 
   async function submitReject(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
-    const reason = submission.values.reason?.trim() ?? ''
+    const reason = reasonIn(submission.values)
     const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, problem, reason)
-    if (reason === '')
+    if (reason === undefined)
       return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why, so that the person who asked knows what to do.`, again }
     await decide.reject(await requestIn(metadata, submission), submission.origin, reason)
     await refreshHome(submission.origin)
@@ -126,12 +135,12 @@ export function createConversation({
 
   async function submitBreakGlass(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
-    const { values } = submission
     const request = await requestIn(metadata, submission)
-    const reason = values.reason?.trim() ?? ''
-    const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? { origin: submission.origin }, request, problem, reason)
-    if (reason === '') return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
-    if (values.confirmed !== 'yes') {
+    const reason = reasonIn(submission.values)
+    const again = (problem: Mrkdwn) =>
+      breakGlassForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
+    if (reason === undefined) return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
+    if (submission.values.confirmed !== 'yes') {
       return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve what you asked for yourself.`, again }
     }
     await decide.breakGlass(request, submission.origin, reason)
@@ -146,10 +155,10 @@ export function createConversation({
       const { input, facts } = catalog.open(request)
       const { responseUrl } = click
       const metadata = { origin: originOf(click, request), ...(responseUrl ? { responseUrl } : {}) }
-      const formAgain = forms[request.kind]
+      const formAgain = handlerOf(forms, request.kind)
       return formAgain
         ? formAgain(writeMetadata(metadata), { input, facts, reason: request.reason })
-        : askAgainForm({ ...metadata, extra: click.value }, request)
+        : askAgainForm({ ...metadata, extra: click.value }, catalog.sentenceOf(request))
     },
     allow: async (click) => {
       const request = await requestOf(click)
@@ -159,19 +168,12 @@ export function createConversation({
 
   /** The same once more, for a kind of change that has no form of its own. */
   async function submitAgain(submission: Submission): Promise<SubmissionAnswer> {
-    const { origin, deliveryKey, values } = submission
     const metadata = readMetadata(submission.metadata)
     const request = await requestIn(metadata, submission)
     const { change, input } = catalog.open(request)
-    const reason = values.reason?.trim() || undefined
-    try {
-      return { is: 'accepted', words: askedWords(await ask({ change, input, origin, reason, deliveryKey })) }
-    } catch (error) {
-      const problem = toUserWords(error)
-      if (problem === undefined) throw error
-      const again = (words: Mrkdwn) => askAgainForm(metadata ?? { origin }, request, words, reason)
-      return { is: 'refused', blockId: 'reason', problem, again }
-    }
+    const reason = reasonIn(submission.values)
+    const again = (problem: Mrkdwn) => askAgainForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
+    return submitFromForm(ask, submission, { change, input, reason, blockId: 'reason', again })
   }
 
   /** Asks for the change that undoes this one: a request of its own, by whoever presses, approved like any other. */
@@ -190,11 +192,11 @@ export function createConversation({
       [cardButtons.approve]: button(approve),
       [cardButtons.reject]: openReject,
       [cardButtons.withdraw]: button((request, { origin }) => decide.withdraw(request, origin)),
-      [cardButtons.take]: button(handOver),
+      [cardButtons.handOver]: button(handOver),
       [cardButtons.again]: askAgain,
       [cardButtons.reverse]: button(reverse),
-      [cardButtons.stop]: button((request, { origin }) => decide.stopTracking(request, origin)),
-      [cardButtons.watch]: button((request, { origin }) => decide.trackAgain(request, origin)),
+      [cardButtons.stopTracking]: button((request, { origin }) => decide.stopTracking(request, origin)),
+      [cardButtons.trackAgain]: button((request, { origin }) => decide.trackAgain(request, origin)),
     },
     submissions: { [rejectCallbackId]: submitReject, [breakGlassCallbackId]: submitBreakGlass, [askAgainCallbackId]: submitAgain },
   }

@@ -1,8 +1,9 @@
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Timings } from '../../domain/timings.ts'
-import { type Command, createCommandRouter } from '../../slack/commands/commands.ts'
+import type { Command } from '../../slack/commands/commands.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
 import type { InteractionHandlers } from '../../slack/commands/handlers.ts'
+import { createCommandRouter } from '../../slack/commands/router.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
@@ -17,7 +18,7 @@ import type { Home } from './home.ts'
 export interface Talk {
   commands: Command[]
   /** The form of a change, for asking again. */
-  forms?: Partial<Record<ChangeKind, FormAgain>>
+  forms?: Record<ChangeKind, FormAgain>
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
   options?: InteractionHandlers['options']

@@ -66,7 +66,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
 
   /** Not enough yet: it goes on waiting, with one approval more. */
   function counting(decision: Decision, approvals: Approval[], { missing, needed }: { missing: number; needed: number }): StepData {
-    return { set: { approvals, missing }, audit: { ...decision, result: `${missing} more of ${needed} needed` } }
+    return { set: { approvals, missing }, audit: { ...decision, missing, needed } }
   }
 
   function tallyOf(request: Request) {
@@ -152,7 +152,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
       throw new Refusal(tooLate({ ...request, state: 'expired' }, userId))
     }
     if (result.outcome === 'lost') throw new Refusal(tooLate(await stillThere(request.id), userId))
-    if (result.outcome === 'moved') return stillThere(request.id)
+    if (result.outcome === 'changed') return stillThere(request.id)
     await show(request.id)
     return undefined
   }

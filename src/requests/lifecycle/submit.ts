@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import type { Change } from '../../domain/change.ts'
-import type { Finding } from '../../domain/finding.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
@@ -10,6 +9,7 @@ import { Refusal } from '../../slack/errors.ts'
 import { mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
+import type { CommonFinding } from '../messages/causes.ts'
 import type { AskOutcome } from '../messages/submitted.ts'
 import { refusedCard, stateWords } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
@@ -57,14 +57,13 @@ export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: A
       input,
       facts,
       resource: change.resource(input),
-      unchecked: [...looked.unchecked, ...unchecked.map(uncheckedWords)],
+      unchecked: [...looked.unchecked, ...unchecked],
       origin,
       ...(reason ? { reason } : {}),
     }
     const request: NewRequest = {
       ...asked,
       hash: payloadHash(asked),
-      sentence: change.describe(facts).sentence,
       rule: rule.name,
       needsApproval: rule.approve !== undefined,
       ttlMs: rule.expiresMs,
@@ -77,7 +76,7 @@ export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: A
 
     const shown = await deliver(request.id, 'card')
     if (shown.is === 'refused') {
-      await store.discard(request, `the card could not be posted: ${shown.error}`)
+      await store.discard(request, { code: 'not-posted', error: shown.error } satisfies CommonFinding)
       throw new Refusal(refusedCard(shown.error))
     }
     await wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)
@@ -105,16 +104,6 @@ export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: A
   }
 }
 export type Ask = ReturnType<typeof createAsk>
-
-const uncheckedPhrases: Record<string, string> = {
-  'approvers-unknown': 'whether enough people can approve it (Slack did not tell who is in the user group)',
-  'channel-unreadable':
-    'whether this channel is shared with another organisation (Slack does not tell me: the scope channels:read or groups:read is missing)',
-}
-
-function uncheckedWords({ code }: Finding): string {
-  return uncheckedPhrases[code] ?? code
-}
 
 /** The id that a delivery's request gets: the same for every delivery of the same act. */
 export function requestIdFor(deliveryKey: string): string {

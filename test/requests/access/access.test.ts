@@ -72,7 +72,7 @@ describe('what is refused', () => {
         requestId: request.id,
         kind: 'ip.move',
         resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-        what: 'Move 203.0.113.10 from web-1 to web-2',
+        facts: request.facts,
         channelId: 'C0OPS00001',
         teamId: 'T0NIMBUS01',
         payload: request.hash,
@@ -87,7 +87,7 @@ describe('what is refused', () => {
 
     await why(access.authorize(ada, { to: 'read', what: 'command ip list' }))
 
-    expect(noted).toMatchObject([{ act: 'refused', by: 'U0ADA00001', what: 'command ip list', channelId: 'C0OPS00001', attempted: 'read' }])
+    expect(noted).toMatchObject([{ act: 'refused', by: 'U0ADA00001', text: 'command ip list', channelId: 'C0OPS00001', attempted: 'read' }])
   })
 
   test('is not written down where it is only asked what somebody may', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Change } from '../../../src/domain/change.ts'
+import type { Finding } from '../../../src/domain/finding.ts'
 import type { Requester } from '../../../src/domain/people.ts'
 import { createAsk } from '../../../src/requests/lifecycle/submit.ts'
 import type { NewRequest } from '../../../src/requests/store/store.ts'
@@ -19,12 +20,13 @@ function requesterOf(userId: string): Requester {
 }
 
 /** Ada's request, with what was done for it in order. */
-function setUp({ mayAsk = true, unchecked = [] as string[] } = {}) {
+function setUp({ mayAsk = true, unchecked = [] as Finding[] } = {}) {
   const done: unknown[] = []
   const created: NewRequest[] = []
   const change: Change<{ id: string }, { id: string }> = {
     kind: 'ip.move',
     label: 'moving an Elastic IP',
+    eventActions: ['move'],
     input: z.object({ id: z.string() }),
     facts: z.object({ id: z.string() }),
     resource: ({ id }) => `elastic_ip:${id}`,
@@ -34,6 +36,7 @@ function setUp({ mayAsk = true, unchecked = [] as string[] } = {}) {
       return { facts: input, unchecked: [], incomplete: false }
     },
     differences: () => [],
+    explain: () => undefined,
     describe: () => description,
     observe: async () => ({ is: 'done' }),
     doneSentence: () => 'It was moved',
@@ -92,14 +95,22 @@ describe('a request', () => {
   })
 
   test('says what Slack did not tell', async () => {
-    const { ask, asked, created } = setUp({ unchecked: ['approvers-unknown', 'channel-unreadable'] })
+    const { ask, asked, created } = setUp({ unchecked: [{ code: 'approvers-unknown' }, { code: 'channel-unreadable' }] })
 
     await ask(asked)
 
     expect(created[0]?.unchecked).toMatchInlineSnapshot(`
       [
-        "whether enough people can approve it (Slack did not tell who is in the user group)",
-        "whether this channel is shared with another organisation (Slack does not tell me: the scope channels:read or groups:read is missing)",
+        {
+          "code": {
+            "code": "approvers-unknown",
+          },
+        },
+        {
+          "code": {
+            "code": "channel-unreadable",
+          },
+        },
       ]
     `)
   })
