@@ -8,7 +8,7 @@ import { startTcpProxy } from './tcp-proxy.ts'
 
 /**
  * Several replicas claim the same requests while their connections break, so that commands are sent twice. Prints how many requests
- * had no winner, one, or more. Run as a program, so that an ablation can change the bot's files.
+ * had no winner, one, or more. Run as a program, so that it can be started with an ablation.
  */
 const [trials = 0, contenders = 0] = process.argv.slice(2).map(Number)
 
