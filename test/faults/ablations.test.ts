@@ -9,6 +9,7 @@ import { createMessenger } from '../../src/slack/web-api/messenger.ts'
 import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
 import { recordRequest } from '../requests/request-for-test.ts'
 import { type Ablation, type AblationName, ablated, ablations, startOptions } from './ablations.ts'
+import { startScene } from './scene.ts'
 
 /** Uses what an ablation gives as the bot does, and tells what it takes away. Throws if that no longer exists. */
 const effects: Record<AblationName, () => Promise<void>> = {
@@ -88,4 +89,9 @@ test('a program that is started with an ablation gets the module with the one ex
     env: { ...process.env, ...env },
   })
   expect(stdout).toContain("{ is: 'done' }")
+})
+
+test('a bot finds what an ablation replaces in the options of its workers', async () => {
+  const { bots } = await startScene({ ablation: 'stalled jobs given up' })
+  expect(bots.crashes).toEqual([])
 })
