@@ -13,7 +13,7 @@ if (!ablation) throw new Error(`There is no ablation "${name}".`)
 
 const isFile = ablation.module.startsWith('src/')
 const real = isFile ? new URL(`../../${ablation.module}`, import.meta.url).href : import.meta.resolve(ablation.module)
-if (!existsSync(fileURLToPath(real))) throw new Error(`The ablation "${name}" finds no module ${ablation.module}.`)
+if (!existsSync(fileURLToPath(real))) throw new Error(`The ablation "${name}" no longer finds the module ${ablation.module}.`)
 
 const instead = 'ablated:module'
 const source = `

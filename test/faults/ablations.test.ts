@@ -19,8 +19,8 @@ const effects: Record<AblationName, () => Promise<void>> = {
     const client = { conversations: { history: async () => ({ messages: [sent] }) } } as unknown as Parameters<typeof create>[0]['client']
     const parts = { client, botUserId: () => 'U0LOCKKEEP' }
     const where = { channelId: 'C0OPS00001', key: 'k', oldestMs: 0 }
-    expect(await createMessenger(parts).find(where)).toEqual({ is: 'found', ts: '1.1' })
     expect(await create(parts).find(where)).toEqual({ is: 'absent' })
+    expect(await createMessenger(parts).find(where)).toEqual({ is: 'found', ts: '1.1' })
   },
   'absence taken for done': async () => {
     const create = ablated('absence taken for done', { createMoveChange }) as typeof createMoveChange
@@ -60,7 +60,7 @@ const effects: Record<AblationName, () => Promise<void>> = {
     const usual = { maxStalledCount: 1_000_000 }
     for (const name of ['ticks', 'wake-ups']) new Impatient(name, async () => {}, usual)
     expect(given).toEqual([usual, { lockDuration: 2_000, stalledInterval: 1_000, maxStalledCount: 0 }])
-    expect(() => new Impatient('wake-ups', async () => {}, {})).toThrow('finds no maxStalledCount')
+    expect(() => new Impatient('wake-ups', async () => {}, {})).toThrow('no longer finds "maxStalledCount"')
   },
 }
 
@@ -76,8 +76,10 @@ describe('what an ablation replaces', () => {
   test('is named where it no longer exists', () => {
     const gone = () => ablated('look-up off', {})
     const create = ablated('look-up off', { createMessenger: () => ({}) }) as () => unknown
-    expect(gone).toThrow('The ablation "look-up off" finds no createMessenger (createMessenger of src/slack/web-api/messenger.ts).')
-    expect(create).toThrow('The ablation "look-up off" finds no find (createMessenger of src/slack/web-api/messenger.ts).')
+    expect(gone).toThrow(
+      'The ablation "look-up off" no longer finds "createMessenger" (createMessenger of src/slack/web-api/messenger.ts).',
+    )
+    expect(create).toThrow('The ablation "look-up off" no longer finds "find" (createMessenger of src/slack/web-api/messenger.ts).')
   })
 })
 

@@ -70,7 +70,7 @@ export type AblationName = keyof typeof ablations
 const anotherToken = `
 do
   local argument = cjson.decode(ARGV[1])
-  if not argument.token then return redis.error_reply('The ablation "plain SET NX" finds no token in the argument of take-step.') end
+  if not argument.token then return redis.error_reply('The ablation "plain SET NX" no longer finds "token" in the argument of take-step.') end
   argument.token = argument.token .. table.concat(redis.call('TIME'), '.')
   ARGV[1] = cjson.encode(argument)
 end`
@@ -85,7 +85,7 @@ export function startOptions(name: AblationName | undefined): { nodeOptions: str
 export function ablated(name: AblationName, namespace: Record<string, unknown>): unknown {
   const ablation: Ablation = ablations[name]
   const lacks: Lacks = (what) => {
-    throw new Error(`The ablation "${name}" finds no ${what} (${ablation.export} of ${ablation.module}).`)
+    throw new Error(`The ablation "${name}" no longer finds "${what}" (${ablation.export} of ${ablation.module}).`)
   }
   const real = namespace[ablation.export]
   if (typeof real !== 'function') lacks(ablation.export)
