@@ -25,12 +25,12 @@ import { createStatus } from '../ops/pages/status.ts'
 import { createRedisCheck, findRedisFaults } from '../redis/check.ts'
 import { closeRedis, connectRedis, guardStore, holdCommands } from '../redis/connect.ts'
 import { createKeys } from '../redis/key-names.ts'
+import { createAccess } from '../requests/access/access.ts'
 import { createCatalog } from '../requests/catalog.ts'
 import { createDeliveries } from '../requests/interactions/deliveries.ts'
 import { createHome } from '../requests/interactions/home.ts'
 import { createInteractions } from '../requests/interactions/interactions.ts'
 import { createLastHeard } from '../requests/interactions/last-heard.ts'
-import { createAccess } from '../requests/lifecycle/access.ts'
 import { createRequests } from '../requests/lifecycle/requests.ts'
 import { createAsk } from '../requests/lifecycle/submit.ts'
 import { fitsOnCard } from '../requests/messages/card.ts'
@@ -130,7 +130,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     people: directory,
     policy: config.policy,
     homeTeamId: () => identity?.teamId,
-    projectOf: catalog.projectOf,
+    catalog,
     noteRefusal,
   })
   const { environment, moveTimeoutMs } = config
@@ -203,7 +203,6 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     openForm,
     showSecret: createShowSecret({ respond, messenger }),
     timings,
-    noteRefusal,
     onApiError,
     onError: errorReports.each('people'),
   })
@@ -225,7 +224,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   function createListener(known: Identity) {
     const { app, start } = createBoltApp(config.slack, known, logger, { onCall: onSlackCall, respond, onUnhandled: errorReports.unhandled })
     const listening = listen(app, {
-      interactions,
+      handlers: interactions,
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
       messenger,
       openForm,

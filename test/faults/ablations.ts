@@ -47,7 +47,7 @@ export const ablations = {
     export: 'createNewKeyChange',
     wrap: withMember<typeof createNewKeyChange, 'observe'>(
       'observe',
-      () => async (_input, _facts, moment) => (moment.early ? { is: 'unclear' } : { is: 'not-started', why: 'There is no such key.' }),
+      () => async (_input, _facts, moment) => (moment.early ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'no-such-key' } }),
     ),
   },
   /** The queue gives up a job whose process died, at the first time and within seconds. */

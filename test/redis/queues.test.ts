@@ -36,7 +36,7 @@ describe('a wake-up', () => {
 
     const [job] = await wakeUps.getDelayed()
     expect(job?.name).toBe('ip.move')
-    expect(job?.data).toEqual({ id: request.id, kind: 'ip.move', resource: 'elastic_ip:eip_1GijF7NsZe3bN' })
+    expect(job?.data).toEqual({ version: 1, id: request.id, kind: 'ip.move', resource: 'elastic_ip:eip_1GijF7NsZe3bN' })
   })
 
   test('with a delay runs once, after the delay, and leaves nothing behind', async () => {

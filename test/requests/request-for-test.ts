@@ -23,7 +23,7 @@ export function requestFor(more: Partial<Request> = {}): Request {
   return Request.parse({
     ...asked,
     hash: payloadHash(asked),
-    sentence: 'Move 203.0.113.10 from web-1 to web-2',
+    version: 1,
     rule: 'APPROVERS',
     state: 'waiting',
     revision: 1,
@@ -48,7 +48,6 @@ export const moveFacts = {
 export function newRequestFor(more: Partial<NewRequest> = {}): NewRequest {
   const payload = { ...asked, facts: moveFacts, id: randomUUID().replaceAll('-', ''), ...more }
   return {
-    sentence: 'Move 203.0.113.10 from web-1 to web-2',
     rule: 'APPROVERS',
     hash: payloadHash(payload),
     needsApproval: true,

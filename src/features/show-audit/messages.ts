@@ -1,19 +1,10 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import { type ChangeKind, kindWords } from '../../domain/change-kind.ts'
 import type { StepName } from '../../requests/steps.ts'
-import {
-  channelMention,
-  code,
-  dateTime,
-  joinMrkdwn,
-  type Mrkdwn,
-  mention,
-  mrkdwn,
-  ownWords,
-  quotation,
-  userGroupMention,
-} from '../../slack/text/text.ts'
+import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
+import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
 import type { JudgedEvent } from './judge-events.ts'
+import { refusedSentence } from './refused.ts'
+import { ruleWords } from './rule-words.ts'
 
 interface ActWords {
   /** What a person types to find it: `/infra audit approve`. */
@@ -67,24 +58,9 @@ export const acts: Record<string, ActWords> = {
 
 const unknownMark = ':small_blue_diamond:'
 
-/** What a refused attempt was, by the first word of its result. */
-const attempts: Record<string, string> = {
-  decide: 'tried to decide',
-  'break-glass': 'tried to approve their own',
-  own: 'tried to withdraw or take',
-  'request-approve': 'pressed Approve on',
-  'request-reject': 'pressed Reject on',
-  'request-withdraw': 'pressed Withdraw on',
-  'request-take': 'pressed the button that shows the secret of',
-  'request-again': 'pressed Request again on',
-  'request-reverse': 'pressed the button that undoes',
-  'request-stop': 'pressed Stop watching on',
-  'request-watch': 'pressed Watch again on',
-}
-
 /** What an entry says was done: `Approved`. An act that nobody knows is shown as it is. Pure. */
-export function wordsOfAct({ act, result }: AuditEntry): string {
-  if (act === 'count-approval') return `Approved, with ${result ?? 'more needed'}`
+export function wordsOfAct({ act, missing, needed }: AuditEntry): string {
+  if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
   return knownWords(act)?.words ?? act
 }
 
@@ -104,71 +80,44 @@ function markOf({ act }: AuditEntry): string {
 }
 
 /** One entry as a sentence, with what the account says of it beneath. Pure. */
-export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[]): Mrkdwn {
-  const sentence = entry.act === 'refused' ? refusedSentence(entry) : actSentence(entry)
+export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[], catalog: WordsOfChanges): Mrkdwn {
+  const sentence = entry.act === 'refused' ? refusedSentence(entry, catalog) : actSentence(entry, catalog)
   const confirmations = confirmedBy.map((judged) => mrkdwn`↳ confirmed by the account: ${eventWords(judged)}`)
-  return joinMrkdwn([mrkdwn`${ownWords(markOf(entry))} ${joinMrkdwn([sentence, ...details(entry)], '  ·  ')}`, ...confirmations], '\n')
+  return joinMrkdwn(
+    [mrkdwn`${ownWords(markOf(entry))} ${joinMrkdwn([sentence, ...details(entry, catalog)], '  ·  ')}`, ...confirmations],
+    '\n',
+  )
 }
 
-function actSentence(entry: AuditEntry): Mrkdwn {
-  const { what, by, at } = entry
+function actSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
+  const { by, at } = entry
+  const what = subjectOf(entry, catalog)
   const subject = what === undefined ? mrkdwn`` : mrkdwn` ${quotation(what)}`
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   return mrkdwn`*${wordsOfAct(entry)}*${subject}${who}, ${dateTime(at)}`
 }
 
-/** Who tried what, and why not. */
-function refusedSentence(entry: AuditEntry): Mrkdwn {
-  const { by, at } = entry
-  const { attempt, why } = attemptOf(entry)
-  return mrkdwn`*Refused*: ${by === undefined ? 'somebody' : mention(by)} ${attempt}, ${dateTime(at)}${why === '' ? '' : mrkdwn`: ${withMentions(why)}`}`
-}
-
-function attemptOf({ kind, what, result = '' }: AuditEntry): { attempt: Mrkdwn; why: string } {
-  const [, to = '', why = result] = /^([\w-]+): (.*)$/s.exec(result) ?? []
-  if (to === 'ask') return { attempt: mrkdwn`tried to ask for ${kindWords[kind as ChangeKind] ?? kind ?? 'something'}`, why }
-  if (to === 'read') return { attempt: mrkdwn`tried to use this bot${what === undefined ? '' : mrkdwn` (${code(what)})`}`, why }
-  const words = Object.hasOwn(attempts, to) ? attempts[to] : undefined
-  const subject = what === undefined ? mrkdwn`a request` : quotation(what)
-  return words === undefined
-    ? { attempt: mrkdwn`tried something${what === undefined ? '' : mrkdwn` with ${subject}`}`, why: result }
-    : { attempt: mrkdwn`${words} ${subject}`, why }
-}
-
 /** Why, by which rule, what came of it, and where. */
-function details(entry: AuditEntry): Mrkdwn[] {
-  const { act, rule, reason, result, requestId, channelId } = entry
-  const isTold = act === 'refused' || act === 'count-approval'
+function details(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn[] {
+  const { act, reason, requestId, channelId, text } = entry
   const place = [
     ...(requestId === undefined ? [] : [mrkdwn`${requestId.slice(0, 8)}`]),
     ...(channelId ? [mrkdwn`in ${channelMention(channelId)}`] : []),
   ]
   return [
-    ...(rule === undefined ? [] : [ruleWords(rule)]),
+    ...ruleWords(entry),
     ...(reason === undefined ? [] : [mrkdwn`reason: ${quotation(reason)}`]),
-    ...(result === undefined || isTold ? [] : [withMentions(result)]),
+    ...answerWords(entry),
+    ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),
     ...(place.length === 0 ? [] : [joinMrkdwn(place, ' ')]),
   ]
 }
 
-/** `APPROVERS: S0ONCALL01`, as Slack shows it. */
-function ruleWords(rule: string): Mrkdwn {
-  if (rule === 'who asked for it') return mrkdwn`as who asked for it`
-  const [, name = rule, id, rest = ''] = /^(.*): ([UWS][A-Z0-9]{2,})( \(break-glass\))?$/s.exec(rule) ?? []
-  if (id === undefined) return mrkdwn`by the rule ${rule}`
-  return mrkdwn`by the rule ${name}: ${id.startsWith('S') ? userGroupMention(id) : mention(id)}${rest}`
-}
-
-/** A text that may name people, groups and channels as Slack does; everything else in it is shown as it is. */
-function withMentions(text: string): Mrkdwn {
-  const parts = text.split(/(<(?:@|#|!subteam\^)[A-Z0-9]{2,30}>)/)
-  return joinMrkdwn(parts.map(partWords), '')
-}
-
-function partWords(part: string): Mrkdwn {
-  const [, mark, id = ''] = /^<(@|#|!subteam\^)([A-Z0-9]{2,30})>$/.exec(part) ?? []
-  if (mark === undefined) return mrkdwn`${part}`
-  return mark === '@' ? mention(id) : mark === '#' ? channelMention(id) : userGroupMention(id)
+/** `elasticIps.move: 202`, and what it made. */
+function answerWords({ answer, resourceId }: AuditEntry): Mrkdwn[] {
+  const codes = answer?.codes?.length ? ` ${answer.codes.join(', ')}` : ''
+  const said = answer ? [mrkdwn`${answer.operation}: ${answer.status ?? answer.problem ?? 'no answer'}${codes}`] : []
+  return [...said, ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the person who asked`])]
 }
 
 /** One of the account's own events, where it stands by itself. Pure. */

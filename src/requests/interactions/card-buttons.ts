@@ -1,26 +1,27 @@
 import type { ModalView } from '@slack/web-api'
-import type { AuditNote } from '../../audit/entry.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { ButtonDenial } from '../../domain/denial.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { isGenuine } from '../../domain/payload.ts'
 import type { Request } from '../../domain/request.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
 import type { Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { Refusal, toUserWords } from '../../slack/errors.ts'
+import { Refusal } from '../../slack/errors.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
-import { type Mrkdwn, mrkdwn, toPlainText } from '../../slack/text/text.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import type { HandOver } from '../hand-over/hand-over.ts'
-import type { Access } from '../lifecycle/access.ts'
 import type { Decide } from '../lifecycle/decide.ts'
 import type { Ask } from '../lifecycle/submit.ts'
 import { askAgainCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/buttons.ts'
 import { askAgainForm, breakGlassForm, rejectForm } from '../messages/forms.ts'
-import { changedRecord, counted, foreignButton, staleCard, unknownRequest } from '../messages/refusals.ts'
+import { counted } from '../messages/refusals.ts'
 import { askedWords } from '../messages/submitted.ts'
 import { shortId } from '../messages/words.ts'
-import { noteOf } from '../store/store.ts'
+import { submitFromForm } from './submit-from-slack.ts'
 
 /** The form of a kind of change, filled with what was asked for before. Pure. */
 export type FormAgain = (metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }) => ModalView
@@ -34,7 +35,6 @@ interface ConversationParts {
   openForm: OpenForm
   /** Shows somebody's Home tab as it is now. */
   refreshHome: (viewer: Origin) => Promise<void>
-  noteRefusal: (note: AuditNote) => Promise<void>
   /** Hears of a record that is not what was asked for any more. */
   onChanged: (request: Request) => void
   forms: Partial<Record<ChangeKind, FormAgain>>
@@ -49,7 +49,6 @@ export function createConversation({
   access,
   openForm,
   refreshHome,
-  noteRefusal,
   onChanged,
   forms,
 }: ConversationParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
@@ -61,28 +60,27 @@ export function createConversation({
     const request = await genuine(click.value, click.origin, click.actionId)
     const onCard =
       click.origin.channelId === request.origin.channelId && (request.cardTs === undefined || click.messageTs === request.cardTs)
-    if (!onCard && !click.onHome) throw await refused(click.origin, click.actionId, request, staleCard)
+    if (!onCard && !click.onHome) throw await refused(click.origin, click.actionId, request, 'stale-card')
     return request
   }
 
   /** The request that a button or a form names, where it was made for it as it is. */
   async function genuine(value: string, origin: Origin, at: string): Promise<Request> {
     const button = readButton(value)
-    if (!button) throw await refused(origin, at, undefined, foreignButton)
+    if (!button) throw await refused(origin, at, undefined, 'foreign-button')
     const request = await decide.find(button.id)
-    if (!request) throw await refused(origin, at, undefined, unknownRequest)
-    if (!belongsTo(button, request)) throw await refused(origin, at, request, foreignButton)
+    if (!request) throw await refused(origin, at, undefined, 'unknown-request')
+    if (!belongsTo(button, request)) throw await refused(origin, at, request, 'foreign-button')
     if (!isGenuine(request)) {
       onChanged(request)
-      throw await refused(origin, at, request, changedRecord)
+      throw await refused(origin, at, request, 'changed-record')
     }
     return request
   }
 
-  async function refused({ channelId, teamId, userId }: Origin, at: string, request: Request | undefined, words: Mrkdwn): Promise<Refusal> {
-    const subject = request ? noteOf(request, 'refused', {}) : { act: 'refused', channelId, teamId }
-    await noteRefusal({ ...subject, by: userId, result: `${at}: ${toPlainText(words)}` })
-    return new Refusal(words)
+  /** `at`: the id of the button or the form. */
+  function refused(origin: Origin, at: string, request: Request | undefined, code: ButtonDenial['code']): Promise<Refusal> {
+    return access.refuse(origin, { to: at, request }, { code })
   }
 
   /** A button that does its work and, where it stands on the Home tab, shows there what became of it. */
@@ -100,7 +98,7 @@ export function createConversation({
     const { origin } = click
     if (origin.userId === request.origin.userId && access.ruleOf(request)?.breakGlass) {
       await decide.mayBreakGlass(request, origin)
-      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, request), async () => {})
+      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, catalog.sentenceOf(request)), async () => {})
       return
     }
     const { missing, needed } = await decide.approve(request, origin)
@@ -114,9 +112,9 @@ export function createConversation({
 
   async function submitReject(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
-    const reason = submission.values.reason?.trim() ?? ''
+    const reason = reasonIn(submission.values)
     const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, problem, reason)
-    if (reason === '')
+    if (reason === undefined)
       return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why, so that the person who asked knows what to do.`, again }
     await decide.reject(await requestIn(metadata, submission), submission.origin, reason)
     await refreshHome(submission.origin)
@@ -130,12 +128,12 @@ export function createConversation({
 
   async function submitBreakGlass(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
-    const { values } = submission
     const request = await requestIn(metadata, submission)
-    const reason = values.reason?.trim() ?? ''
-    const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? { origin: submission.origin }, request, problem, reason)
-    if (reason === '') return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
-    if (values.confirmed !== 'yes') {
+    const reason = reasonIn(submission.values)
+    const again = (problem: Mrkdwn) =>
+      breakGlassForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
+    if (reason === undefined) return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
+    if (submission.values.confirmed !== 'yes') {
       return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve what you asked for yourself.`, again }
     }
     await decide.breakGlass(request, submission.origin, reason)
@@ -153,7 +151,7 @@ export function createConversation({
       const formAgain = forms[request.kind]
       return formAgain
         ? formAgain(writeMetadata(metadata), { input, facts, reason: request.reason })
-        : askAgainForm({ ...metadata, extra: click.value }, request)
+        : askAgainForm({ ...metadata, extra: click.value }, catalog.sentenceOf(request))
     },
     allow: async (click) => {
       const request = await requestOf(click)
@@ -163,19 +161,12 @@ export function createConversation({
 
   /** The same once more, for a kind of change that has no form of its own. */
   async function submitAgain(submission: Submission): Promise<SubmissionAnswer> {
-    const { origin, deliveryKey, values } = submission
     const metadata = readMetadata(submission.metadata)
     const request = await requestIn(metadata, submission)
     const { change, input } = catalog.open(request)
-    const reason = values.reason?.trim() || undefined
-    try {
-      return { is: 'accepted', words: askedWords(await ask({ change, input, origin, reason, deliveryKey })) }
-    } catch (error) {
-      const problem = toUserWords(error)
-      if (problem === undefined) throw error
-      const again = (words: Mrkdwn) => askAgainForm(metadata ?? { origin }, request, words, reason)
-      return { is: 'refused', blockId: 'reason', problem, again }
-    }
+    const reason = reasonIn(submission.values)
+    const again = (problem: Mrkdwn) => askAgainForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
+    return submitFromForm(ask, submission, { change, input, reason, blockId: 'reason', again })
   }
 
   /** Asks for the change that undoes this one: a request of its own, by whoever presses, approved like any other. */
@@ -194,11 +185,11 @@ export function createConversation({
       [cardButtons.approve]: button(approve),
       [cardButtons.reject]: openReject,
       [cardButtons.withdraw]: button((request, { origin }) => decide.withdraw(request, origin)),
-      [cardButtons.take]: button(handOver),
+      [cardButtons.handOver]: button(handOver),
       [cardButtons.again]: askAgain,
       [cardButtons.reverse]: button(reverse),
-      [cardButtons.stop]: button((request, { origin }) => decide.stopTracking(request, origin)),
-      [cardButtons.watch]: button((request, { origin }) => decide.trackAgain(request, origin)),
+      [cardButtons.stopTracking]: button((request, { origin }) => decide.stopTracking(request, origin)),
+      [cardButtons.trackAgain]: button((request, { origin }) => decide.trackAgain(request, origin)),
     },
     submissions: { [rejectCallbackId]: submitReject, [breakGlassCallbackId]: submitBreakGlass, [askAgainCallbackId]: submitAgain },
   }

@@ -1,5 +1,6 @@
 import type { Request } from '../../domain/request.ts'
 import { joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { explainAll } from './causes.ts'
 import { stateWords } from './words.ts'
 
 const changedNothing = mrkdwn`Your click changed nothing.`
@@ -14,7 +15,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'withdrawn':
       return mrkdwn`${mention(request.origin.userId)} has withdrawn this. ${changedNothing}`
     case 'expired':
-      return mrkdwn`${request.why ? `This has expired. ${request.why}` : 'This expired before it was decided.'} Nothing was done; it can be asked for again with *Request again*.`
+      return mrkdwn`${request.causes.length > 0 ? `This has expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was decided.'} Nothing was done; it can be asked for again with *Request again*.`
     case 'voided':
       return mrkdwn`This is void, because the account changed after it was asked for. Nothing was done; it can be asked for again with *Request again*.`
     case 'waiting':
@@ -47,9 +48,3 @@ export const foreignButton: Mrkdwn = mrkdwn`This button does not belong to the r
 export const changedRecord: Mrkdwn = mrkdwn`What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.`
 
 export const takenOver: Mrkdwn = mrkdwn`Something else has been asked for with the same thing since, so I do not follow this any more. Your click changed nothing.`
-
-export const notYoursToTake = (request: Request): Mrkdwn =>
-  mrkdwn`Only ${mention(request.origin.userId)}, who asked for this, can take it: its secret is for their eyes alone.`
-
-export const notYoursToWithdraw = (request: Request): Mrkdwn =>
-  mrkdwn`Only ${mention(request.origin.userId)}, who asked for this, can withdraw it. An approver can reject it.`

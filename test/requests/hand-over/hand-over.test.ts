@@ -64,7 +64,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
 
   const handOver = createHandOver({
     store,
-    access: { authorize: async () => 'a rule' } as unknown as Parameters<typeof createHandOver>[0]['access'],
+    access: { authorize: async () => ({ via: 'requester' }) } as unknown as Parameters<typeof createHandOver>[0]['access'],
     audit: { note: async () => {} },
     catalog: createCatalog(() => [createNewKeyChange({ apiKeys })]),
     showSecret: async (_, { heading }) => {
@@ -79,7 +79,13 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
   })
 
   const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
-  const request = requestFor({ kind: 'key.create', state: 'approved', input, facts: input, decision: { by: 'U0BEN00001' } })
+  const request = requestFor({
+    kind: 'key.create',
+    state: 'approved',
+    input,
+    facts: input,
+    decision: { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' },
+  })
   const click = {
     origin: request.origin,
     responseUrl: 'https://example.com',
@@ -137,8 +143,7 @@ test('a key that the account refuses for good is told with what to do instead of
   await take()
   expect(made.at(-1)).toMatchObject({ name: 'fail', to: 'failed' })
   expect(told.at(-1)).toEqual({
-    why: 'Nothing was made. This needs a feature that is not enabled for the team.',
-    next: "Ask the provider's support to enable it.",
+    causes: [{ code: 'api-refused', operation: 'apiKeys.create', status: 403, codes: ['FEATURE_NOT_ENABLED'], effect: 'not-made' }],
   })
   expect(ephemerals).toEqual([
     "This needs a feature that is not enabled for the team. Ask the provider's support to enable it. Nothing was made.",

@@ -4,10 +4,10 @@ import { type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { createNewKeyChange } from '../../../src/features/create-api-key/change.ts'
 import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
+import { createAccess } from '../../../src/requests/access/access.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
-import { createAccess } from '../../../src/requests/lifecycle/access.ts'
 import { createDecide } from '../../../src/requests/lifecycle/decide.ts'
-import { approvedByYou, notYoursToWithdraw, takenOver, tooLate, unknownRequest } from '../../../src/requests/messages/refusals.ts'
+import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../src/requests/messages/refusals.ts'
 import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
@@ -46,7 +46,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     },
     policy: { rules: [ruleFor({ changes: ['ip.move', 'key.create'], approve: approveBy(1, ben, chiara), ...rule })] },
     homeTeamId: () => 'T0NIMBUS01',
-    projectOf: catalog.projectOf,
+    catalog,
     noteRefusal: async () => {},
   })
   const decide = createDecide({
@@ -81,12 +81,8 @@ describe('an approval', () => {
 
     expect(await decide.approve(request, ben)).toEqual({ missing: 0, needed: 1 })
 
-    const rule = `APPROVERS: ${ben.userId}`
-    expect(await now(request)).toMatchObject({
-      state: 'approved',
-      decision: { by: ben.userId, rule },
-      approvals: [{ by: ben.userId, rule, at: expect.any(Number) }],
-    })
+    const decision = { by: ben.userId, rule: 'APPROVERS', via: ben.userId }
+    expect(await now(request)).toMatchObject({ state: 'approved', decision, approvals: [{ ...decision, at: expect.any(Number) }] })
     expect({ shown, wakeUps }).toEqual({ shown: ['approved'], wakeUps: [0] })
   })
 
@@ -187,7 +183,7 @@ describe('one of several approvals', () => {
   test('that was followed by a rejection is told about that', async () => {
     const { decide, record, now, store } = startDecide({ approve: approveBy(2, ben, chiara) })
     const request = await record()
-    await store.take(request, 'reject', { set: { decision: { by: chiara.userId } } })
+    await store.take(request, 'reject', { set: { decision: { by: chiara.userId, via: chiara.userId } } })
 
     const approve = decide.approve(request, ben)
 
@@ -280,7 +276,7 @@ describe('a withdrawal', () => {
     const { decide, record, now } = startDecide()
     const request = await record()
 
-    await expect(decide.withdraw(request, ben)).rejects.toThrow(notYoursToWithdraw(request).text)
+    await expect(decide.withdraw(request, ben)).rejects.toThrow('can withdraw it')
 
     expect((await now(request)).state).toBe('waiting')
   })

@@ -195,7 +195,7 @@ describe('a request that needs no approval', () => {
 
     await attend()
 
-    expect(await find()).toMatchObject({ state: 'approved', decision: { rule: 'APPROVERS: needs no approval' } })
+    expect(await find()).toMatchObject({ state: 'approved', decision: { rule: 'APPROVERS', via: 'no-approval' } })
     expect(did).toEqual(['send card', 'execute', 'send card'])
   })
 
@@ -259,10 +259,10 @@ describe('a request that was sent', () => {
     ['and accepted', [...untilTracking], 'track tracking'],
     [
       'and reported as not started, but may still start',
-      ['approve', 'send', ['not-start', { set: { watchedUntil: 4e12 } }]],
+      ['approve', 'send', ['not-start', { set: { trackedUntil: 4e12 } }]],
       'track not-started',
     ],
-    ['and reported as failed, but may still happen', [...untilTracking, ['fail', { set: { watchedUntil: 4e12 } }]], 'track failed'],
+    ['and reported as failed, but may still happen', [...untilTracking, ['fail', { set: { trackedUntil: 4e12 } }]], 'track failed'],
   ])('%s is tracked, and then its card is sent', async (_, steps, tracked) => {
     const { attend, record, did } = startReconcile()
     await record({}, ...steps)
@@ -298,4 +298,15 @@ describe('a request that needs nothing', () => {
     expect(did).toEqual([])
     expect(await dueInMs()).toBeUndefined()
   })
+})
+
+test('a request that only another version of Lockkeeper knows is left as it is, and looked at again in 10 minutes', async () => {
+  const { attend, record, find, dueInMs, did } = startReconcile()
+  await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes, input: { weather: 'rain' } })
+
+  await attend()
+
+  expect((await find())?.state).toBe('waiting')
+  expect(did).toEqual([])
+  expect(Math.abs(((await dueInMs()) ?? 0) - 10 * minutes)).toBeLessThan(seconds)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../../src/domain/policy.ts'
-import { requestStates } from '../../../src/domain/request.ts'
+import { type RequestState, requestStates } from '../../../src/domain/request.ts'
 import { type ReportView, report } from '../../../src/requests/messages/reports.ts'
 import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
 
@@ -8,6 +8,7 @@ function view(more: Partial<ReportView> = {}): ReportView {
   return {
     request: requestFor(),
     description,
+    ending: { why: '' },
     done: '203.0.113.10 now answers from web-2.',
     remark: undefined,
     rule: ruleFor(),
@@ -17,7 +18,7 @@ function view(more: Partial<ReportView> = {}): ReportView {
   }
 }
 
-const approvedBy = (by: string) => ({ by, rule: `APPROVERS: ${by}`, at: askedAt + minutes })
+const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: askedAt + minutes })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 3 } })
 
 describe('a reminder', () => {
@@ -90,7 +91,7 @@ describe('a reminder', () => {
 })
 
 describe('what is told of a break-glass', () => {
-  const decision = { by: 'U0ADA00001', rule: 'APPROVERS: S0ONCALL01 (break-glass)', reason: 'web-1 burns <!channel>', breakGlass: true }
+  const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!channel>', breakGlass: true }
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')).toMatchInlineSnapshot(`
@@ -121,7 +122,7 @@ describe('what is told of a break-glass', () => {
   })
 
   test('is nothing where others have approved', () => {
-    const usual = { by: 'U0BEN00001', rule: 'APPROVERS: U0BEN00001' }
+    const usual = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' }
     expect(report(view({ request: requestFor({ state: 'done', decision: usual }) }), 'break-glass')).toBeUndefined()
   })
 })
@@ -137,9 +138,12 @@ describe('what is told of an end', () => {
       { state: 'not-started' as const, why: 'The address is still on web-1.' },
       { state: 'superseded' as const, why: 'The address is on web-3.' },
       { state: 'voided' as const, why: 'The address is on web-3 now, not on web-1.' },
-      { state: 'rejected' as const, decision: { by: 'U0BEN00001', reason: 'Not during the sale.' } },
+      { state: 'rejected' as const, decision: { by: 'U0BEN00001', via: 'U0BEN00001', reason: 'Not during the sale.' } },
       { state: 'expired' as const },
-    ].map((end) => report(view({ request: requestFor({ ...end, sentAt, endedAt: sentAt + 43_000 }) }), 'ended')?.text)
+    ].map(
+      ({ why = '', ...end }: { state: RequestState; why?: string }) =>
+        report(view({ request: requestFor({ ...end, sentAt, endedAt: sentAt + 43_000 }), ending: { why } }), 'ended')?.text,
+    )
 
     expect(ends.join('\n')).toMatchInlineSnapshot(`
       "<@U0ADA00001> :large_green_circle: *Done.* 203.0.113.10 now answers from web-2. It took 43 s.
@@ -155,9 +159,10 @@ describe('what is told of an end', () => {
   })
 
   test.each(['failed', 'not-started', 'voided'] as const)('says what to do where asking again is of no use (%s)', (state) => {
-    const request = requestFor({ state, why: 'web-2 is outdated.', next: "Contact the provider's support.", endedAt: sentAt })
+    const request = requestFor({ state, endedAt: sentAt })
+    const ending = { why: 'web-2 is outdated.', next: "Contact the provider's support." }
 
-    const { text } = report(view({ request }), 'ended') ?? { text: '' }
+    const { text } = report(view({ request, ending }), 'ended') ?? { text: '' }
 
     expect(text).toMatch(/web-2 is outdated\. Contact the provider's support\.$/)
     expect(text).not.toContain('Request again')

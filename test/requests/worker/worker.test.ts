@@ -87,12 +87,6 @@ describe('the workers', () => {
     await expect.poll(() => attended).toContain('a')
   })
 
-  test('attend to a wake-up of an earlier version, which says no more than the id', async () => {
-    const { queues, attended } = await startWatch()
-    await queues.wakeUps.add('wake', { id: 'a' })
-    await expect.poll(() => attended).toContain('a')
-  })
-
   test('tick while something is due, and no more when nothing is', async () => {
     const { store, queues, attended, errors } = await startWatch()
     await ask(store, 'a')
@@ -217,7 +211,7 @@ describe('a record that is not as it should be', () => {
   test('that is gone is forgotten, and one that does not fit holds up nothing', async () => {
     const { redis, keys, store, queues, attended } = await startWatch()
     await ask(store, 'broken')
-    await redis.hset(keys.record('broken'), 'state', '"of another age"')
+    await redis.hset(keys.record('broken'), 'origin', '"of another age"')
     await ask(store, 'gone')
     await redis.del(keys.record('gone'))
     await ask(store, 'good')
