@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { changeKinds } from './change-kind.ts'
 import { Finding } from './finding.ts'
 import { Sighting } from './observation.ts'
 import { Origin } from './origin.ts'
@@ -61,7 +60,7 @@ export const Request = z.object({
   version: z.number().int(),
   id: z.string(),
   /** A kind that this version does not know is shown as it is. */
-  kind: z.enum(changeKinds),
+  kind: z.string(),
   state: z.enum(requestStates).or(z.literal(unknownState)).catch(unknownState),
   /** Grows with every change of the record. */
   revision: z.number().int(),

@@ -66,7 +66,7 @@ describe('/infra pending', () => {
   async function ask(open: Request[], ruling: Ruling = allowed) {
     const listings: Listing[] = []
     const asked: unknown[] = []
-    const { commands } = listPending({
+    const { commands } = listPending.create({
       store: { open: async () => open, findMany: async (ids) => open.filter(({ id }) => ids.includes(id)) },
       access: {
         judge: async ({ userId }, act) => {

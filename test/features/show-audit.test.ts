@@ -13,16 +13,21 @@ import { acts, entryRow } from '../../src/features/show-audit/messages.ts'
 import { auditRows } from '../../src/features/show-audit/rows.ts'
 import { steps } from '../../src/requests/steps.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
+import { catalog as everyChange } from '../requests/catalog-for-test.ts'
 
 const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
 const said = (words: string) => ({ code: 'said', words })
 
 /** A catalog whose requests carry their own sentences, and whose findings carry their own words. */
 const catalog = {
+  ...everyChange,
   labelOf: (kind: string) => (kind === 'key.create' ? 'a new API key' : kind),
   sentenceOf: ({ facts }: { facts?: unknown }) => (facts as { sentence: string }).sentence,
-  changeIfKnown: () =>
-    ({ explain: ({ code, words }: Finding) => (code === 'said' ? { why: String(words) } : undefined) }) as unknown as Change,
+  changeIfKnown: (kind: string) =>
+    ({
+      ...everyChange.changeIfKnown(kind),
+      explain: ({ code, words }: Finding) => (code === 'said' ? { why: String(words) } : undefined),
+    }) as Change,
 }
 const isGuest = { code: 'guest', action: 'read' }
 const notAnApprover = { code: 'not-an-approver', approvers: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 1 } }
@@ -232,6 +237,7 @@ describe('rows', () => {
       ],
       wholeMove,
       undefined,
+      catalog,
     )
     expect(texts(auditRows(wholeMove.slice(3), judged, catalog))).toMatchInlineSnapshot(`
       ":warning: account: *made outside this bot*: something (the account does not tell what) of \`eip_1GijF7NsZe3bN\` by somebody (the account does not tell who), <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
@@ -256,7 +262,7 @@ describe('an event of the account', () => {
 
   /** What each event is, by these entries. */
   function judge(found: AccountEvent[], said: Said[], since?: number) {
-    return judgeEvents(found, entriesOf(...said), since).map((judged) => judged.is)
+    return judgeEvents(found, entriesOf(...said), since, catalog).map((judged) => judged.is)
   }
 
   test.each<[name: string, action: string | undefined, afterMs: number, is: string]>([
@@ -284,7 +290,9 @@ describe('an event of the account', () => {
   test('two writes have one each', () => {
     const again = { ...sent, requestId: 'another', at: sentAt + 20 * second }
     const found = [event('update.elastic_ip', sentAt + second), event('update.elastic_ip', sentAt + 21 * second)]
-    expect(judgeEvents(found, entriesOf(sent, again), undefined).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([1, 2])
+    expect(judgeEvents(found, entriesOf(sent, again), undefined, catalog).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([
+      1, 2,
+    ])
   })
 
   test('of another thing is not of this write', () => {
@@ -434,7 +442,7 @@ describe('the list', () => {
   async function list(words: string[], { events: known = [], fails, asked = [] }: Account = {}, kept = entries): Promise<Listing> {
     const {
       commands: [command],
-    } = showAudit({
+    } = showAudit.create({
       catalog,
       audit: {
         find: async (fits, { limit = 200 } = {}): Promise<Found> => ({

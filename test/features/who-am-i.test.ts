@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type ChangeKind, changeKinds } from '../../src/domain/change-kind.ts'
+import type { ChangeKind } from '../../src/domain/change-kind.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
+import { changeKinds } from '../../src/features/index.ts'
 import { whoAmI } from '../../src/features/who-am-i/index.ts'
 import { rightsMessage } from '../../src/features/who-am-i/messages.ts'
 import { createAccess } from '../../src/requests/access/access.ts'
@@ -126,7 +127,7 @@ test('/infra whoami tells whoever asks, of the channel where they ask', async ()
   const { access, words } = await rightsUnder([of('ip.move')])
   const said: Mrkdwn[] = []
 
-  await whoAmI({ access, catalog }).commands[0]?.run({
+  await whoAmI.create({ access, catalog }).commands[0]?.run({
     slashCommand: {
       deliveryKey: 'd1',
       origin,

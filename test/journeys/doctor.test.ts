@@ -5,6 +5,7 @@ import { createBot } from '../../src/bot/bot.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { Secret } from '../../src/domain/secret.ts'
 import { neededScopes } from '../../src/features/check-setup/diagnose.ts'
+import { changeKinds } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log/log.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -51,7 +52,7 @@ async function startIn(slackOptions: SlackOptions) {
     OPS_PORT: '0',
     APPROVERS: 'S0ONCALL01',
   }
-  const bot = createBot(readConfig(variables), { log: createLog({ level: 'fatal' }), printAudit: () => {} })
+  const bot = createBot(readConfig(variables, { kinds: changeKinds }), { log: createLog({ level: 'fatal' }), printAudit: () => {} })
   onTestFinished(async () => {
     await bot.stop()
     await Promise.all([slack.close(), accountApi.close()])

@@ -3,6 +3,7 @@ import { inject, onTestFinished } from 'vitest'
 import { createBot } from '../../src/bot/bot.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type Timings, usualTimings } from '../../src/domain/timings.ts'
+import { changeKinds } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log/log.ts'
 import { type AccountApi, type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
@@ -55,7 +56,7 @@ export async function startWorld({ env = {}, account = {}, replicas = 1, socketM
 
   /** `more`: variables of its own, where it is not like the others. */
   async function startBot(more: Record<string, string> = {}) {
-    const bot = createBot(readConfig({ ...variables, ...more }), {
+    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds }), {
       timings,
       printAudit: (line) => void auditLines.push(line),
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),

@@ -1,5 +1,4 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import { changeKinds } from '../../domain/change-kind.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, userGroupMention } from '../../slack/text/text.ts'
 import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
 import { typedActs, typedWordOf, wordsOfAct } from './messages.ts'
@@ -44,7 +43,7 @@ function readWord(word: string, me: string, catalog: WordsOfChanges): Word {
   if (mark !== undefined) return { fits: (entry) => namesGroup(entry, id), shown: userGroupMention(id) }
   const lower = word.toLowerCase()
   if (lower === 'me') return { fits: ({ by }) => by === me, shown: mention(me) }
-  if (changeKinds.some((kind) => kind === lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
+  if (catalog.kinds().includes(lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
   if (typedActs.has(lower)) return { fits: ({ act }) => act === lower || typedWordOf(act) === lower, shown: code(lower) }
   const holds = finder(lower)
   return { fits: (entry) => isOf(entry, word) || holds(textOf(entry, catalog)), shown: code(word), name: word }

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../audit/entry.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { StepName } from '../../requests/steps.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
 import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
@@ -174,7 +175,11 @@ export function lookedNote({ looked, unreadable, since, all, full }: Looked, fit
   return mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or put in.`
 }
 
-export const filterNote: Mrkdwn = mrkdwn`Words filter, and all of them have to fit: a person (a mention, or ${code('me')}), a channel, a kind (${code('ip.move')}), an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.`
+/** What may be typed, with a kind that there is as an example. */
+export function filterNote([kind]: ChangeKind[]): Mrkdwn {
+  const example = kind === undefined ? mrkdwn`` : mrkdwn` (${code(kind)})`
+  return mrkdwn`Words filter, and all of them have to fit: a person (a mention, or ${code('me')}), a channel, a kind${example}, an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.`
+}
 
 /** Whose events stand beside. Pure. */
 export function besideNote(names: string[], since: number, fullNames: string[]): Mrkdwn {

@@ -1,10 +1,12 @@
 import type { Access } from '../../requests/access/access.ts'
 import type { Catalog } from '../../requests/catalog.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { rightsMessage } from './messages.ts'
 
 /** `/infra whoami`: what this person may request and approve here, and by which rule. */
-export function whoAmI({ access, catalog }: { access: Pick<Access, 'rights'>; catalog: Pick<Catalog, 'labelOf'> }): Feature {
+export const whoAmI = { create } satisfies FeatureDefinition
+
+function create({ access, catalog }: { access: Pick<Access, 'rights'>; catalog: Pick<Catalog, 'labelOf'> }): Feature {
   return {
     commands: [
       {

@@ -7,7 +7,14 @@ import type { Request } from '../../domain/request.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
-import type { Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
+import {
+  type Click,
+  type FormHandler,
+  handlerOf,
+  type InteractionHandlers,
+  type Submission,
+  type SubmissionAnswer,
+} from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -37,7 +44,7 @@ interface ConversationParts {
   refreshHome: (viewer: Origin) => Promise<void>
   /** Hears of a record that is not what was asked for any more. */
   onChanged: (request: Request) => void
-  forms: Partial<Record<ChangeKind, FormAgain>>
+  forms: Record<ChangeKind, FormAgain>
 }
 
 /** What the buttons of a card do, for every kind of change, on the card itself and on the Home tab. */
@@ -148,7 +155,7 @@ export function createConversation({
       const { input, facts } = catalog.open(request)
       const { responseUrl } = click
       const metadata = { origin: originOf(click, request), ...(responseUrl ? { responseUrl } : {}) }
-      const formAgain = forms[request.kind]
+      const formAgain = handlerOf(forms, request.kind)
       return formAgain
         ? formAgain(writeMetadata(metadata), { input, facts, reason: request.reason })
         : askAgainForm({ ...metadata, extra: click.value }, catalog.sentenceOf(request))

@@ -18,7 +18,7 @@ import type { Home } from './home.ts'
 export interface Talk {
   commands: Command[]
   /** The form of a change, for asking again. */
-  forms?: Partial<Record<ChangeKind, FormAgain>>
+  forms?: Record<ChangeKind, FormAgain>
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
   options?: InteractionHandlers['options']

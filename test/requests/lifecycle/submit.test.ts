@@ -26,6 +26,7 @@ function setUp({ mayAsk = true, unchecked = [] as Finding[] } = {}) {
   const change: Change<{ id: string }, { id: string }> = {
     kind: 'ip.move',
     label: 'moving an Elastic IP',
+    eventActions: ['move'],
     input: z.object({ id: z.string() }),
     facts: z.object({ id: z.string() }),
     resource: ({ id }) => `elastic_ip:${id}`,
