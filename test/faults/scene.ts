@@ -7,7 +7,7 @@ import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import type { AblationName } from './ablations.ts'
+import { type AblationName, startOptions } from './ablations.ts'
 import { startBots } from './bots.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
 import { manyElasticIps, places, watchForEarlyWords } from './many-elastic-ips.ts'
@@ -30,8 +30,6 @@ export interface SceneOptions {
   /** Slack's own limits hold. */
   limits?: boolean
 }
-
-const ablate = new URL('./ablate.ts', import.meta.url).href
 
 /**
  * Real bots as processes over a Redis of their own, whose append-only file is written before anything is confirmed, behind a proxy
@@ -59,6 +57,7 @@ export async function startScene({
   })
   const toldTooEarly = watchForEarlyWords(slack, account)
   const prefix = `scene-${randomBytes(4).toString('hex')}`
+  const ablating = startOptions(ablation)
   const variables = {
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_SIGNING_SECRET: slack.signingSecret,
@@ -70,10 +69,10 @@ export async function startScene({
     APPROVERS: `${people.ben},${people.chiara}`,
     APPROVAL_TTL: '10m',
     MOVE_POLL_INTERVAL: '500ms',
-    ...(ablation ? { ABLATION: ablation } : {}),
+    ...ablating.env,
     ...env,
   }
-  const bots = await startBots(count, variables, { nodeOptions: ablation ? ['--import', ablate] : [], own })
+  const bots = await startBots(count, variables, { nodeOptions: ablating.nodeOptions, own })
   const admin = new Redis(redis.url, { maxRetriesPerRequest: null })
   admin.on('error', () => {})
   const evidence = createEvidence(admin, prefix)

@@ -6,7 +6,7 @@ import { type Catalog, createCatalog } from '../../../src/requests/catalog.ts'
 import { createFollow } from '../../../src/requests/lifecycle/track.ts'
 import { createStore, type Store } from '../../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { requestFor } from '../request-for-test.ts'
+import { recordRequest, requestFor } from '../request-for-test.ts'
 import { type PlannedStep, takeSteps } from '../take-steps.ts'
 
 const timings = { graceMs: 60_000, handoverMs: 45_000 }
@@ -40,19 +40,7 @@ function startFollow() {
 
   /** One that has gone this way. */
   async function ask(id: string, ...steps: PlannedStep[]): Promise<Request> {
-    await store.create({
-      id,
-      kind: 'key.create',
-      input,
-      facts: input,
-      resource: 'api_key_name:ci-deploy',
-      hash: '',
-      rule: '',
-      unchecked: [],
-      origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
-      needsApproval: true,
-      ttlMs: 3_600_000,
-    })
+    await recordRequest(store, { id, kind: 'key.create', input, facts: input, resource: 'api_key_name:ci-deploy' })
     return takeSteps(store, id, ...steps)
   }
 

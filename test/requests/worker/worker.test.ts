@@ -6,7 +6,7 @@ import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import { createWatch } from '../../../src/requests/worker/worker.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { requestFor } from '../request-for-test.ts'
+import { recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
 
 /** The workers over a real Redis, with an attendant that only notes who needs attention. */
@@ -76,19 +76,7 @@ async function startWatch({
 }
 
 function ask(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
-  return store.create({
-    id,
-    kind: 'ip.move',
-    input: {},
-    facts: {},
-    resource: `elastic_ip:${id}`,
-    hash: 'f'.repeat(64),
-    rule: 'APPROVERS',
-    unchecked: [],
-    origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
-    needsApproval,
-    ttlMs: 3_600_000,
-  })
+  return recordRequest(store, { id, resource: `elastic_ip:${id}`, needsApproval })
 }
 
 describe('the workers', () => {
@@ -247,17 +235,4 @@ describe('a record that is not as it should be', () => {
     expect(await putOff(new Error('it does not fit'))).toBe(true)
     expect(await putOff(new StoreUnavailableError('Redis: out of memory'))).toBe(false)
   })
-})
-
-test('a wake-up says what kind of request it is for and of which resource, and names nobody', async () => {
-  const { redis, keys } = connectTestRedis()
-  const queues = createQueues({ redis, keys, pollIntervalMs: 50, onError: () => {} })
-  onTestFinished(() => queues.close())
-  const request = requestFor({ state: 'approved', reason: 'web-1 is being replaced' })
-
-  await queues.wake(request, 90_000)
-
-  const [job] = await queues.wakeUps.getDelayed()
-  expect(job?.name).toBe('ip.move')
-  expect(job?.data).toEqual({ version: 1, id: request.id, kind: 'ip.move', resource: 'elastic_ip:eip_1GijF7NsZe3bN' })
 })
