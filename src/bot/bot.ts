@@ -29,18 +29,18 @@ import { createCatalog } from '../requests/catalog.ts'
 import { createDeliveries } from '../requests/interactions/deliveries.ts'
 import { createHome } from '../requests/interactions/home.ts'
 import { createInteractions } from '../requests/interactions/interactions.ts'
-import { createLastHeard } from '../requests/interactions/last-heard.ts'
+import { createLastReceived } from '../requests/interactions/last-received.ts'
 import { createRequests } from '../requests/lifecycle/requests.ts'
-import { createAsk } from '../requests/lifecycle/submit.ts'
+import { createSubmit } from '../requests/lifecycle/submit.ts'
 import { fitsOnCard } from '../requests/messages/card.ts'
 import { refusedKey } from '../requests/messages/words.ts'
 import { createRenderer } from '../requests/outbox/render.ts'
 import { createTellOperators } from '../requests/outbox/tell-operators.ts'
 import { asDraft, type TakenStep } from '../requests/store/store.ts'
-import { createCensus } from '../requests/worker/counts.ts'
-import { createEpoch } from '../requests/worker/data-loss-mark.ts'
+import { createCounts } from '../requests/worker/counts.ts'
+import { createDataLossMark } from '../requests/worker/data-loss-mark.ts'
 import { createProgress } from '../requests/worker/progress.ts'
-import { createWatch } from '../requests/worker/worker.ts'
+import { createWorker } from '../requests/worker/worker.ts'
 import { notice } from '../slack/blocks/notice.ts'
 import { createFormOpener } from '../slack/commands/form.ts'
 import { listen } from '../slack/listen/listen.ts'
@@ -158,8 +158,8 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const forJobs = createRequests({ ...shared, redis: patient, audit: audits.jobs })
 
   const { store, deliver, queues } = forPeople
-  const progress = createProgress({ store, queues, census: createCensus({ redis: prompt, keys }), catalog })
-  const ask = createAsk({
+  const progress = createProgress({ store, queues, counts: createCounts({ redis: prompt, keys }), catalog })
+  const submit = createSubmit({
     store,
     access,
     deliver,
@@ -168,11 +168,11 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
   })
   const usesSockets = config.slack.appToken !== undefined
-  const lastHeard = createLastHeard({ redis: prompt, keys })
+  const lastReceived = createLastReceived({ redis: prompt, keys })
   const features: Feature[] = createFeatures({
     accountApi,
     inventory: createInventory(accountApi),
-    ask,
+    submit,
     store,
     catalog,
     access,
@@ -182,7 +182,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       probe: createSetupProbe({ client, apiUrl: config.slack.apiUrl, fetch: measuredFetch(onSlackCall) }),
       members: directory.members,
       showHome: async (viewer) => home.show(viewer, undefined),
-      lastHeard,
+      lastReceived,
       redisFaults: async () => findRedisFaults(await guardStore(() => prompt.info())),
       opsChannel: config.opsChannel,
       running: { ...config, version: packageFile.version, rules: config.policy.rules.length },
@@ -197,7 +197,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     requests: forPeople,
     catalog,
     access,
-    ask,
+    submit,
     home,
     openForm,
     showSecret: createShowSecret({ respond, messenger }),
@@ -205,8 +205,8 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     onApiError,
     onError: errorReports.each('people'),
   })
-  const epoch = createEpoch({ redis: patient, keys, tellOperators, seenHead, catalog })
-  const watch = createWatch({ ...forJobs, keys, epoch, onError: errorReports.each('jobs'), onTick: metrics.tick })
+  const dataLossMark = createDataLossMark({ redis: patient, keys, tellOperators, seenHead, catalog })
+  const worker = createWorker({ ...forJobs, keys, dataLossMark, onError: errorReports.each('jobs'), onTick: metrics.tick })
 
   /** The address of a request's card. */
   function linkTo({ origin, cardTs }: Request): string | undefined {
@@ -222,7 +222,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       messenger,
       openForm,
       respond,
-      onReceived: lastHeard.note,
+      onReceived: lastReceived.note,
       onUnhandled: errorReports.unhandled,
       isFirstDelivery: createDeliveries({ redis: prompt, keys }),
       onError: errorReports.shownToPerson,
@@ -252,7 +252,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     letCommandsPass()
     // Report a rejected key right after the start. It does not stop the start, because moves in flight wait for a valid key.
     void accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }).catch(onApiError)
-    await epoch.check()
+    await dataLossMark.check()
   }
 
   const status = createStatus({
@@ -274,7 +274,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     slack: { name: 'Slack', reach: reachSlack, longestPauseMs: 15_000, note: (problem) => void status.note('slack', problem) },
     redis: { name: 'Redis', reach: reachRedis, longestPauseMs: 3_000, note: (problem) => void status.note('redis', problem) },
     createListener,
-    worker: watch,
+    worker,
     async workerProblem() {
       const verdict = await status.run('worker')
       return verdict.ok ? undefined : verdict.problem

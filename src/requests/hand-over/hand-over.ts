@@ -7,7 +7,7 @@ import { Refusal } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog, Opened } from '../catalog.ts'
-import type { Attend } from '../lifecycle/reconcile.ts'
+import type { Reconcile } from '../lifecycle/reconcile.ts'
 import { type CommonFinding, explainAll } from '../messages/causes.ts'
 import { tooLate, unknownRequest } from '../messages/refusals.ts'
 import { createIssueAndShow, type IssueAndShowParts } from './issue-and-show.ts'
@@ -19,7 +19,7 @@ const onTheCard = mrkdwn`Nothing was made: here, on the Home tab, the token coul
 interface HandOverParts extends IssueAndShowParts {
   access: Access
   catalog: Catalog
-  show: Attend['showEverything']
+  show: Reconcile['showEverything']
   wake: Wake
 }
 

@@ -10,12 +10,12 @@ import type { Catalog } from '../catalog.ts'
 import { createHandOver } from '../hand-over/hand-over.ts'
 import { createDecide } from '../lifecycle/decide.ts'
 import type { Requests } from '../lifecycle/requests.ts'
-import type { Ask } from '../lifecycle/submit.ts'
-import { createConversation, type FormAgain } from './card-buttons.ts'
+import type { Submit } from '../lifecycle/submit.ts'
+import { createCardButtons, type FormAgain } from './card-buttons.ts'
 import type { Home } from './home.ts'
 
-/** What a feature brings to the conversation with people. */
-export interface Talk {
+/** What a feature adds: its commands, and what its buttons, forms and pickers do. */
+export interface FeatureHandlers {
   commands: Command[]
   /** The form of a change, for asking again. */
   forms?: Record<ChangeKind, FormAgain>
@@ -25,11 +25,11 @@ export interface Talk {
 }
 
 interface InteractionsParts {
-  features: Talk[]
+  features: FeatureHandlers[]
   requests: Requests
   catalog: Catalog
   access: Access
-  ask: Ask
+  submit: Submit
   home: Home
   openForm: OpenForm
   showSecret: ShowSecret
@@ -44,22 +44,22 @@ export function createInteractions({
   requests,
   catalog,
   access,
-  ask,
+  submit,
   home,
   onError,
   ...parts
 }: InteractionsParts): InteractionHandlers {
-  const { store, audit, queues, attend, onChanged } = requests
+  const { store, audit, queues, reconcile, onChanged } = requests
   const { openForm, showSecret, timings, onApiError } = parts
   const router = createCommandRouter({ commands: features.flatMap(({ commands }) => commands), gate: access.gate, may: access.may })
   // What was decided is decided, also when it cannot be shown at once: the outbox shows it later.
-  const show = (id: string) => attend.showEverything(id).catch(onError)
+  const show = (id: string) => reconcile.showEverything(id).catch(onError)
   const decide = createDecide({ store, access, catalog, show, wake: queues.wake })
   const handOver = createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, onError, timings, wake: queues.wake })
-  const conversation = createConversation({
+  const cardButtons = createCardButtons({
     decide,
     handOver,
-    ask,
+    submit,
     catalog,
     access,
     openForm,
@@ -69,8 +69,8 @@ export function createInteractions({
   })
   return {
     command: router.command,
-    clicks: Object.assign({}, router.clicks, conversation.clicks, ...features.map(({ clicks }) => clicks)),
-    submissions: Object.assign({}, conversation.submissions, ...features.map(({ submissions }) => submissions)),
+    clicks: Object.assign({}, router.clicks, cardButtons.clicks, ...features.map(({ clicks }) => clicks)),
+    submissions: Object.assign({}, cardButtons.submissions, ...features.map(({ submissions }) => submissions)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: async (viewer, refused) => void (await home.show(viewer, refused)),
   }

@@ -8,7 +8,7 @@ import { approvedByYou, takenOver, tooLate, unknownRequest } from '../messages/r
 import type { StepName } from '../steps.ts'
 import type { StepData, Store } from '../store/store.ts'
 import { approvalData } from './approval-step.ts'
-import type { Attend } from './reconcile.ts'
+import type { Reconcile } from './reconcile.ts'
 
 /** Others may decide at the same moment; each time somebody else was first, it is worked out anew. */
 const mostTries = 20
@@ -18,7 +18,7 @@ interface DecideParts {
   access: Access
   catalog: Catalog
   /** Shows the new state at once; the outbox does where that fails. */
-  show: Attend['showEverything']
+  show: Reconcile['showEverything']
   wake: Wake
 }
 

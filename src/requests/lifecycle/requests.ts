@@ -15,8 +15,8 @@ import { createOutbox } from '../outbox/outbox.ts'
 import type { TellOperators } from '../outbox/tell-operators.ts'
 import { createStore, type TakenStep } from '../store/store.ts'
 import { createExecute } from './execute.ts'
-import { createAttend } from './reconcile.ts'
-import { createFollow } from './track.ts'
+import { createReconcile } from './reconcile.ts'
+import { createTrack } from './track.ts'
 
 interface RequestsParts {
   redis: Redis
@@ -67,21 +67,21 @@ export function createRequests({
   }
 
   const execute = createExecute({ store, audit, catalog, onApiError: on.onApiError, onChanged })
-  const follow = createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError: on.onApiError })
-  const attend = createAttend({
+  const track = createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError: on.onApiError })
+  const reconcile = createReconcile({
     store,
     catalog,
     wake: queues.wake,
     outbox,
     deliver,
     execute,
-    follow,
+    track,
     onCardRefused: async (request, error) => {
       const told = await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
       // Until they are told, or cannot be, it is tried again.
       if (told.is === 'sent' || told.is === 'refused') await store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
     },
   })
-  return { redis, audit, store, outbox, queues, deliver, attend, follow, onChanged }
+  return { redis, audit, store, outbox, queues, deliver, reconcile, track, onChanged }
 }
 export type Requests = ReturnType<typeof createRequests>
