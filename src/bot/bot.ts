@@ -20,6 +20,7 @@ import { scrub } from '../ops/log/safe-value.ts'
 import { createChecks } from '../ops/pages/checks.ts'
 import { startHealth } from '../ops/pages/health.ts'
 import { createMetrics } from '../ops/pages/metrics.ts'
+import { createMetricsPage } from '../ops/pages/metrics-page.ts'
 import { createStatus } from '../ops/pages/status.ts'
 import { createRedisCheck, findRedisFaults } from '../redis/check.ts'
 import { closeRedis, connectRedis, guardStore, holdCommands } from '../redis/connect.ts'
@@ -78,7 +79,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   const letCommandsPass = holdCommands(prompt)
 
   const logger = slackLogger(log) as Logger
-  const metrics = createMetrics({ snapshot: () => progress.snapshot() })
+  const metrics = createMetrics()
   const errorReports = createErrorReports({ log, count: metrics.error })
   const onSlackCall: OnSlackCall = ({ method, status, ms }) => metrics.slackCall(method, status, ms)
   const client = new WebClient(config.slack.botToken.reveal(), webClientOptions(config.slack.apiUrl, logger, onSlackCall))
@@ -124,7 +125,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   }
 
   const directory = createDirectory({ client })
-  const catalog = createCatalog(() => features.flatMap((feature) => feature.changes ?? []))
+  const catalog = createCatalog()
   const access = createAccess({
     people: directory,
     policy: config.policy,
@@ -190,6 +191,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     },
     ownLastSlice: config.infra.key.reveal().slice(-5),
   })
+  catalog.register(features.flatMap((feature) => feature.changes ?? []))
   const home = createHome({ store, access, messenger, view: render.view, linkTo, onError: errorReports.each('people') })
   const openForm = createFormOpener(messenger)
   const interactions = createInteractions({
@@ -270,7 +272,12 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     about: { transport: usesSockets ? 'socket mode' : 'http' },
     log,
     openOperations: (whyNotReady) =>
-      startHealth({ port: config.opsPort, log, whyNotReady, pages: { '/status': status.page, '/metrics': metrics.page } }),
+      startHealth({
+        port: config.opsPort,
+        log,
+        whyNotReady,
+        pages: { '/status': status.page, '/metrics': createMetricsPage({ registry: metrics.registry, snapshot: progress.snapshot }) },
+      }),
     slack: { name: 'Slack', reach: reachSlack, longestPauseMs: 15_000, note: (problem) => void status.note('slack', problem) },
     redis: { name: 'Redis', reach: reachRedis, longestPauseMs: 3_000, note: (problem) => void status.note('redis', problem) },
     createListener,

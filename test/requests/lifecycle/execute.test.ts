@@ -56,7 +56,7 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
   const execute = createExecute({
     store,
     audit: { note: async () => {} },
-    catalog: createCatalog(() => [createMoveChange(accountApi)]),
+    catalog: createCatalog([createMoveChange(accountApi)]),
     onApiError: () => {},
     onChanged: () => {},
   })

@@ -23,7 +23,7 @@ function startTrack() {
   } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
   const { track } = createTrack({
     store,
-    catalog: createCatalog(() => [createNewKeyChange({ apiKeys })]),
+    catalog: createCatalog([createNewKeyChange({ apiKeys })]),
     pollIntervalMs: 1_000,
     lateAfterMs: 900_000,
     timings,
