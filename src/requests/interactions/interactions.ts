@@ -1,5 +1,8 @@
+import type { Audit } from '../../audit/intake.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Request } from '../../domain/request.ts'
 import type { Timings } from '../../domain/timings.ts'
+import type { Wake } from '../../redis/queues.ts'
 import type { Command } from '../../slack/commands/commands.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
 import type { InteractionHandlers } from '../../slack/commands/handlers.ts'
@@ -9,8 +12,9 @@ import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import { createHandOver } from '../hand-over/hand-over.ts'
 import { createDecide } from '../lifecycle/decide.ts'
-import type { Requests } from '../lifecycle/requests.ts'
 import type { Submit } from '../lifecycle/submit.ts'
+import type { Show } from '../outbox/show.ts'
+import type { Store } from '../store/store.ts'
 import { createCardButtons, type FormAgain } from './card-buttons.ts'
 import type { Home } from './home.ts'
 
@@ -26,7 +30,10 @@ export interface FeatureHandlers {
 
 interface InteractionsParts {
   features: FeatureHandlers[]
-  requests: Requests
+  store: Store
+  audit: Pick<Audit, 'note'>
+  wake: Wake
+  show: Show
   catalog: Catalog
   access: Access
   submit: Submit
@@ -34,28 +41,20 @@ interface InteractionsParts {
   openForm: OpenForm
   showSecret: ShowSecret
   timings: Timings
+  /** Is called with a record that is no longer what was requested. */
+  onChanged: (request: Request) => void
   onApiError: (error: unknown) => void
   onError: (error: unknown) => void
 }
 
 /** Everything that people can do, by where it comes in: the commands, the buttons and forms of requests, and what each feature adds. */
-export function createInteractions({
-  features,
-  requests,
-  catalog,
-  access,
-  submit,
-  home,
-  onError,
-  ...parts
-}: InteractionsParts): InteractionHandlers {
-  const { store, audit, queues, reconcile, onChanged } = requests
-  const { openForm, showSecret, timings, onApiError } = parts
+export function createInteractions({ features, catalog, access, submit, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
+  const { store, audit, wake, openForm, showSecret, timings, onChanged, onApiError } = parts
   const router = createCommandRouter({ commands: features.flatMap(({ commands }) => commands), gate: access.gate, may: access.may })
   // What was decided is decided, also when it cannot be shown at once: the outbox shows it later.
-  const show = (id: string) => reconcile.showEverything(id).catch(onError)
-  const decide = createDecide({ store, access, catalog, show, wake: queues.wake })
-  const handOver = createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, onError, timings, wake: queues.wake })
+  const show = (id: string) => parts.show(id).catch(onError)
+  const decide = createDecide({ store, access, catalog, show, wake })
+  const handOver = createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, onError, timings, wake })
   const cardButtons = createCardButtons({
     decide,
     handOver,

@@ -3,9 +3,10 @@ import type { Wake } from '../../redis/queues.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Deliver } from '../outbox/deliver.ts'
-import type { Outbox } from '../outbox/outbox.ts'
+import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
 import { approvalData } from './approval-step.ts'
+import type { DiscardUnposted } from './discard-unposted.ts'
 import type { Execute } from './execute.ts'
 import { remindersOf } from './reminders.ts'
 import type { Track } from './track.ts'
@@ -24,20 +25,19 @@ const unknownRetryMs = 10 * 60_000
 interface ReconcileParts {
   store: Store
   catalog: Catalog
-  outbox: Outbox
   deliver: Deliver
+  show: Show
   execute: Execute
-  track: Track
+  track: Track['track']
+  discardUnposted: DiscardUnposted
   wake: Wake
-  /** The card of a request cannot be posted, and the person who asked was not there to be told. */
-  onCardRefused: (request: Request, error: string) => Promise<void>
 }
 
 /**
  * Looks at one request and does whatever it needs now. Jobs only wake this up: it may be called for any request, at any time, by
  * several processes at once, and a job that is lost is made up for by the set of what is due.
  */
-export function createReconcile({ store, catalog, outbox, deliver, execute, track, wake, onCardRefused }: ReconcileParts) {
+export function createReconcile({ store, catalog, deliver, show, execute, track, discardUnposted, wake }: ReconcileParts) {
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
     if (!request) return store.forget(id, undefined)
@@ -47,11 +47,11 @@ export function createReconcile({ store, catalog, outbox, deliver, execute, trac
     if (request.state === 'waiting') return reconcileWaiting(request)
     if (request.state === 'approved') {
       await execute(request)
-      return showEverything(id)
+      return show(id)
     }
     if (request.state === 'starting' || request.state === 'tracking' || request.trackedUntil !== undefined) {
-      await track.track([request])
-      return showEverything(id)
+      await track([request])
+      return show(id)
     }
     return store.forget(id, request.revision)
   }
@@ -60,11 +60,11 @@ export function createReconcile({ store, catalog, outbox, deliver, execute, trac
     const now = await store.now()
     if (now >= request.expiresAt) {
       await store.take(request, 'expire')
-      return showEverything(request.id)
+      return show(request.id)
     }
     if (request.cardTs === undefined) {
       const shown = await deliver(request.id, 'card')
-      if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return onCardRefused(request, shown.error)
+      if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return discardUnposted(request, shown.error)
       // Nothing is carried out before its card is there, also where it needs no approval.
       if (shown.is !== 'sent') return store.putOff(request, shown.is === 'refused' ? refusedRetryMs : cardRetryMs)
     }
@@ -89,15 +89,9 @@ export function createReconcile({ store, catalog, outbox, deliver, execute, trac
     // Somebody else reminds, or approves, at this moment: it is looked at anew.
     if (reminded.outcome === 'changed') return store.postpone([request.id], changedRetryMs)
     await wake(request, inMs)
-    await showEverything(request.id)
+    await show(request.id)
   }
 
-  /** The card and whatever the thread is owed, without waiting for the next tick. */
-  async function showEverything(id: string): Promise<void> {
-    await deliver(id, 'card')
-    for (const name of await outbox.owed(id)) await deliver(id, name)
-  }
-
-  return { reconcile, showEverything }
+  return reconcile
 }
 export type Reconcile = ReturnType<typeof createReconcile>

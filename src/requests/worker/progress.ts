@@ -40,3 +40,4 @@ export function createProgress({ store, queues, counts, catalog }: ProgressParts
 
   return { check, snapshot }
 }
+export type Progress = ReturnType<typeof createProgress>

@@ -35,7 +35,8 @@ interface WorkerParts {
   store: Store
   outbox: Outbox
   reconcile: Reconcile
-  track: Track
+  track: Track['track']
+  tracked: Track['tracked']
   deliver: Deliver
   onError: (error: unknown) => void
   /** Hears of every tick, and how long it took. */
@@ -58,6 +59,7 @@ export function createWorker({
   outbox,
   reconcile,
   track,
+  tracked,
   deliver,
   onError,
   onTick = () => {},
@@ -99,10 +101,10 @@ export function createWorker({
     const ids = await store.due(tickSize)
     const underway = ids.flatMap((id) => quiet.get(id) ?? [])
     for await (const request of store.findEach(ids.filter((id) => !quiet.has(id))))
-      if (request.state === 'tracking') underway.push(track.tracked(request))
-    const tracked = new Set(underway.map(({ id }) => id))
-    for (const id of ids) if (!tracked.has(id)) reconcileAside(id)
-    const stillQuiet = await track.track(underway)
+      if (request.state === 'tracking') underway.push(tracked(request))
+    const together = new Set(underway.map(({ id }) => id))
+    for (const id of ids) if (!together.has(id)) reconcileAside(id)
+    const stillQuiet = await track(underway)
     for (const { id } of underway) quiet.delete(id)
     if (quiet.size + stillQuiet.length > tickSize) quiet.clear()
     for (const request of stillQuiet) quiet.set(request.id, request)
@@ -123,7 +125,7 @@ export function createWorker({
    */
   async function reconcileSafely(id: string): Promise<void> {
     try {
-      await reconcile.reconcile(id)
+      await reconcile(id)
     } catch (error) {
       onError(error)
       if (!(error instanceof StoreUnavailableError)) await store.postpone([id], unfitMs)
@@ -182,7 +184,7 @@ export function createWorker({
     const shared = { connection, prefix: keys.queuePrefix, removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } }
     workers.push(
       new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000, maxStalledCount: 1_000_000 }),
-      new Worker('wake-ups', async (job) => reconcile.reconcile(WakeUp.parse(job.data).id), {
+      new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), {
         ...shared,
         concurrency: 50,
         maxStalledCount: 1_000_000,

@@ -43,15 +43,13 @@ async function startWorker({
     audit: { tidy: async () => void tidied.push('tidied') },
     store,
     outbox,
-    reconcile: {
-      reconcile: async (id) => {
-        reconciled.push(id)
-        if (failWith) throw failWith
-        await redis.zrem(keys.due, id)
-      },
-      showEverything: async () => {},
+    reconcile: async (id) => {
+      reconciled.push(id)
+      if (failWith) throw failWith
+      await redis.zrem(keys.due, id)
     },
-    track: { track, tracked: (request) => request },
+    track,
+    tracked: (request) => request,
     deliver: async (id, name) => {
       sent.push(`${id}/${name}`)
       await untilSlackAnswers
