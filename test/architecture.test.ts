@@ -27,6 +27,7 @@ const verifier: Record<string, string[]> = { 'audit/check.ts': ['config', 'ops']
 const roomsOfRequests = [
   ['interactions', 'worker'],
   ['hand-over'],
+  ['reconcile'],
   ['lifecycle'],
   ['access'],
   ['outbox'],

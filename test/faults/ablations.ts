@@ -9,7 +9,7 @@ export const ablations = {
   'look-up off': { file: 'src/slack/web-api/find-message.ts', instead: ["if (match?.ts) return { is: 'found', ts: match.ts }", ''] },
   /** Whoever is not on the list of moving Elastic IPs is taken for done. */
   'absence taken for done': {
-    file: 'src/requests/lifecycle/track.ts',
+    file: 'src/requests/reconcile/track.ts',
     instead: ['(signal.aborted ? undefined : lookAt(request, now, signal))', "apply(request, { is: 'done' }, now)"],
   },
   /** A claim that is sent twice, because its answer was lost, does not know itself again. */
