@@ -25,7 +25,7 @@ const random = createRandom(seed)
 const server = await startRedis()
 const keys = createKeys(`approvals-${randomBytes(4).toString('hex')}`)
 const noMoves = {} as Parameters<typeof createMoveChange>[0]
-const catalog = createCatalog(() => [createMoveChange(noMoves)] as never)
+const catalog = createCatalog([createMoveChange(noMoves)] as never)
 const audit = { encode: (note: AuditNote) => JSON.stringify(note), kick: () => {} }
 const direct = connectRedis(new Secret(server.url), 'patient', () => {})
 const truth = createStore({ redis: direct, keys, audit })

@@ -34,7 +34,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   const outbox = createOutbox({ redis, keys })
   const shown: string[] = []
   const wakeUps: number[] = []
-  const catalog = createCatalog(() => [
+  const catalog = createCatalog([
     createMoveChange({} as Parameters<typeof createMoveChange>[0]),
     createNewKeyChange({} as Parameters<typeof createNewKeyChange>[0]),
   ])

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
-import { createAttend } from '../../../src/requests/lifecycle/reconcile.ts'
-import type { Delivered } from '../../../src/requests/outbox/deliver.ts'
+import type { Deliver, Delivered } from '../../../src/requests/outbox/deliver.ts'
 import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
+import { createShow } from '../../../src/requests/outbox/show.ts'
+import { createReconcile } from '../../../src/requests/reconcile/reconcile.ts'
 import { createStore, type NewRequest } from '../../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, recordRequest } from '../request-for-test.ts'
@@ -39,7 +40,12 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = 
     return at === null ? undefined : Number(at) - (await store.now())
   }
 
-  const { attend } = createAttend({
+  const outbox = createOutbox({ redis, keys })
+  const deliver: Deliver = async (_, name) => {
+    did.push(`send ${name}`)
+    return delivered
+  }
+  const reconcile = createReconcile({
     store: {
       ...store,
       now: async () => {
@@ -47,25 +53,19 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = 
         return store.now()
       },
     },
-    catalog: createCatalog(() => [createMoveChange({} as Parameters<typeof createMoveChange>[0])]),
-    outbox: createOutbox({ redis, keys }),
-    deliver: async (_, name) => {
-      did.push(`send ${name}`)
-      return delivered
-    },
+    catalog: createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])]),
+    deliver,
+    show: createShow({ outbox, deliver }),
     execute: async () => {
       held.push((await dueInMs()) ?? 0)
       did.push('execute')
     },
-    follow: {
-      follow: async ([request]) => {
-        did.push(`track ${request?.state}`)
-        return []
-      },
-      followed: (request) => request,
+    track: async ([request]) => {
+      did.push(`track ${request?.state}`)
+      return []
     },
     wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
-    onCardRefused: async (_, error) => void did.push(`report that the card was refused: ${error}`),
+    discardUnposted: async (_, error) => void did.push(`report that the card was refused: ${error}`),
   })
 
   /** Records a request that went this way, and is due now. */
@@ -79,15 +79,15 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = 
 
   const find = () => store.find(id)
   const removeRecord = () => redis.del(keys.record(id))
-  return { attend: () => attend(id), record, find, removeRecord, dueInMs, did, held, wakeUps }
+  return { reconcile: () => reconcile(id), record, find, removeRecord, dueInMs, did, held, wakeUps }
 }
 
 describe('a waiting request', () => {
   test('is due again at its next reminder, for which a worker is woken up', async () => {
-    const { attend, record, dueInMs, did, wakeUps } = startReconcile()
+    const { reconcile, record, dueInMs, did, wakeUps } = startReconcile()
     await record({ ttlMs: 240 * minutes, agoMs: 100 * minutes })
 
-    await attend()
+    await reconcile()
 
     expect(did).toEqual([])
     expect(await dueInMs()).toBeGreaterThan(19 * minutes)
@@ -97,10 +97,10 @@ describe('a waiting request', () => {
   })
 
   test('is reminded of at half of its time, and due again at nine tenths', async () => {
-    const { attend, record, find, dueInMs, did, wakeUps } = startReconcile()
+    const { reconcile, record, find, dueInMs, did, wakeUps } = startReconcile()
     await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
 
-    await attend()
+    await reconcile()
 
     expect(await find()).toMatchObject({ state: 'waiting', reminded: 1 })
     expect(did).toEqual(['send card', 'send reminder-half'])
@@ -109,19 +109,19 @@ describe('a waiting request', () => {
   })
 
   test('is reminded of once, although several processes find it at the same moment', async () => {
-    const { attend, record, did } = startReconcile()
+    const { reconcile, record, did } = startReconcile()
     await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
 
-    await Promise.all([attend(), attend(), attend()])
+    await Promise.all([reconcile(), reconcile(), reconcile()])
 
     expect(did.filter((each) => each === 'send reminder-half')).toHaveLength(1)
   })
 
   test('that somebody approves at the time of its reminder is looked at again at once', async () => {
-    const { attend, record, find, dueInMs, did } = startReconcile({ meanwhile: ['count-approval'] })
+    const { reconcile, record, find, dueInMs, did } = startReconcile({ meanwhile: ['count-approval'] })
     await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
 
-    await attend()
+    await reconcile()
 
     expect(await find()).toMatchObject({ state: 'waiting', reminded: 0 })
     expect(did).toEqual([])
@@ -129,10 +129,10 @@ describe('a waiting request', () => {
   })
 
   test('expires at its deadline, and its thread is told', async () => {
-    const { attend, record, find, dueInMs, did } = startReconcile()
+    const { reconcile, record, find, dueInMs, did } = startReconcile()
     await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes })
 
-    await attend()
+    await reconcile()
 
     expect((await find())?.state).toBe('expired')
     expect(did).toEqual(['send card', 'send ended'])
@@ -140,10 +140,10 @@ describe('a waiting request', () => {
   })
 
   test('that is decided at its deadline stays decided', async () => {
-    const { attend, record, find } = startReconcile({ meanwhile: ['withdraw'] })
+    const { reconcile, record, find } = startReconcile({ meanwhile: ['withdraw'] })
     await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes })
 
-    await attend()
+    await reconcile()
 
     expect((await find())?.state).toBe('withdrawn')
   })
@@ -151,11 +151,11 @@ describe('a waiting request', () => {
 
 describe('a waiting request whose card is not posted yet', () => {
   test('gets its card', async () => {
-    const { attend, record, did, wakeUps } = startReconcile()
+    const { reconcile, record, did, wakeUps } = startReconcile()
 
     await record({ cardTs: null })
 
-    await attend()
+    await reconcile()
 
     expect(did).toEqual(['send card'])
     expect(wakeUps).toHaveLength(1)
@@ -165,10 +165,10 @@ describe('a waiting request whose card is not posted yet', () => {
     ['2 s later if Slack has trouble', { is: 'later' }, 2 * seconds],
     ['a minute later if Slack refuses it for a reason that can pass', { is: 'refused', error: 'invalid_auth' }, 60 * seconds],
   ])('is tried again %s', async (_, delivered, expectedMs) => {
-    const { attend, record, dueInMs, did, wakeUps } = startReconcile({ delivered })
+    const { reconcile, record, dueInMs, did, wakeUps } = startReconcile({ delivered })
     await record({ cardTs: null })
 
-    await attend()
+    await reconcile()
 
     expect(did).toEqual(['send card'])
     expect(Math.abs(((await dueInMs()) ?? 0) - expectedMs)).toBeLessThan(seconds)
@@ -176,10 +176,10 @@ describe('a waiting request whose card is not posted yet', () => {
   })
 
   test('is reported if its channel takes no messages, and tried again if that cannot be reported', async () => {
-    const { attend, record, dueInMs, did } = startReconcile({ delivered: { is: 'refused', error: 'is_archived' } })
+    const { reconcile, record, dueInMs, did } = startReconcile({ delivered: { is: 'refused', error: 'is_archived' } })
     await record({ cardTs: null })
 
-    await attend()
+    await reconcile()
 
     expect(did).toEqual(['send card', 'report that the card was refused: is_archived'])
     expect(await dueInMs()).toBeGreaterThan(0)
@@ -190,10 +190,10 @@ describe('a request that needs no approval', () => {
   const exempt = { needsApproval: false }
 
   test('is approved by its rule and executed, after its card is posted', async () => {
-    const { attend, record, find, did } = startReconcile()
+    const { reconcile, record, find, did } = startReconcile()
     await record({ ...exempt, cardTs: null })
 
-    await attend()
+    await reconcile()
 
     expect(await find()).toMatchObject({ state: 'approved', decision: { rule: 'APPROVERS', via: 'no-approval' } })
     expect(did).toEqual(['send card', 'execute', 'send card'])
@@ -203,29 +203,29 @@ describe('a request that needs no approval', () => {
     ['has no answer yet', { is: 'later' }],
     ['is refused', { is: 'refused', error: 'is_archived' }],
   ])('is not executed while its card %s', async (_, delivered) => {
-    const { attend, record, find, did } = startReconcile({ delivered })
+    const { reconcile, record, find, did } = startReconcile({ delivered })
     await record({ ...exempt, cardTs: null })
 
-    await attend()
+    await reconcile()
 
     expect((await find())?.state).toBe('waiting')
     expect(did).not.toContain('execute')
   })
 
   test('is executed by one of two processes that find it at the same moment', async () => {
-    const { attend, record, did } = startReconcile()
+    const { reconcile, record, did } = startReconcile()
     await record(exempt)
 
-    await Promise.all([attend(), attend()])
+    await Promise.all([reconcile(), reconcile()])
 
     expect(did.filter((each) => each === 'execute')).toHaveLength(1)
   })
 
   test('expires like any other', async () => {
-    const { attend, record, find } = startReconcile()
+    const { reconcile, record, find } = startReconcile()
     await record({ ...exempt, ttlMs: 240 * minutes, agoMs: 240 * minutes })
 
-    await attend()
+    await reconcile()
 
     expect((await find())?.state).toBe('expired')
   })
@@ -233,20 +233,20 @@ describe('a request that needs no approval', () => {
 
 describe('an approved request', () => {
   test('is executed, and then its card and the reports that it owes are sent', async () => {
-    const { attend, record, did } = startReconcile()
+    const { reconcile, record, did } = startReconcile()
     await record({}, 'remind-half', 'break-glass')
 
-    await attend()
+    await reconcile()
 
     expect(did).toEqual(['execute', 'send card', 'send reminder-half', 'send break-glass'])
   })
 
   test('is not due for 15 s while a process works on it', async () => {
-    const { attend, record, held } = startReconcile()
+    const { reconcile, record, held } = startReconcile()
 
     await record({}, 'approve')
 
-    await attend()
+    await reconcile()
 
     expect(held).toHaveLength(1)
     expect(Math.abs((held[0] ?? 0) - 15 * seconds)).toBeLessThan(seconds)
@@ -264,10 +264,10 @@ describe('a request that was sent', () => {
     ],
     ['and reported as failed, but may still happen', [...untilTracking, ['fail', { set: { trackedUntil: 4e12 } }]], 'track failed'],
   ])('%s is tracked, and then its card is sent', async (_, steps, tracked) => {
-    const { attend, record, did } = startReconcile()
+    const { reconcile, record, did } = startReconcile()
     await record({}, ...steps)
 
-    await attend()
+    await reconcile()
 
     expect(did.slice(0, 2)).toEqual([tracked, 'send card'])
   })
@@ -279,21 +279,21 @@ describe('a request that needs nothing', () => {
     ['is done', [...untilTracking, 'finish']],
     ['is no longer tracked', [...untilTracking, 'stop-tracking']],
   ])('because it %s is never due again', async (_, steps) => {
-    const { attend, record, dueInMs, did } = startReconcile()
+    const { reconcile, record, dueInMs, did } = startReconcile()
     await record({}, ...steps)
 
-    await attend()
+    await reconcile()
 
     expect(did).toEqual([])
     expect(await dueInMs()).toBeUndefined()
   })
 
   test('because its record is gone is never due again', async () => {
-    const { attend, record, dueInMs, removeRecord, did } = startReconcile()
+    const { reconcile, record, dueInMs, removeRecord, did } = startReconcile()
     await record()
     await removeRecord()
 
-    await attend()
+    await reconcile()
 
     expect(did).toEqual([])
     expect(await dueInMs()).toBeUndefined()
@@ -301,10 +301,10 @@ describe('a request that needs nothing', () => {
 })
 
 test('a request that only another version of Lockkeeper knows is left as it is, and looked at again in 10 minutes', async () => {
-  const { attend, record, find, dueInMs, did } = startReconcile()
+  const { reconcile, record, find, dueInMs, did } = startReconcile()
   await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes, input: { weather: 'rain' } })
 
-  await attend()
+  await reconcile()
 
   expect((await find())?.state).toBe('waiting')
   expect(did).toEqual([])
