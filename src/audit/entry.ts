@@ -48,6 +48,13 @@ export const AuditNote = z.looseObject({
   resourceId: z.string().optional(),
   /** A text as it was found: what a person typed or pressed who was refused, or a note that cannot be read. */
   text: z.string().optional(),
+  /** The process that made the note, its number in that process, and the numbers that it used for no note or perhaps for none. */
+  process: z.string().optional(),
+  number: z.number().int().positive().optional(),
+  voids: z.array(z.number()).optional(),
+  uncertain: z.array(z.number()).optional(),
+  /** HMAC-SHA-256 of all the fields of the note. What Redis adds to it (`at`, `from`, `to`) is not signed. */
+  signature: z.string().optional(),
   /** SHA-256 of what was requested. */
   payload: z.string().optional(),
 })

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { canonicalJson } from './canonical-json.ts'
 import type { Request } from './request.ts'
 
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'>
@@ -10,18 +11,10 @@ type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'u
 export function payloadHash({ id, kind, input, facts, resource, unchecked, origin, reason }: Payload): string {
   const { userId, channelId, teamId } = origin
   const payload = { id, kind, input, facts, resource, unchecked, userId, channelId, teamId, reason }
-  return hash('sha256', canonical(JSON.parse(JSON.stringify(payload))))
+  return hash('sha256', canonicalJson(payload))
 }
 
 /** Whether the record is still what was asked for. Pure. */
 export function isGenuine(request: Request): boolean {
   return request.hash === payloadHash(request)
-}
-
-/** JSON with the names of objects in order, so that the same content is the same text. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join(',')}}`
 }
