@@ -40,7 +40,7 @@ export function isOpen(state: StoredState): boolean {
 }
 
 /** One person's approval, and what let them give it. `at`: ms since 1970. */
-export const Approval = Grant.extend({ by: z.string(), at: z.number() })
+export const Approval = Grant.extend({ by: z.string(), at: z.number(), signature: z.string().optional() })
 export type Approval = z.infer<typeof Approval>
 
 /** Who decided, and what let them. `by` is undefined when the kind needs no approval here; of several approvals it is the last. */
@@ -49,6 +49,9 @@ export const Decision = Grant.extend({
   reason: z.string().optional(),
   /** The requester approved it alone, in an emergency. */
   breakGlass: z.boolean().optional(),
+  /** When the requester did so; signed with the reason. */
+  at: z.number().optional(),
+  signature: z.string().optional(),
 })
 export type Decision = z.infer<typeof Decision>
 
@@ -69,6 +72,8 @@ export const Request = z.object({
   facts: z.unknown(),
   /** The account at execution, when it was read again. */
   seen: z.unknown().optional(),
+  /** Signs `seen` (see `request-signature.ts`). */
+  seenSignature: z.string().optional(),
   resource: z.string(),
   /** SHA-256 of what was requested (see `payloadHash`): buttons carry it, and what is carried out has it still. */
   hash: z.string(),
@@ -79,6 +84,10 @@ export const Request = z.object({
   /** The approvers by name, where the rule mentions others than them: a mention would notify them, too. */
   approverNames: z.string().optional(),
   needsApproval: z.boolean(),
+  /** How many approvals it took by its rule when it was requested; 0 if none. */
+  approvalsNeeded: z.number().int(),
+  /** Signs the request as it was requested (see `request-signature.ts`). */
+  signature: z.string().optional(),
   /** What the preflight check could not find out. */
   unchecked: z.array(Finding),
   origin: Origin,

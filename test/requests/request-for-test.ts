@@ -28,6 +28,7 @@ export function requestFor(more: Partial<Request> = {}): Request {
     state: 'waiting',
     revision: 1,
     needsApproval: true,
+    approvalsNeeded: 1,
     createdAt: askedAt,
     expiresAt: askedAt + 240 * minutes,
     ttlMs: 240 * minutes,
@@ -51,6 +52,7 @@ export function newRequestFor(more: Partial<NewRequest> = {}): NewRequest {
     rule: 'APPROVERS',
     hash: payloadHash(payload),
     needsApproval: true,
+    approvalsNeeded: 1,
     ttlMs: 240 * minutes,
     ...payload,
   }
