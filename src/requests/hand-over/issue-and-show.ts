@@ -11,7 +11,7 @@ import { toUserWords } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
 import { explain, unappliedCause } from '../messages/causes.ts'
-import { answerOf, createAnswerRecorder } from '../reconcile/api-answer.ts'
+import { answerOf, createAnswerRecorder } from '../reconcile/execute/api-answer.ts'
 import { noteOf, type Store } from '../store/store.ts'
 import { noteShown, type ShownResult, type TakenBackFrom } from './note-shown.ts'
 
