@@ -1,6 +1,6 @@
--- Records the outcome of a leased message.
+-- Writes down what became of a message that was leased.
 -- KEYS: record, outbox.   ARGV: id, message name, token, status ('settled' | 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0'
--- Returns 'settled', 'again' (the record has a newer revision, so render the card again), 'later', or 'lost' (another process has the lease).
+-- Returns 'settled', 'again' (the record has moved on: the card must be rendered anew), 'later', or 'lost' (somebody else took it over).
 local id, name, token, status, retry, cardTs, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local member, field = id .. '/' .. name, 'outbox:' .. name
 local known = redis.call('HMGET', KEYS[1], field, 'revision')
@@ -12,7 +12,7 @@ local left = { status = status, token = token, owedBy = item.owedBy }
 if status == 'unsure' then
   left.tried, left.cardless = now, item.cardless
 elseif status == 'queued' and item.since then
-  -- This attempt sent nothing, but an earlier one may have: keep searching for its message.
+  -- A try that sent nothing leaves what one before it may have sent to be looked for.
   left.status, left.since, left.tried, left.cardless = 'unsure', item.since, item.tried, item.cardless
 end
 local values = { field, cjson.encode(left) }
