@@ -1,5 +1,5 @@
+import { ApiError } from '../domain/api-errors.ts'
 import type { ApiKey } from '../domain/api-key.ts'
-import { ApiError } from '../domain/errors.ts'
 import type { AccountApi } from './client.ts'
 import type { CallOptions, WriteOptions } from './transport/call.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ElasticIp, statusNotTold } from '../domain/elastic-ip.ts'
+import { type ElasticIp, statusNotShown } from '../domain/elastic-ip.ts'
 import { Named, text, toNamed, toProject } from './fields.ts'
 import { readPages } from './pages.ts'
 import { pathTo } from './path.ts'
@@ -24,7 +24,7 @@ const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): El
   return {
     id,
     address: wire.address || id,
-    status: wire.status || statusNotTold,
+    status: wire.status || statusNotShown,
     server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname || undefined } : undefined,
     project: toProject(wire.project),
     site: wire.region?.location ? toNamed(wire.region.location) : undefined,

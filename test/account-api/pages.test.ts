@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiContractError, ApiError } from '../../src/domain/errors.ts'
+import { ApiContractError, ApiError } from '../../src/domain/api-errors.ts'
 import { type Reply, rejection, startClient } from './recording-server.ts'
 
 function numbered(from: number, count: number) {

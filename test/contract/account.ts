@@ -3,7 +3,7 @@ import { elasticIpsResource } from '../../src/account-api/elastic-ips.ts'
 import { serversResource } from '../../src/account-api/servers.ts'
 import type { Http } from '../../src/account-api/transport/http.ts'
 import { virtualMachinesResource } from '../../src/account-api/virtual-machines.ts'
-import { ApiError } from '../../src/domain/errors.ts'
+import { ApiError } from '../../src/domain/api-errors.ts'
 import type { Wire } from './generate.ts'
 
 interface Wires {

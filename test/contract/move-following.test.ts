@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../src/domain/change.ts'
 import { MoveFinding, moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
-import { type Move, moveSightings, observeMove, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
+import { type Move, moveSurveyKeys, observeMove, surveyKeysIn } from '../../src/domain/elastic-ip-move-progress.ts'
 import type { Observation } from '../../src/domain/observation.ts'
 import { isOpen, type Request } from '../../src/domain/request.ts'
 import { nextStep, trackEndedMs } from '../../src/requests/reconcile/next-step.ts'
@@ -137,8 +137,8 @@ describe('a list of what moves', patience, () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aMove, { minLength: 1, maxLength: 4 }), list, fc.boolean(), async (moves, wires, early) => {
         const read = await accountOf({ elasticIps: wires }).elasticIps.list()
-        const sightings = sightingsIn(read)
-        for (const move of moves.filter((one) => moveSightings(one).some((sighting) => sightings.has(sighting)))) {
+        const surveyKeys = surveyKeysIn(read)
+        for (const move of moves.filter((one) => moveSurveyKeys(one).some((sighting) => surveyKeys.has(sighting)))) {
           const seen = read.find(({ id }) => id === move.elasticIpId)
           const moment = { phase: 'accepted', sinceSentMs: 1, early } as const
           expect(seen && observeMove(move, seen, moment)).toMatchObject({ is: 'underway' })
@@ -156,8 +156,8 @@ describe('a list of what moves', patience, () => {
         const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
         const moment = { phase: 'accepted', sinceSentMs: 1, early: false } as const
         fc.pre(elasticIp !== undefined && observeMove(move, elasticIp, moment).is === 'underway')
-        const sightings = sightingsIn([elasticIp])
-        expect(moveSightings(move).some((sighting) => sightings.has(sighting))).toBe(true)
+        const surveyKeys = surveyKeysIn([elasticIp])
+        expect(moveSurveyKeys(move).some((sighting) => surveyKeys.has(sighting))).toBe(true)
       }),
       { numRuns: Math.ceil(runs.numRuns / 4) },
     )

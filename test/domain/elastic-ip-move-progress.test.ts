@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../src/domain/change.ts'
-import { type Move, moveSightings, observeMove, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
+import { type Move, moveSurveyKeys, observeMove, surveyKeysIn } from '../../src/domain/elastic-ip-move-progress.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { nextStep } from '../../src/requests/reconcile/next-step.ts'
 import { requestFor } from '../requests/request-for-test.ts'
@@ -284,8 +284,8 @@ describe('the whole way of a move', () => {
 describe('a list of everything that moves', () => {
   const other = elasticIpFor({ id: 'eip_9pXwaVrLN3mQ1' })
   const shows = (reads: { status: string; place: Place }, of = move) => {
-    const list = sightingsIn([other, seen(reads.status, reads.place)])
-    return moveSightings(of).some((sighting) => list.has(sighting))
+    const list = surveyKeysIn([other, seen(reads.status, reads.place)])
+    return moveSurveyKeys(of).some((sighting) => list.has(sighting))
   }
 
   test('shows a move under way by the old server, the target or none, and not by a third one', () => {
@@ -309,7 +309,7 @@ describe('a list of everything that moves', () => {
   })
 
   test('does not show an address that is not on it', () => {
-    const list = sightingsIn([other])
-    expect(moveSightings(move).some((sighting) => list.has(sighting))).toBe(false)
+    const list = surveyKeysIn([other])
+    expect(moveSurveyKeys(move).some((sighting) => list.has(sighting))).toBe(false)
   })
 })

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   approvalsNeeded,
+  approverGroupsOf,
   approversOf,
-  groupsOf,
   isUserGroup,
   type PolicyRule,
   type Project,
@@ -153,8 +153,8 @@ describe('the people of a rule', () => {
   test('who may approve is everybody named, each once', () => {
     const terms = { anyOf: toGroup(['UBEN', 'SONCALL']), allOf: ['UBEN', 'SNET', 'SONCALL', 'UCHI'], approvals: 1 }
     expect(approversOf(terms)).toEqual({ users: ['UBEN', 'UCHI'], userGroups: ['SONCALL', 'SNET'] })
-    expect(groupsOf(rule('all', { approve: terms }))).toEqual(['SONCALL', 'SNET'])
-    expect(groupsOf(rule('none', { approve: undefined }))).toEqual([])
+    expect(approverGroupsOf(rule('all', { approve: terms }))).toEqual(['SONCALL', 'SNET'])
+    expect(approverGroupsOf(rule('none', { approve: undefined }))).toEqual([])
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import { Pool } from 'undici'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
 import type { Secret } from '../../domain/secret.ts'
 import { defaultHttpTimings, type HttpCall, type HttpCallReport, type HttpTimings } from './call.ts'
 import { type Deadline, startDeadline } from './deadline.ts'

@@ -1,5 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { readOrRefuse } from '../../account-api/reading.ts'
+import { ApiError } from '../../domain/api-errors.ts'
 import type { Change, Description, OnAnswer, Preflight } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import {
@@ -14,8 +15,7 @@ import {
   refuseMove,
 } from '../../domain/elastic-ip-move.ts'
 import { MoveFinding, moveWords } from '../../domain/elastic-ip-move-findings.ts'
-import { moveSightings, observeMove, sightingsIn } from '../../domain/elastic-ip-move-progress.ts'
-import { ApiError } from '../../domain/errors.ts'
+import { moveSurveyKeys, observeMove, surveyKeysIn } from '../../domain/elastic-ip-move-progress.ts'
 import { explainer } from '../../domain/finding.ts'
 import { projectName } from '../../domain/place.ts'
 
@@ -73,8 +73,8 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       })
       return observeMove(facts, seen, moment)
     },
-    survey: async ({ signal }) => sightingsIn(await accountApi.elasticIps.list({ status: 'moving', signal })),
-    sightings: (_, facts) => moveSightings(facts),
+    survey: async ({ signal }) => surveyKeysIn(await accountApi.elasticIps.list({ status: 'moving', signal })),
+    surveyKeys: (_, facts) => moveSurveyKeys(facts),
     underwayNow: {
       list: async ({ signal }) => (await accountApi.elasticIps.list({ status: 'moving', signal })).map(movingWords),
       some: 'Elastic IPs that are moving now',

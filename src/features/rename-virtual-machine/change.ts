@@ -3,7 +3,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
 import type { Change, Description, Preflight } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
-import { projectName, sameProject, toldApart } from '../../domain/place.ts'
+import { distinctLabels, projectName, sameProject } from '../../domain/place.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import { RenameFinding, refuseRename, renameWords } from './findings.ts'
 import { hostnameProblem } from './hostname.ts'
@@ -101,7 +101,7 @@ export function differencesOf(approved: RenameFacts, now: RenameFacts): RenameFi
     differences.push({ code: 'name-changed', before: subject, now: now.oldName })
   }
   if (approved.project && now.project && sameProject(approved.project, now.project) === false) {
-    const [then, today] = toldApart(approved.project, now.project, ['name', 'slug'])
+    const [then, today] = distinctLabels(approved.project, now.project, ['name', 'slug'])
     differences.push({ code: 'project-changed', before: then, now: today })
   }
   return differences

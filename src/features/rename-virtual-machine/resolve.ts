@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
-import { isUnanswered, UserError } from '../../domain/errors.ts'
+import { isUnanswered } from '../../domain/api-errors.ts'
+import { UserError } from '../../domain/errors.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 
 export type Resolved = { is: 'one'; id: string } | { is: 'several'; machines: VirtualMachine[] }
