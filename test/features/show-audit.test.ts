@@ -6,10 +6,12 @@ import { ApiError, ApiUnreachableError } from '../../src/domain/api-errors.ts'
 import type { Change } from '../../src/domain/change.ts'
 import type { Finding } from '../../src/domain/finding.ts'
 import { toGroup } from '../../src/domain/policy.ts'
+import { matchEvents } from '../../src/features/show-audit/account/match-events.ts'
+import { isAboutWrite } from '../../src/features/show-audit/account/own-writes.ts'
+import { acts } from '../../src/features/show-audit/act-words.ts'
+import { entryRow } from '../../src/features/show-audit/entry-row.ts'
 import { readFilter } from '../../src/features/show-audit/filter.ts'
 import { showAudit } from '../../src/features/show-audit/index.ts'
-import { isAboutWrite, judgeEvents } from '../../src/features/show-audit/judge-events.ts'
-import { acts, entryRow } from '../../src/features/show-audit/messages.ts'
 import { auditRows } from '../../src/features/show-audit/rows.ts'
 import { steps } from '../../src/requests/steps.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
@@ -228,7 +230,7 @@ describe('rows', () => {
   test('have the account beside the entries: what it confirms, what was made outside, what changed nothing', () => {
     const [, , , sent] = wholeMove
     const sentAt = sent?.at ?? 0
-    const judged = judgeEvents(
+    const judged = matchEvents(
       [
         event('update.elastic_ip', sentAt + 400),
         event('update.elastic_ip', sentAt + 50 * second, mallory),
@@ -264,7 +266,7 @@ describe('an event of the account', () => {
 
   /** What each event is, by these entries. */
   function judge(found: AccountEvent[], said: Said[], since?: number) {
-    return judgeEvents(found, entriesOf(...said), since, catalog).map((judged) => judged.is)
+    return matchEvents(found, entriesOf(...said), since, catalog).map((judged) => judged.is)
   }
 
   test.each<[name: string, action: string | undefined, afterMs: number, is: string]>([
@@ -292,7 +294,7 @@ describe('an event of the account', () => {
   test('two writes have one each', () => {
     const again = { ...sent, requestId: 'another', at: sentAt + 20 * second }
     const found = [event('update.elastic_ip', sentAt + second), event('update.elastic_ip', sentAt + 21 * second)]
-    expect(judgeEvents(found, entriesOf(sent, again), undefined, catalog).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([
+    expect(matchEvents(found, entriesOf(sent, again), undefined, catalog).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([
       1, 2,
     ])
   })
@@ -349,7 +351,7 @@ describe('an event of the account', () => {
   })
 
   test('is not judged where the entries of its time were not looked through', () => {
-    expect(judge([event('update.elastic_ip', sentAt)], [], sentAt + 1)).toEqual(['unjudged'])
+    expect(judge([event('update.elastic_ip', sentAt)], [], sentAt + 1)).toEqual(['undecided'])
   })
 })
 
