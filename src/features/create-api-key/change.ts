@@ -8,11 +8,11 @@ import { explainer } from '../../domain/finding.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
 
-/** `name` is the unique one, by which a key whose creation was not confirmed is found. */
+/** `name` is unique, so that a key whose creation was not confirmed can be found by it. */
 export const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()) })
 export type NewKey = z.infer<typeof NewKey>
 
-/** Making an API key (interface specification, `POST /auth/api_keys`), which its requester takes with a click after the approval. */
+/** Creates the change that creates an API key (interface specification, "POST /auth/api_keys"). The requester takes it with a click after the approval. */
 export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Change<NewKey, NewKey> {
   const findByName = (name: string, signal?: AbortSignal) => findApiKey(apiKeys, (key) => key.name === name, { signal })
 
@@ -26,7 +26,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     }
   }
 
-  /** Finds a key whose token reached nobody, and makes it worthless. */
+  /** Deletes a key whose token nobody has seen. A key that was used counts as seen. */
   async function observe(input: NewKey, _: NewKey, moment: Moment): Promise<Observation> {
     const key = await findByName(input.name)
     if (key?.lastUsedAt !== undefined) return { is: 'done' }

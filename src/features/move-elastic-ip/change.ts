@@ -19,7 +19,7 @@ import { moveSurveyKeys, observeMove, surveyKeysIn } from '../../domain/elastic-
 import { explainer } from '../../domain/finding.ts'
 import { projectName } from '../../domain/place.ts'
 
-/** Moving an Elastic IP to another server of the same project and site (interface specification, `PATCH /elastic_ips/{elastic_ip_id}`). */
+/** Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). */
 export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>): Change<MoveInput, MoveFacts> {
   async function preflight(input: MoveInput, { signal }: { signal?: AbortSignal }): Promise<Preflight<MoveFacts>> {
     const options = { signal }
@@ -34,7 +34,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       ),
     ])
     const assignedId = needsAssignedServer({ elasticIp, target }) ? elasticIp?.server?.id : undefined
-    // Whatever is wrong with the old server must not stop the address from leaving it: the request message says what was not checked.
+    // A fault of the old server must not prevent a move away from it. The request message says what was not checked.
     const assigned = assignedId === undefined ? undefined : await accountApi.servers.get(assignedId, options).catch(() => undefined)
     return checkMove(input, { elasticIp, target, assigned })
   }
@@ -44,7 +44,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     return 'tracking'
   }
 
-  /** A 404 may come from something in front of the account API: only a list that can be read, and does not have it, tells that it is gone. */
+  /** Confirms a 404 with the list, because a proxy in front of the account API may have answered it. */
   async function goneUnlessListed(id: string): Promise<ElasticIp | 'gone'> {
     const all = await accountApi.elasticIps.list()
     return all.find((elasticIp) => elasticIp.id === id) ?? 'gone'
@@ -87,7 +87,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
   }
 }
 
-/** Reads may show the old server or the target meanwhile, so the words say no more than that. */
+/** Names the server as *shown*, because during a move a read may show the old server or the target. */
 function movingWords({ id, address, server }: ElasticIp): string {
   return `${address} (${id}), shown on ${server?.hostname ?? server?.id ?? 'no server'}`
 }
