@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { Preflight } from '../../src/domain/change.ts'
-import { checkMove, type MoveFacts } from '../../src/domain/elastic-ip-move.ts'
+import type { MoveFacts } from '../../src/domain/elastic-ip-move.ts'
+import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
 import { MoveFinding, moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'

@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  checkMove,
-  completeMove,
-  type MoveFacts,
-  type MoveReads,
-  moveDifferences,
-  moveRemark,
-  needsAssignedServer,
-} from '../../src/domain/elastic-ip-move.ts'
+import { completeMove, type MoveFacts, moveDifferences, moveRemark } from '../../src/domain/elastic-ip-move.ts'
+import { checkMove, type MoveReads, needsAssignedServer } from '../../src/domain/elastic-ip-move-check.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import { ashburn, assignedServerFor, billing, elasticIpFor, frankfurt, ids, serverFor } from './account-objects.ts'
 

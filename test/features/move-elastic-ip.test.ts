@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkMove } from '../../src/domain/elastic-ip-move.ts'
+import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
 import { describeMove } from '../../src/features/move-elastic-ip/change.ts'
 import { chooseServer } from '../../src/features/move-elastic-ip/resolve.ts'
 import { billing, elasticIpFor, ids, serverFor } from '../domain/account-objects.ts'

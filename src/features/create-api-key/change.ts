@@ -3,7 +3,7 @@ import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { deletingActions } from '../../domain/account-event.ts'
 import { isUnanswered } from '../../domain/api-errors.ts'
-import type { Change, Moment, Preflight } from '../../domain/change.ts'
+import type { Change, Description, Moment, Preflight } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
@@ -50,16 +50,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     preflight,
     differences: () => [],
     explain: explainer(NewKeyFinding, newKeyWords),
-    describe: (facts) => ({
-      title: 'Create API key',
-      sentence: `Create API key ${facts.name} (${accessOf(facts)}, ${originsOf(facts)})`,
-      facts: [
-        { label: 'Name', value: facts.name },
-        { label: 'Access', value: accessOf(facts) },
-        { label: 'Usable from', value: originsOf(facts) },
-      ],
-      underway: 'being made',
-    }),
+    describe: describeNewKey,
     handover: {
       label: 'Create and show',
       issue: async ({ name, readOnly, allowedIps }, _, { onAnswer }) => {
@@ -75,7 +66,20 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
   }
 }
 
-export const seenOnce =
+function describeNewKey(facts: NewKey): Description {
+  return {
+    title: 'Create API key',
+    sentence: `Create API key ${facts.name} (${accessOf(facts)}, ${originsOf(facts)})`,
+    facts: [
+      { label: 'Name', value: facts.name },
+      { label: 'Access', value: accessOf(facts) },
+      { label: 'Usable from', value: originsOf(facts) },
+    ],
+    underway: 'being made',
+  }
+}
+
+const seenOnce =
   'Only you see this, and only now: store it where secrets belong before you go on. Nobody can show it again. If it is lost, have the key rotated or revoked.'
 
 function accessOf({ readOnly }: NewKey): string {

@@ -1,44 +1,16 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import { readOrRefuse } from '../../account-api/reading.ts'
 import { ApiError } from '../../domain/api-errors.ts'
-import type { Change, Description, OnAnswer, Preflight } from '../../domain/change.ts'
+import type { Change, Description, OnAnswer } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import {
-  addressOf,
-  checkMove,
-  completeMove,
-  MoveFacts,
-  MoveInput,
-  moveDifferences,
-  moveRemark,
-  needsAssignedServer,
-  refuseMove,
-} from '../../domain/elastic-ip-move.ts'
+import { addressOf, completeMove, MoveFacts, MoveInput, moveDifferences, moveRemark } from '../../domain/elastic-ip-move.ts'
 import { MoveFinding, moveWords } from '../../domain/elastic-ip-move-findings.ts'
 import { moveSurveyKeys, observeMove, surveyKeysIn } from '../../domain/elastic-ip-move-progress.ts'
 import { explainer } from '../../domain/finding.ts'
 import { projectName } from '../../domain/place.ts'
+import { createPreflight } from './preflight.ts'
 
 /** Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). */
 export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>): Change<MoveInput, MoveFacts> {
-  async function preflight(input: MoveInput, { signal }: { signal?: AbortSignal }): Promise<Preflight<MoveFacts>> {
-    const options = { signal }
-    const [elasticIp, target] = await Promise.all([
-      readOrRefuse(
-        () => accountApi.elasticIps.get(input.elasticIpId, options),
-        () => refuseMove({ code: 'no-elastic-ip', elasticIpId: input.elasticIpId }),
-      ),
-      readOrRefuse(
-        () => accountApi.servers.get(input.serverId, options),
-        () => refuseMove({ code: 'no-server', serverId: input.serverId }),
-      ),
-    ])
-    const assignedId = needsAssignedServer({ elasticIp, target }) ? elasticIp?.server?.id : undefined
-    // A fault of the old server must not prevent a move away from it. The request message says what was not checked.
-    const assigned = assignedId === undefined ? undefined : await accountApi.servers.get(assignedId, options).catch(() => undefined)
-    return checkMove(input, { elasticIp, target, assigned })
-  }
-
   async function run(input: MoveInput, _: MoveFacts, { onAnswer }: { onAnswer: OnAnswer }): Promise<'tracking'> {
     await accountApi.elasticIps.move(input.elasticIpId, input.serverId, { onAnswer })
     return 'tracking'
@@ -59,7 +31,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     facts: MoveFacts,
     resource: (input) => `elastic_ip:${input.elasticIpId}`,
     project: (facts) => facts.project ?? 'unknown',
-    preflight,
+    preflight: createPreflight(accountApi),
     differences: moveDifferences,
     explain: explainer(MoveFinding, moveWords),
     complete: completeMove,
