@@ -19,7 +19,7 @@ const asked = {
 }
 const hash = payloadHash(asked)
 
-/** The same content with the names of every object the other way round. */
+/** Returns the same content with the members of every object in reverse order. */
 function turned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turned)
   if (typeof value !== 'object' || value === null) return value
@@ -30,8 +30,8 @@ function turned(value: unknown): unknown {
   )
 }
 
-describe('the hash of what is asked for', () => {
-  test('is SHA-256, and does not change between versions of this bot', () => {
+describe('the hash of a request', () => {
+  test('is SHA-256, and does not change between versions of Lockkeeper', () => {
     expect(hash).toMatchInlineSnapshot(`"b11e4beaba551f84fbf5c8f951f1750217a37b2e065c626ebdffdadda9ca9a54"`)
   })
 
@@ -39,7 +39,7 @@ describe('the hash of what is asked for', () => {
     expect(payloadHash(turned(asked) as typeof asked)).toBe(hash)
   })
 
-  test('is the same after a way through Redis, whatever the content', () => {
+  test('is the same after any content was stored in Redis', () => {
     const anyContent = fc.jsonValue({ noUnicodeString: false })
     fc.assert(
       fc.property(anyContent, anyContent, (input, facts) => {
@@ -67,13 +67,13 @@ describe('the hash of what is asked for', () => {
     expect(payloadHash({ ...asked, ...change } as typeof asked)).not.toBe(hash)
   })
 
-  test('is another for a list in another order', () => {
+  test('differs for a list in another order', () => {
     expect(payloadHash({ ...asked, unchecked: [{ code: 'a' }, { code: 'b' }] })).not.toBe(
       payloadHash({ ...asked, unchecked: [{ code: 'b' }, { code: 'a' }] }),
     )
   })
 
-  test('is another for any other content', () => {
+  test('differs for any other content', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         fc.pre(sorted(one) !== sorted(other))
@@ -83,7 +83,7 @@ describe('the hash of what is asked for', () => {
     )
   })
 
-  test('does not mix up content with its place', () => {
+  test('differs if the same value is in another member', () => {
     expect(payloadHash({ ...asked, input: asked.facts, facts: asked.input } as unknown as typeof asked)).not.toBe(hash)
     expect(payloadHash({ ...asked, input: '1' } as unknown as typeof asked)).not.toBe(
       payloadHash({ ...asked, input: 1 } as unknown as typeof asked),
@@ -93,7 +93,7 @@ describe('the hash of what is asked for', () => {
     )
   })
 
-  test('does not go by the command’s name, nor by what becomes of the request', () => {
+  test('does not depend on the name of the command or on the outcome of the request', () => {
     const record = {
       ...asked,
       origin: { ...asked.origin, command: '/nimbus' },
@@ -120,7 +120,7 @@ describe('a record', () => {
     expiresAt: 2_000,
   })
 
-  test('is genuine as long as it is what was asked for', () => {
+  test('is genuine as long as it fits its hash', () => {
     expect(isGenuine(record)).toBe(true)
     expect(
       isGenuine({ ...record, state: 'tracking', revision: 5, approvals: [{ by: 'UBEN', rule: 'APPROVERS', via: 'UBEN', at: 1 }] }),
@@ -138,7 +138,7 @@ describe('a record', () => {
   })
 })
 
-/** JSON text that is the same for the same content. */
+/** Writes JSON that is equal for equal contents. */
 function sorted(value: unknown): string {
   return JSON.stringify(value, (_, item) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

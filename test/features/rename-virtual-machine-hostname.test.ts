@@ -37,7 +37,7 @@ describe('a hostname', () => {
     expect(hostnameProblem(text)).toBe(problem)
   })
 
-  test('whatever is taken is of the form of the standard', () => {
+  test('fits the standard if it is accepted', () => {
     const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
     const near = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-', '.', '_', ' ', 'é'), maxLength: 12 })
     fc.assert(
