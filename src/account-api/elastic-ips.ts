@@ -60,8 +60,8 @@ export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped) {
 
     /**
      * Moves an Elastic IP (interface specification 2023-06-01, "PATCH /elastic_ips/{elastic_ip_id}") to another server of the same project
-     * and site. The move is asynchronous: this returns the Elastic IP with status `moving` and the target in `server`. The move is done when
-     * a later read shows status `active` *and* the target.
+     * and site. The move is asynchronous: this returns the Elastic IP with status `moving` and the target in `server`. The move is done
+     * when a later read shows status `active` *and* the target.
      *
      * Throws ApiError: 404 for an unknown Elastic IP; 422 with the code `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`,
      * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE` or `SITE_MISMATCH`. Also throws ApiContractError, ApiUnreachableError, and

@@ -66,8 +66,8 @@ function isRedisUrl(text: string): boolean {
 }
 
 /**
- * Parses each variable by itself: its format, its default and its error. `config.ts` checks how the variables fit together. Kinds of change are
- * any words here: `variablesFor` knows which there are.
+ * Parses each variable by itself: its format, its default and its error. `config.ts` checks how the variables fit together. Kinds of change
+ * are any words here: `variablesFor` knows which there are.
  */
 export const Variables = z.object({
   SLACK_BOT_TOKEN: secret((text) => /^xoxb-[\x21-\x7e]+$/.test(text), "the bot's token, which begins with xoxb-"),

@@ -31,8 +31,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Whether the team lacks the feature flag that an operation needs (`elastic_ips`, `baselines_api`). The account API answers 403 with the code
- * `FEATURE_NOT_ENABLED`. The key itself is valid.
+ * Whether the team lacks the feature flag that an operation needs (`elastic_ips`, `baselines_api`). The account API answers 403 with the
+ * code `FEATURE_NOT_ENABLED`. The key itself is valid.
  */
 export function isFeatureMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403 && error.codes.some((code) => code.toUpperCase() === 'FEATURE_NOT_ENABLED')
@@ -78,15 +78,18 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof ApiUnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
 }
 
-/** Whether an error is a refusal that results from the request itself. Every other error, such as a rejected key, is a fault for the operators. */
+/**
+ * Whether an error is a refusal that results from the request itself. Every other error, such as a rejected key, is a fault for the
+ * operators.
+ */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof UserError || isFeatureMissing(error)) return true
   return error instanceof ApiError && error.status < 500 && ![401, 403, 408, 429].includes(error.status)
 }
 
 /**
- * Whether a write that threw certainly changed nothing. The result of every other write is unknown, and a read resolves it. 5xx, 408 and 429 may
- * come from a proxy that stopped waiting for a request that was still carried out.
+ * Whether a write that threw certainly changed nothing. The result of every other write is unknown, and a read resolves it. 5xx, 408 and
+ * 429 may come from a proxy that stopped waiting for a request that was still carried out.
  */
 export function certainlyNotApplied(error: unknown): error is UnappliedError {
   if (error instanceof ApiUnreachableError) return error.requestSent === 'no'

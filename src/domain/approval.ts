@@ -9,7 +9,10 @@ export function judgeReader(person: Person, place: Place): Ruling {
   return judgeWhoAndWhere(person, place, 'read') ?? allow({ via: 'member' })
 }
 
-/** Whether at least one rule lets a person request a change of this kind in this channel. The project of the change decides later which rule applies. */
+/**
+ * Whether at least one rule lets a person request a change of this kind in this channel. The project of the change decides later which rule
+ * applies.
+ */
 export function judgeRequesterOfKind(person: Person, place: Place, kind: ChangeKind, policy: Policy, membership: Membership): Ruling {
   const refused = judgeRequestingHere(person, place)
   if (refused) return refused

@@ -1,5 +1,6 @@
 /**
- * Disks of one purpose. `role` is `os`, `storage` or `raw`, `raidLevel` is `raid-0` or `raid-1`, and `filesystem` is `ext4`. These sets are open.
+ * Disks of one purpose. `role` is `os`, `storage` or `raw`, `raidLevel` is `raid-0` or `raid-1`, and `filesystem` is `ext4`. These sets are
+ * open.
  */
 export interface DiskGroup {
   role: string | undefined
@@ -9,7 +10,10 @@ export interface DiskGroup {
   mountPoint: string | undefined
 }
 
-/** The configuration that servers are expected to be delivered with (interface specification, "Baseline"). It is a preview, so its shape may change. */
+/**
+ * The configuration that servers are expected to be delivered with (interface specification, "Baseline"). It is a preview, so its shape may
+ * change.
+ */
 export interface Baseline {
   id: string
   /** The id if the account API shows no name. */

@@ -72,8 +72,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'tracking' | 'done'>
   handover?: Handover<Input, Facts>
   /**
-   * Reads the outcome of the write: after a lost answer, and repeatedly while the change takes effect. Throws if `signal` is aborted, so that a
-   * hanging account API does not delay the other changes that are observed at the same time.
+   * Reads the outcome of the write: after a lost answer, and repeatedly while the change takes effect. Throws if `signal` is aborted, so
+   * that a hanging account API does not delay the other changes that are observed at the same time.
    */
   observe(input: Input, facts: Facts, moment: Moment, options: { signal: AbortSignal }): Promise<Observation>
   /**
@@ -104,8 +104,8 @@ export interface UnderwayNow {
 }
 
 /**
- * A change that issues a secret. The approval alone does not carry it out: the requester does, with a click, so that they are present to see
- * the secret. `observe` finds a secret that nobody saw, and makes it worthless.
+ * A change that issues a secret. The approval alone does not carry it out: the requester does, with a click, so that they are present to
+ * see the secret. `observe` finds a secret that nobody saw, and makes it worthless.
  */
 export interface Handover<Input, Facts> {
   /** The label of the button: `Create and show`. */
@@ -131,7 +131,10 @@ export interface Issued {
 
 /** The phase of a request when it is observed, and the time since its write was sent. */
 export interface Moment {
-  /** `sent`: the answer to the write is unknown. `accepted`: the account API accepted it. `ended`: reported as not started or failed, and still tracked. */
+  /**
+   * `sent`: the answer to the write is unknown. `accepted`: the account API accepted it. `ended`: reported as not started or failed, and
+   * still tracked.
+   */
   phase: 'sent' | 'accepted' | 'ended'
   sinceSentMs: number
   /** True shortly after the write. It may not have arrived yet, or reads may not show it yet, so its absence proves nothing. */

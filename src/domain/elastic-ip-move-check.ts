@@ -20,7 +20,10 @@ export function needsAssignedServer({ elasticIp, target }: Pick<MoveReads, 'elas
   return sameSite({ location: elasticIp.site, assigned: undefined, target: target.site }) !== true
 }
 
-/** Checks whether the move can be requested. Throws CheckFailed if it cannot. Lists what was not read or cannot be compared, and does not refuse it. */
+/**
+ * Checks whether the move can be requested. Throws CheckFailed if it cannot. Lists what was not read or cannot be compared, and does not
+ * refuse it.
+ */
 export function checkMove(input: MoveInput, reads: MoveReads): Preflight<MoveFacts> {
   const { elasticIp, target } = reads
   const unchecked: MoveFinding[] = []

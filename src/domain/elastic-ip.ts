@@ -22,6 +22,8 @@ export interface ElasticIp {
   /** Undefined while the Elastic IP is unassigned, or while its server is not active. */
   server: AssignedServer | undefined
   project: ProjectRef | undefined
-  /** The site that the address is routed in (`region.location`). Its id and name differ from those that a server shows for the same site. */
+  /**
+   * The site that the address is routed in (`region.location`). Its id and name differ from those that a server shows for the same site.
+   */
   site: Site | undefined
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * A result of a check or a read, as facts: a code and its details. It is stored as facts and put into words where it is shown. A code that this
- * version does not know is kept, and shown as it is.
+ * A result of a check or a read, as facts: a code and its details. It is stored as facts and put into words where it is shown. A code that
+ * this version does not know is kept, and shown as it is.
  */
 export const Finding = z.looseObject({ code: z.string() })
 export type Finding = z.infer<typeof Finding>

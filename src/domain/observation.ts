@@ -16,8 +16,8 @@ export type Observation =
   | { is: 'unclear'; seen?: Sighting }
   | { is: 'done' }
   /**
-   * `mayStillHappen`: the change may still take effect, so the request stays tracked for a while. `corrects`: the effect of the write is final
-   * and known, so this also replaces an earlier report of not started, and tracking ends.
+   * `mayStillHappen`: the change may still take effect, so the request stays tracked for a while. `corrects`: the effect of the write is
+   * final and known, so this also replaces an earlier report of not started, and tracking ends.
    */
   | { is: 'failed'; cause: Finding; mayStillHappen?: boolean; corrects?: boolean }
   | { is: 'not-started'; cause: Finding }

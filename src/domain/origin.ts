@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** The workspace, channel and person that a command or click came from, as Slack's ids. Answers quote `command`, the name of the slash command. */
+/**
+ * The workspace, channel and person that a command or click came from, as Slack's ids. Answers quote `command`, the name of the slash
+ * command.
+ */
 export const Origin = z.object({
   teamId: z.string().optional(),
   channelId: z.string(),

@@ -4,8 +4,9 @@ import type { Request } from './request.ts'
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'>
 
 /**
- * Computes the SHA-256 of everything that is requested: the change, its resource, the requester, the channel and the reason. The card shows the
- * hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is done.
+ * Computes the SHA-256 of everything that is requested: the change, its resource, the requester, the channel and the reason. The card shows
+ * the hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is
+ * done.
  */
 export function payloadHash({ id, kind, input, facts, resource, unchecked, origin, reason }: Payload): string {
   const { userId, channelId, teamId } = origin

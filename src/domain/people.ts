@@ -8,8 +8,8 @@ export interface Person {
 }
 
 /**
- * A channel as Slack reports it. `shared`: with another organisation (Slack Connect). `unreadable`: a scope is missing. `unknown`: Slack gave
- * no answer. `none`: the Home tab, which is no channel.
+ * A channel as Slack reports it. `shared`: with another organisation (Slack Connect). `unreadable`: a scope is missing. `unknown`: Slack
+ * gave no answer. `none`: the Home tab, which is no channel.
  */
 export type ChannelStanding = 'usual' | 'shared' | 'direct' | 'group-direct' | 'unreadable' | 'unknown' | 'none'
 
@@ -31,8 +31,8 @@ export interface Requester {
 }
 
 /**
- * Finds a person in a group. Returns their own id, or the id of the user group that contains them. Returns `unknown` if Slack did not list the
- * members of a user group that may contain them, and undefined if they are not in the group.
+ * Finds a person in a group. Returns their own id, or the id of the user group that contains them. Returns `unknown` if Slack did not list
+ * the members of a user group that may contain them, and undefined if they are not in the group.
  */
 export function findIn({ users, userGroups }: Group, userId: string, membership: Membership): { via: string } | 'unknown' | undefined {
   if (users.includes(userId)) return { via: userId }

@@ -33,8 +33,8 @@ export function sameProject(a: ProjectRef | undefined, b: ProjectRef | undefined
  * Whether the target of a move is in the site of the server that the Elastic IP is assigned to (interface specification, "States and
  * transitions"). Returns undefined if nothing can be compared.
  *
- * The vendor's documents show one site as `site_sao` on an Elastic IP and as `loc_87vRENkgNdPyk` on a server, with different names. So ids are
- * compared between servers only, slugs between any two objects, and names never.
+ * The vendor's documents show one site as `site_sao` on an Elastic IP and as `loc_87vRENkgNdPyk` on a server, with different names. So ids
+ * are compared between servers only, slugs between any two objects, and names never.
  */
 export function sameSite({ location, assigned, target }: SitesOfMove): boolean | undefined {
   if (sameSlug(location, target)) return true

@@ -17,8 +17,8 @@ interface Credentials {
 
 /**
  * Parses `redis://…`, `redis+sentinel://[user:password@]host[:port],…/primary[/database]` and
- * `redis+cluster://[user:password@]host[:port],…`. With `rediss` in place of `redis`, the connection uses TLS. Returns undefined for anything
- * else.
+ * `redis+cluster://[user:password@]host[:port],…`. With `rediss` in place of `redis`, the connection uses TLS. Returns undefined for
+ * anything else.
  */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
   if (/^rediss?:/.test(text)) return isSingle(text) ? { kind: 'single', url: text } : undefined

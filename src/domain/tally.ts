@@ -2,8 +2,8 @@ import { findIn, type Membership, standsFor } from './people.ts'
 import { type ApproveTerms, approvalsNeeded, approversOf } from './policy.ts'
 
 /**
- * Checks whether these people are enough: enough different approvers, and a different person for each member of `allOf`. `missing` is the least
- * number of further approvals.
+ * Checks whether these people are enough: enough different approvers, and a different person for each member of `allOf`. `missing` is the
+ * least number of further approvals.
  */
 export function tallyApprovals(terms: ApproveTerms, userIds: string[], membership: Membership): { enough: boolean; missing: number } {
   const among = approversOf(terms)

@@ -3,8 +3,8 @@ export interface Timings {
   /** The time after a write in which reads may not show it yet: the request may not have arrived, or reads may be behind. */
   graceMs: number
   /**
-   * The time after which the process that issued a secret no longer shows it, and another process may make it worthless. It is longer than the
-   * deadlines of the write and of all attempts to show the secret together.
+   * The time after which the process that issued a secret no longer shows it, and another process may make it worthless. It is longer than
+   * the deadlines of the write and of all attempts to show the secret together.
    */
   handoverMs: number
 }

@@ -1,8 +1,8 @@
 import type { ProjectRef } from './place.ts'
 
 /**
- * A virtual machine (interface specification, "Virtual machine"). Its credentials are never requested and never parsed. `status` and `billing`
- * are each one of an open set. The answer to a rename may contain only the id.
+ * A virtual machine (interface specification, "Virtual machine"). Its credentials are never requested and never parsed. `status` and
+ * `billing` are each one of an open set. The answer to a rename may contain only the id.
  */
 export interface VirtualMachine {
   id: string

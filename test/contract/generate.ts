@@ -17,8 +17,8 @@ const loose = fc.oneof(
 )
 
 /**
- * Generates answers that fit a wire schema. Members that may be null or absent sometimes are. The generator reads the schema, so a new member
- * of the schema is generated, too. Throws for an unknown kind of schema.
+ * Generates answers that fit a wire schema. Members that may be null or absent sometimes are. The generator reads the schema, so a new
+ * member of the schema is generated, too. Throws for an unknown kind of schema.
  */
 export function answersOf(schema: z.core.$ZodType, words: Words, place = ''): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodOptional) return sometimes(answersOf(schema.unwrap(), words, place), absent)

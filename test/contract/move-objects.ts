@@ -27,8 +27,8 @@ export const moveObjects: fc.Arbitrary<MoveObjects> = fc
   .map((wires) => assemble(...wires))
 
 /**
- * Combines every documented Elastic IP that has an id with every documented server as the target. The old server is one that cannot be read, or one of
- * the first `from` documented servers.
+ * Combines every documented Elastic IP that has an id with every documented server as the target. The old server is one that cannot be
+ * read, or one of the first `from` documented servers.
  */
 export function documentedMoveObjects(from = servers.length): MoveObjects[] {
   const targets = servers.map(({ wire }, index) => ({ ...(wire as Wire), id: `sv_target${index}` }))

@@ -43,7 +43,7 @@ describe('opaque ids and names', patience, () => {
       }),
     ],
     ['the ids of all Elastic IPs', (objects) => ({ ...objects, elasticIp: renamed(objects.elasticIp, [['id']]) as Wire })],
-  ])('%s can be others', async (_, rename) => {
+  ])('may be others: %s', async (_, rename) => {
     const compare = async (objects: MoveObjects) => {
       const other = rename(objects)
       const [before, after] = [await preflight(objects), await preflight(other)]

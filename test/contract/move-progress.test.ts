@@ -124,7 +124,9 @@ describe('what a read changes about a request', patience, () => {
   })
 })
 
-/** Returns the observations that change a request in this state. A request that was reported as not started or failed can only be corrected. */
+/**
+ * Returns the observations that change a request in this state. A request that was reported as not started or failed can only be corrected.
+ */
 function changing({ state }: Request): Observation['is'][] {
   if (state === 'starting') return ['done', 'failed', 'not-started', 'superseded', 'underway']
   return state === 'tracking' ? ['done', 'failed', 'not-started', 'superseded'] : ['done', 'underway']

@@ -83,7 +83,7 @@ describe('a documented answer', () => {
     (['elasticIps', 'servers', 'virtualMachines'] as const).flatMap((name) =>
       single[name].map((example) => [name, example.name, example] as const),
     ),
-  )('%s: %s, single', async (name, _, { wire, reads }) => {
+  )('%s: %s, read alone', async (name, _, { wire, reads }) => {
     const { api } = await startClient(() => ({ json: { data: wire, meta: {} } }))
 
     if (typeof reads === 'string') expect(await rejection(api[name].get('any'))).toBeInstanceOf(ApiContractError)

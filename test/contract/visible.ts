@@ -2,7 +2,8 @@ import type { Wire } from './generate.ts'
 
 /**
  * The objects of a move as the account API shows them. This file decides what a person can conclude from them. It follows the interface
- * specification ("Elastic IP", "States and transitions") and the ids in the vendor's documents, and shares no code with Lockkeeper's own check.
+ * specification ("Elastic IP", "States and transitions") and the ids in the vendor's documents, and shares no code with Lockkeeper's own
+ * check.
  */
 export interface MoveObjects {
   elasticIp: Wire
@@ -107,8 +108,8 @@ function anotherProject(objects: MoveObjects): Reason[] {
 }
 
 /**
- * Compares the sites. Two servers are compared by ids, or by slugs if an id is missing. The target and the address are compared by slugs alone,
- * because one site has different ids and names on them. One agreement is enough.
+ * Compares the sites. Two servers are compared by ids, or by slugs if an id is missing. The target and the address are compared by slugs
+ * alone, because one site has different ids and names on them. One agreement is enough.
  */
 function sitesOf({ elasticIp, target, assigned }: MoveObjects): { agree: boolean; differ: [string, string][] } {
   const there: Show = (member) => shown(target, 'attributes', 'region', 'site', member)

@@ -64,7 +64,7 @@ describe('the rule for a change', () => {
   test.each([
     ['by its id', ['proj_1oNqx62cx6bn0']],
     ['by its name', ['Storefront']],
-  ])('goes by the project, %s', (_, projects) => {
+  ])('depends on the project: %s', (_, projects) => {
     const rules = [rule('storefront', { projects }), rule('others')]
     expect(found(rules)).toBe('rule: storefront')
     expect(found(rules, { project: billing })).toBe('rule: others')

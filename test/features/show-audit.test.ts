@@ -128,11 +128,11 @@ describe('rows', () => {
       ":no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.  ·  1a2b3c4d in <#C0OPS00001>
       :no_entry: *Refused*: <@U0DOV00001> tried to use this bot (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests may not use this bot. Ask a full member of this workspace.  ·  in <#C0OPS00001>
       :no_entry: *Refused*: <@U0ADA00001> tried to ask for a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not among the people who may ask for this here (<@U0BEN00001>). Ask one of them, or the people who run this bot.  ·  in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0ADA00001> tried to withdraw or take “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who queries for this, can withdraw it. An approver can reject it.  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0ADA00001> tried to withdraw or take “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who asked for this, can withdraw it. An approver can reject it.  ·  1a2b3c4d in <#C0OPS00001>
       :no_entry: *Refused*: <@U0BEN00001> pressed Approve on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button is not on the card of this request, so I do not act on it. Use the card itself.  ·  1a2b3c4d in <#C0OPS00001>
       :no_entry: *Refused*: <@U0BEN00001> pressed the button that shows the secret of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.  ·  in <#C0OPS00001>
       :no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0BEN00001> tried something with “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: What I keep of this request is no longer what was queries for, so I do not act on it, and have told the people who run me. Ask again with the command.  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0BEN00001> tried something with “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.  ·  1a2b3c4d in <#C0OPS00001>
       :no_entry: *Refused*: <@U0BEN00001> tried something, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
     `)
   })
@@ -167,7 +167,7 @@ describe('rows', () => {
         act: 'void',
         from: 'approved',
         to: 'voided',
-        causes: [said('It was on web-1 when this was queries for, and is on web-3 now.')],
+        causes: [said('It was on web-1 when this was asked for, and is on web-3 now.')],
       },
       { ...move, act: 'drop', from: 'approved', to: 'not-started', causes: [said('The account API could not be read for ten minutes.')] },
       { ...move, act: 'answer', answer: { operation: 'elasticIps.move', problem: 'not finished within 20000 ms' } },
@@ -191,12 +191,12 @@ describe('rows', () => {
     expect(texts(entries.map((entry) => entryRow(entry, [], catalog)))).toMatchInlineSnapshot(`
       ":white_check_mark: *Approved, with 1 more of 2 needed* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>
       :white_check_mark: *Needed no approval* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule NO_APPROVAL: needs no approval  ·  1a2b3c4d in <#C0OPS00001>
-      :rotating_light: *Approved alone by who queries for it (break-glass)* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule production: <@U0ADA00001> (break-glass)  ·  reason: “everything is down”  ·  1a2b3c4d in <#C0OPS00001>
+      :rotating_light: *Approved alone by who asked for it (break-glass)* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule production: <@U0ADA00001> (break-glass)  ·  reason: “everything is down”  ·  1a2b3c4d in <#C0OPS00001>
       :no_entry_sign: *Rejected* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  reason: “not tonight, &lt;@U0ADA00001&gt;”  ·  1a2b3c4d in <#C0OPS00001>
-      :leftwards_arrow_with_hook: *Withdrawn* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who queries for it  ·  1a2b3c4d in <#C0OPS00001>
+      :leftwards_arrow_with_hook: *Withdrawn* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
       :hourglass: *Expired* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was approved, but not taken in time.  ·  1a2b3c4d in <#C0OPS00001>
       :wastebasket: *Taken back before anybody saw it* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The request message could not be posted: not_in_channel.  ·  1a2b3c4d in <#C0OPS00001>
-      :warning: *Void, because the account had changed* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was queries for, and is on web-3 now.  ·  1a2b3c4d in <#C0OPS00001>
+      :warning: *Void, because the account had changed* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was asked for, and is on web-3 now.  ·  1a2b3c4d in <#C0OPS00001>
       :white_circle: *Given up before anything was sent* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.  ·  1a2b3c4d in <#C0OPS00001>
       :arrow_backward: *The account answered* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: not finished within 20000 ms  ·  1a2b3c4d in <#C0OPS00001>
       :snail: *Takes longer than expected* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
@@ -205,8 +205,8 @@ describe('rows', () => {
       :white_circle: *Superseded by another change* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176013^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was moved to db-1 meanwhile.  ·  1a2b3c4d in <#C0OPS00001>
       :warning: *Started after all* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176014^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
       :warning: *Corrected: done* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176015^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      :see_no_evil: *No longer followed* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176016^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who queries for it  ·  1a2b3c4d in <#C0OPS00001>
-      :eyes: *Followed again* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176017^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who queries for it  ·  1a2b3c4d in <#C0OPS00001>
+      :see_no_evil: *No longer followed* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176016^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
+      :eyes: *Followed again* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176017^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
       :grey_question: *Something that cannot be read*, <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
       :small_blue_diamond: *teleport* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176019^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  somewhere  ·  1a2b3c4d in <#C0OPS00001>"
     `)

@@ -12,7 +12,10 @@ import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
 export const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()) })
 export type NewKey = z.infer<typeof NewKey>
 
-/** Creates the change that creates an API key (interface specification, "POST /auth/api_keys"). The requester takes it with a click after the approval. */
+/**
+ * Creates the change that creates an API key (interface specification, "POST /auth/api_keys"). The requester takes it with a click after
+ * the approval.
+ */
 export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Change<NewKey, NewKey> {
   const findByName = (name: string, signal?: AbortSignal) => findApiKey(apiKeys, (key) => key.name === name, { signal })
 

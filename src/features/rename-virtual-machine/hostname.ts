@@ -9,8 +9,8 @@ const named: Record<string, string> = {
 
 /**
  * Returns a sentence that says why a text is not a hostname, or undefined if it is one (RFC 1123, section 2.1). A hostname has at most 253
- * characters. It consists of labels with dots between them. A label has 1 to 63 letters, digits and hyphens, with no hyphen at its ends. A hostname
- * does not have the form of an IPv4 address.
+ * characters. It consists of labels with dots between them. A label has 1 to 63 letters, digits and hyphens, with no hyphen at its ends. A
+ * hostname does not have the form of an IPv4 address.
  */
 export function hostnameProblem(text: string): string | undefined {
   if (text === '') return 'A hostname is needed, and this is empty.'

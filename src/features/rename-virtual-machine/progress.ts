@@ -9,7 +9,10 @@ export interface Rename {
   to: string
 }
 
-/** Returns what a read of the virtual machine means for a rename. Only the new name means done. The account API may write it in another case. */
+/**
+ * Returns what a read of the virtual machine means for a rename. Only the new name means done. The account API may write it in another
+ * case.
+ */
 export function observeRename({ id, from, to }: Rename, seen: Pick<VirtualMachine, 'name'> | 'gone', moment: Moment): Observation {
   const subject = from ?? id
   if (seen === 'gone') return { is: 'failed', cause: { code: 'virtual-machine-gone', name: subject } }

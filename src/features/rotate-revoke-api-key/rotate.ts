@@ -6,15 +6,15 @@ import type { KeyFinding } from './findings.ts'
 import { factsOf, type KeyChangeParts, type KeyFacts, type KeyInput, nameOf, sharedParts } from './key.ts'
 
 /**
- * Creates the change that gives a key a new token (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). The old token stops working at
- * once. The requester takes the new one after the approval.
+ * Creates the change that gives a key a new token (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). The old token stops
+ * working at once. The requester takes the new one after the approval.
  */
 export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyFacts> {
   const { apiKeys } = parts.accountApi
 
   /**
-   * Detects a rotation by the last characters of the token. Deletes the key if nobody has seen its new token. After a report of not rotated, a
-   * person may have rotated the key and may use the new token, so it is kept.
+   * Detects a rotation by the last characters of the token. Deletes the key if nobody has seen its new token. After a report of not
+   * rotated, a person may have rotated the key and may use the new token, so it is kept.
    */
   async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Observation> {
     const key = await findApiKey(apiKeys, ({ id }) => id === input.keyId)

@@ -21,8 +21,8 @@ interface Word {
 }
 
 /**
- * Reads the words after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and any text of an entry. An entry
- * must fit all words.
+ * Reads the words after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and any text of an entry. An
+ * entry must fit all words.
  */
 export function readFilter(words: string[], me: string, catalog: WordsOfChanges): Filter {
   const read = words.map((word) => readWord(word, me, catalog))

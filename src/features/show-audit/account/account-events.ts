@@ -65,7 +65,10 @@ export function createAccountEvents({ accountApi, inventory }: AccountEventsPart
     return (found.length > 0 ? found : ids.map((id) => named(id))).slice(0, mostResources)
   }
 
-  /** Reads the events of each resource, newest first. An error of the account API is returned in `unread`, so that the entries are still shown. */
+  /**
+   * Reads the events of each resource, newest first. An error of the account API is returned in `unread`, so that the entries are still
+   * shown.
+   */
   async function readEvents(resources: Resource[], since: Date): Promise<EventsRead> {
     const signal = AbortSignal.timeout(readMs)
     const result: EventsRead = { events: [], read: [], full: [], unread: [] }
