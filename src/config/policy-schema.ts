@@ -98,7 +98,7 @@ function ruleSchema(kinds: ChangeKind[]) {
 export type RuleSchema = ReturnType<typeof ruleSchema>
 export type FileRule = z.infer<RuleSchema>
 
-/** The schema of the whole file, and of one rule in it, where these are the kinds of change. */
+/** Creates the schemas of the whole file and of one rule for these kinds of change. */
 export function policySchema(kinds: ChangeKind[]) {
   const rule = ruleSchema(kinds)
   const file = z.strictObject(

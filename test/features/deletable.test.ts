@@ -5,9 +5,9 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changeKinds } from '../../src/features/index.ts'
 
-// All deletions are compiled in one program, because a program for each feature would take four seconds. A deletion can affect only the files that
-// import the list of features or the deleted folder, directly or through other files. These files are copied for each feature. All other files
-// are the real ones.
+// All deletions are compiled in one program, because a program for each feature would take four seconds. A deletion can affect only files
+// that import the list of features or the deleted folder, directly or through other files. These files are copied for each feature. All
+// other files are the real ones.
 
 const root = resolve(import.meta.dirname, '../..')
 const source = join(root, 'src')
