@@ -1,4 +1,5 @@
-import { ApiError, CheckFailed, isKeyRefused } from '../../../domain/errors.ts'
+import { ApiError, isKeyRefused } from '../../../domain/api-errors.ts'
+import { CheckFailed } from '../../../domain/errors.ts'
 import type { Finding } from '../../../domain/finding.ts'
 import { explainRefusal, toUserMessage } from '../../../slack/errors.ts'
 import type { Opened } from '../../catalog.ts'

@@ -1,6 +1,6 @@
 import type { ApiAnswer } from '../../../audit/entry.ts'
 import type { Audit } from '../../../audit/intake.ts'
-import { ApiError, certainlyNotApplied, type UnappliedError } from '../../../domain/errors.ts'
+import { ApiError, certainlyNotApplied, type UnappliedError } from '../../../domain/api-errors.ts'
 import type { Request } from '../../../domain/request.ts'
 import type { Opened } from '../../catalog.ts'
 import { unappliedCause } from '../../messages/causes.ts'

@@ -18,8 +18,8 @@ export function createSurveys(onApiError: (error: unknown) => void) {
   }
 
   /** Whether a survey shows this request under way. False proves nothing: the request may be missing, or the survey may have failed. */
-  return async function isShownUnderway({ survey, sightings }: Surveyed): Promise<boolean> {
+  return async function isShownUnderway({ survey, surveyKeys }: Surveyed): Promise<boolean> {
     const shown = await read(survey)
-    return shown !== undefined && sightings.some((sighting) => shown.has(sighting))
+    return shown !== undefined && surveyKeys.some((key) => shown.has(key))
   }
 }

@@ -123,7 +123,7 @@ test('thousands of requests are compared with one survey and postponed in chunks
   })
   const moves = everyMove.map((index) => ({
     ...requestFor({ id: String(index), state: 'tracking', createdAt: 999_000, sentAt: 999_000 }),
-    surveyed: { survey, sightings: [`eip_${index} on sv_22mUQSvUfeqdv`, `eip_${index} on sv_1WFgWmkF9Mzju`] },
+    surveyed: { survey, surveyKeys: [`eip_${index} on sv_22mUQSvUfeqdv`, `eip_${index} on sv_1WFgWmkF9Mzju`] },
   }))
 
   const unchanged = await track(moves)
