@@ -52,15 +52,15 @@ export function judgeBreakGlass(
 ): Ruling {
   const refused = judgeWhoAndWhere(person, place, 'decide')
   if (refused) return refused
-  if (person.userId !== requesterId) return deny({ code: 'not-yours-to-break-glass', requester: requesterId })
+  if (person.userId !== requesterId) return deny({ code: 'only-requester-may-break-glass', requester: requesterId })
   return rule?.breakGlass ? judgeAmongApprovers(person.userId, rule, membership) : deny({ code: 'own-request' })
 }
 
 /** Whether a person may do what only the requester may: take what was made, or withdraw the request. */
-export function judgeOwner(person: Person, place: Place, requesterId: string, wants: 'take' | 'withdraw'): Ruling {
+export function judgeOwner(person: Person, place: Place, requesterId: string, wants: 'issue' | 'withdraw'): Ruling {
   const reader = judgeReader(person, place)
   if (!reader.allowed) return reader
-  return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `not-yours-to-${wants}`, requester: requesterId })
+  return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `only-requester-may-${wants}`, requester: requesterId })
 }
 
 /** Whether a person may stop the tracking of a request, or start it again: the requester may, and whoever may decide it. */
@@ -95,7 +95,7 @@ function judgeGroup(userId: string, group: Group, { name }: PolicyRule, membersh
 
 function judgeAskingHere(person: Person, place: Place): Ruling | undefined {
   const isDirect = place.standing === 'direct' || place.standing === 'group-direct'
-  return judgeWhoAndWhere(person, place, 'ask') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
+  return judgeWhoAndWhere(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
 }
 
 /** Who somebody is, and what kind of channel it is, before any rule is looked at. */

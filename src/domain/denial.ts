@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { ApproveTerms, Group } from './policy.ts'
 
 /** What somebody wanted to do when who they are, or where they are, forbids it. */
-export type DeniedAction = 'read' | 'ask' | 'decide'
-const action = z.enum(['read', 'ask', 'decide'] satisfies DeniedAction[])
+export type DeniedAction = 'read' | 'request' | 'decide'
+const action = z.enum(['read', 'request', 'decide'] satisfies DeniedAction[])
 
 /** Who somebody is, or what kind of channel it is. The last two: Slack did not say. */
 const whoOrWhere = z.object({
@@ -28,11 +28,20 @@ const byPolicy = [
   z.object({ code: z.literal('own-request') }),
   /** The policy does not say any more who decides it. */
   z.object({ code: z.literal('rule-gone') }),
-  z.object({ code: z.literal(['not-yours-to-take', 'not-yours-to-withdraw', 'not-yours-to-break-glass']), requester: z.string() }),
+  z.object({
+    code: z.literal(['only-requester-may-issue', 'only-requester-may-withdraw', 'only-requester-may-break-glass']),
+    requester: z.string(),
+  }),
 ] as const
 
-/** A button that cannot be trusted: it is not on its card, was made for something else, or its request is gone or was changed. */
-export const ButtonDenial = z.object({ code: z.literal(['stale-card', 'foreign-button', 'unknown-request', 'changed-record']) })
+/**
+ * Why a button does nothing. `stale-card`: it is not on the card of its request. `foreign-button`: it was made for something else.
+ * `unknown-request`: the request is gone. `changed-record`: the record is not what was requested. `other-version`: another version of
+ * Lockkeeper wrote the request, and this one does not know its kind, its state or its content.
+ */
+export const ButtonDenial = z.object({
+  code: z.literal(['stale-card', 'foreign-button', 'unknown-request', 'changed-record', 'other-version']),
+})
 export type ButtonDenial = z.infer<typeof ButtonDenial>
 
 /** Why somebody may not do something. It is stored like this, and put into words where it is shown. */

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { payloadHash } from '../../src/domain/payload.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import { Request } from '../../src/domain/request.ts'
-import type { NewRequest, Store } from '../../src/requests/store/store.ts'
+import type { NewRequest } from '../../src/requests/store/new-requests.ts'
+import type { Store } from '../../src/requests/store/store.ts'
 
 /** 18 November 2026, 14:00 UTC. */
-export const askedAt = Date.UTC(2026, 10, 18, 14)
+export const requestedAt = Date.UTC(2026, 10, 18, 14)
 export const minutes = 60_000
 
 const asked = {
@@ -28,8 +29,8 @@ export function requestFor(more: Partial<Request> = {}): Request {
     state: 'waiting',
     revision: 1,
     needsApproval: true,
-    createdAt: askedAt,
-    expiresAt: askedAt + 240 * minutes,
+    createdAt: requestedAt,
+    expiresAt: requestedAt + 240 * minutes,
     ttlMs: 240 * minutes,
     cardTs: '1795010400.000100',
     ...more,

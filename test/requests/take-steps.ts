@@ -1,6 +1,7 @@
 import { type Request, type RequestState, type StoredState, unknownState } from '../../src/domain/request.ts'
 import { type StepName, stateAfter, stepOf } from '../../src/requests/steps.ts'
-import type { StepData, Store } from '../../src/requests/store/store.ts'
+import type { Store } from '../../src/requests/store/store.ts'
+import type { StepData } from '../../src/requests/store/take-step.ts'
 
 /** A step by its name, or with what it carries. */
 export type PlannedStep = StepName | readonly [name: StepName, data: StepData]

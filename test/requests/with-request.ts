@@ -1,5 +1,6 @@
 import { createOutbox } from '../../src/requests/outbox/outbox.ts'
-import { createStore, type NewRequest } from '../../src/requests/store/store.ts'
+import type { NewRequest } from '../../src/requests/store/new-requests.ts'
+import { createStore } from '../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
 import { recordRequest } from './request-for-test.ts'
 

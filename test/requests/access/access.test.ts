@@ -245,7 +245,7 @@ describe('what is asked for', () => {
 
     expect(words).toMatch(expected)
     expect(noted).toMatchObject([
-      { act: 'refused', kind: 'ip.move', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', by: 'U0ADA00001', attempted: 'ask' },
+      { act: 'refused', kind: 'ip.move', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', by: 'U0ADA00001', attempted: 'request' },
     ])
     expect(noted.flatMap(({ causes = [] }) => causes.map(({ code }) => code))).toEqual([code])
   })

@@ -7,7 +7,8 @@ import { createNewKeyChange } from '../../../src/features/create-api-key/change.
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createHandOver } from '../../../src/requests/hand-over/hand-over.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
-import type { StepData, Store, Taken } from '../../../src/requests/store/store.ts'
+import type { Store } from '../../../src/requests/store/store.ts'
+import type { StepData, StepResult } from '../../../src/requests/store/take-step.ts'
 import type { Click } from '../../../src/slack/commands/handlers.ts'
 import { requestFor } from '../request-for-test.ts'
 import { afterStep } from '../take-steps.ts'
@@ -16,7 +17,7 @@ afterEach(() => void vi.useRealTimers())
 
 interface World {
   /** What becomes of the steps of this name, one after the other; those after the last, and all others, are won. */
-  steps?: Partial<Record<StepName, (Taken['outcome'] | 'no answer')[]>>
+  steps?: Partial<Record<StepName, (StepResult['outcome'] | 'no answer')[]>>
   /** How long the account takes to make it. */
   creationMs?: number
   /** How long an attempt at a step takes whose answer never comes. */

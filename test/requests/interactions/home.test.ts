@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import { createHome } from '../../../src/requests/interactions/home.ts'
 import { readableBlocks } from '../readable.ts'
-import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
 const ben = 'U0BEN00001'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ben, command: '/infra' }
@@ -16,7 +16,7 @@ async function homeOf({ seen, read = seen, ended = [] }: { seen: Request[]; read
       open: async () => seen,
       ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
       findMany: async (ids) => read.filter(({ id }) => ids.includes(id)),
-      now: async () => askedAt + 30 * minutes,
+      now: async () => requestedAt + 30 * minutes,
     },
     access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }) },
     messenger: {
@@ -48,10 +48,10 @@ async function homeOf({ seen, read = seen, ended = [] }: { seen: Request[]; read
 }
 
 test('what is decided or ends while the page is made stands where it belongs, and once', async () => {
-  const mine = { id: 'mine', origin, state: 'tracking' as const, sentAt: askedAt }
-  const mineEnded = requestFor({ ...mine, state: 'done', endedAt: askedAt + minutes })
+  const mine = { id: 'mine', origin, state: 'tracking' as const, sentAt: requestedAt }
+  const mineEnded = requestFor({ ...mine, state: 'done', endedAt: requestedAt + minutes })
   const theirs = requestFor({ id: 'theirs' })
-  const decided = requestFor({ id: 'theirs', state: 'approved', decidedAt: askedAt + minutes })
+  const decided = requestFor({ id: 'theirs', state: 'approved', decidedAt: requestedAt + minutes })
 
   const blocks = await homeOf({ seen: [requestFor(mine), theirs], read: [mineEnded, decided], ended: [mineEnded] })
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { type CardView, fitsOnCard } from '../../../src/requests/messages/card.ts'
+import { fitsOnCard } from '../../../src/requests/messages/card/card.ts'
+import type { CardView } from '../../../src/requests/messages/card/card-view.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../../../src/requests/messages/home-view.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import { createMessenger } from '../../../src/slack/web-api/messenger.ts'
 import { readableBlocks } from '../readable.ts'
-import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
-const now = askedAt + 30 * minutes
+const now = requestedAt + 30 * minutes
 const address = 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100'
 
 function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardView> = {}): HomeEntry {
@@ -25,7 +26,7 @@ function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardVi
 }
 
 function content(more: Partial<HomeContent> = {}): HomeContent {
-  return { waitsForMe: [], mine: [], moving: [], unread: { waiting: 0, mine: 0, moving: 0 }, now, ...more }
+  return { waitsForMe: [], mine: [], underway: [], unread: { waiting: 0, mine: 0, underway: 0 }, now, ...more }
 }
 
 /** So many requests, each of another id. */
@@ -56,10 +57,10 @@ describe('the Home tab', () => {
           entry({ reason: 'web-1 is being replaced' }, { environment: 'PROD', unchecked: ['whether web-2 is in the same site'] }),
         ],
         mine: [
-          entry({ id: 'a'.repeat(32), state: 'done', sentAt: askedAt, endedAt: askedAt + minutes }, { reverseLabel: 'Move back' }),
+          entry({ id: 'a'.repeat(32), state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes }, { reverseLabel: 'Move back' }),
           entry({ id: 'b'.repeat(32) }),
         ],
-        moving: [entry({ id: 'c'.repeat(32), state: 'tracking', sentAt: now - 43_000 })],
+        underway: [entry({ id: 'c'.repeat(32), state: 'tracking', sentAt: now - 43_000 })],
       }),
     )
 
@@ -115,7 +116,7 @@ describe('the Home tab', () => {
   test('offers nobody what only whoever asked can do: to take a key, or to withdraw it', () => {
     const key = () => entry({ state: 'approved', decidedAt: now }, { handoverLabel: 'Create and show' })
 
-    expect(readableBlocks(homeBlocks(content({ moving: [key()] })))).not.toContain('[')
+    expect(readableBlocks(homeBlocks(content({ underway: [key()] })))).not.toContain('[')
     expect(readableBlocks(homeBlocks(content({ mine: [key()] })))).toMatch(/^\[Withdraw\]$/m)
   })
 
@@ -142,18 +143,18 @@ describe('however much there is on the Home tab', () => {
   const contents: [string, HomeContent][] = [
     ['much waits', content({ waitsForMe: many(100) })],
     ['much was asked for', content({ mine: many(100) })],
-    ['much is moving', content({ moving: many(100, { state: 'tracking', sentAt: askedAt }) })],
+    ['much is moving', content({ underway: many(100, { state: 'tracking', sentAt: requestedAt }) })],
     [
       'there is much of everything',
-      content({ waitsForMe: many(40), mine: many(40, { state: 'rejected' }), moving: many(40, { state: 'starting' }) }),
+      content({ waitsForMe: many(40), mine: many(40, { state: 'rejected' }), underway: many(40, { state: 'starting' }) }),
     ],
     [
       'there is more than is read',
       content({
         waitsForMe: many(40),
         mine: many(40),
-        moving: many(40, { state: 'starting' }),
-        unread: { waiting: 0, mine: 300, moving: 9_000 },
+        underway: many(40, { state: 'starting' }),
+        unread: { waiting: 0, mine: 300, underway: 9_000 },
       }),
     ],
     ['what waits is long', content({ waitsForMe: many(10, { reason: 'y'.repeat(500) }, { description: longFacts }), mine: many(3) })],
@@ -181,7 +182,7 @@ describe('however much there is on the Home tab', () => {
     for (const [title, all] of [
       ['Waits for you', each.waitsForMe.length],
       ['You asked for', each.mine.length + each.unread.mine],
-      ['Moving now', each.moving.length + each.unread.moving],
+      ['Moving now', each.underway.length + each.unread.underway],
     ] as const) {
       const part = shown(title)
       expect(part).toContain(`${title} (${all})`)
@@ -194,7 +195,7 @@ describe('however much there is on the Home tab', () => {
     ['none waits', 0, 'Waits for you (at least 0)'],
     ['many wait', 100, 'Waits for you (at least 100)'],
   ])('what was not looked at is not told as nothing: %s for sure', (_, count, title) => {
-    const blocks = homeBlocks(content({ waitsForMe: many(count), unread: { waiting: 112, mine: 0, moving: 0 } }))
+    const blocks = homeBlocks(content({ waitsForMe: many(count), unread: { waiting: 112, mine: 0, underway: 0 } }))
     const words = readableBlocks(blocks)
 
     expect(words).toContain(title)
@@ -225,7 +226,7 @@ describe('however much there is on the Home tab', () => {
 
 test('the same request may stand in two parts, each with buttons of its own', () => {
   const one = entry()
-  const ids = blockIds(content({ waitsForMe: [one], mine: [one], moving: [entry({ state: 'tracking', sentAt: askedAt })] }))
+  const ids = blockIds(content({ waitsForMe: [one], mine: [one], underway: [entry({ state: 'tracking', sentAt: requestedAt })] }))
 
   expect(ids).toHaveLength(3)
   expect(new Set(ids).size).toBe(3)

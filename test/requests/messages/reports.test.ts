@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../../src/domain/policy.ts'
 import { type RequestState, requestStates } from '../../../src/domain/request.ts'
 import { type ReportView, report } from '../../../src/requests/messages/reports.ts'
-import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
 function view(more: Partial<ReportView> = {}): ReportView {
   return {
@@ -13,12 +13,12 @@ function view(more: Partial<ReportView> = {}): ReportView {
     remark: undefined,
     rule: ruleFor(),
     lateAfter: '15 min',
-    now: askedAt + 120 * minutes,
+    now: requestedAt + 120 * minutes,
     ...more,
   }
 }
 
-const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: askedAt + minutes })
+const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: requestedAt + minutes })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 3 } })
 
 describe('a reminder', () => {
@@ -41,7 +41,7 @@ describe('a reminder', () => {
   })
 
   test('at nine tenths says how little time is left', () => {
-    expect(report(view({ now: askedAt + 216 * minutes }), 'reminder-last')).toMatchInlineSnapshot(`
+    expect(report(view({ now: requestedAt + 216 * minutes }), 'reminder-last')).toMatchInlineSnapshot(`
       {
         "blocks": [
           {
@@ -128,7 +128,7 @@ describe('what is told of a break-glass', () => {
 })
 
 describe('what is told of an end', () => {
-  const sentAt = askedAt + 10 * minutes
+  const sentAt = requestedAt + 10 * minutes
 
   test('is in words of its own for each, and mentions who asked', () => {
     const ends = [
@@ -183,7 +183,7 @@ describe('what is told of an end', () => {
 
 test.each([
   ['reminder-half', requestFor()],
-  ['ended', requestFor({ state: 'done', sentAt: askedAt, endedAt: askedAt + minutes })],
+  ['ended', requestFor({ state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })],
 ] as const)('a name from outside is no line of the bot (%s)', (name, request) => {
   const sentence = 'Revoke API key x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
   const told = report(view({ request, description: { ...description, sentence }, done: sentence }), name)

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
-import { createDeliver, type Renderer } from '../../../src/requests/outbox/deliver.ts'
+import { createDeliver } from '../../../src/requests/outbox/deliver.ts'
+import type { OutboxName } from '../../../src/requests/outbox/outbox.ts'
 import { createOutbox, type Lease, type Outbox, type Settlement } from '../../../src/requests/outbox/outbox.ts'
+import type { Renderer } from '../../../src/requests/outbox/render.ts'
 import { encodeFields } from '../../../src/requests/store/record.ts'
-import type { OutboxName } from '../../../src/requests/store/store.ts'
 import type { SearchResult } from '../../../src/slack/web-api/find-message.ts'
 import type { Messenger } from '../../../src/slack/web-api/messenger.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
@@ -21,7 +22,7 @@ interface Case {
   /** What a look for a lost message gives. */
   found?: SearchResult
   /** How long it has been looked for, in ms. */
-  lookedForMs?: number
+  searchedForMs?: number
   triedUntilMs?: number
   triedCardless?: boolean
   /** What Slack says of a post to the channel. */
@@ -37,7 +38,7 @@ async function deliver(
     leftMs = 5_000,
     lookMs = 0,
     found = { is: 'absent' },
-    lookedForMs = 0,
+    searchedForMs = 0,
     triedUntilMs,
     triedCardless = false,
     posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' },
@@ -48,7 +49,7 @@ async function deliver(
   const looks: object[] = []
   const outbox = {
     lease: async () => ({
-      lease: { token: 't', mode, lookedForMs, triedUntilMs, triedCardless, sendBefore: performance.now() + leftMs },
+      lease: { token: 't', mode, searchedForMs, triedUntilMs, triedCardless, sendBefore: performance.now() + leftMs },
       request,
     }),
     settle: async (_id: string, _name: OutboxName, _held: unknown, settlement: Settlement) => {
@@ -72,7 +73,7 @@ async function deliver(
     },
   } as unknown as Messenger
   const render = {
-    knows: () => true,
+    canRender: () => true,
     card: () => message,
     report: () => message,
     asRepeat: () => ({ ...message, text: 'again' }),
@@ -155,7 +156,7 @@ describe('a message that may have been sent', () => {
 
   test('is repeated, and says so, where Slack does not let the bot look, and after ten minutes of trouble', async () => {
     const refused = await deliver('ended', { mode: 'unsure', found: { is: 'cannot-search' } })
-    const long = await deliver('ended', { mode: 'unsure', found: { is: 'unknown', problem: 'x' }, lookedForMs: 11 * 60_000 })
+    const long = await deliver('ended', { mode: 'unsure', found: { is: 'unknown', problem: 'x' }, searchedForMs: 11 * 60_000 })
     expect([refused.sent, long.sent]).toEqual([['post to C0OPS00001, again'], ['post to C0OPS00001, again']])
   })
 })
@@ -181,7 +182,7 @@ test('a card that may have been posted is looked for also after Slack has refuse
       return { is: 'sent' }
     },
   } as unknown as Messenger
-  const render = { knows: () => true, card: () => message, asRepeat: () => message } as unknown as Renderer
+  const render = { canRender: () => true, card: () => message, asRepeat: () => message } as unknown as Renderer
   const deliverCard = createDeliver({ outbox: createOutbox({ redis, keys }), messenger, render, onUndeliverable: () => {} })
 
   const delivered = [await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card')]

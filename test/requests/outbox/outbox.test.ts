@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import type { OutboxName } from '../../../src/requests/outbox/outbox.ts'
 import { createOutbox, type Lease, type Settlement } from '../../../src/requests/outbox/outbox.ts'
-import { createStore, type OutboxName } from '../../../src/requests/store/store.ts'
+import { createStore } from '../../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, recordRequest } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
@@ -64,7 +65,7 @@ describe('a message', () => {
 
   test('that nobody tried to send is sent without a search', async () => {
     const { lease } = await withRequest()
-    expect((await lease()).lease).toMatchObject({ mode: 'fresh', lookedForMs: 0, triedCardless: false })
+    expect((await lease()).lease).toMatchObject({ mode: 'fresh', searchedForMs: 0, triedCardless: false })
   })
 
   test('that may have been sent is searched for first', async () => {
@@ -182,8 +183,8 @@ describe('the search for a message that may have been sent', () => {
     const afterCrash = await send('card', notSent)
     const { lease: afterFailedSearch } = await lease()
 
-    expect(first).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
-    for (const { lookedForMs } of [afterCrash, afterFailedSearch]) expect(lookedForMs).toBeGreaterThanOrEqual(minutes)
+    expect(first).toMatchObject({ mode: 'unsure', searchedForMs: 0 })
+    for (const { searchedForMs } of [afterCrash, afterFailedSearch]) expect(searchedForMs).toBeGreaterThanOrEqual(minutes)
   })
 
   test('starts again after another try that may have sent it', async () => {
@@ -194,8 +195,8 @@ describe('the search for a message that may have been sent', () => {
 
     const long = await send('card', perhapsSent)
 
-    expect(long.lookedForMs).toBeGreaterThanOrEqual(11 * minutes)
-    expect((await lease()).lease).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+    expect(long.searchedForMs).toBeGreaterThanOrEqual(11 * minutes)
+    expect((await lease()).lease).toMatchObject({ mode: 'unsure', searchedForMs: 0 })
   })
 
   test('reaches to the end of the last try that may have sent it', async () => {
@@ -243,7 +244,7 @@ describe('the search for a message that may have been sent', () => {
   ])('starts with the first lease of a message that %s and does not say since when', async (_, item) => {
     const { lease, rewrite } = await withRequest()
     await rewrite('card', () => item)
-    expect((await lease()).lease).toMatchObject({ mode: 'unsure', lookedForMs: 0, triedCardless: false })
+    expect((await lease()).lease).toMatchObject({ mode: 'unsure', searchedForMs: 0, triedCardless: false })
   })
 })
 

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../../src/audit/entry.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request } from '../../../src/domain/request.ts'
-import { createStore, type NewRequest, type StepData, type Store } from '../../../src/requests/store/store.ts'
+import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
+import { createStore, type Store } from '../../../src/requests/store/store.ts'
+import type { StepData } from '../../../src/requests/store/take-step.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
@@ -253,21 +255,21 @@ describe('when a request needs attention', () => {
 describe('a request that is put off', () => {
   test('is due later, where it is as it was read', async () => {
     const { store, request } = await withRequest({ needsApproval: false })
-    await store.putOff(request, 60_000)
+    await store.postponeIfUnchanged(request, 60_000)
     expect(await store.due(10)).toEqual([])
   })
 
   test('stays due where it has moved on since it was read', async () => {
     const { store, request } = await withRequest()
     await store.take(request, 'approve', { dueInMs: 0 })
-    await store.putOff(request, 60_000)
+    await store.postponeIfUnchanged(request, 60_000)
     expect(await store.due(10)).toEqual([request.id])
   })
 
   test('does not come back where it needs no attention any more', async () => {
     const { redis, keys, store, request } = await withRequest()
-    await store.forget(request.id, request.revision)
-    await store.putOff(request, 0)
+    await store.clearDueIfUnchanged(request.id, request.revision)
+    await store.postponeIfUnchanged(request, 0)
     await store.postpone([request.id], 0)
     expect(await redis.zscore(keys.due, request.id)).toBeNull()
   })
@@ -276,7 +278,7 @@ describe('a request that is put off', () => {
 describe('a request that needs no attention any more', () => {
   test('is forgotten where it is as it was read', async () => {
     const { store, request } = await withRequest({ needsApproval: false })
-    await store.forget(request.id, request.revision)
+    await store.clearDueIfUnchanged(request.id, request.revision)
     expect(await store.due(10)).toEqual([])
   })
 
@@ -285,18 +287,18 @@ describe('a request that needs no attention any more', () => {
     const stopped = await takeSteps(store, request.id, ...untilTracking, 'stop-tracking')
     await store.take(stopped, 'track-again', { dueInMs: 0 })
 
-    await store.forget(stopped.id, stopped.revision)
+    await store.clearDueIfUnchanged(stopped.id, stopped.revision)
 
     expect(await store.due(10)).toEqual([request.id])
   })
 
   test('is forgotten where its record is gone, and stays due where it was not there yet', async () => {
     const { redis, keys, store, request } = await withRequest({ needsApproval: false })
-    await store.forget(request.id, undefined)
+    await store.clearDueIfUnchanged(request.id, undefined)
     expect(await store.due(10)).toEqual([request.id])
 
     await redis.del(keys.record(request.id))
-    await store.forget(request.id, undefined)
+    await store.clearDueIfUnchanged(request.id, undefined)
 
     expect(await store.due(10)).toEqual([])
   })

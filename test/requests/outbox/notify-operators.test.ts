@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Keys } from '../../../src/redis/key-names.ts'
-import { createTellOperators } from '../../../src/requests/outbox/tell-operators.ts'
+import { createNotifyOperators } from '../../../src/requests/outbox/notify-operators.ts'
 import { notice } from '../../../src/slack/blocks/notice.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import type { Posted } from '../../../src/slack/web-api/messenger.ts'
@@ -22,7 +22,7 @@ function teller({ redis, keys }: { redis: Redis; keys: Keys }, answers: Posted[]
       return answers[Math.min(posts.length, answers.length) - 1] ?? sent
     },
   }
-  const operators = createTellOperators({
+  const operators = createNotifyOperators({
     redis,
     keys,
     messenger,
@@ -40,9 +40,9 @@ describe('the operators', () => {
     const shared = connectTestRedis()
     const [one, other] = [teller(shared, [sent]), teller(shared, [sent])]
 
-    await one.tell('trouble', alarm)
-    await one.tell('trouble', alarm)
-    await other.tell('trouble', alarm)
+    await one.notify('trouble', alarm)
+    await one.notify('trouble', alarm)
+    await other.notify('trouble', alarm)
     await sleep(60)
 
     expect([one.posts.length, other.posts.length]).toEqual([1, 0])
@@ -53,7 +53,7 @@ describe('the operators', () => {
   test.for<Posted>([lost, { is: 'refused', error: 'not_in_channel' }])('are told at the next try after %j', async (failure) => {
     const one = teller(connectTestRedis(), [failure, failure, sent])
 
-    await one.tell('trouble', alarm)
+    await one.notify('trouble', alarm)
     expect(one.posts).toHaveLength(1)
 
     await expect.poll(() => one.posts.length).toBe(3)
@@ -65,7 +65,7 @@ describe('the operators', () => {
   test('are told when Slack takes it again, not before', async () => {
     const one = teller(connectTestRedis(), [{ is: 'rate-limited', retryInMs: 300 }, sent])
 
-    await one.tell('trouble', alarm)
+    await one.notify('trouble', alarm)
     await expect.poll(() => one.posts.length).toBe(2)
 
     expect((one.posts[1] ?? 0) - (one.posts[0] ?? 0)).toBeGreaterThanOrEqual(295)
@@ -74,13 +74,13 @@ describe('the operators', () => {
   test('are told by another process, when the one that was at it failed or ended', async () => {
     const shared = connectTestRedis()
     const failing = teller(shared, [lost], [60_000])
-    await failing.tell('trouble', alarm)
+    await failing.notify('trouble', alarm)
     const other = teller(shared, [sent])
-    await other.tell('trouble', alarm)
+    await other.notify('trouble', alarm)
     expect(other.posts).toHaveLength(1)
 
     await shared.redis.set(shared.keys.notice('more'), 'token of one that ended', 'PX', 50)
-    await other.tell('more', alarm)
+    await other.notify('more', alarm)
     expect(other.posts).toHaveLength(1)
     await expect.poll(() => other.posts.length).toBe(2)
   })
@@ -89,7 +89,7 @@ describe('the operators', () => {
     const shared = connectTestRedis()
     const tellers = [teller(shared, [lost, sent], [20, 20, 20, 20, 20]), teller(shared, [lost, sent], [50, 20, 20, 20, 20])]
 
-    await Promise.all(tellers.map(({ tell }) => tell('trouble', alarm)))
+    await Promise.all(tellers.map(({ notify }) => notify('trouble', alarm)))
 
     await expect.poll(() => shared.redis.get(shared.keys.notice('trouble'))).toBe('told')
     const posts = () => tellers.flatMap((each) => each.posts).length
@@ -104,7 +104,7 @@ describe('the operators', () => {
     const one = teller({ redis, keys }, [sent], [])
 
     proxy.loseNextReply()
-    await one.tell('trouble', alarm)
+    await one.notify('trouble', alarm)
 
     expect(proxy.fired.lostReplies).toBe(1)
     expect(one.posts).toHaveLength(1)
@@ -115,7 +115,7 @@ describe('the operators', () => {
     redis.disconnect()
     const one = teller({ redis, keys }, [lost, sent])
 
-    await one.tell('trouble', alarm)
+    await one.notify('trouble', alarm)
 
     await expect.poll(() => one.posts.length).toBe(2)
   })
@@ -124,7 +124,7 @@ describe('the operators', () => {
     const shared = connectTestRedis()
     const one = teller(shared, [lost], [10, 10])
 
-    await one.tell('trouble', alarm)
+    await one.notify('trouble', alarm)
 
     await expect.poll(() => one.log.at(-1)).toMatch(/I give it up: .*503/)
     await sleep(50)
@@ -132,14 +132,14 @@ describe('the operators', () => {
     expect(one.log).toHaveLength(3)
     expect(await shared.redis.exists(shared.keys.notice('trouble'))).toBe(0)
     // The next one who meets it begins anew.
-    await one.tell('trouble', alarm)
+    await one.notify('trouble', alarm)
     expect(one.posts).toHaveLength(4)
   })
 
   test('are not tried again by a process that stops', async () => {
     const one = teller(connectTestRedis(), [lost])
 
-    await one.tell('trouble', alarm)
+    await one.notify('trouble', alarm)
     one.stop()
     await sleep(60)
 

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { toGroup } from '../../../src/domain/policy.ts'
-import { requestStates } from '../../../src/domain/request.ts'
-import { approvalCard, type CardView, cardActions, fitsOnCard } from '../../../src/requests/messages/card.ts'
-import { charactersIn } from '../../sandbox/slack/characters-in.ts'
-import { readable } from '../readable.ts'
-import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { toGroup } from '../../../../src/domain/policy.ts'
+import { requestStates } from '../../../../src/domain/request.ts'
+import { approvalCard, fitsOnCard } from '../../../../src/requests/messages/card/card.ts'
+import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
+import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
+import { charactersIn } from '../../../sandbox/slack/characters-in.ts'
+import { readable } from '../../readable.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
 
 function view(more: Partial<CardView> = {}): CardView {
   return {
@@ -21,7 +23,7 @@ function view(more: Partial<CardView> = {}): CardView {
   }
 }
 
-const approvedBy = (by: string, minute: number) => ({ by, rule: 'APPROVERS', via: by, at: askedAt + minute * minutes })
+const approvedBy = (by: string, minute: number) => ({ by, rule: 'APPROVERS', via: by, at: requestedAt + minute * minutes })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01', 'U0DEE00001']), allOf: [], approvals: 3 } })
 
 /** Buttons by what they say. */
@@ -238,7 +240,7 @@ describe('a card that waits', () => {
 })
 
 describe('a card that was decided', () => {
-  const decided = { state: 'tracking' as const, revision: 5, decidedAt: askedAt + 12 * minutes, sentAt: askedAt + 12 * minutes }
+  const decided = { state: 'tracking' as const, revision: 5, decidedAt: requestedAt + 12 * minutes, sentAt: requestedAt + 12 * minutes }
 
   test('shows each of several approvals, with when', () => {
     const approvals = [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9), approvedBy('U0DEE00001', 12)]
@@ -291,7 +293,7 @@ describe('a card that was decided', () => {
       revision: 6,
       decision: { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' },
       approvals: [approvedBy('U0BEN00001', 12)],
-      endedAt: askedAt + 20 * minutes,
+      endedAt: requestedAt + 20 * minutes,
       stoppedBy: 'U0CHI00001',
     })
 
@@ -436,7 +438,7 @@ describe('what does not fit on a card', () => {
         { by: 'U0BEN00001', via: 'U0BEN00001', reason },
         { by: 'U0ADA00001', via: 'U0ADA00001', reason, breakGlass: true },
       ]) {
-        const more = { state, approvals, decision, decidedAt: askedAt + minutes, endedAt: askedAt + minutes }
+        const more = { state, approvals, decision, decidedAt: requestedAt + minutes, endedAt: requestedAt + minutes }
         const card = { ...longest, ending: { why, next: 'Ask.' }, request: { ...longest.request, ...more } }
         const { blocks } = approvalCard(card)
         expect(JSON.stringify(blocks)).not.toContain('not shown')
