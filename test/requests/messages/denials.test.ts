@@ -6,7 +6,7 @@ import { terms } from '../../domain/people-for-test.ts'
 
 const labelOf = (kind: string) => (kind === 'ip.move' ? 'moving an Elastic IP' : kind)
 
-/** A denial of each code. A new code does not compile until it has one here. */
+/** One denial per code. A new code does not compile until it has one here. */
 const denials: Record<DenialCode, Denial> = {
   guest: { code: 'guest', action: 'read' },
   bot: { code: 'bot', action: 'request' },
@@ -85,19 +85,19 @@ describe('a denial in words', () => {
 })
 
 describe('a stored denial', () => {
-  test.each(Object.values(denials))('$code survives the way through the audit', (denial) => {
+  test.each(Object.values(denials))('$code is the same after its way through the audit', (denial) => {
     expect(Denial.parse(JSON.parse(JSON.stringify(denial)))).toEqual(denial)
     expect(storedDenialWords(JSON.parse(JSON.stringify(denial)), labelOf).text).toBe(wordsOf(denial))
   })
 
-  test('is shown as its code if this version does not know it, or not what belongs to it', () => {
+  test('is shown as its code if this version does not know the code or its content', () => {
     expect(storedDenialWords({ code: 'on-vacation', until: 'Monday' }, labelOf).text).toBe('`on-vacation`')
     expect(storedDenialWords({ code: 'guest', action: 'teleport' }, labelOf).text).toBe('`guest`')
     expect(storedDenialWords({ code: '<!channel>' }, labelOf).text).toBe('`&lt;!channel&gt;`')
   })
 })
 
-test('a denial for lack of an answer is one because Slack did not tell', () => {
+test('a denial for lack of an answer is one that Slack’s silence caused', () => {
   const codes = Object.values(denials)
     .filter(isForLackOfAnswer)
     .map(({ code }) => code)

@@ -12,7 +12,7 @@ const cardShown = (revision: number): Settlement => ({ status: 'settled', cardTs
 const perhapsSent: Settlement = { status: 'unsure', retryInMs: 0 }
 const notSent: Settlement = { status: 'queued', retryInMs: 0 }
 
-/** A recorded request, whose card is to be sent, and its outbox. */
+/** A recorded request that owes its card, and its outbox. */
 async function withRequest() {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })
@@ -20,22 +20,22 @@ async function withRequest() {
   const request = await recordRequest(store)
   const { id } = request
 
-  /** Takes a message to send it. Reports go here before the card, so that a test needs no card. */
+  /** Leases a message. Reports may go before the card, so that a test needs no card. */
   async function lease(name: OutboxName = 'card') {
-    const taken = await outbox.lease(id, name, { early: true })
-    if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
-    return taken
+    const leased = await outbox.lease(id, name, { early: true })
+    if (typeof leased === 'string') throw new Error(`not leased: ${leased}`)
+    return leased
   }
 
   function settle(name: OutboxName, held: Lease, settlement: Settlement) {
     return outbox.settle(id, name, held, settlement)
   }
 
-  /** Takes a message and settles it. */
+  /** Leases a message and settles it. */
   async function send(name: OutboxName, settlement: Settlement): Promise<Lease> {
-    const taken = await lease(name)
-    await settle(name, taken.lease, settlement)
-    return taken.lease
+    const { lease: held } = await lease(name)
+    await settle(name, held, settlement)
+    return held
   }
 
   /** Changes what Redis holds of a message. */
@@ -44,13 +44,13 @@ async function withRequest() {
     await redis.hset(keys.record(id), `outbox:${name}`, JSON.stringify({ ...item, ...change(item) }))
   }
 
-  /** As if a lease had run out this long ago. */
+  /** Changes the record as if a lease had run out `agoMs` ago. */
   const letRunOut = (name: OutboxName, agoMs = 0) => store.now().then((now) => rewrite(name, () => ({ until: now - agoMs })))
 
   return { redis, keys, store, outbox, request, lease, settle, send, rewrite, letRunOut }
 }
 
-/** One whose change takes effect, in revision 4. */
+/** A request whose change takes effect, in revision 4. */
 async function withTracked() {
   const parts = await withRequest()
   return { ...parts, request: await takeSteps(parts.store, parts.request.id, ...untilTracking) }
@@ -59,8 +59,8 @@ async function withTracked() {
 describe('a message', () => {
   test('is leased to one process at a time', async () => {
     const { outbox, request } = await withRequest()
-    const taken = await Promise.all(Array.from({ length: 10 }, () => outbox.lease(request.id, 'card')))
-    expect(taken.filter((each) => each === 'held')).toHaveLength(9)
+    const leased = await Promise.all(Array.from({ length: 10 }, () => outbox.lease(request.id, 'card')))
+    expect(leased.filter((each) => each === 'held')).toHaveLength(9)
   })
 
   test('that nobody tried to send is sent without a search', async () => {
@@ -86,12 +86,12 @@ describe('a message', () => {
   test('comes with the record as it is at that moment', async () => {
     const { store, request, lease } = await withRequest()
     await store.take(request, 'approve')
-    const taken = await lease()
-    expect(taken.request).toEqual(await store.find(request.id))
-    expect(taken.request).toMatchObject({ state: 'approved', revision: 2 })
+    const leased = await lease()
+    expect(leased.request).toEqual(await store.find(request.id))
+    expect(leased.request).toMatchObject({ state: 'approved', revision: 2 })
   })
 
-  test('of a request that is gone is not there', async () => {
+  test('of a request that is gone is missing', async () => {
     const { outbox } = await withRequest()
     expect(await outbox.lease('f'.repeat(32), 'card')).toBe('missing')
     expect(await outbox.due(10)).toHaveLength(1)
@@ -248,8 +248,8 @@ describe('the search for a message that may have been sent', () => {
   })
 })
 
-describe('what is to be sent now', () => {
-  test('comes in the order in which it was due, up to a limit', async () => {
+describe('the messages that are due', () => {
+  test('come in the order of their due times, up to a limit', async () => {
     const { redis, keys, store, outbox } = await withRequest()
     const now = await store.now()
     await redis.del(keys.outbox)
@@ -263,7 +263,7 @@ describe('what is to be sent now', () => {
     expect(await outbox.due(2)).toEqual(due.slice(0, 2))
   })
 
-  test('does not include a message that is leased, or put off', async () => {
+  test('do not include a message that is leased or postponed', async () => {
     const { store, outbox, request, lease, send } = await withRequest()
     await store.take(request, 'reject')
     await lease('card')
@@ -273,7 +273,7 @@ describe('what is to be sent now', () => {
 })
 
 describe('the reports that a request owes', () => {
-  test('come in the order in which they belong into the thread, whichever is due first', async () => {
+  test('come in the order of the thread, not of their due times', async () => {
     const { redis, keys, store, outbox, request } = await withRequest()
     await takeSteps(store, request.id, 'remind-half', 'break-glass', ['send', { reports: ['remark'] }], 'late', 'finish')
     await redis.zadd(keys.outbox, 1, `${request.id}/ended`, 2, `${request.id}/late`)
