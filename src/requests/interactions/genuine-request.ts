@@ -45,7 +45,7 @@ export function createGenuineRequest({ find, access, catalog, onChanged }: Genui
       onChanged(request)
       throw await refused(origin, at, request, 'changed-record')
     }
-    // During an update, the message can have been drawn by a version that knows more.
+    // During an update, another version of Lockkeeper can have posted the card.
     if (!catalog.openIfFit(request)) throw await refused(origin, at, request, 'other-version')
     return request
   }

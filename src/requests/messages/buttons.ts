@@ -27,7 +27,7 @@ export function buttonValue({ id, hash }: Pick<Request, 'id' | 'hash'>): string 
   return `${version}.${id}.${hash.slice(0, hashLength)}`
 }
 
-/** Reads the value of a button. Undefined if another version of Lockkeeper wrote it, or somebody else did. */
+/** Reads the value of a button. Returns undefined for a value that this version of Lockkeeper did not write. */
 export function readButton(value: string): { id: string; hash: string } | undefined {
   const [, id, hash] = /^1\.([0-9a-f]{32})\.([0-9a-f]{16})$/.exec(value) ?? []
   return id !== undefined && hash !== undefined ? { id, hash } : undefined

@@ -23,7 +23,7 @@ export function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
     return requests.length + messages.length > 0
   }
 
-  /** Makes requests due again in `inMs`. Leaves out those that are not due at all any more. */
+  /** Makes requests due again in `inMs`. Skips requests without a due time. */
   async function postpone(ids: string[], inMs: number): Promise<void> {
     if (ids.length > 0) await run('postpone', [keys.due], [String(Math.round(inMs)), ...ids])
   }
@@ -34,7 +34,7 @@ export function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
     await run('postpone-if-unchanged', [keys.due, keys.record(request.id)], values)
   }
 
-  /** Makes a request never due again. Does nothing if its record is not at `revision` any more. Undefined: there was no record. */
+  /** Clears the due time of a request, unless its record changed since `revision`. Undefined: there was no record. */
   async function clearDueIfUnchanged(id: string, revision: number | undefined): Promise<void> {
     await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, String(revision ?? '')])
   }
