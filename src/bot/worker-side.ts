@@ -16,7 +16,7 @@ export function createWorkerSide(foundation: Foundation) {
   const dataLossMark = createDataLossMark({
     redis: patient,
     keys,
-    tellOperators: operators.tell,
+    notifyOperators: operators.notify,
     newestHead: requests.newestHead,
     catalog: requests.catalog,
   })

@@ -3,7 +3,7 @@ import type { Request } from '../../domain/request.ts'
 import { createApiErrorHandler } from '../../ops/log/api-error-handler.ts'
 import { changedInRedis, undeliverable } from '../../requests/messages/operator-notices.ts'
 import { refusedKey } from '../../requests/messages/words.ts'
-import { createTellOperators } from '../../requests/outbox/tell-operators.ts'
+import { createNotifyOperators } from '../../requests/outbox/notify-operators.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { ApiClients } from './api-clients.ts'
 import type { RedisConnections } from './redis-connections.ts'
@@ -18,7 +18,7 @@ interface OperatorNotifierParts {
 
 /** Creates the handlers that notify the channel of the operators. */
 export function createOperatorNotifier({ config, telemetry: { log, metrics, errorReports }, redis, clients }: OperatorNotifierParts) {
-  const { tell, stop } = createTellOperators({
+  const { notify, stop } = createNotifyOperators({
     redis: redis.prompt,
     keys: redis.keys,
     messenger: clients.slack.messenger,
@@ -30,18 +30,18 @@ export function createOperatorNotifier({ config, telemetry: { log, metrics, erro
   const onApiError = createApiErrorHandler({
     log,
     count: () => metrics.error('account-api'),
-    onRefusedKey: (error) => void tell(`api-key-${error.status}`, notice(refusedKey(error))),
+    onRefusedKey: (error) => void notify(`api-key-${error.status}`, notice(refusedKey(error))),
   })
 
   function onUndeliverable(request: Request, error: string): void {
-    void tell(`undeliverable:${request.id}`, notice(undeliverable(request, error)))
+    void notify(`undeliverable:${request.id}`, notice(undeliverable(request, error)))
   }
 
   /** Handles a record that no longer matches the hash of the request. */
   function onChanged(request: Request): void {
-    void tell(`changed:${request.id}`, notice(changedInRedis(request)))
+    void notify(`changed:${request.id}`, notice(changedInRedis(request)))
   }
 
-  return { tell, onApiError, onUndeliverable, onChanged, stop }
+  return { notify, onApiError, onUndeliverable, onChanged, stop }
 }
 export type OperatorNotifier = ReturnType<typeof createOperatorNotifier>

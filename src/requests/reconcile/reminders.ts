@@ -1,5 +1,5 @@
 import type { Request } from '../../domain/request.ts'
-import { firstReminderAt } from '../store/store.ts'
+import { firstReminderAt } from '../store/new-requests.ts'
 
 /** The share of the time to decide after which approvers get each reminder. */
 const reminders = [

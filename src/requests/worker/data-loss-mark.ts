@@ -7,7 +7,7 @@ import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
-import type { TellOperators } from '../outbox/tell-operators.ts'
+import type { NotifyOperators } from '../outbox/notify-operators.ts'
 
 const scripts = readScripts(import.meta.url, ['data-loss-mark'])
 
@@ -18,7 +18,7 @@ interface DataLossMarkParts {
   redis: Redis
   keys: Keys
   /** Repeats a notice that fails. */
-  tellOperators: TellOperators
+  notifyOperators: NotifyOperators
   /** Shared by everything in this process that reads the end of the audit chain. */
   newestHead: NewestHead
   catalog: Pick<Catalog, 'underwayNow'>
@@ -29,7 +29,7 @@ interface DataLossMarkParts {
  * empty replica. The audit chain shows whether Redis went back to an older state, for example a restored copy: it then ends earlier than
  * this process has read. Both are reported to the operators, with what is under way on the account.
  */
-export function createDataLossMark({ redis, keys, tellOperators, newestHead, catalog }: DataLossMarkParts) {
+export function createDataLossMark({ redis, keys, notifyOperators, newestHead, catalog }: DataLossMarkParts) {
   const run = createScripts(redis, scripts)
   let knownMark: string | undefined
 
@@ -51,7 +51,7 @@ export function createDataLossMark({ redis, keys, tellOperators, newestHead, cat
 
   async function report(key: string, words: Mrkdwn, andWhich: string): Promise<void> {
     const underway = await Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich)))
-    await tellOperators(key, notice(joinMrkdwn([words, ...underway], ' ')))
+    await notifyOperators(key, notice(joinMrkdwn([words, ...underway], ' ')))
   }
 
   return { check }

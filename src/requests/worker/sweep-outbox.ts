@@ -1,7 +1,6 @@
 import pLimit from 'p-limit'
 import type { Deliver } from '../outbox/deliver.ts'
-import type { Outbox } from '../outbox/outbox.ts'
-import type { OutboxName } from '../store/store.ts'
+import type { Outbox, OutboxName } from '../outbox/outbox.ts'
 
 const parallelMessages = 16
 

@@ -60,7 +60,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
 
   async function expireHandover(request: Request): Promise<void> {
     const left = request.expiresAt - (await store.now())
-    if (left > 0) return store.putOff(request, left + 50)
+    if (left > 0) return store.postponeIfUnchanged(request, left + 50)
     await end(request, 'expire-approved', { code: 'not-used' })
   }
 
@@ -90,7 +90,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
         await end(request, 'drop', result.cause)
         return undefined
       case 'unread':
-        if (sinceApprovalMs(request, await store.now()) < patienceMs) await store.putOff(request, retryPreflightMs)
+        if (sinceApprovalMs(request, await store.now()) < patienceMs) await store.postponeIfUnchanged(request, retryPreflightMs)
         else await end(request, 'drop', result.cause)
         return undefined
     }

@@ -4,7 +4,8 @@ import { ApiError, certainlyNotApplied, type UnappliedError } from '../../../dom
 import type { Request } from '../../../domain/request.ts'
 import type { Opened } from '../../catalog.ts'
 import { unappliedCause } from '../../messages/causes.ts'
-import { noteOf, type Store } from '../../store/store.ts'
+import { noteOf } from '../../store/request-note.ts'
+import type { Store } from '../../store/store.ts'
 import { answerOf, createAnswerRecorder } from './api-answer.ts'
 
 /**

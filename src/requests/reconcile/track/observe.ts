@@ -24,7 +24,7 @@ interface ObserveParts {
 export function createObserve({ store, catalog, pace: { paceMs }, lateAfterMs, timings, onApiError }: ObserveParts) {
   return async function observe(request: Request, now: number, signal: AbortSignal): Promise<void> {
     // Do not observe a request that has ended: an observation may delete what it finds, and that may be in use.
-    if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return store.forget(request.id, request.revision)
+    if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return store.clearDueIfUnchanged(request.id, request.revision)
     const opened = catalog.openIfFit(request)
     if (!opened) return store.postpone([request.id], unfitMs)
     const isSearch = opened.change.handover !== undefined
@@ -48,7 +48,7 @@ export function createObserve({ store, catalog, pace: { paceMs }, lateAfterMs, t
   }
 
   async function apply(request: Request, observation: Observation, now: number): Promise<void> {
-    if (!isOpen(request.state) && !(await isCorrectable(request, now))) return store.forget(request.id, request.revision)
+    if (!isOpen(request.state) && !(await isCorrectable(request, now))) return store.clearDueIfUnchanged(request.id, request.revision)
     const step = nextStep(request, observation, now, lateAfterMs)
     if (!step) return store.postpone([request.id], paceMs(request))
     const { name, set, isDueAgain } = step
