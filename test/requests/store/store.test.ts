@@ -13,7 +13,7 @@ const answer = { operation: 'elasticIps.move', status: 202 }
 
 describe('a new request', () => {
   test('is kept as it was asked for', async () => {
-    const { request } = await withRequest({ reason: 'because "quotes" & <tags>', ttlMs: 60_000 })
+    const { request } = await withRequest({ reason: 'because "quotes" & <tags>' })
     expect(request).toMatchObject({
       kind: 'ip.move',
       state: 'waiting',
