@@ -16,7 +16,7 @@ export interface Opened {
 /** The survey of a kind, and how it shows one request of that kind while it is under way. */
 export interface Surveyed {
   survey: NonNullable<Change['survey']>
-  sightings: string[]
+  surveyKeys: string[]
 }
 
 /**
@@ -91,8 +91,8 @@ export function createCatalog(changes: Change[] = []) {
   /** Undefined where there is no survey for this kind, or the record does not fit it. */
   function surveyed(request: Request): Surveyed | undefined {
     const opened = openIfFit(request)
-    const { survey, sightings } = opened?.change ?? {}
-    return opened && survey && sightings ? { survey, sightings: sightings(opened.input, opened.latest) } : undefined
+    const { survey, surveyKeys } = opened?.change ?? {}
+    return opened && survey && surveyKeys ? { survey, surveyKeys: surveyKeys(opened.input, opened.latest) } : undefined
   }
 
   return { register, open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }

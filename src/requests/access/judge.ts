@@ -2,7 +2,7 @@ import { judgeApprover, judgeBreakGlass, judgeOwner, judgeReader, judgeRequester
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import type { Requester } from '../../domain/people.ts'
-import { groupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy.ts'
+import { approverGroupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import type { Ruling } from '../../domain/ruling.ts'
 import type { Standings } from './standings.ts'
@@ -57,7 +57,7 @@ export function createJudge({ standings, policy, ruleOf }: JudgeParts) {
     const { person, place } = await standings.personAndPlace(origin, channelId, freshness)
     if (act.to === 'own') return judgeOwner(person, place, requesterId, act.wants)
     const rule = ruleOf(act.request)
-    const membership = await standings.members(rule ? groupsOf(rule) : [], freshness)
+    const membership = await standings.members(rule ? approverGroupsOf(rule) : [], freshness)
     const judgeBy = { decide: judgeApprover, 'break-glass': judgeBreakGlass, track: judgeTracker }[act.to]
     return judgeBy(person, place, requesterId, rule, membership)
   }

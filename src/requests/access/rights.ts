@@ -2,7 +2,7 @@ import { judgeApprover, judgeRequester, judgeRequesterOfKind } from '../../domai
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import type { Person, Requester } from '../../domain/people.ts'
-import { groupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy.ts'
+import { approverGroupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy.ts'
 import type { Ruling } from '../../domain/ruling.ts'
 import type { Standings } from './standings.ts'
 
@@ -41,5 +41,5 @@ export function createRights({ standings, policy, kinds }: RightsParts) {
 }
 
 function groupsNamedIn(rule: PolicyRule): string[] {
-  return [...(rule.request?.userGroups ?? []), ...groupsOf(rule)]
+  return [...(rule.request?.userGroups ?? []), ...approverGroupsOf(rule)]
 }

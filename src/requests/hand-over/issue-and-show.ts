@@ -1,6 +1,7 @@
 import type { Audit } from '../../audit/intake.ts'
+import { certainlyNotApplied } from '../../domain/api-errors.ts'
 import type { Change, Handover, Issued } from '../../domain/change.ts'
-import { certainlyNotApplied, StoreUnavailableError } from '../../domain/errors.ts'
+import { StoreUnavailableError } from '../../domain/errors.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { Request } from '../../domain/request.ts'
 import type { RetractedBecause } from '../../domain/retraction.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
 import type { Change } from '../../domain/change.ts'
-import { ApiError, ApiUnreachableError } from '../../domain/errors.ts'
 import { explainer, type Finding, type Words } from '../../domain/finding.ts'
 import { apiErrorSentence, refusedWrite } from '../../slack/errors.ts'
 

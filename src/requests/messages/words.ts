@@ -1,5 +1,5 @@
+import type { ApiError } from '../../domain/api-errors.ts'
 import { formatDuration } from '../../domain/duration.ts'
-import type { ApiError } from '../../domain/errors.ts'
 import type { Request, StoredState } from '../../domain/request.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 

@@ -1,6 +1,7 @@
 import type { ApiAnswer } from '../../audit/entry.ts'
 import type { Audit } from '../../audit/intake.ts'
-import { ApiError, CheckFailed, certainlyNotApplied, isKeyRefused, type UnappliedError } from '../../domain/errors.ts'
+import { ApiError, certainlyNotApplied, isKeyRefused, type UnappliedError } from '../../domain/api-errors.ts'
+import { CheckFailed } from '../../domain/errors.ts'
 import { isGenuine } from '../../domain/payload.ts'
 import type { Request } from '../../domain/request.ts'
 import { explainRefusal, toUserMessage } from '../../slack/errors.ts'

@@ -77,11 +77,11 @@ export function createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timin
     const surveys = new Map<unknown, Promise<Set<string> | undefined>>()
     return async function sees({ state, surveyed }: Tracked): Promise<boolean> {
       if (state !== 'tracking' || !surveyed) return false
-      const { survey, sightings } = surveyed
+      const { survey, surveyKeys } = surveyed
       const look = surveys.get(survey) ?? survey({ signal: AbortSignal.timeout(surveyMs) }).catch(ignoreFailedSurvey)
       surveys.set(survey, look)
       const seen = await look
-      return seen !== undefined && sightings.some((sighting) => seen.has(sighting))
+      return seen !== undefined && surveyKeys.some((sighting) => seen.has(sighting))
     }
   }
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ApiError } from '../../../src/domain/api-errors.ts'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
-import { ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { Secret } from '../../../src/domain/secret.ts'
 import { createNewKeyChange } from '../../../src/features/create-api-key/change.ts'

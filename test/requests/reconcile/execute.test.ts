@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ApiError } from '../../../src/domain/errors.ts'
+import { ApiError } from '../../../src/domain/api-errors.ts'
 import { payloadHash } from '../../../src/domain/payload.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
