@@ -55,15 +55,15 @@ export function judgeBreakGlass(
 ): Ruling {
   const refused = judgeWhoAndWhere(person, place, 'decide')
   if (refused) return refused
-  if (person.userId !== requesterId) return deny({ code: 'not-yours-to-break-glass', requester: requesterId })
+  if (person.userId !== requesterId) return deny({ code: 'only-requester-may-break-glass', requester: requesterId })
   return rule?.breakGlass ? judgeAmongApprovers(person.userId, rule, membership) : deny({ code: 'own-request' })
 }
 
 /** Whether a person is the requester, who alone may take a new secret or withdraw the request. */
-export function judgeOwner(person: Person, place: Place, requesterId: string, wants: 'take' | 'withdraw'): Ruling {
+export function judgeOwner(person: Person, place: Place, requesterId: string, wants: 'issue' | 'withdraw'): Ruling {
   const reader = judgeReader(person, place)
   if (!reader.allowed) return reader
-  return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `not-yours-to-${wants}`, requester: requesterId })
+  return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `only-requester-may-${wants}`, requester: requesterId })
 }
 
 /** Whether a person may stop or resume the tracking of a request. The requester and the approvers may. */
@@ -98,7 +98,7 @@ function judgeGroup(userId: string, group: Group, { name }: PolicyRule, membersh
 
 function judgeRequestingHere(person: Person, place: Place): Ruling | undefined {
   const isDirect = place.standing === 'direct' || place.standing === 'group-direct'
-  return judgeWhoAndWhere(person, place, 'ask') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
+  return judgeWhoAndWhere(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
 }
 
 /** Denies by who the person is and where they are, before any rule is read. Returns undefined if neither is a problem. */

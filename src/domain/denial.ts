@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { ApproveTerms, Group } from './policy.ts'
 
 /** What a person attempted when they were denied because of who or where they are. */
-export type DeniedAction = 'read' | 'ask' | 'decide'
-const action = z.enum(['read', 'ask', 'decide'] satisfies DeniedAction[])
+export type DeniedAction = 'read' | 'request' | 'decide'
+const action = z.enum(['read', 'request', 'decide'] satisfies DeniedAction[])
 
 /** Denials because of who the person is, or what kind of channel it is. The last two mean that Slack did not answer. */
 const whoOrWhere = z.object({
@@ -28,11 +28,20 @@ const byPolicy = [
   z.object({ code: z.literal('own-request') }),
   /** The policy no longer has the rule of the request. */
   z.object({ code: z.literal('rule-gone') }),
-  z.object({ code: z.literal(['not-yours-to-take', 'not-yours-to-withdraw', 'not-yours-to-break-glass']), requester: z.string() }),
+  z.object({
+    code: z.literal(['only-requester-may-issue', 'only-requester-may-withdraw', 'only-requester-may-break-glass']),
+    requester: z.string(),
+  }),
 ] as const
 
-/** Denials of a button: it is not on its card, belongs to another request, or its request no longer exists or was changed. */
-export const ButtonDenial = z.object({ code: z.literal(['stale-card', 'foreign-button', 'unknown-request', 'changed-record']) })
+/**
+ * Why a button does nothing. `stale-card`: it is not on the card of its request. `foreign-button`: it was made for something else.
+ * `unknown-request`: the request is gone. `changed-record`: the record is not what was requested. `other-version`: another version of
+ * Lockkeeper wrote the request, and this one does not know its kind, its state or its content.
+ */
+export const ButtonDenial = z.object({
+  code: z.literal(['stale-card', 'foreign-button', 'unknown-request', 'changed-record', 'other-version']),
+})
 export type ButtonDenial = z.infer<typeof ButtonDenial>
 
 /** Why a person may not do something. It is stored as facts and put into words where it is shown. */

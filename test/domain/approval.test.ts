@@ -201,7 +201,7 @@ describe('the kind of channel', () => {
 
     expect(standings.map(([who, place]) => judgeReader(who, place))).toEqual(codes.map((code) => denied({ code, action: 'read' })))
     expect(standings.map(([who, place]) => judgeRequester(who, place, rule, oncall))).toEqual(
-      codes.map((code) => denied({ code, action: 'ask' })),
+      codes.map((code) => denied({ code, action: 'request' })),
     )
     expect(standings.map(([who, place]) => judgeApprover(who, place, 'UBEN', rule, oncall))).toEqual(
       codes.map((code) => denied({ code, action: 'decide' })),
@@ -236,7 +236,7 @@ describe('break-glass', () => {
   })
 
   test('lets nobody approve the request of another person alone', () => {
-    const denial = { code: 'not-yours-to-break-glass', requester: 'UADA' }
+    const denial = { code: 'only-requester-may-break-glass', requester: 'UADA' }
     expect(judgeBreakGlass(person('UBEN'), ops, 'UADA', breakable, oncall)).toEqual(denied(denial))
   })
 
@@ -262,12 +262,12 @@ describe('an action of the requester alone', () => {
     expect(judgeOwner(person('UADA'), ops, 'UADA', 'withdraw')).toEqual({ allowed: true, grant: { via: 'requester' } })
   })
 
-  test.each(['take', 'withdraw'] as const)('is denied to others: %s', (wants) => {
-    expect(judgeOwner(person('UBEN'), ops, 'UADA', wants)).toEqual(denied({ code: `not-yours-to-${wants}`, requester: 'UADA' }))
+  test.each(['issue', 'withdraw'] as const)('is denied to others: %s', (wants) => {
+    expect(judgeOwner(person('UBEN'), ops, 'UADA', wants)).toEqual(denied({ code: `only-requester-may-${wants}`, requester: 'UADA' }))
   })
 
   test('is denied to a requester who became a guest', () => {
-    expect(codeOf(judgeOwner(person('UADA', 'guest'), ops, 'UADA', 'take'))).toBe('guest')
+    expect(codeOf(judgeOwner(person('UADA', 'guest'), ops, 'UADA', 'issue'))).toBe('guest')
   })
 })
 

@@ -3,10 +3,10 @@ import type { Change } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { listMoves } from '../../src/features/list-moves/index.ts'
 import { type Catalog, createCatalog } from '../../src/requests/catalog.ts'
-import { askedAt, description, minutes, requestFor } from '../requests/request-for-test.ts'
+import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { listingOf } from './listing-of.ts'
 
-const now = askedAt + 240 * minutes
+const now = requestedAt + 240 * minutes
 
 function move(id: string, more: Partial<Request> = {}): Request {
   return requestFor({ id, ...more })
@@ -41,7 +41,7 @@ async function run(open: Request[], ended: Request[] = []) {
 
 describe('/infra moves', () => {
   test('counts every move, and says which ones are listed if there are too many', async () => {
-    const { title, rows, notes } = await run([...many(612, { state: 'tracking', sentAt: askedAt }), ...many(501, { state: 'waiting' })])
+    const { title, rows, notes } = await run([...many(612, { state: 'tracking', sentAt: requestedAt }), ...many(501, { state: 'waiting' })])
 
     expect(title).toBe('612 in flight, 501 waiting for approval, 0 that ended lately')
     expect(rows).toHaveLength(1_000)
@@ -70,8 +70,8 @@ describe('/infra moves', () => {
   })
 
   test('shows the ten moves that ended last, although other requests have ended since', async () => {
-    const renames = many(300, { kind: 'vm.rename', state: 'done', sentAt: askedAt, endedAt: askedAt })
-    const moves = many(12, { state: 'failed', sentAt: askedAt, endedAt: askedAt })
+    const renames = many(300, { kind: 'vm.rename', state: 'done', sentAt: requestedAt, endedAt: requestedAt })
+    const moves = many(12, { state: 'failed', sentAt: requestedAt, endedAt: requestedAt })
 
     expect((await run([], [...renames, ...moves])).title).toBe('0 in flight, 0 waiting for approval, 10 that ended lately')
   })

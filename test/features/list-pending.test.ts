@@ -4,7 +4,7 @@ import type { Ruling } from '../../src/domain/ruling.ts'
 import { listPending } from '../../src/features/list-pending/index.ts'
 import { type Pending, pendingListing } from '../../src/features/list-pending/messages.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
-import { askedAt, minutes, requestFor } from '../requests/request-for-test.ts'
+import { minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { listingOf } from './listing-of.ts'
 
 const allowed: Ruling = { allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }
@@ -52,7 +52,7 @@ describe('the list of waiting requests', () => {
 
   test('is sorted by deadline, with the requests that the viewer can decide first', () => {
     const until = (minute: number, canDecide: boolean) =>
-      pending({ canDecide, sentence: `until ${minute}`, request: requestFor({ expiresAt: askedAt + minute * minutes }) })
+      pending({ canDecide, sentence: `until ${minute}`, request: requestFor({ expiresAt: requestedAt + minute * minutes }) })
 
     const { rows, title } = pendingListing([until(30, false), until(20, true), until(10, false), until(40, true)])
 
@@ -101,7 +101,7 @@ describe('/infra pending', () => {
 
   test('does not mark a request that the viewer has already approved', async () => {
     const { rows, listing } = await run([
-      requestFor({ approvals: [{ by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: askedAt }] }),
+      requestFor({ approvals: [{ by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: requestedAt }] }),
     ])
 
     expect(listing.title.text).toBe('1 waiting for approval, 0 of them for you')

@@ -35,7 +35,7 @@ export function whyRefused({ causes = [] }: AuditEntry, labelOf: LabelOf): Mrkdw
 
 function attemptOf(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
   const { attempted, kind, text } = entry
-  if (attempted === 'ask') return mrkdwn`tried to ask for ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
+  if (attempted === 'request') return mrkdwn`tried to ask for ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
   if (attempted === 'read') return mrkdwn`tried to use this bot${text === undefined ? '' : mrkdwn` (${code(text)})`}`
   const what = subjectOf(entry, catalog)
   const words = wordsOfAttempt(attempted)
@@ -45,7 +45,7 @@ function attemptOf(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
 
 /** Shows the id of a form, or of a button of another version, as it is. */
 function unknownAttempt({ attempted }: AuditEntry): Mrkdwn[] {
-  const isKnown = attempted === undefined || attempted === 'ask' || attempted === 'read' || wordsOfAttempt(attempted) !== undefined
+  const isKnown = attempted === undefined || attempted === 'request' || attempted === 'read' || wordsOfAttempt(attempted) !== undefined
   return isKnown ? [] : [mrkdwn`${attempted}`]
 }
 

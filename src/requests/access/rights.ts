@@ -8,18 +8,18 @@ import type { Standings } from './standings.ts'
 
 export interface KindRights {
   kind: ChangeKind
-  ask: Ruling
-  rules: { rule: PolicyRule; ask: Ruling; approve: Ruling }[]
+  request: Ruling
+  rules: { rule: PolicyRule; request: Ruling; approve: Ruling }[]
 }
 
 interface RightsParts {
   standings: Standings
   policy: Policy
-  /** Every kind that can be requested. */
+  /** Returns every kind that can be requested. */
   kinds: () => ChangeKind[]
 }
 
-/** Lists what somebody may request and approve in a channel, kind by kind and rule by rule. */
+/** Creates the function that lists what a person may request and approve in a channel, by kind and rule. */
 export function createRights({ standings, policy, kinds }: RightsParts) {
   return async function rights(origin: Origin): Promise<{ person: Person; kinds: KindRights[] }> {
     const { channelId } = origin
@@ -32,11 +32,11 @@ export function createRights({ standings, policy, kinds }: RightsParts) {
   function rightsFor(kind: ChangeKind, { person, place, membership }: Requester): KindRights {
     const rules = rulesOfKind(policy, kind, place.channelId).map((rule) => ({
       rule,
-      ask: judgeRequester(person, place, rule, membership),
-      // Nobody is the requester: whether they may approve what others request.
+      request: judgeRequester(person, place, rule, membership),
+      // With no requester, this is the right to approve requests of others.
       approve: judgeApprover(person, place, '', rule, membership),
     }))
-    return { kind, ask: judgeRequesterOfKind(person, place, kind, policy, membership), rules }
+    return { kind, request: judgeRequesterOfKind(person, place, kind, policy, membership), rules }
   }
 }
 

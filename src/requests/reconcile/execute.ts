@@ -8,7 +8,8 @@ import { explainRefusal, toUserMessage } from '../../slack/errors.ts'
 import type { Catalog, Opened } from '../catalog.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/causes.ts'
 import type { StepName } from '../steps.ts'
-import { noteOf, type Store } from '../store/store.ts'
+import { noteOf } from '../store/request-note.ts'
+import type { Store } from '../store/store.ts'
 import { answerOf, createAnswerRecorder } from './api-answer.ts'
 
 /** The look before the write. */
@@ -86,7 +87,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
 
   async function expire(request: Request): Promise<void> {
     const left = request.expiresAt - (await store.now())
-    if (left > 0) return store.putOff(request, left + 50)
+    if (left > 0) return store.postponeIfUnchanged(request, left + 50)
     await end(request, 'expire-approved', { code: 'not-used' })
   }
 
@@ -114,7 +115,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
 
   async function putOff(request: Request, error?: unknown): Promise<undefined> {
     const waited = (await store.now()) - (request.decidedAt ?? request.createdAt)
-    if (waited < patienceMs) return void (await store.putOff(request, retryLookMs))
+    if (waited < patienceMs) return void (await store.postponeIfUnchanged(request, retryLookMs))
     const refusal = error instanceof ApiError && isKeyRefused(error) ? { refusal: refusalOf(error) } : {}
     await end(request, 'drop', { code: 'account-unread', ...refusal })
   }
