@@ -2,8 +2,9 @@ import type { KnownBlock } from '@slack/web-api'
 import { expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import { createHome } from '../../../src/requests/interactions/home.ts'
+import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { readableBlocks } from '../readable.ts'
-import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
+import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 
 const ben = 'U0BEN00001'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ben, command: '/infra' }
@@ -33,17 +34,7 @@ async function homeOf({
         return { is: 'sent' }
       },
     },
-    view: (request) => ({
-      request,
-      isKnown: true,
-      description,
-      unchecked: [],
-      ending: { why: '' },
-      handoverLabel: undefined,
-      reverseLabel: undefined,
-      rule: ruleFor(),
-      environment: undefined,
-    }),
+    view: (request) => cardViewFor({ request }),
     linkTo: () => undefined,
     onError: (error) => {
       throw error
