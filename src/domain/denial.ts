@@ -35,9 +35,9 @@ const byPolicy = [
 ] as const
 
 /**
- * Denials of a button. `stale-card`: it is not on the card of its request. `foreign-button`: it belongs to another request.
- * `unknown-request`: the request no longer exists. `changed-record`: the record was changed. `other-version`: another version of Lockkeeper
- * wrote the request, and this one does not know its kind, its state or its content.
+ * Why a button does nothing. `stale-card`: it is not on the card of its request. `foreign-button`: it was made for something else.
+ * `unknown-request`: the request is gone. `changed-record`: the record is not what was requested. `other-version`: another version of
+ * Lockkeeper wrote the request, and this one does not know its kind, its state or its content.
  */
 export const ButtonDenial = z.object({
   code: z.literal(['stale-card', 'foreign-button', 'unknown-request', 'changed-record', 'other-version']),
