@@ -5,8 +5,9 @@ import type { Request } from './request.ts'
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'>
 
 /**
- * SHA-256 of everything that is asked for: what, of what, by whom, where and why. The card shows it, its buttons carry it, and what is
- * carried out is checked against it, so that nothing else is done than what was approved. Pure.
+ * Computes the SHA-256 of everything that is requested: the change, its resource, the requester, the channel and the reason. The card shows
+ * the hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is
+ * done.
  */
 export function payloadHash({ id, kind, input, facts, resource, unchecked, origin, reason }: Payload): string {
   const { userId, channelId, teamId } = origin
@@ -14,7 +15,7 @@ export function payloadHash({ id, kind, input, facts, resource, unchecked, origi
   return hash('sha256', canonicalJson(payload))
 }
 
-/** Whether the record is still what was asked for. Pure. */
+/** Whether the record still fits its hash. */
 export function isGenuine(request: Request): boolean {
   return request.hash === payloadHash(request)
 }

@@ -6,13 +6,13 @@ import type { Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { Secret } from '../../../src/domain/secret.ts'
 import { createCheckAuthority } from '../../../src/requests/access/authority.ts'
-import { askedAt, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { requestedAt, minutes, requestFor, ruleFor } from '../request-for-test.ts'
 
 const keyringOf = (secret: string) => createKeyring([new Secret(secret.padEnd(32, '!'))], { purpose: 'requests', prefix: 'lockkeeper' })
 const signatures = createRequestSignatures(keyringOf('ours'))
 const theirs = createRequestSignatures(keyringOf('of somebody else'))
 
-const approvedAt = askedAt + 60 * minutes
+const approvedAt = requestedAt + 60 * minutes
 const now = approvedAt + 1_000
 const byBen = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: approvedAt }
 
@@ -73,7 +73,7 @@ describe('somebody who writes to Redis', () => {
     ['is about other facts', { facts: { address: '203.0.113.99' } }],
     ['is under another rule', { rule: 'anybody' }],
     ['can be approved for longer', { ttlMs: 9_999 * minutes }],
-    ['was requested later', { createdAt: askedAt + minutes }],
+    ['was requested later', { createdAt: requestedAt + minutes }],
     ['was requested by somebody else', { origin: { ...requestFor().origin, userId: 'U0MAL00001' } }],
     ['was requested elsewhere', { origin: { ...requestFor().origin, channelId: 'C0EVIL0001' } }],
     ['has another reason', { reason: 'trust me' }],
@@ -101,7 +101,7 @@ describe('somebody who writes to Redis', () => {
   })
 
   test('cannot use an approval from before the request, or from after its deadline', async () => {
-    for (const at of [askedAt - 1, askedAt + 241 * minutes]) {
+    for (const at of [requestedAt - 1, requestedAt + 241 * minutes]) {
       expect(await check(approvedRequest({}, [{ ...byBen, at }]), {}, Math.max(at, now))).toEqual({ code: 'approvals-not-genuine' })
     }
   })
