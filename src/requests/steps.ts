@@ -146,10 +146,10 @@ export const steps = {
     reports: ['ended'],
   },
   drop: {
-    what: 'It was not sent: too late, certain to be refused, or its record was changed from outside',
+    what: 'It was not sent: too late, certain to be refused, or nobody allowed what the record says now',
     from: ['approved'],
     to: 'not-started',
-    takers: ['worker'],
+    takers: ['requester', 'worker'],
     stamps: ['endedAt'],
     reports: ['ended'],
   },

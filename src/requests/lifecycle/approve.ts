@@ -1,5 +1,6 @@
 import type { Origin } from '../../domain/origin.ts'
 import type { Approval, Decision, Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Access } from '../access/access.ts'
@@ -14,6 +15,7 @@ import { type DecisionStep, refuseRequesterOfDecided, refuseUnlessWaiting } from
 const mostTries = 20
 
 interface ApproveParts {
+  signatures: RequestSignatures
   store: Store
   access: Access
   catalog: Catalog
@@ -22,7 +24,7 @@ interface ApproveParts {
 }
 
 /** Creates the approvals: by an approver, and by the requester in an emergency. They throw a Refusal for the person who clicked. */
-export function createApprove({ store, access, catalog, steps, wake }: ApproveParts) {
+export function createApprove({ signatures, store, access, catalog, steps, wake }: ApproveParts) {
   /**
    * Adds a person's approval, and returns how many are missing. The rights are checked before the state, because only approvers learn the
    * state. Earlier approvals count only if those people may still approve.
@@ -35,7 +37,8 @@ export function createApprove({ store, access, catalog, steps, wake }: ApprovePa
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
       refuseUnlessWaiting(request, origin.userId)
       if (request.approvals.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request)).missing))
-      const approvals: Approval[] = [...request.approvals, { by: origin.userId, ...grant, at: await store.now() }]
+      const approval = signatures.signApproval(request, { by: origin.userId, ...grant, at: await store.now() })
+      const approvals: Approval[] = [...request.approvals, approval]
       const { enough, missing, needed } = await tallyOf({ ...request, approvals })
       const changed = enough
         ? await steps.tryStep(request, origin.userId, 'approve', lastApproval(request, decision, approvals))
@@ -67,7 +70,8 @@ export function createApprove({ store, access, catalog, steps, wake }: ApprovePa
   async function breakGlass(request: Request, origin: Origin, reason: string): Promise<void> {
     const grant = await access.authorize(origin, { to: 'break-glass', request })
     refuseUnlessWaiting(request, origin.userId)
-    const decision = { by: origin.userId, ...grant, reason, breakGlass: true }
+    const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, at: await store.now() }
+    const decision = signatures.signBreakGlass(request, unsigned)
     const data = approvalData(catalog.open(request).change, request, decision)
     await steps.takeStep(request, origin.userId, 'break-glass', data)
     await wakeUp(request)

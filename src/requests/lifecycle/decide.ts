@@ -1,5 +1,6 @@
 import type { Origin } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
@@ -8,13 +9,14 @@ import { createDecisionStep, type DecisionStepParts, refuseRequesterOfDecided, r
 import { createStopTracking } from './stop-tracking.ts'
 
 interface DecideParts extends DecisionStepParts {
+  signatures: RequestSignatures
   access: Access
   catalog: Catalog
   wake: Wake
 }
 
 /** Creates what people decide about a request. Rights are checked at the click. Each decision throws a Refusal for the person who clicked. */
-export function createDecide({ store, access, catalog, show, wake }: DecideParts) {
+export function createDecide({ signatures, store, access, catalog, show, wake }: DecideParts) {
   const steps = createDecisionStep({ store, show })
 
   /** Throws a Refusal if the person may not reject. Checked before the form that asks for the reason. */
@@ -41,7 +43,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
     mayReject,
     reject,
     withdraw,
-    ...createApprove({ store, access, catalog, steps, wake }),
+    ...createApprove({ signatures, store, access, catalog, steps, wake }),
     ...createStopTracking({ store, access, steps, wake }),
   }
 }
