@@ -1,23 +1,11 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import type { Finding } from '../../domain/finding.ts'
+import type { AuthorityProblem } from '../../domain/authority-problem.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { Approval, Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 
 /** A write is sent no later than this after the last approval: who approved it did not mean any time later, and an older state put back into Redis expires. */
 export const approvalHoldsMs = 10 * 60_000
-
-/** Why a write must not be sent. `unknown-key`: nobody can say now whether it is genuine, so the request does not end. */
-export type AuthorityProblem = Finding & {
-  code:
-    | 'record-changed'
-    | 'unknown-key'
-    | 'approvals-not-genuine'
-    | 'approved-too-long-ago'
-    | 'already-sent'
-    | 'approval-needed-now'
-    | 'rule-gone'
-}
 
 interface AuthorityParts {
   signatures: RequestSignatures
