@@ -24,12 +24,12 @@ test('on a real Cluster everything works, because all keys share a hash tag', as
 /** A connection to it writes nothing before it has been checked. */
 async function expectHeld(url: string): Promise<void> {
   const redis = connectRedis(new Secret(url), 'prompt', () => {})
-  const letPass = holdCommands(redis)
+  const shiftTimes = holdCommands(redis)
   await expect.poll(() => redis.status, { timeout: 5_000 }).toBe('ready')
 
   expect(await redis.ping()).toBe('PONG')
   await expect(redis.set('{held}', '1')).rejects.toThrow('not been checked')
-  letPass()
+  shiftTimes()
   expect(await redis.set('{held}', '1')).toBe('OK')
   expect(await redis.del('{held}')).toBe(1)
   await closeRedis(redis)

@@ -79,12 +79,12 @@ const phases: Record<string, Phase> = {
     async arrange(scene) {
       const { proxy, ask, ben } = scene
       const card = await ask(0)
-      const { promise: passes, resolve: letPass } = Promise.withResolvers<void>()
+      const { promise: passes, resolve: shiftTimes } = Promise.withResolvers<void>()
       proxy.holdSent((sent) => sent.includes('"name":"approve'), passes)
       await ben.click(card, 'Approve')
       await expect.poll(() => proxy.fired.held, { interval: 5 }).toBe(1)
       expect(await countIn('waiting', scene)).toBe(1)
-      setTimeout(letPass, 500)
+      setTimeout(shiftTimes, 500)
       return () => proxy.fired.held
     },
   },
@@ -359,9 +359,9 @@ describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
     40_000,
   )
 
-  const goings: Record<string, (slackProxy: TcpProxy, letPass: () => void) => void> = {
+  const goings: Record<string, (slackProxy: TcpProxy, shiftTimes: () => void) => void> = {
     'fails meanwhile': (slackProxy) => slackProxy.reset(),
-    'could go on meanwhile': (_, letPass) => letPass(),
+    'could go on meanwhile': (_, shiftTimes) => shiftTimes(),
   }
   test.each(Object.entries(goings))(
     'when the start %s, and Redis is slow to say good-bye',
@@ -369,7 +369,7 @@ describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
       const slack = await startSlack()
       const slackProxy = await startTcpProxy({ port: Number(new URL(slack.url).port) })
       onTestFinished(() => Promise.all([slackProxy.close(), slack.close()]).then(() => undefined))
-      const { promise: passes, resolve: letPass } = Promise.withResolvers<void>()
+      const { promise: passes, resolve: shiftTimes } = Promise.withResolvers<void>()
       slackProxy.holdSent((sent) => sent.includes('auth.test'), passes)
       const env = { ROLE: 'web', SLACK_API_URL: `http://127.0.0.1:${slackProxy.port}/api/`, SLACK_BOT_TOKEN: slack.botToken }
       const start = await arrangeStart({ env })
@@ -378,7 +378,7 @@ describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
 
       const ending = start.bots.end(0, 'SIGTERM')
       await expect.poll(() => start.bots.log.some((line) => line.includes('stopping')), { interval: 5 }).toBe(true)
-      goOn(slackProxy, letPass)
+      goOn(slackProxy, shiftTimes)
 
       expectGoodEnd(start, await ending)
       expect(start.proxy.fired.swallowed).toBeGreaterThan(0)
