@@ -4,7 +4,7 @@ import { closeRedis, connectRedis, holdCommands } from '../../src/redis/connect.
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startCluster } from './many-redis.ts'
 
-test('on a real Cluster everything works, because all keys share a hash tag', async () => {
+test('the bot works on a real Cluster, because all keys share a hash tag', async () => {
   const { clients, url } = await startCluster()
   await expectHeld(url)
   const world = await startWorld({ env: { REDIS_URL: url } })
@@ -21,7 +21,7 @@ test('on a real Cluster everything works, because all keys share a hash tag', as
   expect(keys.filter((count) => count > 0)).toHaveLength(1)
 }, 60_000)
 
-/** A connection to it writes nothing before it has been checked. */
+/** Checks that a connection writes nothing before Redis has been checked. */
 async function expectHeld(url: string): Promise<void> {
   const redis = connectRedis(new Secret(url), 'prompt', () => {})
   const shiftTimes = holdCommands(redis)
