@@ -21,7 +21,7 @@ async function start(options: AccountApiOptions = {}) {
   return { ...account, clock, clientWith, api: clientWith(account.key) }
 }
 
-/** What the account API said no with: `422 SITE_MISMATCH`. */
+/** Returns the refusal of the account API: `422 SITE_MISMATCH`. */
 async function refusal(promise: Promise<unknown>): Promise<string> {
   const error = await promise.then(
     () => new Error('it was not refused'),
@@ -32,7 +32,7 @@ async function refusal(promise: Promise<unknown>): Promise<string> {
 }
 
 describe('the account', () => {
-  test('reads like a real one, with something in every state', async () => {
+  test('has objects in every state, like a real one', async () => {
     const { api } = await start()
 
     const [elasticIps, servers, machines] = await Promise.all([api.elasticIps.list(), api.servers.list(), api.virtualMachines.list()])
@@ -51,7 +51,7 @@ describe('the account', () => {
     expect(new Set(elasticIps.map(({ project }) => project?.slug)).size).toBe(3)
   })
 
-  test('is listed in pages, which may be smaller than was asked for', async () => {
+  test('is listed in pages, which may be smaller than requested', async () => {
     const { api, journal } = await start({ maxPageSize: 10 })
 
     expect(await api.servers.list()).toHaveLength(26)
@@ -71,7 +71,7 @@ describe('the account', () => {
     expect(await api.virtualMachines.list({ projectId: project?.id })).toHaveLength(5)
   })
 
-  test('is the same again for the next test', async () => {
+  test('is the same for every test', async () => {
     const first = await start()
     first.world.remove(first.world.movable().elasticIp.id)
     const second = await start()
@@ -79,7 +79,7 @@ describe('the account', () => {
     expect(second.world.elasticIps().length).toBe(first.world.elasticIps().length + 1)
   })
 
-  test('can be another one', async () => {
+  test('can be replaced by another one', async () => {
     const { api } = await start({ data: { elasticIps: [], plans: [] } })
 
     expect(await api.elasticIps.list()).toEqual([])
@@ -88,7 +88,7 @@ describe('the account', () => {
 })
 
 describe('a move', () => {
-  test('shows moving and the target at once, and is active when its time has come', async () => {
+  test('shows moving and the target at once, and is active when its time is over', async () => {
     const { api, world, clock } = await start()
     const { elasticIp, target } = world.movable()
 
@@ -112,7 +112,7 @@ describe('a move', () => {
     ['unassigned', 'active', 'none'],
     ['returned', 'active', 'from'],
     ['never', 'moving', 'target'],
-  ] as const)('can be told to end in %s', async (endsIn, status, where) => {
+  ] as const)('can be ordered to end in %s', async (endsIn, status, where) => {
     const { api, world, clock } = await start()
     const { elasticIp, target } = world.movable()
     world.nextMove({ takesMs: 10, endsIn })
@@ -125,7 +125,7 @@ describe('a move', () => {
     expect([after.status, after.server?.id]).toEqual([status, servers[where]])
   })
 
-  test('can be overtaken by somebody else, released and removed', async () => {
+  test('can be overtaken, released and removed', async () => {
     const { api, world } = await start()
     const { elasticIp, target } = world.movable()
     await api.elasticIps.move(elasticIp.id, target.id)
@@ -163,7 +163,7 @@ describe('a move', () => {
 })
 
 describe('keys', () => {
-  test('a wrong key is refused, and a read-only one when it writes', async () => {
+  test('are checked: a wrong key is refused, and a read-only one when it writes', async () => {
     const { api, clientWith, world } = await start()
     const { elasticIp, target } = world.movable()
     const { token } = await api.apiKeys.create({ name: 'watcher', readOnly: true })
@@ -174,7 +174,7 @@ describe('keys', () => {
     expect(await refusal(watcher.elasticIps.move(elasticIp.id, target.id))).toBe('403 FORBIDDEN')
   })
 
-  test('a token is shown once, works, and stops with rotation and deletion', async () => {
+  test('have a token that is shown once, works, and stops with rotation and deletion', async () => {
     const { api, clientWith } = await start()
 
     const first = await api.apiKeys.create({ name: 'deploy', allowedIps: ['192.0.2.0/24'] })
@@ -208,7 +208,7 @@ test('a virtual machine is renamed, unless it is being resized', async () => {
   expect(await refusal(api.virtualMachines.rename(id, 'x'))).toBe('409 CONFLICT')
 })
 
-test('what was changed is found in the events', async () => {
+test('every change is in the events', async () => {
   const { api, world, clock } = await start()
   const { elasticIp, target } = world.movable()
   await api.elasticIps.move(elasticIp.id, target.id)
@@ -256,7 +256,7 @@ describe('faults', () => {
     expect(world.elasticIp(elasticIp.id)?.status).toBe(applied ? 'moving' : 'active')
   })
 
-  test('happen as often as ordered, where they fit, oldest first', async () => {
+  test('happen as often as ordered, for requests that fit, the oldest first', async () => {
     const { api, faults } = await start()
     const twice = faults.add({ path: '/baselines', times: 2, kind: 'status', status: 403 })
     const once = faults.add({ method: 'GET', kind: 'status', status: 418, body: { errors: [{ code: 'TEAPOT' }] } })
@@ -268,7 +268,7 @@ describe('faults', () => {
     expect([twice.fired, once.fired]).toEqual([2, 1])
   })
 
-  test('a 500 can come after all was done', async () => {
+  test('can let a request take effect and answer 500', async () => {
     const { api, faults, world } = await start()
     const { elasticIp, target } = world.movable()
     faults.add({ method: 'PATCH', kind: 'status', status: 500, applied: true })
