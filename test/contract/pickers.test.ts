@@ -6,7 +6,7 @@ import { elasticIpChoices, serverChoices } from '../../src/features/move-elastic
 import { chooseServer, createResolve } from '../../src/features/move-elastic-ip/resolve.ts'
 import { isChoice } from '../../src/slack/blocks/picker.ts'
 import type { Choices } from '../../src/slack/commands/handlers.ts'
-import { validateOptions } from '../sandbox/slack/validate-blocks.ts'
+import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { accountOf } from './account.ts'
 import { elasticIps } from './documented/elastic-ips.ts'
 import { servers } from './documented/servers.ts'
@@ -44,7 +44,7 @@ async function expectAgreement(elasticIp: Wire, all: Wire[]): Promise<void> {
     if (!(outcome instanceof UserError)) passing.push(serverId)
   }
   expect(new Set(offered(choices).filter((id) => id !== on))).toEqual(new Set(passing))
-  expect(validateOptions(choices).errors).toEqual([])
+  expect(problemsWithOptions(choices)).toEqual([])
 }
 
 describe('the picker of servers', patience, () => {
@@ -69,7 +69,7 @@ describe('the picker of servers', patience, () => {
       fc.asyncProperty(fc.option(anElasticIp, { nil: undefined }), fc.oneof(someServers, many), typed, async (elasticIp, all, text) => {
         const account = accountOf({ elasticIps: elasticIp ? [elasticIp] : [], servers: all })
         const choices = serverChoices(await account.servers.list(), text, (await account.elasticIps.list())[0])
-        expect(validateOptions(choices).errors).toEqual([])
+        expect(problemsWithOptions(choices)).toEqual([])
         expect(choices.options.length).toBeGreaterThan(0)
       }),
       { numRuns: Math.ceil(runs.numRuns / 4) },
@@ -81,7 +81,7 @@ describe('the picker of Elastic IPs', patience, () => {
   test('offers all that have an id, within the limits of Slack', async () => {
     const check = async (all: Wire[]) => {
       const choices = elasticIpChoices(await accountOf({ elasticIps: all }).elasticIps.list(), '')
-      expect(validateOptions(choices).errors).toEqual([])
+      expect(problemsWithOptions(choices)).toEqual([])
       expect(new Set(offered(choices))).toEqual(new Set(all.map(({ id }) => String(id)).filter((id) => id.length <= longestValue)))
     }
     for (const elasticIp of documentedElasticIps) await check([elasticIp])

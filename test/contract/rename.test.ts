@@ -6,7 +6,7 @@ import { UserError } from '../../src/domain/errors.ts'
 import { judgeRename } from '../../src/domain/rename.ts'
 import { createRenameChange, differencesOf, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
-import { validateOptions } from '../sandbox/slack/validate-blocks.ts'
+import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { accountOf } from './account.ts'
 import { virtualMachines } from './documented/virtual-machines.ts'
 import { answersOf, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
@@ -164,7 +164,7 @@ describe('the picker of virtual machines', patience, () => {
   test('offers all, within the limits of Slack', async () => {
     const check = async (all: Wire[]) => {
       const choices = virtualMachineChoices(await accountOf({ virtualMachines: all }).virtualMachines.list(), '')
-      expect(validateOptions(choices).errors).toEqual([])
+      expect(problemsWithOptions(choices)).toEqual([])
       expect(choices.options).toHaveLength(Math.max(1, all.filter(({ id }) => String(id).length <= 74).length))
     }
     for (const machine of documented) await check([machine])

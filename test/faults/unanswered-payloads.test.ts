@@ -3,7 +3,7 @@ import { moveForm } from '../../src/features/move-elastic-ip/modal.ts'
 import { cardButtons } from '../../src/requests/messages/buttons.ts'
 import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
-import { validateView } from '../sandbox/slack/validate-blocks.ts'
+import { problemsWithView } from '../sandbox/slack/validate-blocks.ts'
 
 const form = 'application/x-www-form-urlencoded'
 const json = 'application/json'
@@ -170,7 +170,7 @@ test('a payload that cannot be read is acknowledged at once, a form stays open, 
   )
   expect(world.log.slice(before).filter((line) => /"level":"(error|fatal)"|"from":"slack"/.test(line))).toEqual([])
   const [, pushed] = first['a submission of nothing'] as [number, { view: object }]
-  expect(validateView(pushed.view, 'modal').errors).toEqual([])
+  expect(problemsWithView(pushed.view, 'modal')).toEqual([])
 }, 30_000)
 
 test('a person whose command or click cannot be read is told so', async () => {

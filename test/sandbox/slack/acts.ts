@@ -4,7 +4,7 @@ import { actionOf, choiceMember, findElement, type Placed, type StateValues, typ
 import type { Interactions } from './interactions.ts'
 import { type Json, objectsOf } from './json.ts'
 import type { MessageStore, StoredMessage } from './message-store.ts'
-import type { ClickOptions, Delivery, Input, Message, OpenView, Suggestions } from './slack.ts'
+import type { ClickOptions, Delivery, Message, OpenView, Suggestions } from './slack.ts'
 import type { State } from './state.ts'
 import type { StoredView, ViewStore } from './view-store.ts'
 
@@ -48,9 +48,9 @@ export function createActs(options: ActsOptions) {
   function keepInMessage(userId: string, message: StoredMessage, placed: Placed, choice: Json): StateValues {
     const key = `${userId} ${message.channel} ${message.ts}`
     const values = chosen.get(key) ?? {}
-    const kept = choiceMember(placed.type)
-    if (kept && kept.member in choice) {
-      values[placed.blockId] = { ...values[placed.blockId], [placed.actionId]: { type: placed.type, [kept.member]: choice[kept.member] } }
+    const member = choiceMember(placed.type)
+    if (member !== undefined && member in choice) {
+      values[placed.blockId] = { ...values[placed.blockId], [placed.actionId]: { type: placed.type, [member]: choice[member] } }
       chosen.set(key, values)
     }
     return values
@@ -63,9 +63,9 @@ export function createActs(options: ActsOptions) {
       const values = keepInMessage(userId, place.message, placed, choice)
       return interactions.actInMessage(userId, place.message, action, values)
     }
-    const kept = choiceMember(placed.type)
-    if (kept && kept.member in choice) {
-      views.setValue(place.view, placed.blockId, placed.actionId, { type: placed.type, [kept.member]: choice[kept.member] })
+    const member = choiceMember(placed.type)
+    if (member !== undefined && member in choice) {
+      views.setValue(place.view, placed.blockId, placed.actionId, { type: placed.type, [member]: choice[member] })
     }
     return interactions.actInView(userId, place.view, action)
   }
@@ -77,21 +77,19 @@ export function createActs(options: ActsOptions) {
     return interactions.suggest(userId, place, { blockId: placed.blockId, actionId: placed.actionId, minQueryLength }, query)
   }
 
-  async function chooseIn(userId: string, place: Place, placed: Placed, input: Input): Promise<Json> {
-    if (!placed.type.endsWith('external_select') || input === null) return choiceOf(placed, input)
-    const offered: Json[] = []
-    for (const query of [input].flat()) {
-      const found = await suggest(userId, place, placed, String(query))
-      offered.push(...found.options.map((option) => ({ ...option })))
-    }
-    return choiceOf(placed, input, offered)
+  async function chooseIn(userId: string, place: Place, placed: Placed, input: string | null): Promise<Json> {
+    if (placed.type !== 'external_select' || input === null) return choiceOf(placed, input)
+    const found = await suggest(userId, place, placed, input)
+    return choiceOf(
+      placed,
+      input,
+      found.options.map((option) => ({ ...option })),
+    )
   }
 
   return {
     element,
-    dispatch,
     suggest,
-    chooseIn,
 
     /** A message in the channel now, or as it is in an old copy. Throws when this person could not see it. */
     messageFor(userId: string, channelRef: string, ts: string, copy?: Message): { message: StoredMessage } {
@@ -134,7 +132,7 @@ export function createActs(options: ActsOptions) {
     },
 
     /** Fills one input of a modal; the delivery when it is one that tells the bot at once. */
-    async fill(userId: string, place: { view: StoredView }, name: string, input: Input): Promise<Delivery | undefined> {
+    async fill(userId: string, place: { view: StoredView }, name: string, input: string | null): Promise<Delivery | undefined> {
       const placed = element(place, name)
       const choice = await chooseIn(userId, place, placed, input)
       if (placed.block.type !== 'input' || placed.block.dispatch_action === true) return dispatch(userId, place, placed, choice)

@@ -1,5 +1,6 @@
 import { objectOf, objectsOf, stringOf } from './json.ts'
-import { validateView } from './validate-blocks.ts'
+import { NotDescribed } from './schema.ts'
+import { problemsWithView } from './validate-blocks.ts'
 import type { StoredView, ViewStore } from './view-store.ts'
 
 export type SubmissionResult = { taken: false } | { taken: true; errors?: Record<string, string> }
@@ -20,16 +21,13 @@ export function answerSubmission(views: ViewStore, view: StoredView, body: unkno
     views.close(view)
     return { taken: true }
   }
-  if (answer.response_action === 'clear') {
-    views.clear(view.userId)
-    return { taken: true }
-  }
-  if (answer.response_action === 'errors') return errorsFor(view, answer.errors)
+  const action = answer.response_action
+  if (action === 'errors') return errorsFor(view, answer.errors)
+  if (action !== 'push' && action !== 'update') throw new NotDescribed(`the answer "${String(action)}" to a submission`)
 
   const isOpen = views.find(view.id) !== undefined
-  if (!isOpen || validateView(answer.view, 'modal').errors.length > 0) return { taken: false }
-  if (answer.response_action === 'push') return { taken: views.push(view.userId, objectOf(answer.view)) !== undefined }
-  if (answer.response_action !== 'update') return { taken: false }
+  if (!isOpen || problemsWithView(answer.view, 'modal').length > 0) return { taken: false }
+  if (action === 'push') return { taken: views.push(view.userId, objectOf(answer.view)) !== undefined }
   views.update(view, objectOf(answer.view))
   return { taken: true }
 }

@@ -1,185 +1,83 @@
-import { elements } from './element-schemas.ts'
-import { type Json, objectsOf, stringOf } from './json.ts'
-import { anything, array, boolean, byType, type Check, number, object, plain, type Report, string, text } from './schema.ts'
+import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
+import { anyText, anything, array, boolean, byType, type Check, object, plain, type Report, string, wholeNumber } from './schema.ts'
 
-export type Surface = 'message' | 'modal' | 'home'
+/**
+ * What the bot sends, with Slack's limits (docs.slack.dev/reference/block-kit). A block or an element that it is to send next goes in here,
+ * into `elements.ts` if it holds what a person enters, and into `test/sandbox/page` and `transcript.ts`, which show it.
+ */
 
-const id = { block_id: string({ max: 255 }) }
-const always = { type: anything }
+const id = string({ max: 255, min: 1 })
+const type = anything
 
-const image: Check = object({
-  required: { ...always, alt_text: string({ max: 2000, min: 1 }) },
-  optional: { image_url: string({ max: 3000, min: 1 }), slack_file: anything, ...id, title: plain(2000) },
-  also: (value, at, report) => {
-    if ((value.image_url === undefined) === (value.slack_file === undefined)) report('must define either `image_url` or `slack_file`', at)
-  },
+const confirm = object({ required: { title: plain(100), text: anyText(300), confirm: plain(30), deny: plain(30) } })
+
+const button = object({
+  required: { type, text: plain(75) },
+  optional: { action_id: id, value: string({ max: 2000 }), style: string({ oneOf: ['primary', 'danger'] }), confirm },
 })
 
-const pick = (...names: (keyof typeof elements)[]): Record<string, Check> => Object.fromEntries(names.map((name) => [name, elements[name]]))
-const selects = pick('static_select', 'external_select', 'users_select', 'conversations_select', 'channels_select')
-const multiSelects = pick(
-  'multi_static_select',
-  'multi_external_select',
-  'multi_users_select',
-  'multi_conversations_select',
-  'multi_channels_select',
-)
-const choosers = { ...selects, ...multiSelects, ...pick('checkboxes', 'radio_buttons', 'datepicker', 'timepicker') }
-const inActions = { ...choosers, ...pick('button', 'workflow_button', 'overflow', 'datetimepicker', 'rich_text_input') }
-const asAccessory = { ...choosers, ...pick('button', 'workflow_button', 'overflow'), image }
-const inInput = {
-  ...choosers,
-  ...pick('datetimepicker', 'plain_text_input', 'number_input', 'email_text_input', 'url_text_input', 'rich_text_input', 'file_input'),
+// Slack's newest reference allows 150 characters of value; 75 was the limit for years and holds everywhere.
+const option = object({
+  required: { text: plain(75), value: string({ max: 75, min: 1 }) },
+  optional: { description: plain(75) },
+})
+
+/** The answer to a request for options. */
+export const options = array(option, { max: 100 })
+
+const field = { action_id: id, placeholder: plain(150) }
+
+const externalSelect = object({
+  required: { type },
+  optional: { ...field, initial_option: option, min_query_length: wholeNumber({ min: 0 }) },
+})
+
+const plainTextInput = object({
+  required: { type },
+  optional: { ...field, initial_value: string({ max: 3000 }), multiline: boolean, max_length: wholeNumber({ min: 1, max: 3000 }) },
+})
+
+const radioButtons = object({
+  required: { type, options: array(option, { max: 10, min: 1 }) },
+  optional: { action_id: id, initial_option: option },
+  also: initialIsOffered,
+})
+
+function initialIsOffered({ initial_option: initial, options: offered }: Json, at: string, report: Report): void {
+  const isInitial = (one: Json) => one.value === objectOf(initial).value && textOf(one.text) === textOf(objectOf(initial).text)
+  if (isObject(initial) && !objectsOf(offered).some(isInitial)) report('initial option was not found in the options', at)
 }
-
-const style = object({ open: true })
-const richTextElement = byType({
-  text: object({ required: { ...always, text: string({ min: 1 }) }, optional: { style } }),
-  link: object({ required: { ...always, url: string({ min: 1 }) }, optional: { text: string(), unsafe: boolean, style } }),
-  user: object({ required: { ...always, user_id: string({ min: 1 }) }, optional: { style } }),
-  usergroup: object({ required: { ...always, usergroup_id: string({ min: 1 }) }, optional: { style } }),
-  channel: object({ required: { ...always, channel_id: string({ min: 1 }) }, optional: { style } }),
-  emoji: object({ required: { ...always, name: string({ min: 1 }) }, open: true }),
-  date: object({ required: { ...always, timestamp: number({ whole: true }), format: string({ min: 1 }) }, open: true }),
-  broadcast: object({ required: { ...always, range: string({ oneOf: ['here', 'channel', 'everyone'] }) } }),
-  color: object({ required: { ...always, value: string() } }),
-  team: object({ required: { ...always, team_id: string() } }),
-})
-const richTextSection = object({ required: { ...always, elements: array(richTextElement) } })
-const bordered = { border: number({ min: 0, max: 1 }) }
-const richText: Check = object({
-  required: {
-    ...always,
-    elements: array(
-      byType({
-        rich_text_section: richTextSection,
-        rich_text_list: object({
-          required: { ...always, elements: array(richTextSection), style: string({ oneOf: ['bullet', 'ordered'] }) },
-          optional: { indent: number({ min: 0, max: 8 }), offset: number({ min: 0 }), ...bordered },
-        }),
-        rich_text_quote: object({ required: { ...always, elements: array(richTextElement) }, optional: bordered }),
-        rich_text_preformatted: object({
-          required: { ...always, elements: array(richTextElement) },
-          optional: { ...bordered, language: string() },
-        }),
-      }),
-    ),
-  },
-  optional: id,
-})
-
-const cell = byType({
-  raw_text: object({ required: { ...always, text: string({ min: 1 }) } }),
-  raw_number: object({ required: { ...always, value: number(), text: string({ min: 1 }) } }),
-  rich_text: richText,
-})
-
-/** All the words of a table's cells, rich text included. */
-function lettersIn(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + lettersIn(one), 0)
-  if (typeof value !== 'object' || value === null) return 0
-  const { text: words, ...rest } = value as Json
-  return stringOf(words).length + lettersIn(Object.values(rest).filter((one) => typeof one === 'object'))
-}
-
-function rowsAreEqual(value: Json, at: string, report: Report): void {
-  const rows = Array.isArray(value.rows) ? value.rows : []
-  const widths = new Set(rows.map((row) => (Array.isArray(row) ? row.length : 0)))
-  if (widths.size > 1) report('all rows must have the same number of cells', `${at}/rows`)
-}
-
-const table = object({
-  required: { ...always, rows: array(array(cell, { max: 20, min: 1 }), { max: 100, min: 1 }) },
-  optional: {
-    ...id,
-    column_settings: array(object({ optional: { align: string({ oneOf: ['left', 'center', 'right'] }), is_wrapped: boolean } }), {
-      max: 20,
-    }),
-  },
-  also: (value, at, report) => {
-    rowsAreEqual(value, at, report)
-    if (lettersIn(value.rows) > 10_000) report('table cells must have less than 10001 characters', `${at}/rows`)
-  },
-})
 
 function textOrFields(value: Json, at: string, report: Report): void {
   if (value.text === undefined && objectsOf(value.fields).length === 0) report('must define either `text` or `fields`', at)
 }
 
-const light = (required: Record<string, Check> = {}): Check => object({ required: { ...always, ...required }, optional: id, open: true })
+const always = { type }
+const everywhere = { block_id: string({ max: 255 }) }
 
-interface BlockSchema {
-  check: Check
-  surfaces: readonly Surface[]
-}
-
-const everywhere: readonly Surface[] = ['message', 'modal', 'home']
-const notModals: readonly Surface[] = ['message', 'home']
-const messages: readonly Surface[] = ['message']
-
-/**
- * Every block type that is known, with its limits and where it may stand (docs.slack.dev/reference/block-kit/blocks).
- * The newest ones are looked at lightly: what they take still changes.
- */
-export const blocks: Record<string, BlockSchema> = {
-  section: {
-    surfaces: everywhere,
-    check: object({
-      required: always,
-      optional: {
-        ...id,
-        text: text({ max: 3000 }),
-        fields: array(text({ max: 2000 }), { max: 10, min: 1 }),
-        accessory: byType(asAccessory),
-        expand: boolean,
-      },
-      also: textOrFields,
-    }),
-  },
-  header: { surfaces: everywhere, check: object({ required: { ...always, text: plain(150) }, optional: id }) },
-  divider: { surfaces: everywhere, check: object({ required: always, optional: id }) },
-  image: { surfaces: everywhere, check: image },
-  context: {
-    surfaces: everywhere,
-    check: object({
-      required: {
-        ...always,
-        elements: array(byType({ image, plain_text: text({ max: 3000 }), mrkdwn: text({ max: 3000 }) }), { max: 10, min: 1 }),
-      },
-      optional: id,
-    }),
-  },
-  actions: {
-    surfaces: everywhere,
-    check: object({ required: { ...always, elements: array(byType(inActions), { max: 25, min: 1 }) }, optional: id }),
-  },
-  input: {
-    surfaces: everywhere,
-    check: object({
-      required: { ...always, label: plain(2000), element: byType(inInput) },
-      optional: { ...id, hint: plain(2000), optional: boolean, dispatch_action: boolean },
-    }),
-  },
-  rich_text: { surfaces: everywhere, check: richText },
-  video: { surfaces: everywhere, check: light({ video_url: string(), thumbnail_url: string(), alt_text: string(), title: plain(199) }) },
-  file: { surfaces: messages, check: light({ external_id: string(), source: string() }) },
-  table: { surfaces: notModals, check: table },
-  data_table: {
-    surfaces: notModals,
-    check: light({ caption: string({ min: 1 }), rows: array(array(cell, { max: 20, min: 1 }), { min: 2, max: 201 }) }),
-  },
-  card: { surfaces: everywhere, check: light() },
-  carousel: { surfaces: notModals, check: light({ elements: array(light(), { min: 1, max: 10 }) }) },
-  container: { surfaces: notModals, check: light({ child_blocks: array(light(), { min: 1, max: 10 }) }) },
-  alert: { surfaces: ['modal'], check: light({ text: text({ max: 3000 }) }) },
-  markdown: { surfaces: messages, check: light({ text: string({ max: 12_000, min: 1 }) }) },
-  plan: { surfaces: messages, check: light({ title: string({ min: 1 }) }) },
-  task_card: { surfaces: messages, check: light({ task_id: string({ min: 1 }), title: string({ min: 1 }), status: string() }) },
-  context_actions: {
-    surfaces: messages,
-    check: object({
-      required: { ...always, elements: array(byType(pick('feedback_buttons', 'icon_button')), { max: 5, min: 1 }) },
-      optional: id,
-    }),
-  },
-}
+/** A block of a message, of a modal or of a Home tab. */
+export const block: Check = byType({
+  header: object({ required: { ...always, text: plain(150) }, optional: everywhere }),
+  section: object({
+    required: always,
+    optional: { ...everywhere, text: anyText(3000), fields: array(anyText(2000), { max: 10, min: 1 }), accessory: byType({ button }) },
+    also: textOrFields,
+  }),
+  context: object({
+    required: { ...always, elements: array(anyText(3000), { max: 10, min: 1 }) },
+    optional: everywhere,
+  }),
+  divider: object({ required: always, optional: everywhere }),
+  actions: object({
+    required: { ...always, elements: array(byType({ button, external_select: externalSelect }), { max: 25, min: 1 }) },
+    optional: everywhere,
+  }),
+  input: object({
+    required: {
+      ...always,
+      label: plain(2000),
+      element: byType({ plain_text_input: plainTextInput, external_select: externalSelect, radio_buttons: radioButtons }),
+    },
+    optional: { ...everywhere, hint: plain(2000), optional: boolean, dispatch_action: boolean },
+  }),
+})

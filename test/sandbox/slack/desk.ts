@@ -7,7 +7,7 @@ import { addressOf, readBody, sendJson } from './http.ts'
 import type { Interactions } from './interactions.ts'
 import { isObject, type Json, objectOf, parseJson, stringOf } from './json.ts'
 import type { MessageStore } from './message-store.ts'
-import type { ClickOptions, CommandSuggestion } from './slack.ts'
+import type { CommandSuggestion } from './slack.ts'
 import type { State } from './state.ts'
 import type { StoredView, ViewStore } from './view-store.ts'
 
@@ -114,9 +114,7 @@ export function createDesk(options: DeskOptions) {
     // What the page has typed in the modal so far: a click carries it, as in Slack.
     if ('view' in place) take(place.view, objectOf(given.values))
     const placed = acts.element(place, actionId, { blockId: blockId || undefined })
-    const choose = placed.type !== 'button' && given.value !== undefined && given.value !== null
-    const how: ClickOptions = { blockId: placed.blockId, action: choice, ...(choose ? { choose: stringOf(given.value) } : {}) }
-    const delivery = await acts.click(userId, place, actionId, how)
+    const delivery = await acts.click(userId, place, actionId, { blockId: placed.blockId, action: choice })
     return delivery.notice ? { notice: delivery.notice } : {}
   }
 
@@ -125,11 +123,7 @@ export function createDesk(options: DeskOptions) {
     const place = placeOf(userId, given)
     const placed = acts.element(place, stringOf(given.actionId), { blockId: stringOf(given.blockId) || undefined })
     const found = await acts.suggest(userId, place, placed, stringOf(given.value))
-    return {
-      options: found.options,
-      ...(found.optionGroups ? { option_groups: found.optionGroups } : {}),
-      ...(found.notice ? { notice: found.notice } : {}),
-    }
+    return { options: found.options, ...(found.notice ? { notice: found.notice } : {}) }
   }
 
   async function submit(given: Json): Promise<Json> {
@@ -143,7 +137,8 @@ export function createDesk(options: DeskOptions) {
   async function close(given: Json): Promise<Json> {
     const userId = asOf(given)
     const { view } = acts.modalFor(userId, stringOf(given.viewId))
-    await interactions.close(userId, view, given.clear === true)
+    if (given.clear === true) views.clear(userId)
+    else views.close(view)
     return {}
   }
 

@@ -81,7 +81,7 @@ export function createHands(userId: string, options: HandsOptions): Hands {
     },
 
     submit: async (view) => interactions.submit(userId, modalOf(view)),
-    close: async (view, how) => interactions.close(userId, modalOf(view), how?.clear ?? false),
+    close: async (view) => views.close(modalOf(view)),
 
     async search(target, element, query) {
       const place = target !== undefined && typeof target !== 'string' && 'ts' in target ? placeOf(target) : viewOf(target)

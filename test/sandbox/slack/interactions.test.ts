@@ -1,66 +1,49 @@
-import type { WebClient } from '@slack/web-api'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { quietClient } from './quiet-client.ts'
-import { type ScriptedBot, startScriptedBot } from './scripted-bot.ts'
+import { describe, expect, test } from 'vitest'
+import type { Json } from './json.ts'
 import { signatureOf } from './signature.ts'
-import type { Slack } from './slack.ts'
-import { startSlack } from './start-slack.ts'
+import type { SlackOptions } from './slack.ts'
+import { actions, ada, ben, button, chiara, mrkdwn, ops, plain, section, startScripted } from './slack-for-test.ts'
 
-const ada = 'U0ADA00001'
-const ben = 'U0BEN00001'
-const plain = (text: string) => ({ type: 'plain_text' as const, text })
-const button = { type: 'button' as const, action_id: 'go', value: 'r1', text: plain('Go') }
-const blocks = [{ type: 'actions' as const, block_id: 'buttons', elements: [button] }]
+async function startWithCard(options: SlackOptions = {}, ...blocks: Json[]) {
+  const scripted = await startScripted(options)
+  const shown = blocks.length > 0 ? blocks : [actions(button())]
+  await scripted.client.chat.postMessage({ channel: ops, text: 'Card', blocks: shown as never })
+  const [card] = scripted.slack.messages('ops')
+  if (card === undefined) throw new Error('no card')
+  return { ...scripted, card, asAda: scripted.slack.as(ada), asBen: scripted.slack.as(ben) }
+}
 
-describe('what people do and the bot hears', () => {
-  let slack: Slack
-  let bot: ScriptedBot
-  let client: WebClient
-  let now = 1_763_700_000_000
+const post = (url: unknown, body: object) =>
+  fetch(String(url), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 
-  beforeEach(async () => {
-    bot = await startScriptedBot()
-    slack = await startSlack({ botUrl: bot.url, now: () => now, ackDeadlineMs: 300, commandNames: ['/infra'] })
-    client = quietClient(slack)
-  })
-  afterEach(async () => {
-    await slack.close()
-    await bot.close()
-  })
-
-  async function card(more: object = {}) {
-    await client.chat.postMessage({ channel: 'C0OPS00001', text: 'Card', blocks, ...more } as never)
-    const message = slack.messages('ops').at(-1)
-    if (message === undefined) throw new Error('no card')
-    return message
-  }
-
-  test('a command, member by member', async () => {
+describe('a command', () => {
+  test('arrives member by member, as a signed form', async () => {
+    const { bot, slack, clock } = await startScripted()
     await slack.as(ada).command('/infra ip move', { channel: 'ops' })
 
     const [{ headers, payload } = { headers: {}, payload: {} }] = bot.received
-    expect({ ...payload, response_url: 'R', trigger_id: 'T' }).toMatchInlineSnapshot(`
-      {
-        "api_app_id": "A0LOCKKEEP",
-        "channel_id": "C0OPS00001",
-        "channel_name": "ops",
-        "command": "/infra",
-        "is_enterprise_install": "false",
-        "response_url": "R",
-        "team_domain": "nimbus-works",
-        "team_id": "T0NIMBUS01",
-        "text": "ip move",
-        "token": "not-verified-by-this",
-        "trigger_id": "T",
-        "user_id": "U0ADA00001",
-        "user_name": "ada",
-      }
-    `)
-    expect(headers['content-type']).toBe('application/x-www-form-urlencoded')
-    expect(headers['x-slack-request-timestamp']).toBe(String(now / 1000))
+    expect({ ...payload, response_url: 'R', trigger_id: 'T' }).toEqual({
+      api_app_id: 'A0LOCKKEEP',
+      channel_id: ops,
+      channel_name: 'ops',
+      command: '/infra',
+      is_enterprise_install: 'false',
+      response_url: 'R',
+      team_domain: 'nimbus-works',
+      team_id: 'T0NIMBUS01',
+      text: 'ip move',
+      token: 'not-verified-by-this',
+      trigger_id: 'T',
+      user_id: ada,
+      user_name: 'ada',
+    })
+    expect(headers).toMatchObject({
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-slack-request-timestamp': String(clock.now / 1000),
+    })
   })
 
-  test('the signature is the documented one', () => {
+  test('is signed as documented', () => {
     // The example of docs.slack.dev/authentication/verifying-requests-from-slack.
     const body =
       'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c'
@@ -70,252 +53,190 @@ describe('what people do and the bot hears', () => {
     )
   })
 
-  test('a click, member by member', async () => {
-    const message = await card()
-    await slack.as(ben).click(message, 'Go')
+  test('has its mentions, channels, domain names and signs escaped as Slack escapes them', async () => {
+    const { bot, slack } = await startScripted()
+    await slack.as(ada).command('/infra @ben #ops @oncall @here https://example.com web.example.com a&b <c>', { channel: 'ops' })
 
-    const payload = structuredClone(bot.received[0]?.payload ?? {})
-    expect(payload).toMatchObject({
-      message: { ts: message.ts, user: 'U0LOCKKEEP', bot_id: 'B0LOCKKEEP', blocks: [{ block_id: 'buttons' }] },
-      container: { type: 'message', message_ts: message.ts, channel_id: 'C0OPS00001', is_ephemeral: false },
-    })
-    expect({ ...payload, message: 'M', container: 'C', response_url: 'R', trigger_id: 'T' }).toMatchInlineSnapshot(`
-      {
-        "actions": [
-          {
-            "action_id": "go",
-            "action_ts": "1763700000.000001",
-            "block_id": "buttons",
-            "text": {
-              "text": "Go",
-              "type": "plain_text",
-            },
-            "type": "button",
-            "value": "r1",
-          },
-        ],
-        "api_app_id": "A0LOCKKEEP",
-        "channel": {
-          "id": "C0OPS00001",
-          "name": "ops",
-        },
-        "container": "C",
-        "enterprise": null,
-        "is_enterprise_install": false,
-        "message": "M",
-        "response_url": "R",
-        "state": {
-          "values": {},
-        },
-        "team": {
-          "domain": "nimbus-works",
-          "id": "T0NIMBUS01",
-        },
-        "token": "not-verified-by-this",
-        "trigger_id": "T",
-        "type": "block_actions",
-        "user": {
-          "id": "U0BEN00001",
-          "name": "ben",
-          "team_id": "T0NIMBUS01",
-          "username": "ben",
-        },
-      }
-    `)
-  })
-
-  test('two clicks are two, each with its own stamp and trigger', async () => {
-    const message = await card()
-    const [one, two] = await Promise.all([slack.as(ben).click(message, 'Go'), slack.as(ben).click(message, 'Go')])
-
-    const stamps = [one, two].map((delivery) => (delivery.payload.actions as { action_ts: string }[])[0]?.action_ts)
-    expect(new Set(stamps).size).toBe(2)
-    expect(one.payload.trigger_id).not.toBe(two.payload.trigger_id)
-  })
-
-  test('a click that goes wrong is a warning to the one who clicked', async () => {
-    const message = await card()
-    const click = () => slack.as(ben).click(message, 'Go')
-
-    bot.answer(() => ({ hold: true }))
-    const late = await click()
-    bot.answer(() => ({ status: 500 }))
-    const failed = await click()
-    slack.faults.add({ method: 'delivery.block_actions', kind: 'drop-after' })
-    bot.answer(() => ({}))
-    const lost = await click()
-
-    expect([late, failed, lost].map((delivery) => [delivery.outcome, delivery.notice])).toMatchInlineSnapshot(`
-      [
-        [
-          "timeout",
-          "⚠️ Operation timed out. Apps need to respond within 3 seconds.",
-        ],
-        [
-          "refused",
-          "⚠️ This app responded with Status Code 500.",
-        ],
-        [
-          "unreachable",
-          "⚠️ This app did not respond.",
-        ],
-      ]
-    `)
-    expect(bot.received).toHaveLength(3)
-    expect(slack.as(ada).notices()).toEqual([])
-  })
-
-  test('no bot, another command, and an answer that cannot be shown', async () => {
-    bot.answer(() => ({ body: { blocks: [{ type: 'header' }] } }))
-    const unusable = await slack.as(ada).command('/infra', { channel: 'ops' })
-    const unknown = await slack.as(ada).command('/deploy', { channel: 'ops' })
-    await bot.close()
-    const gone = await slack.as(ada).command('/infra', { channel: 'ops' })
-
-    expect([unusable, unknown, gone].map((delivery) => [delivery.outcome, delivery.notice])).toMatchInlineSnapshot(`
-      [
-        [
-          "acknowledged",
-          "/infra failed with the error "dispatch_failed"",
-        ],
-        [
-          "not-sent",
-          "/deploy is not a valid command.",
-        ],
-        [
-          "unreachable",
-          "/infra failed with the error "dispatch_failed"",
-        ],
-      ]
-    `)
-  })
-
-  test('an answer in the channel shows what was typed', async () => {
-    bot.answer(() => ({ body: { response_type: 'in_channel', text: 'Two moves.' } }))
-    await slack.as(ada).command('/infra moves', { channel: 'general' })
-
-    expect(slack.transcript('general', { as: ben })).toMatchInlineSnapshot(`
-      "Ada Okafor: /infra moves
-      Lockkeeper: Two moves."
-    `)
-  })
-
-  test('what was chosen in a message travels with the next click', async () => {
-    const menu = {
-      type: 'static_select',
-      action_id: 'size',
-      options: ['Small', 'Large'].map((text) => ({ text: plain(text), value: text })),
-    }
-    const message = await card({ blocks: [{ type: 'actions', block_id: 'both', elements: [menu, button] }] })
-
-    await slack.as(ben).click(message, 'size', { choose: 'Large' })
-    const click = await slack.as(ben).click(message, 'Go')
-
-    expect(click.payload.state).toEqual({
-      values: { both: { size: { type: 'static_select', selected_option: { text: plain('Large'), value: 'Large' } } } },
-    })
-  })
-
-  test('a confirmation that is denied sends nothing', async () => {
-    const confirm = { title: plain('Sure?'), text: plain('Really?'), confirm: plain('Yes'), deny: plain('No') }
-    const message = await card({ blocks: [{ type: 'actions', elements: [{ ...button, confirm }] }] })
-
-    const denied = await slack.as(ben).click(message, 'Go', { confirm: 'deny' })
-    const confirmed = await slack.as(ben).click(message, 'Go')
-
-    expect([denied.outcome, confirmed.outcome]).toEqual(['not-sent', 'acknowledged'])
-  })
-
-  test('a response address ends after half an hour, and works where the bot is no member', async () => {
-    const delivery = await slack.as(ada).command('/infra', { channel: 'general' })
-    const url = String(delivery.payload.response_url)
-    const post = (body: object) =>
-      fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
-
-    const inTime = await post({ response_type: 'in_channel', text: 'For all' })
-    const empty = await post({ text: '' })
-    now += 30 * 60_000 + 1
-    const late = await post({ text: 'Too late' })
-
-    expect([inTime.status, empty.status, late.status]).toEqual([200, 400, 404])
-    expect(await late.json()).toEqual({ ok: false, error: 'expired_url' })
-    expect(slack.transcript('general', { as: ben })).toBe('Lockkeeper: For all')
-  })
-
-  test('people who left, are deactivated or write in an archived channel can do nothing', async () => {
-    const message = await card()
-    slack.leave('ops', ben)
-    slack.setPerson('U0CHI00001', { deleted: true })
-    slack.archive('general')
-
-    await expect(slack.as(ben).click(message, 'Go')).rejects.toThrow('Ben Laurent is not in #ops.')
-    await expect(slack.as('U0CHI00001').command('/infra', { channel: 'ops' })).rejects.toThrow('deactivated')
-    await expect(slack.as(ada).say('Hello', { channel: 'general' })).rejects.toThrow('#general is archived.')
-  })
-
-  test('people of other workspaces cannot run commands and can press buttons', async () => {
-    slack.setPerson(ben, { isStranger: true, teamId: 'T0PARTNER1' })
-    const message = await card()
-
-    const command = await slack.as(ben).command('/infra', { channel: 'ops' })
-    const click = await slack.as(ben).click(message, 'Go')
-
-    expect([command.outcome, click.outcome]).toEqual(['not-sent', 'acknowledged'])
-    expect(click.payload.user).toMatchObject({ id: ben, team_id: 'T0PARTNER1' })
-  })
-
-  test('a wait in vain says what has happened', async () => {
-    await card()
-
-    await expect(slack.until(() => false, { timeoutMs: 20, what: 'a miracle' })).rejects.toThrow(
-      /Waited 20 ms in vain for a miracle\.[\s\S]*chat\.postMessage → 200[\s\S]*Lockkeeper: \[Go\]/,
+    expect(bot.received[0]?.payload.text).toBe(
+      '<@U0BEN00001|ben> <#C0OPS00001|ops> <!subteam^S0ONCALL01|@oncall> <!here> <https://example.com> <http://web.example.com|web.example.com> a&amp;b &lt;c&gt;',
     )
   })
 
-  test('a transcript shows every kind of block', async () => {
-    const rich = {
-      type: 'rich_text_section',
-      elements: [
-        { type: 'user', user_id: ada },
-        { type: 'text', text: ' asks' },
-      ],
-    }
-    await card({
-      blocks: [
-        { type: 'header', text: plain('Plans') },
-        {
-          type: 'section',
-          text: { type: 'mrkdwn', text: 'For <@U0BEN00001> &amp; <!subteam^S0ONCALL01>' },
-          fields: [plain('One'), plain('Two')],
-        },
-        { type: 'divider' },
-        { type: 'rich_text', elements: [rich] },
-        {
-          type: 'table',
-          rows: [
-            ['Name', 'Price'],
-            ['c4.small', '€ 0.10'],
-          ].map((row) => row.map((text) => ({ type: 'raw_text', text }))),
-        },
-        { type: 'context', elements: [{ type: 'mrkdwn', text: 'production' }] },
-        { type: 'hologram', content: 1 },
-        { type: 'actions', elements: [button, { type: 'overflow', action_id: 'more', options: [{ text: plain('Later'), value: 'l' }] }] },
-      ],
-    })
+  test('that the bot does not acknowledge in time, or cannot be shown the answer of, is a notice to the one who typed it', async () => {
+    const { bot, slack } = await startScripted()
+    const type = async () => (await slack.as(ada).command('/infra', { channel: 'ops' })).notice
 
-    expect(slack.transcript('ops')).toMatchInlineSnapshot(`
-      "Lockkeeper: Plans
-        For @Ben Laurent & @oncall
-        One
-        Two
-        ———
-        @Ada Okafor asks
-        Name | Price
-        c4.small | € 0.10
-        production
-        [hologram block: …]
-        [Go] [⋯ Later]"
-    `)
-    expect(slack.messages('ops')[0]?.unknownBlocks).toEqual(['hologram'])
+    bot.answer(() => ({ hold: true }))
+    expect(await type()).toBe('/infra failed with the error "operation_timeout"')
+    bot.answer(() => ({ body: { blocks: [{ type: 'header' }] } }))
+    expect(await type()).toBe('/infra failed with the error "dispatch_failed"')
+    bot.answer(() => ({ body: 'Right away' }))
+    expect(await type()).toBeUndefined()
+    await bot.close()
+    expect(await type()).toBe('/infra failed with the error "dispatch_failed"')
+    expect(slack.transcript('ops')).toBe('Lockkeeper (only visible to Ada): Right away')
+    expect([slack.as(ada).notices().length, slack.as(ben).notices().length]).toEqual([3, 0])
   })
+})
+
+describe('a click', () => {
+  test('arrives member by member', async () => {
+    const { card, asBen } = await startWithCard()
+
+    const { payload } = await asBen.click(card, 'Go')
+
+    expect(payload).toMatchObject({
+      message: { ts: card.ts, user: 'U0LOCKKEEP', bot_id: 'B0LOCKKEEP', blocks: [{ block_id: 'buttons' }] },
+      container: { type: 'message', message_ts: card.ts, channel_id: ops, is_ephemeral: false },
+    })
+    expect({ ...payload, message: 'M', container: 'C', response_url: 'R', trigger_id: 'T' }).toEqual({
+      actions: [{ action_id: 'go', action_ts: '1763700000.000001', block_id: 'buttons', text: plain('Go'), type: 'button', value: 'r1' }],
+      api_app_id: 'A0LOCKKEEP',
+      channel: { id: ops, name: 'ops' },
+      container: 'C',
+      enterprise: null,
+      is_enterprise_install: false,
+      message: 'M',
+      response_url: 'R',
+      state: { values: {} },
+      team: { domain: 'nimbus-works', id: 'T0NIMBUS01' },
+      token: 'not-verified-by-this',
+      trigger_id: 'T',
+      type: 'block_actions',
+      user: { id: ben, name: 'ben', team_id: 'T0NIMBUS01', username: 'ben' },
+    })
+  })
+
+  test('and another one are two, each with its own stamp and trigger', async () => {
+    const { card, asBen } = await startWithCard()
+    const clicks = await Promise.all([asBen.click(card, 'Go'), asBen.click(card, 'Go')])
+
+    expect(new Set(clicks.map(({ payload }) => (payload.actions as Json[])[0]?.action_ts)).size).toBe(2)
+    expect(new Set(clicks.map(({ payload }) => payload.trigger_id)).size).toBe(2)
+  })
+
+  test('is on the button in that block or with that value, and on an old copy as it looked then', async () => {
+    const both = [actions(button()), { ...actions(button({ value: 'r2' })), block_id: 'two' }]
+    const { client, card, asBen } = await startWithCard({}, ...both)
+    await client.chat.update({ channel: ops, ts: card.ts, text: 'Expired' })
+    const value = async (which: object) => ((await asBen.click(card, 'Go', which)).payload.actions as Json[])[0]?.value
+
+    expect([await value({}), await value({ blockId: 'two' }), await value({ value: 'r2' })]).toEqual(['r1', 'r2', 'r2'])
+    await expect(asBen.click(card, 'Go', { value: 'r3' })).rejects.toThrow(
+      'There is nothing called "Go" with the value "r3" to act on in this message.',
+    )
+    await expect(asBen.click(card.ts, 'Go', { channel: 'ops' })).rejects.toThrow('There is nothing called "Go"')
+  })
+
+  test('that goes wrong is a warning to the one who clicked', async () => {
+    const { bot, slack, card, asBen } = await startWithCard()
+    const told = async () => {
+      const { outcome, notice } = await asBen.click(card, 'Go')
+      return [outcome, notice]
+    }
+
+    bot.answer(() => ({ hold: true }))
+    expect(await told()).toEqual(['timeout', '⚠️ Operation timed out. Apps need to respond within 3 seconds.'])
+    bot.answer(() => ({ status: 500 }))
+    expect(await told()).toEqual(['refused', '⚠️ This app responded with Status Code 500.'])
+    bot.answer(() => ({}))
+    slack.faults.add({ method: 'delivery.block_actions', kind: 'drop-after' })
+    expect(await told()).toEqual(['unreachable', '⚠️ This app did not respond.'])
+    expect(bot.received).toHaveLength(3)
+  })
+
+  test('whose question is denied sends nothing', async () => {
+    const confirm = { title: plain('Sure?'), text: plain('Really?'), confirm: plain('Yes'), deny: plain('No') }
+    const { card, asBen } = await startWithCard({}, actions(button({ confirm })))
+
+    expect((await asBen.click(card, 'Go', { confirm: 'deny' })).outcome).toBe('not-sent')
+    expect((await asBen.click(card, 'Go')).outcome).toBe('acknowledged')
+  })
+
+  test('goes nowhere where interactivity is off', async () => {
+    const { bot, card, asBen } = await startWithCard({ interactivity: false })
+
+    expect(await asBen.click(card, 'Go')).toMatchObject({ outcome: 'not-sent', notice: expect.stringContaining('not configured') })
+    expect(bot.received).toEqual([])
+  })
+})
+
+test('people who left, are deactivated or write in an archived channel can do nothing; those of other workspaces run no commands', async () => {
+  const { slack, card, asAda, asBen } = await startWithCard()
+  slack.leave('ops', ben)
+  slack.setPerson(chiara, { deleted: true })
+  slack.archive('general')
+
+  await expect(asBen.click(card, 'Go')).rejects.toThrow('Ben Laurent is not in #ops.')
+  await expect(slack.as(chiara).command('/infra', { channel: 'ops' })).rejects.toThrow('deactivated')
+  await expect(asAda.say('Hello', { channel: 'general' })).rejects.toThrow('#general is archived.')
+  slack.setPerson(ada, { isStranger: true, teamId: 'T0PARTNER1' })
+  expect((await asAda.command('/infra', { channel: 'ops' })).outcome).toBe('not-sent')
+  expect((await asAda.click(card, 'Go')).payload.user).toMatchObject({ id: ada, team_id: 'T0PARTNER1' })
+})
+
+describe('a response address', () => {
+  test('is good for five uses in half an hour, also where the bot is no member', async () => {
+    const { slack, clock } = await startScripted()
+    const issue = async () => (await slack.as(ada).command('/infra', { channel: 'general' })).payload.response_url
+    const [used, late] = [await issue(), await issue()]
+    const statuses: number[] = []
+    for (const text of ['', 'one', 'two', 'three', 'four', 'five', 'six']) statuses.push((await post(used, { text })).status)
+    clock.now += 30 * 60_000 + 1
+
+    expect(statuses).toEqual([400, 200, 200, 200, 200, 200, 404])
+    expect(await (await post(used, { text: 'seven' })).json()).toMatchObject({ ok: false })
+    expect(await (await post(late, { text: 'late' })).json()).toEqual({ ok: false, error: 'expired_url' })
+    expect(slack.ephemerals(ada).map(({ text }) => text)).toEqual(['one', 'two', 'three', 'four', 'five'])
+  })
+
+  test('replaces the ephemeral message that was clicked, whose content the click does not carry', async () => {
+    const { slack, client, asAda, asBen } = await startWithCard()
+    await client.chat.postEphemeral({ channel: ops, user: ada, text: 'Sure?', blocks: [actions(button())] as never })
+    const [shown] = slack.ephemerals(ada)
+    if (shown === undefined) throw new Error('no ephemeral message')
+    const { payload } = await asAda.click(shown, 'Go')
+
+    await post(payload.response_url, { replace_original: true, text: 'Done.' })
+
+    expect(payload).toMatchObject({ container: { type: 'message', is_ephemeral: true, message_ts: shown.ts } })
+    expect(payload).not.toHaveProperty('message')
+    expect(slack.ephemerals(ada)).toMatchObject([{ ts: shown.ts, text: 'Done.' }])
+    await expect(asBen.click(shown, 'Go')).rejects.toThrow('Ben Laurent cannot see this message.')
+  })
+})
+
+test('a transcript reads every kind of block, threads below their messages, and ephemeral messages to whom they are shown', async () => {
+  const { slack, client, card } = await startWithCard(
+    {},
+    { type: 'header', text: plain('Plans') },
+    section({ text: mrkdwn('For <@U0BEN00001> &amp; <!subteam^S0ONCALL01>'), fields: [plain('One'), plain('Two')] }),
+    { type: 'divider' },
+    { type: 'context', elements: [mrkdwn('<https://example.com|production>')] },
+    actions(button(), { type: 'external_select', action_id: 'pick', placeholder: plain('Server') }),
+  )
+  await client.chat.postMessage({ channel: ops, text: 'Approved', thread_ts: card.ts, reply_broadcast: true })
+  await client.chat.postEphemeral({ channel: ops, user: ada, text: 'Only you' })
+
+  expect(slack.transcript('ops', { as: ada })).toMatchInlineSnapshot(`
+    "Lockkeeper: Plans
+      For @Ben Laurent & @oncall
+      One
+      Two
+      ———
+      production
+      [Go] [Server ▾]
+        Lockkeeper: Approved
+    Lockkeeper (also sent to the channel): Approved
+    Lockkeeper (only visible to Ada): Only you"
+  `)
+  expect(slack.transcript('ops', { as: ben })).not.toContain('Only you')
+})
+
+test('a wait in vain says what has happened', async () => {
+  const { slack } = await startWithCard()
+
+  await expect(slack.until(() => false, { timeoutMs: 20, what: 'a miracle' })).rejects.toThrow(
+    /Waited 20 ms in vain for a miracle\.[\s\S]*chat\.postMessage → 200[\s\S]*Lockkeeper: \[Go\]/,
+  )
 })

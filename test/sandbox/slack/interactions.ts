@@ -2,19 +2,20 @@ import { answerSubmission } from './answer-submission.ts'
 import { commandText } from './command-text.ts'
 import type { Directory } from './directory.ts'
 import type { StateValues } from './elements.ts'
-import { isObject, isYes, type Json, objectOf, objectsOf } from './json.ts'
+import { isObject, type Json, objectOf, objectsOf } from './json.ts'
 import type { MessageStore, StoredMessage } from './message-store.ts'
 import { clickNotice, commandNotice, dispatchFailed, notConfigured, trouble } from './notices.ts'
 import type { Payloads } from './payloads.ts'
-import type { ResponseUrls } from './response-urls.ts'
+import { type ResponseUrls, refuseOtherThanEphemeral } from './response-urls.ts'
 import type { Delivery, DeliveryKind, Option, Suggestions } from './slack.ts'
 import type { State } from './state.ts'
 import type { Transport } from './transport.ts'
 import type { Triggers } from './triggers.ts'
-import { validateOptions } from './validate-blocks.ts'
+import { problemsWithOptions } from './validate-blocks.ts'
 import { inputProblems } from './view-input.ts'
 import type { StoredView, ViewStore } from './view-store.ts'
 import { contentOf } from './web-api/chat.ts'
+import { Refusal } from './web-api/refusal.ts'
 
 export interface InteractionOptions {
   state: State
@@ -25,8 +26,6 @@ export interface InteractionOptions {
   responseUrls: ResponseUrls
   payloads: Payloads
   transport: Transport
-  shouldEscape: boolean
-  commandNames: string[] | undefined
   /** Whether the app has interactivity turned on: without it no click and no form is delivered. */
   interactivity: boolean
   delivered: (delivery: Delivery) => void
@@ -58,18 +57,11 @@ export function createInteractions(options: InteractionOptions) {
     return { kind, outcome: 'not-sent', ms: 0, payload: {}, request: { transport: 'http', headers: {}, body: '' }, ...more }
   }
 
-  /** What a command's acknowledgement says is shown to the one who typed it, or with `in_channel` to all, after what was typed. */
-  function showAcknowledgement(userId: string, channelId: string, typed: string, url: string, body: unknown): void {
-    const answer: Json = isObject(body) ? body : { text: String(body) }
-    const content = contentOf(answer)
-    const inChannel = answer.response_type === 'in_channel'
-    if (inChannel) messages.post({ channel: channelId, user: userId, text: typed })
-    const message = messages.post({
-      channel: channelId,
-      user: directory.bot.userId,
-      ...content,
-      ...(inChannel ? {} : { visibleTo: userId }),
-    })
+  /** What a command's acknowledgement says is shown to the one who typed it. */
+  function showAcknowledgement(userId: string, channelId: string, url: string, body: unknown): void {
+    const { response_type: kind, ...answer }: Json = isObject(body) ? body : { text: String(body) }
+    refuseOtherThanEphemeral(kind)
+    const message = messages.post({ channel: channelId, user: directory.bot.userId, ...contentOf(answer), visibleTo: userId })
     responseUrls.made(url, message)
   }
 
@@ -86,20 +78,18 @@ export function createInteractions(options: InteractionOptions) {
       const channel = directory.channel(channelRef)
       const [, name = '', text = ''] = /^(\/\S+)\s*([\s\S]*)$/.exec(typed.trim()) ?? []
       // Commands are not offered to people of other workspaces; our buttons are.
-      const isOffered = options.commandNames?.includes(name) ?? true
-      if (!isOffered || directory.person(userId).isStranger) {
-        return fail(notSent('command'), userId, `${name} is not a valid command.`)
-      }
+      if (directory.person(userId).isStranger) return fail(notSent('command'), userId, `${name} is not a valid command.`)
       const responseUrl = responseUrls.issue({ channel: channel.id, userId })
       const triggerId = triggers.issue({ userId })
-      const given = commandText(text, options.shouldEscape, directory)
+      const given = commandText(text, directory)
       const delivery = await deliver('command', payloads.command({ userId, channel, name, text: given, responseUrl, triggerId }))
       const notice = commandNotice(name, delivery)
       if (notice !== undefined) return fail(delivery, userId, notice)
       if (delivery.body === undefined) return delivery
       try {
-        showAcknowledgement(userId, channel.id, typed.trim(), responseUrl, delivery.body)
-      } catch {
+        showAcknowledgement(userId, channel.id, responseUrl, delivery.body)
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
         return fail(delivery, userId, dispatchFailed(name))
       }
       return delivery
@@ -136,15 +126,6 @@ export function createInteractions(options: InteractionOptions) {
       return delivery
     },
 
-    /** The cross on a pushed view clears the stack; the bot hears of it where the view asked for that. */
-    async close(userId: string, view: StoredView, clear: boolean): Promise<Delivery | undefined> {
-      const isCleared = clear || isYes(view.given.clear_on_close)
-      const told = views.toSlack(view)
-      if (isCleared) views.clear(userId)
-      else views.close(view)
-      return isYes(view.given.notify_on_close) ? deliver('view_closed', payloads.viewClosed(userId, told, isCleared)) : undefined
-    },
-
     async suggest(
       userId: string,
       place: { message: StoredMessage } | { view: StoredView },
@@ -155,12 +136,10 @@ export function createInteractions(options: InteractionOptions) {
       const where = 'view' in place ? { view: views.toSlack(place.view) } : place
       const delivery = await deliver('block_suggestion', payloads.blockSuggestion(userId, where, element, query))
       const answer = objectOf(delivery.body)
-      if (delivery.outcome !== 'acknowledged' || validateOptions(answer).errors.length > 0) {
+      if (delivery.outcome !== 'acknowledged' || problemsWithOptions(answer).length > 0) {
         return { ...fail(delivery, userId, trouble), options: [] }
       }
-      const groups = objectsOf(answer.option_groups) as unknown as NonNullable<Suggestions['optionGroups']>
-      const options = [...objectsOf(answer.options), ...groups.flatMap((group) => group.options)] as unknown as Option[]
-      return { ...delivery, options, ...(answer.option_groups ? { optionGroups: groups } : {}) }
+      return { ...delivery, options: objectsOf(answer.options) as unknown as Option[] }
     },
 
     /** The same bytes once more. What the bot answers is told, not acted on: the first answer counted. */

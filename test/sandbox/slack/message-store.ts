@@ -3,7 +3,6 @@ import { elementsOf } from './elements.ts'
 import { copyOf, type Json, objectOf, stringOf } from './json.ts'
 import type { Message } from './slack.ts'
 import type { State } from './state.ts'
-import { validateMessageBlocks } from './validate-blocks.ts'
 
 export interface Content {
   text: string
@@ -174,7 +173,6 @@ export function createMessageStore(directory: Directory, state: State) {
     toMessage(message: StoredMessage): Message {
       const author = directory.person(message.user)
       const replies = repliesTo(message).length
-      const unknown = message.blocks ? validateMessageBlocks(message.blocks).unknownBlocks : []
       return copyOf({
         channel: message.channel,
         ts: message.ts,
@@ -191,7 +189,6 @@ export function createMessageStore(directory: Directory, state: State) {
         ...(message.deleted ? { deleted: true } : {}),
         ...(replies > 0 ? { replyCount: replies } : {}),
         ...(message.metadata ? { metadata: message.metadata } : {}),
-        ...(unknown.length > 0 ? { unknownBlocks: unknown } : {}),
         time: new Date(Number(message.ts) * 1000).toISOString(),
       })
     },

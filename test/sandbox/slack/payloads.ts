@@ -123,13 +123,6 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
       response_urls: [],
     }),
 
-    viewClosed: (userId: string, view: Json, isCleared: boolean): Json => ({
-      type: 'view_closed',
-      ...common(userId),
-      view,
-      is_cleared: isCleared,
-    }),
-
     /**
      * What was entered in the modal is not in it: Slack's own example has `state: { values: {} }`, and it is not kept up to date
      * (slackapi/bolt-js 1146, slackapi/java-slack-sdk 1292). A bot that relies on it is found out.

@@ -1,9 +1,6 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { request as httpRequest } from 'node:http'
 
-export type Posted =
-  | { outcome: 'answered'; status: number; body: string; headers: IncomingHttpHeaders }
-  | { outcome: 'timeout' }
-  | { outcome: 'unreachable' }
+export type Posted = { outcome: 'answered'; status: number; body: string } | { outcome: 'timeout' } | { outcome: 'unreachable' }
 
 /** One POST with exactly these headers, given up after `deadlineMs`: Slack closes the connection then. */
 export function postToBot(url: string, headers: Record<string, string>, body: string, deadlineMs: number): Promise<Posted> {
@@ -27,8 +24,7 @@ export function postToBot(url: string, headers: Record<string, string>, body: st
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', () => end({ outcome: 'unreachable' }))
       response.on('end', () => {
-        const { statusCode: status = 0, headers } = response
-        end({ outcome: 'answered', status, headers, body: Buffer.concat(chunks).toString('utf8') })
+        end({ outcome: 'answered', status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') })
       })
     })
     request.end(body)

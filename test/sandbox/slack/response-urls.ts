@@ -4,11 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from './directory.ts'
 import type { FaultBox } from './faults.ts'
 import { addressOf, parseArguments, readBody, sendJson, sendText } from './http.ts'
-import { isYes, type Json, stringOf } from './json.ts'
+import { isYes, type Json } from './json.ts'
 import type { MessageStore, StoredMessage } from './message-store.ts'
+import { NotDescribed, refuseOthers } from './schema.ts'
 import type { JournalEntry } from './slack.ts'
 import type { State } from './state.ts'
-import { contentOf } from './web-api/chat.ts'
+import { contentArguments, contentOf } from './web-api/chat.ts'
 import { Refusal } from './web-api/refusal.ts'
 
 const lifeMs = 30 * 60_000
@@ -17,7 +18,7 @@ const mostUses = 5
 export interface Address {
   channel: string
   userId: string
-  /** What `replace_original` and `delete_original` mean: the message clicked, or the first one that a command's address made. */
+  /** What `replace_original` means: the message clicked, or the first one that a command's address made. */
   original?: { ts: string }
 }
 
@@ -33,11 +34,16 @@ export interface ResponseUrlOptions {
   messages: MessageStore
   faults: FaultBox
   record: (entry: JournalEntry) => void
+  notDescribed: string[]
+}
+
+export function refuseOtherThanEphemeral(responseType: unknown): void {
+  if (responseType !== undefined && responseType !== 'ephemeral') throw new NotDescribed(`the response type "${String(responseType)}"`)
 }
 
 /**
- * Response addresses: five uses in thirty minutes, ephemeral unless `response_type` says otherwise, good where the bot is no
- * member (docs.slack.dev/interactivity/handling-user-interaction#message_responses).
+ * Response addresses: five uses in thirty minutes, ephemeral, good where the bot is no member
+ * (docs.slack.dev/interactivity/handling-user-interaction#message_responses).
  */
 export function createResponseUrls(options: ResponseUrlOptions) {
   const { state, directory, messages, faults } = options
@@ -50,25 +56,22 @@ export function createResponseUrls(options: ResponseUrlOptions) {
   }
 
   function post(address: StoredAddress, args: Json): void {
-    const content = contentOf(args)
-    const threadTs = stringOf(args.thread_ts)
-    const inChannel = args.response_type === 'in_channel'
-    if (inChannel && directory.channel(address.channel).isArchived) throw new Refusal('is_archived')
     const message = messages.post({
       channel: address.channel,
       user: directory.bot.userId,
-      ...content,
-      ...(threadTs === '' ? {} : { threadTs: messages.threadOf(address.channel, threadTs) ?? threadTs }),
-      ...(inChannel ? {} : { visibleTo: address.userId }),
+      ...contentOf(args),
+      visibleTo: address.userId,
     })
     if (address.original === undefined) address.original = { ts: message.ts }
   }
 
   function use(address: StoredAddress, args: Json): void {
-    if (isYes(args.delete_original)) messages.remove(original(address))
+    const { response_type: kind, replace_original: replaces, ...content } = args
+    refuseOtherThanEphemeral(kind)
+    refuseOthers(content, contentArguments, 'as an argument of a response address')
     // A command's address has no original until it has made one.
-    else if (isYes(args.replace_original) && address.original) messages.replace(original(address), contentOf(args))
-    else post(address, args)
+    if (isYes(replaces) && address.original) messages.replace(original(address), contentOf(content))
+    else post(address, content)
   }
 
   function answer(address: StoredAddress | undefined, args: Json | undefined): { status: number; body: Json } {
@@ -80,6 +83,10 @@ export function createResponseUrls(options: ResponseUrlOptions) {
       address.uses += 1
       return { status: 200, body: { ok: true } }
     } catch (error) {
+      if (error instanceof NotDescribed) {
+        options.notDescribed.push(error.message)
+        return { status: 400, body: { ok: false, error: error.message } }
+      }
       if (!(error instanceof Refusal)) throw error
       return { status: error.message === 'message_not_found' ? 404 : 400, body: error.answer }
     }

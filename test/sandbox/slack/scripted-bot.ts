@@ -8,7 +8,6 @@ export type Script = (payload: Json) => Answer | Promise<Answer>
 
 interface Answer {
   status?: number
-  headers?: Record<string, string>
   body?: unknown
   hold?: boolean
 }
@@ -29,9 +28,9 @@ export async function startScriptedBot(script: Script = () => ({})) {
     void (async () => {
       const payload = payloadOf(request.headers['content-type'] ?? '', await readBody(request))
       received.push({ headers: request.headers, payload })
-      const { status = 200, headers, body, hold } = await current(payload)
+      const { status = 200, body, hold } = await current(payload)
       if (hold) return
-      response.writeHead(status, headers)
+      response.writeHead(status)
       response.end(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
     })()
   })

@@ -28,14 +28,8 @@ export interface SlackOptions {
   interactivity?: boolean
   /** How far Slack's clock, as the `Date` header of the Web API tells it, is ahead of `now`, in ms. Default: 0. */
   clockSkewMs?: number
-  /** How long after one try of an event that was not acknowledged the next one follows, in ms. Default: at once, 1 and 5 minutes, as in Slack. */
-  eventRetryMs?: number[]
   /** What the composer of the page suggests. */
   commands?: CommandSuggestion[]
-  /** The slash commands of the app, with their slash. Default: every word after a slash is one. */
-  commandNames?: string[]
-  /** `should_escape` of the commands. Default: true. */
-  shouldEscape?: boolean
   /** Slack's real rate limits per method. Default: off. */
   limits?: boolean
   /** Wall clock in ms since 1970: stamps, signatures, the life of triggers and response addresses. Default: `Date.now`. */
@@ -67,8 +61,6 @@ export interface Message {
   deleted?: boolean
   replyCount?: number
   metadata?: Json
-  /** Types of blocks that the validator does not know: accepted and stored, and worth a look. */
-  unknownBlocks?: string[]
   /** ISO 8601. */
   time: string
 }
@@ -88,7 +80,7 @@ export interface Option {
   description?: { type: string; text: string }
 }
 
-export type DeliveryKind = 'event' | 'command' | 'block_actions' | 'view_submission' | 'view_closed' | 'block_suggestion'
+export type DeliveryKind = 'event' | 'command' | 'block_actions' | 'view_submission' | 'block_suggestion'
 
 export interface DeliveryRequest {
   transport: 'http' | 'socket'
@@ -114,8 +106,6 @@ export interface Delivery {
   body?: unknown
   /** What Slack shows the person when it went wrong. */
   notice?: string
-  /** The bot asked with `x-slack-no-retry` that this event is not sent again. */
-  noRetry?: boolean
   /** Of a submission: messages by block id, from the bot or from Slack's own client. */
   errors?: Record<string, string>
   /** What was sent, parsed. */
@@ -125,11 +115,7 @@ export interface Delivery {
 
 export interface Suggestions extends Delivery {
   options: Option[]
-  optionGroups?: { label: { type: string; text: string }; options: Option[] }[]
 }
-
-/** What somebody types or picks: text, an option's text or value, several of them, or null to empty the field. */
-export type Input = string | string[] | number | null
 
 export interface ClickOptions {
   /** Needed when the target is given as a `ts`. */
@@ -137,8 +123,8 @@ export interface ClickOptions {
   /** Which of several elements of the same name: the one in this block, or the button with this value. */
   blockId?: string
   value?: string
-  /** Of selects, radio buttons, checkboxes and overflow menus: option text or value, or an id or a date where the element wants one. */
-  choose?: Input
+  /** Of a picker: an option's text or value. */
+  choose?: string
   /** Replaces members of the action, to send what no client would. */
   action?: Json
   /** What the person answers to the element's `confirm`. Default: `confirm`. */
@@ -162,10 +148,7 @@ export interface Hands {
    * given, which may be an old one) or of a modal.
    */
   click(target: Message | OpenView | string, element: string, options?: ClickOptions): Promise<Delivery>
-  /**
-   * Looks at the app: the bot is told (`app_home_opened`). Resolves after the first try; further ones of an event that was not
-   * acknowledged are in `deliveries`. What the bot then publishes is not waited for.
-   */
+  /** Looks at the app: the bot is told (`app_home_opened`). What it then publishes is not waited for. */
   openHome(how?: { tab?: HomeTab }): Promise<Delivery>
   /** What is on this person's Home tab; undefined before the bot has published anything. */
   home(): OpenView | undefined
@@ -174,13 +157,13 @@ export interface Hands {
   /** The modal on top; throws when none is open. */
   topView(): OpenView
   /**
-   * Fills inputs, named by label or block id. External selects are searched for the text and the option with that text or value is picked.
-   * Elements with `dispatch_action` are delivered to the bot; the deliveries are returned.
+   * Fills inputs, named by label or block id: with text, with an option's text or value, or with null to empty them. Pickers are searched
+   * for it first. Elements with `dispatch_action` are delivered to the bot; the deliveries are returned.
    */
-  fill(view: ViewRef | undefined, values: Record<string, Input>): Promise<Delivery[]>
+  fill(view: ViewRef | undefined, values: Record<string, string | null>): Promise<Delivery[]>
   submit(view?: ViewRef): Promise<Delivery>
-  /** Closes the modal (`clear`: the whole stack, as with the cross at the top of a pushed one). */
-  close(view?: ViewRef, options?: { clear?: boolean }): Promise<Delivery | undefined>
+  /** Closes the modal on top, or another one with everything above it. */
+  close(view?: ViewRef): Promise<void>
   /** Types into an external select of a view or a message and sees what the bot offers. The element is named by label, block id or action id. */
   search(target: ViewRef | Message | undefined, element: string, query: string): Promise<Suggestions>
   /** Channel level and thread replies by ts, with the ephemerals this person sees. */
@@ -263,8 +246,6 @@ export interface Slack {
   appToken: string
   /** The people, channels and groups as they are now. */
   workspace: Workspace
-  /** Grows by at least one with every change. */
-  rev(): number
   /** Called after every change; returns how to stop it. */
   subscribe(listener: (rev: number) => void): () => void
 
@@ -289,6 +270,8 @@ export interface Slack {
   until<T>(predicate: () => T, options?: { timeoutMs?: number; what?: string }): Promise<NonNullable<T>>
 
   journal: readonly JournalEntry[]
+  /** What the bot has sent and the stand-in does not describe, in a sentence each. A test that means it takes it out again. */
+  notDescribed: string[]
   /** The journal's entries of one method. */
   calls(method: string): JournalEntry[]
   faults: Faults
@@ -300,7 +283,6 @@ export interface Slack {
   sendEnvelope(type: string, payload: unknown): Promise<unknown>
 
   archive(channel: string): void
-  unarchive(channel: string): void
   kickBot(channel: string): void
   /** Makes somebody, by default the bot, a member. */
   invite(channel: string, userId?: string): void
@@ -317,5 +299,6 @@ export interface Slack {
   /** The answer to every Web API call from now on, as after the app was removed: `invalid_auth`, `account_inactive`, `token_revoked`; null undoes it. */
   revoke(error: string | null): void
 
+  /** Throws where the bot has sent anything that the stand-in does not describe. */
   close(): Promise<void>
 }

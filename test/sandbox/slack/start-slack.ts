@@ -4,7 +4,7 @@ import { createActs } from './acts.ts'
 import { createComposer } from './composer.ts'
 import { createDesk } from './desk.ts'
 import { createDirectory } from './directory.ts'
-import { createEvents, usualRetryMs } from './events.ts'
+import { createEvents } from './events.ts'
 import { createFaults } from './faults.ts'
 import { createHands } from './hands.ts'
 import { addressOf, sendText } from './http.ts'
@@ -56,6 +56,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     journal.push(options.keepAnswers === false ? { ...entry, result: {} } : entry)
     state.changed({ visible: false })
   }
+  const notDescribed: string[] = []
   const deliveries: Delivery[] = []
   const notices: { userId: string; text: string }[] = []
   state.subscribe((change) => {
@@ -63,7 +64,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   })
 
   const baseUrl = () => url
-  const responseUrls = createResponseUrls({ baseUrl, state, directory, messages, faults, record })
+  const responseUrls = createResponseUrls({ baseUrl, state, directory, messages, faults, record, notDescribed })
   const socketMode = createSocketMode({ baseUrl, appId: directory.bot.appId, changed: () => state.changed({ visible: false }) })
   const transport = createTransport({
     state,
@@ -84,12 +85,10 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     responseUrls,
     transport,
     payloads,
-    shouldEscape: options.shouldEscape ?? true,
-    commandNames: options.commandNames,
     interactivity: options.interactivity ?? true,
     delivered,
   })
-  const events = createEvents({ ...stores, payloads, transport, homeTab, retryMs: options.eventRetryMs ?? usualRetryMs, delivered })
+  const events = createEvents({ ...stores, payloads, transport, homeTab, delivered })
   const acts = createActs({ ...stores, interactions })
   const composer = createComposer(directory, messages, interactions)
   const desk = createDesk({ ...stores, interactions, acts, composer, events, homeTab, commands: options.commands ?? [] })
@@ -108,6 +107,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     clockSkewMs: options.clockSkewMs ?? 0,
     faults,
     record,
+    notDescribed,
     revoked: () => revokedWith,
   })
 
@@ -138,7 +138,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   const describe = () => {
     const calls = journal.slice(-10).map((entry) => `  ${entry.method} → ${entry.status} ${JSON.stringify(entry.result).slice(0, 160)}`)
     const channels = workspace.channels.map((channel) => `#${channel.name}\n${transcriptOf(shown(messages.seen(channel.id)), directory)}`)
-    return ['The latest calls:', ...calls, ...channels].join('\n')
+    return [...notDescribed, 'The latest calls:', ...calls, ...channels].join('\n')
   }
 
   return {
@@ -148,7 +148,6 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     botToken,
     appToken,
     workspace,
-    rev: state.rev,
     subscribe: (listener) => state.subscribe((change) => listener(change.rev)),
 
     connectBot: (address) => {
@@ -172,6 +171,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     until: (predicate, how) => until({ subscribe: (listener) => state.subscribe(listener), describe }, predicate, how),
 
     journal,
+    notDescribed,
     calls: (method) => journal.filter((entry) => entry.method === method),
     faults: faults.control,
     deliveries,
@@ -179,7 +179,6 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     sendEnvelope: transport.sendEnvelope,
 
     archive: (channel) => directory.setArchived(channel, true),
-    unarchive: (channel) => directory.setArchived(channel, false),
     kickBot: (channel) => directory.leave(channel, directory.bot.userId),
     invite: (channel, userId) => directory.join(channel, userId ?? directory.bot.userId),
     leave: directory.leave,
@@ -197,12 +196,12 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
 
     async close() {
       desk.close()
-      events.close()
       socketMode.close()
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       })
+      if (notDescribed.length > 0) throw new Error([...new Set(notDescribed)].join('\n'))
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Directory } from './directory.ts'
 import { elementsOf } from './elements.ts'
-import { type Json, objectOf, objectsOf, stringOf, textOf } from './json.ts'
+import { type Json, objectsOf, textOf } from './json.ts'
+import { NotDescribed } from './schema.ts'
 import type { Message } from './slack.ts'
 
 /** Slack's markup as a person reads it: names for mentions, words for links, `*` and the like as they were written. */
@@ -18,38 +19,11 @@ export function readable(text: string, directory: Directory): string {
     .replaceAll('&amp;', '&')
 }
 
-function elementInWords({ type, element, label }: ReturnType<typeof elementsOf>[number]): string {
-  if (type === 'button' || type === 'workflow_button') return `[${label}]`
-  if (type === 'overflow')
-    return `[⋯ ${objectsOf(element.options)
-      .map((option) => textOf(option.text))
-      .join(' | ')}]`
-  return `[${label || type} ▾]`
-}
-
-/** Of rich text, in any depth. */
-function wordsIn(value: Json, directory: Directory): string {
-  if (value.type === 'user') return `@${directory.findPerson(stringOf(value.user_id))?.name ?? stringOf(value.user_id)}`
-  if (value.type === 'usergroup') return `@${directory.userGroup(stringOf(value.usergroup_id))?.handle ?? stringOf(value.usergroup_id)}`
-  if (value.type === 'channel') return `#${directory.findChannel(stringOf(value.channel_id))?.name ?? stringOf(value.channel_id)}`
-  if (value.type === 'emoji') return `:${stringOf(value.name)}:`
-  if (value.type === 'date') return stringOf(value.fallback)
-  if (value.type === 'link') return stringOf(value.text) || stringOf(value.url)
-  if (value.type === 'rich_text_list') {
-    return objectsOf(value.elements)
-      .map((item) => `• ${wordsIn(item, directory)}`)
-      .join('\n')
-  }
-  if (value.elements === undefined) return stringOf(value.text)
-  const between = value.type === 'rich_text' ? '\n' : ''
-  return objectsOf(value.elements)
-    .map((one) => wordsIn(one, directory))
-    .join(between)
-}
-
 function blockInWords(block: Json, directory: Directory): string[] {
   const text = (value: unknown) => readable(textOf(value), directory)
-  const controls = elementsOf([block]).map(elementInWords).join(' ')
+  const controls = elementsOf([block])
+    .map(({ type, label }) => (type === 'button' ? `[${label}]` : `[${label} ▾]`))
+    .join(' ')
   switch (block.type) {
     case 'header':
       return [text(block.text)]
@@ -58,35 +32,15 @@ function blockInWords(block: Json, directory: Directory): string[] {
     case 'context':
       return [
         objectsOf(block.elements)
-          .map((element) => (element.type === 'image' ? `[image: ${stringOf(element.alt_text)}]` : text(element)))
+          .map((element) => text(element))
           .join(' '),
       ]
     case 'divider':
       return ['———']
-    case 'image':
-      return [`[image: ${stringOf(block.alt_text)}]`]
     case 'actions':
-    case 'context_actions':
       return [controls]
-    case 'input':
-      return [`${text(block.label)}: ${controls}`]
-    case 'rich_text':
-      return [wordsIn(block, directory)]
-    case 'markdown':
-      return [stringOf(block.text)]
-    case 'table':
-    case 'data_table':
-      return (Array.isArray(block.rows) ? block.rows : []).map((row) =>
-        objectsOf(row)
-          .map((cell) => wordsIn(cell, directory))
-          .join(' | '),
-      )
-    case 'card':
-      return [text(block.title), text(block.subtitle), text(block.body), controls]
-    case 'container':
-      return [text(block.title), ...objectsOf(block.child_blocks).flatMap((child) => blockInWords(child, directory))]
     default:
-      return [`[${stringOf(block.type)} block: ${textOf(objectOf(block)) || '…'}]`]
+      throw new NotDescribed(`how a block of the type "${String(block.type)}" reads in a transcript`)
   }
 }
 

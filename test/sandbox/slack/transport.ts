@@ -11,12 +11,6 @@ import type { State } from './state.ts'
 // Slack sends this type without a charset, and Bolt takes nothing else.
 const form = 'application/x-www-form-urlencoded'
 
-/** Of an event that was not acknowledged before: which of the further tries this is, and why (docs.slack.dev/apis/events-api#retries). */
-export interface Retry {
-  attempt: number
-  reason: 'http_timeout' | 'http_error' | 'connection_failed'
-}
-
 export interface TransportOptions {
   state: State
   faults: FaultBox
@@ -26,7 +20,7 @@ export interface TransportOptions {
   deadlineMs: number
 }
 
-export type Sent = Pick<Delivery, 'outcome' | 'status' | 'ms' | 'body' | 'request' | 'noRetry'>
+export type Sent = Pick<Delivery, 'outcome' | 'status' | 'ms' | 'body' | 'request'>
 
 function bodyOf(text: string): unknown {
   return text === '' ? undefined : (parseJson(text) ?? text)
@@ -46,16 +40,15 @@ export function createTransport(options: TransportOptions) {
     }
   }
 
-  /** Events come as JSON, ask for no answer, and count their tries. */
-  function eventRequest(payload: Json, retry?: Retry): DeliveryRequest {
+  /** Events come as JSON and ask for no answer. */
+  function eventRequest(payload: Json): DeliveryRequest {
     if (socketMode.count() > 0) {
-      const tries = { retry_attempt: retry?.attempt ?? 0, retry_reason: retry?.reason ?? '' }
+      const tries = { retry_attempt: 0, retry_reason: '' }
       const envelope = { envelope_id: randomUUID(), payload, type: 'events_api', accepts_response_payload: false, ...tries }
       return { transport: 'socket', headers: {}, body: JSON.stringify(envelope) }
     }
     const body = JSON.stringify(payload)
-    const tries = retry ? { 'x-slack-retry-num': String(retry.attempt), 'x-slack-retry-reason': retry.reason } : undefined
-    return { transport: 'http', headers: { ...signedHeaders(body), 'content-type': 'application/json', ...tries }, body }
+    return { transport: 'http', headers: { ...signedHeaders(body), 'content-type': 'application/json' }, body }
   }
 
   function requestFor(kind: Exclude<DeliveryKind, 'event'>, payload: Json): DeliveryRequest {
@@ -83,8 +76,7 @@ export function createTransport(options: TransportOptions) {
     const result = await postToBot(url, request.headers, request.body, withinMs)
     if (result.outcome !== 'answered') return { outcome: result.outcome }
     const outcome = result.status >= 200 && result.status < 300 ? 'acknowledged' : 'refused'
-    const noRetry = result.headers['x-slack-no-retry'] === '1' ? { noRetry: true } : {}
-    return { outcome, status: result.status, body: bodyOf(result.body), ...noRetry }
+    return { outcome, status: result.status, body: bodyOf(result.body) }
   }
 
   /** Sends a request as it is. Waiting and losing are done here, where the network would do them. */

@@ -1,29 +1,14 @@
 import { choiceMember, elementsOf, type Placed } from './elements.ts'
-import { isYes, type Json, objectsOf, stringOf } from './json.ts'
+import { isYes, objectsOf, stringOf } from './json.ts'
 import type { StoredView } from './view-store.ts'
 
-function isEmpty(value: unknown): boolean {
-  return (
-    value === null ||
-    value === undefined ||
-    (typeof value === 'string' && value.trim() === '') ||
-    (Array.isArray(value) && value.length === 0)
-  )
-}
+const longestText = 3000
 
-function problemWith(placed: Placed, value: unknown): string | undefined {
-  if (isEmpty(value)) return isYes(placed.block.optional) ? undefined : 'Please complete this required field.'
-  const { element, type } = placed
-  const text = stringOf(value)
-  if (type === 'plain_text_input' && typeof element.min_length === 'number' && text.length < element.min_length) {
-    return `Please enter at least ${element.min_length} characters.`
-  }
-  if (type === 'plain_text_input' && text.length > (typeof element.max_length === 'number' ? element.max_length : 3000)) {
-    return `Please enter no more than ${String(element.max_length ?? 3000)} characters.`
-  }
-  if (type === 'number_input' && !/^-?\d+(\.\d+)?$/.test(text)) return 'Please enter a number.'
-  if (type === 'email_text_input' && !/^\S+@\S+\.\S+$/.test(text)) return 'Please enter a valid email address.'
-  if (type === 'url_text_input' && !URL.canParse(text)) return 'Please enter a valid URL.'
+function problemWith({ block, element, type }: Placed, value: unknown): string | undefined {
+  const isEmpty = value === null || value === undefined || (typeof value === 'string' && value.trim() === '')
+  if (isEmpty) return isYes(block.optional) ? undefined : 'Please complete this required field.'
+  const longest = Number(element.max_length ?? longestText)
+  if (type === 'plain_text_input' && stringOf(value).length > longest) return `Please enter no more than ${longest} characters.`
   return undefined
 }
 
@@ -31,10 +16,9 @@ function problemWith(placed: Placed, value: unknown): string | undefined {
 export function inputProblems(view: StoredView): Record<string, string> {
   const problems: Record<string, string> = {}
   for (const placed of elementsOf(objectsOf(view.given.blocks))) {
-    const kept = choiceMember(placed.type)
-    if (placed.block.type !== 'input' || kept === undefined) continue
-    const value = (view.values[placed.blockId]?.[placed.actionId] as Json | undefined)?.[kept.member]
-    const problem = problemWith(placed, value)
+    const member = choiceMember(placed.type)
+    if (placed.block.type !== 'input' || member === undefined) continue
+    const problem = problemWith(placed, view.values[placed.blockId]?.[placed.actionId]?.[member])
     if (problem !== undefined) problems[placed.blockId] = problem
   }
   return problems

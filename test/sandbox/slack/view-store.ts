@@ -1,6 +1,6 @@
 import type { Directory } from './directory.ts'
 import { initialState, type StateValues } from './elements.ts'
-import { copyOf, isYes, type Json, objectsOf, stringOf, textOf } from './json.ts'
+import { copyOf, type Json, objectsOf, stringOf, textOf } from './json.ts'
 import { withIds } from './message-store.ts'
 import type { OpenView } from './slack.ts'
 import type { State } from './state.ts'
@@ -39,7 +39,6 @@ export function createViewStore(directory: Directory, state: State) {
 
   const freshHash = () => `${Math.floor(state.now() / 1000)}.${state.id('h')}`
   const stackOf = (userId: string): StoredView[] => stacks.get(userId) ?? []
-  const modals = (): StoredView[] => [...stacks.values()].flat()
 
   function create(userId: string, view: Json, below?: StoredView, isHome = false): StoredView {
     const id = state.id('V')
@@ -64,9 +63,7 @@ export function createViewStore(directory: Directory, state: State) {
     stackOf,
     update,
     /** An open modal. */
-    find: (id: string): StoredView | undefined => modals().find((view) => view.id === id),
-    findByExternalId: (externalId: string): StoredView | undefined =>
-      [...modals(), ...homes.values()].find((view) => view.given.external_id === externalId),
+    find: (id: string): StoredView | undefined => [...stacks.values()].flat().find((view) => view.id === id),
 
     open(userId: string, view: Json): StoredView {
       const opened = create(userId, view)
@@ -129,14 +126,14 @@ export function createViewStore(directory: Directory, state: State) {
         hash: stored.hash,
         // Home tabs have none; Slack puts this in its place.
         title: given.title ?? { type: 'plain_text', text: 'View Title', emoji: true },
-        clear_on_close: isYes(given.clear_on_close),
-        notify_on_close: isYes(given.notify_on_close),
+        clear_on_close: false,
+        notify_on_close: false,
         close: given.close ?? null,
         submit: given.submit ?? null,
         previous_view_id: stored.previousId,
         root_view_id: stored.rootId,
         app_id: bot.appId,
-        external_id: stringOf(given.external_id),
+        external_id: '',
         app_installed_team_id: team.id,
         bot_id: bot.botId,
       })

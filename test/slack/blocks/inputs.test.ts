@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { option, radioButtons } from '../../../src/slack/blocks/inputs.ts'
-import { validateOptions } from '../../sandbox/slack/validate-blocks.ts'
+import { problemsWithOptions } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 import { idUpTo } from './arbitrary-blocks.ts'
 
@@ -10,7 +10,7 @@ describe('options', () => {
     const anyOption = fc.record({ text: hostileText, value: idUpTo(74), description: hostileText }).map(option)
     fc.assert(
       fc.property(fc.array(anyOption, { maxLength: 100 }), (options) => {
-        expect(validateOptions({ options }).errors).toEqual([])
+        expect(problemsWithOptions({ options })).toEqual([])
       }),
     )
   })

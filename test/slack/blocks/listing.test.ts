@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Listing, listingMessage, PageButton, pageActionIds } from '../../../src/slack/blocks/listing.ts'
 import { escapeMrkdwn, mrkdwn, ownWords } from '../../../src/slack/text/text.ts'
 import { charactersIn } from '../../sandbox/slack/characters-in.ts'
-import { validateMessageBlocks } from '../../sandbox/slack/validate-blocks.ts'
+import { problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
 const at = { command: 'ip list', args: ['fra'], page: 0 }
@@ -198,7 +198,7 @@ describe('a list', () => {
           pages = Number(/\(page \d+ of (\d+)\)/.exec(JSON.stringify(message.blocks[0]))?.[1] ?? 1)
 
           expect(charactersIn(message.blocks)).toBeLessThanOrEqual(10_000)
-          expect(validateMessageBlocks(message.blocks).errors).toEqual([])
+          expect(problemsWithBlocks(message.blocks)).toEqual([])
           expect(JSON.stringify(message.blocks)).not.toContain('not shown')
           expect(Object.values(pageButtonsOf(message)).map((turn) => turn.page)).toEqual(
             [page - 1, page + 1].filter((other) => other >= 0 && other < pages),
@@ -236,7 +236,7 @@ describe('a list', () => {
       fc.property(listing, place, (some, where) => {
         const { text, blocks } = listingMessage(some, where)
 
-        expect(validateMessageBlocks(blocks).errors).toEqual([])
+        expect(problemsWithBlocks(blocks)).toEqual([])
         expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
         expect(text.length).toBeGreaterThan(0)
         expect(text.length).toBeLessThanOrEqual(4_000)

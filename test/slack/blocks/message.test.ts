@@ -5,7 +5,7 @@ import { actions, button, context, fields, header, wholeSection } from '../../..
 import { message } from '../../../src/slack/blocks/message.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import { charactersIn } from '../../sandbox/slack/characters-in.ts'
-import { validateMessageBlocks } from '../../sandbox/slack/validate-blocks.ts'
+import { problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
 import { anyBlocks, hostileWords, mrkdwnIn } from './arbitrary-blocks.ts'
 
 describe('a message', () => {
@@ -14,7 +14,7 @@ describe('a message', () => {
       fc.property(hostileWords, fc.array(anyBlocks, { maxLength: 12 }), (text, parts) => {
         const sent = message({ text, blocks: parts.flat() })
 
-        expect(validateMessageBlocks(sent.blocks).errors).toEqual([])
+        expect(problemsWithBlocks(sent.blocks)).toEqual([])
         expect(charactersIn(sent.blocks)).toBeLessThanOrEqual(10_000)
         expect(sent.text.length).toBeGreaterThan(0)
         expect(sent.text.length).toBeLessThanOrEqual(4000)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { externalSelect, input, option, plainTextInput, radioButtons } from '../../../src/slack/blocks/inputs.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
-import { validateView } from '../../sandbox/slack/validate-blocks.ts'
+import { problemsWithView } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 import { anyBlocks, idUpTo } from './arbitrary-blocks.ts'
 
@@ -39,7 +39,7 @@ describe('a modal', () => {
 
         const view = modal({ ...names, callbackId: 'form', metadata: '{}', blocks })
 
-        expect(validateView(view, 'modal').errors).toEqual([])
+        expect(problemsWithView(view, 'modal')).toEqual([])
       }),
       { numRuns: 200 },
     )

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../../src/slack/blocks/picker.ts'
 import { notAChoice } from '../../../src/slack/commands/handlers.ts'
-import { validateOptions } from '../../sandbox/slack/validate-blocks.ts'
+import { problemsWithOptions } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
 const things = { one: 'server', many: 'servers', note: 'Only those in Storefront are offered.' }
@@ -59,7 +59,7 @@ describe('the options of a picker', () => {
     })
     fc.assert(
       fc.property(fc.array(candidate, { maxLength: 130 }), fc.oneof(fc.constant(''), hostileText), (candidates, typed) => {
-        expect(validateOptions(offer(candidates, typed, things)).errors).toEqual([])
+        expect(problemsWithOptions(offer(candidates, typed, things))).toEqual([])
       }),
     )
   })

@@ -1,20 +1,13 @@
-import type { Json } from '../json.ts'
 import type { Method, Stores } from './method.ts'
-import { Refusal } from './refusal.ts'
 
 /** The methods about the app itself. `socketUrl` makes a WebSocket address that is good once. */
 export function appMethods({ directory }: Stores, socketUrl: () => string): Record<string, Method> {
   const { bot, team } = directory
   return {
-    'api.test': {
-      token: 'none',
-      run(args): Json {
-        if (args.error) throw new Refusal(String(args.error), { args })
-        return { args }
-      },
-    },
+    'api.test': { token: 'none', args: [], run: () => ({}) },
 
     'auth.test': {
+      args: [],
       run: () => ({
         url: `https://${team.domain}.slack.com/`,
         team: team.name,
@@ -26,6 +19,6 @@ export function appMethods({ directory }: Stores, socketUrl: () => string): Reco
       }),
     },
 
-    'apps.connections.open': { token: 'app', run: () => ({ url: socketUrl() }) },
+    'apps.connections.open': { token: 'app', args: [], run: () => ({ url: socketUrl() }) },
   }
 }

@@ -1,17 +1,17 @@
 import { charactersIn } from '../characters-in.ts'
 import { isObject, isYes, type Json, objectsOf, stringOf } from '../json.ts'
 import { broadcastSubtype, type Content, type StoredMessage } from '../message-store.ts'
-import { validateMessageBlocks } from '../validate-blocks.ts'
+import { problemsWithBlocks } from '../validate-blocks.ts'
 import type { Channel } from '../workspace.ts'
 import { type Method, required, type Stores } from './method.ts'
-import { Refusal, refuseInvalidBlocks } from './refusal.ts'
+import { invalidBlocks, Refusal } from './refusal.ts'
 
 const longestText = 4000
 
 /** Slack's own limit is not documented: a message was refused from 11,000 characters on (bolt-js, issues 2509 and 2867). */
 const mostCharacters = 10_000
 
-export function metadataOf(value: unknown): Json | undefined {
+function metadataOf(value: unknown): Json | undefined {
   if (value === undefined || value === null || value === '') return undefined
   if (!isObject(value)) throw new Refusal('invalid_metadata_format')
   if (Object.keys(value).length > 0 && (typeof value.event_type !== 'string' || !isObject(value.event_payload))) {
@@ -20,12 +20,15 @@ export function metadataOf(value: unknown): Json | undefined {
   return value
 }
 
+export const contentArguments = ['text', 'blocks', 'metadata', 'parse', 'link_names']
+
 /** What a message says, checked as Slack checks it; shared with response addresses. */
 export function contentOf(args: Json): Content {
   const text = stringOf(args.text)
   if (args.blocks !== undefined && args.blocks !== null && !Array.isArray(args.blocks)) throw new Refusal('invalid_blocks_format')
   const blocks = objectsOf(args.blocks)
-  if (Array.isArray(args.blocks)) refuseInvalidBlocks(validateMessageBlocks(args.blocks), blocks)
+  const problems = args.blocks ? problemsWithBlocks(args.blocks) : []
+  if (problems.length > 0) throw invalidBlocks(problems)
   if (text.trim() === '' && blocks.length === 0) throw new Refusal('no_text')
   if (text.length > longestText) throw new Refusal('msg_too_long')
   if (charactersIn(blocks) > mostCharacters) throw new Refusal('msg_blocks_too_long')
@@ -59,17 +62,18 @@ export function chatMethods({ directory, messages }: Stores): Record<string, Met
     return { threadTs }
   }
 
-  function ownMessage(channel: Channel, args: Json, notOwn: string): StoredMessage {
+  function ownMessage(channel: Channel, args: Json): StoredMessage {
     required(args, 'ts')
     const found = messages.find(channel.id, stringOf(args.ts))
     // An ephemeral's ts is none that the Web API knows.
     if (found === undefined || found.visibleTo !== undefined || found.deleted) throw new Refusal('message_not_found')
-    if (found.user !== botId) throw new Refusal(notOwn)
+    if (found.user !== botId) throw new Refusal('cant_update_message')
     return found
   }
 
   return {
     'chat.postMessage': {
+      args: [...contentArguments, 'channel', 'thread_ts', 'reply_broadcast', 'unfurl_links', 'unfurl_media'],
       scopes: ['chat:write'],
       run(args) {
         const channel = target(args)
@@ -84,31 +88,21 @@ export function chatMethods({ directory, messages }: Stores): Record<string, Met
     },
 
     'chat.update': {
+      args: [...contentArguments, 'channel', 'ts'],
       scopes: ['chat:write'],
       run(args) {
         const channel = target(args)
         mustBeMember(channel)
         if (channel.isArchived) throw new Refusal('is_inactive')
-        const message = ownMessage(channel, args, 'cant_update_message')
+        const message = ownMessage(channel, args)
         const content = contentOf(args)
-        if (message.threadTs && isYes(args.reply_broadcast)) message.subtype = broadcastSubtype
         messages.replace(message, content)
         return { channel: channel.id, ts: message.ts, text: message.text, message: messages.toSlack(message, { metadata: true }) }
       },
     },
 
-    'chat.delete': {
-      scopes: ['chat:write'],
-      run(args) {
-        const channel = target(args)
-        mustBeMember(channel)
-        const message = ownMessage(channel, args, 'cant_delete_message')
-        messages.remove(message)
-        return { channel: channel.id, ts: message.ts }
-      },
-    },
-
     'chat.postEphemeral': {
+      args: [...contentArguments, 'channel', 'user'],
       scopes: ['chat:write'],
       run(args) {
         const channel = target(args)
@@ -118,7 +112,7 @@ export function chatMethods({ directory, messages }: Stores): Record<string, Met
         const userId = stringOf(args.user)
         if (!channel.members.includes(userId)) throw new Refusal('user_not_in_channel')
         const content = contentOf(args)
-        const message = messages.post({ channel: channel.id, user: botId, visibleTo: userId, ...content, ...thread(channel, args) })
+        const message = messages.post({ channel: channel.id, user: botId, visibleTo: userId, ...content })
         return { message_ts: message.ts }
       },
     },

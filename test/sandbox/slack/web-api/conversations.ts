@@ -4,6 +4,7 @@ import type { Channel } from '../workspace.ts'
 import { type Method, required, type Stores } from './method.ts'
 import { Refusal } from './refusal.ts'
 
+const pageArguments = ['channel', 'oldest', 'latest', 'limit', 'cursor', 'include_all_metadata']
 const kinds = ['channels', 'groups', 'im', 'mpim'] as const
 
 function kindOf(channel: Channel): (typeof kinds)[number] {
@@ -42,11 +43,7 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
   /** `messages` oldest first; `newestFirst` is the order of the pages and within them. */
   function page(all: StoredMessage[], args: Json, newestFirst: boolean): Json {
     const [oldest, latest] = [Number(args.oldest || 0), Number(args.latest || Number.POSITIVE_INFINITY)]
-    const inclusive = isYes(args.inclusive)
-    const inRange = all.filter(({ ts }) => {
-      const at = Number(ts)
-      return (at > oldest && at < latest) || (inclusive && (at === oldest || at === latest))
-    })
+    const inRange = all.filter(({ ts }) => Number(ts) > oldest && Number(ts) < latest)
     const ordered = newestFirst ? inRange.reverse() : inRange
     const start = args.cursor ? Number(Buffer.from(stringOf(args.cursor), 'base64').toString()) : 0
     if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
@@ -60,21 +57,8 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
   }
 
   return {
-    'conversations.open': {
-      scopes: ['im:write'],
-      run(args) {
-        if (args.channel) return { channel: { id: channelOf(args).id } }
-        required(args, 'users')
-        const [userId = '', ...others] = stringOf(args.users).split(',')
-        if (others.length > 0) throw new Refusal('method_not_supported_for_channel_type')
-        const person = directory.findPerson(userId)
-        if (person === undefined || person.isBot) throw new Refusal('user_not_found')
-        if (person.deleted) throw new Refusal('user_disabled')
-        return { channel: { id: directory.directChannel(userId).id } }
-      },
-    },
-
     'conversations.info': {
+      args: ['channel'],
       ...scopesTo('read'),
       run(args) {
         const channel = channelOf(args)
@@ -98,13 +82,13 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
             context_team_id: directory.team.id,
             topic: { value: channel.topic, creator: '', last_set: 0 },
             purpose: { value: '', creator: '', last_set: 0 },
-            ...(isYes(args.include_num_members) ? { num_members: channel.members.length } : {}),
           },
         }
       },
     },
 
     'conversations.history': {
+      args: pageArguments,
       ...scopesTo('history'),
       run(args) {
         const channel = readable(args)
@@ -113,6 +97,7 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
     },
 
     'conversations.replies': {
+      args: [...pageArguments, 'ts'],
       ...scopesTo('history'),
       run(args) {
         const channel = readable(args)

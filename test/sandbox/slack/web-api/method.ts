@@ -17,6 +17,8 @@ export interface Stores {
 
 /** A method of the Web API. `run` answers without `ok`, or throws a `Refusal`. */
 export interface Method {
+  /** The arguments that are described, besides the token. */
+  args: string[]
   /** Any of these scopes will do. */
   scopes?: string[]
   /** The one of them that these arguments need; undefined where they do not decide it. */

@@ -1,4 +1,4 @@
-import { isYes, type Json, stringOf } from '../json.ts'
+import { type Json, stringOf } from '../json.ts'
 import type { Person, UserGroup } from '../workspace.ts'
 import { type Method, required, type Stores } from './method.ts'
 import { Refusal } from './refusal.ts'
@@ -37,7 +37,7 @@ export function peopleMethods({ directory }: Stores): Record<string, Method> {
     }
   }
 
-  function toSlackGroup(group: UserGroup, args: Json): Json {
+  function toSlackGroup(group: UserGroup): Json {
     return {
       id: group.id,
       team_id: team.id,
@@ -51,13 +51,12 @@ export function peopleMethods({ directory }: Stores): Record<string, Method> {
       date_update: 1_760_000_000,
       date_delete: group.disabled ? 1_760_000_000 : 0,
       prefs: { channels: [], groups: [] },
-      ...(isYes(args.include_users) ? { users: [...group.members] } : {}),
-      ...(isYes(args.include_count) ? { user_count: group.members.length } : {}),
     }
   }
 
   return {
     'users.info': {
+      args: ['user'],
       scopes: ['users:read'],
       run(args) {
         required(args, 'user')
@@ -69,20 +68,18 @@ export function peopleMethods({ directory }: Stores): Record<string, Method> {
 
     'usergroups.list': {
       scopes: ['usergroups:read'],
-      run: (args) => ({
-        usergroups: workspace.userGroups
-          .filter((group) => !group.disabled || isYes(args.include_disabled))
-          .map((group) => toSlackGroup(group, args)),
-      }),
+      args: [],
+      run: () => ({ usergroups: workspace.userGroups.filter((group) => !group.disabled).map(toSlackGroup) }),
     },
 
     'usergroups.users.list': {
+      args: ['usergroup'],
       scopes: ['usergroups:read'],
       run(args) {
         required(args, 'usergroup')
         const group = directory.userGroup(stringOf(args.usergroup))
         if (group === undefined) throw new Refusal('no_such_subteam')
-        return { users: group.disabled && !isYes(args.include_disabled) ? [] : [...group.members] }
+        return { users: group.disabled ? [] : [...group.members] }
       },
     },
   }

@@ -1,5 +1,4 @@
 import type { Json } from '../json.ts'
-import { tooManyTables, type Validation } from '../validate-blocks.ts'
 
 /** The Web API's `{ ok: false, error }`, with what else the answer carries. */
 export class Refusal extends Error {
@@ -20,12 +19,6 @@ export function invalidArguments(...errors: string[]): Refusal {
   return new Refusal('invalid_arguments', messagesOf(errors))
 }
 
-export function refuseInvalidBlocks(validation: Validation, blocks: Json[]): void {
-  if (validation.errors.length > 0) throw new Refusal('invalid_blocks', { errors: validation.errors, ...messagesOf(validation.errors) })
-  if (tooManyTables(blocks))
-    throw new Refusal('invalid_attachments', { errors: ['only_one_table_allowed'], ...messagesOf(['only_one_table_allowed']) })
-}
-
-export function refuseInvalidView(validation: Validation): void {
-  if (validation.errors.length > 0) throw invalidArguments(...validation.errors)
+export function invalidBlocks(errors: string[]): Refusal {
+  return new Refusal('invalid_blocks', { errors, ...messagesOf(errors) })
 }

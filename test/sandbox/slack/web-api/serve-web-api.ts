@@ -4,6 +4,7 @@ import type { FaultBox } from '../faults.ts'
 import { addressOf, parseArguments, readBody, sendJson, sendText } from '../http.ts'
 import { type Json, parseJson, stringOf } from '../json.ts'
 import { createRateLimits } from '../rate-limits.ts'
+import { NotDescribed, refuseOthers } from '../schema.ts'
 import type { FaultPlan, JournalEntry } from '../slack.ts'
 import type { Method, Stores } from './method.ts'
 import { Refusal } from './refusal.ts'
@@ -30,6 +31,7 @@ export interface WebApiOptions {
   clockSkewMs: number
   faults: FaultBox
   record: (entry: JournalEntry) => void
+  notDescribed: string[]
   /** The error that every call gets while the app is revoked. */
   revoked: () => string | null
 }
@@ -41,7 +43,7 @@ interface Answer {
 }
 
 /** Arguments that travel as JSON strings in a form. What cannot be parsed stays a string, and the method says so. */
-const jsonArguments = new Set(['blocks', 'view', 'metadata', 'attachments'])
+const jsonArguments = new Set(['blocks', 'view', 'metadata'])
 
 function opened(args: Json): Json {
   return Object.fromEntries(
@@ -78,12 +80,17 @@ export function serveWebApi(options: WebApiOptions) {
       ...(method?.scopes ? { 'x-accepted-oauth-scopes': method.scopes.join(',') } : {}),
     }
     try {
-      if (method === undefined) throw new Refusal('unknown_method', { req_method: name })
+      if (method === undefined) throw new NotDescribed(`the method ${name}`)
+      refuseOthers(args, method.args, `as an argument of ${name}`)
       checkToken(method, token, args)
       const retryAfter = options.limits ? limits.retryAfter(name, args) : undefined
       if (retryAfter !== undefined) return tooMany(retryAfter)
       return { status: 200, body: { ok: true, ...method.run(args) }, headers }
     } catch (error) {
+      if (error instanceof NotDescribed) {
+        options.notDescribed.push(error.message)
+        return { status: 200, body: { ok: false, error: error.message } }
+      }
       if (!(error instanceof Refusal)) throw error
       const known = token === tokens.bot || token === tokens.app
       return { status: 200, body: error.answer, ...(known ? { headers } : {}) }
