@@ -1,17 +1,14 @@
-import type { KnownBlock, WebClient } from '@slack/web-api'
+import type { WebClient } from '@slack/web-api'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { servePage } from '../sandbox/serve-page.ts'
 import { quietClient } from '../sandbox/slack/quiet-client.ts'
 import { type ScriptedBot, startScriptedBot } from '../sandbox/slack/scripted-bot.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
+import { actions, ada, button, input, modal, mrkdwn, ops, option, plain } from '../sandbox/slack/slack-for-test.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { actAs, type Browser, composer, openBrowser, send } from './open-browser.ts'
 
-const [ada, ops] = ['U0ADA00001', 'C0OPS00001']
-const plain = (text: string) => ({ type: 'plain_text' as const, text })
-const mrkdwn = (text: string) => ({ type: 'mrkdwn' as const, text })
-const option = (text: string) => ({ text: plain(text), value: text })
 const commands = [
   { command: '/infra ip move', usage: '[<elastic ip> <server>]', description: 'Moves an Elastic IP' },
   { command: '/infra ip list', usage: '[word…]', description: 'Lists Elastic IPs' },
@@ -74,7 +71,7 @@ test('what is only for one person is marked so, and others do not see it', async
   expect(await page.getByText('Only an approver can do that.').count()).toBe(0)
 })
 
-test('what comes from outside is never markup, and a block that the page does not know is shown as it came', async () => {
+test('what comes from outside is never markup', async () => {
   const hostile = '<img src=x onerror="document.title=1"> & <b>bold</b>'
   await client.chat.postMessage({
     channel: ops,
@@ -83,14 +80,12 @@ test('what comes from outside is never markup, and a block that the page does no
       { type: 'section', text: plain(hostile) },
       { type: 'section', text: mrkdwn(hostile.replaceAll('<', '&lt;')) },
       { type: 'header', text: plain(hostile) },
-      { type: 'card', title: plain('A new kind') } as unknown as KnownBlock,
     ],
   })
 
   const message = page.getByRole('article').last()
-  await message.getByText('Unknown block: card').waitFor()
+  await message.getByText(hostile).nth(2).waitFor()
   expect(await message.getByText(hostile).count()).toBe(3)
-  expect(await message.getByText('"A new kind"').count()).toBe(1)
   expect(await message.locator('img, b').count()).toBe(0)
 })
 
@@ -98,8 +93,8 @@ test('a button with a question asks it first, and is busy until the bot has answ
   const answered = Promise.withResolvers<object>()
   bot.answer(() => answered.promise)
   const confirm = { title: plain('Revoke it?'), text: plain('This cannot be undone.'), confirm: plain('Revoke'), deny: plain('Keep') }
-  const button = { type: 'button' as const, action_id: 'revoke', text: plain('Revoke the key'), value: 'k1', confirm }
-  await client.chat.postMessage({ channel: ops, text: 'x', blocks: [{ type: 'actions', elements: [button] }] })
+  const revoke = button({ action_id: 'revoke', text: plain('Revoke the key'), value: 'k1', confirm })
+  await client.chat.postMessage({ channel: ops, text: 'x', blocks: [actions(revoke)] as never })
   const shown = page.getByRole('button', { name: 'Revoke the key' })
 
   await shown.click()
@@ -114,49 +109,48 @@ test('a button with a question asks it first, and is busy until the bot has answ
   expect(bot.received[0]?.payload).toMatchObject({ actions: [{ action_id: 'revoke', value: 'k1' }] })
 })
 
-test('a form searches, holds every kind of field, and tells at the field what is wrong with it', async () => {
+test('a form searches, keeps and sends what is entered, and tells at the field what is wrong with it', async () => {
   bot.answer(async (payload) => {
     if (payload.type === 'block_suggestion')
-      return { body: { options: ['web-1', 'web-2'].filter((name) => name.includes(String(payload.value))).map(option) } }
-    if (payload.type === 'view_submission') return { body: { response_action: 'errors', errors: { server: 'web-2 is in another site.' } } }
-    await client.views.open({ trigger_id: String(payload.trigger_id), view: form })
+      return { body: { options: ['web-1', 'web-2'].filter((name) => name.includes(String(payload.value))).map((name) => option(name)) } }
+    if (payload.type === 'view_submission') return { body: { response_action: 'errors', errors: { Server: 'web-2 is in another site.' } } }
+    if (payload.type !== 'block_actions') await client.views.open({ trigger_id: String(payload.trigger_id), view: form })
     return {}
   })
   await send(page, '/infra ip move')
-  const dialog = page.getByRole('dialog', { name: 'Every field' })
+  const dialog = page.getByRole('dialog', { name: 'A form' })
   const server = dialog.getByRole('combobox', { name: 'Server' })
 
-  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByRole('button', { name: 'Send' }).click()
   await expect.poll(() => server.getAttribute('aria-invalid')).toBe('true')
-  expect(await dialog.getByRole('alert').allInnerTexts()).toEqual([
-    'Please complete this required field.',
-    'Please complete this required field.',
-  ])
+  expect(await dialog.getByRole('alert').allInnerTexts()).toEqual(Array(3).fill('Please complete this required field.'))
 
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Because')
   await server.fill('nothing')
   await dialog.getByText('No results for “nothing”.').waitFor()
   await server.fill('web')
   await dialog.getByRole('option', { name: 'web-2' }).waitFor()
   await server.press('ArrowDown')
   await server.press('Enter')
-  await dialog.getByRole('combobox', { name: 'Tags' }).click()
-  await dialog.getByRole('option', { name: 'edge' }).click()
-  await dialog.getByRole('option', { name: 'web', exact: true }).click()
-  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Because')
+  await expect
+    .poll(() => bot.received.at(-1)?.payload)
+    .toMatchObject({
+      type: 'block_actions',
+      actions: [{ block_id: 'Server', selected_option: { value: 'web-2' } }],
+      view: { state: { values: { Server: { a: { selected_option: { value: 'web-2' } } }, Reason: { a: { value: 'Because' } } } } },
+    })
   await dialog.getByRole('radio', { name: 'Daily' }).check()
-  await dialog.getByRole('checkbox', { name: 'Read-only' }).check()
-  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByRole('button', { name: 'Send' }).click()
 
   await dialog.getByText('web-2 is in another site.').waitFor()
   expect(slack.deliveries.findLast(({ kind }) => kind === 'view_submission')?.payload).toMatchObject({
     view: {
       state: {
         values: {
-          server: { a: { type: 'external_select', selected_option: { value: 'web-2' } } },
-          tags: { a: { type: 'multi_static_select', selected_options: [{ value: 'edge' }, { value: 'web' }] } },
-          reason: { a: { type: 'plain_text_input', value: 'Because' } },
-          often: { a: { type: 'radio_buttons', selected_option: { value: 'Daily' } } },
-          how: { a: { type: 'checkboxes', selected_options: [{ value: 'Read-only' }] } },
+          Server: { a: { type: 'external_select', selected_option: { value: 'web-2' } } },
+          Reason: { a: { type: 'plain_text_input', value: 'Because' } },
+          Note: { a: { type: 'plain_text_input', value: null } },
+          'How often': { a: { type: 'radio_buttons', selected_option: { value: 'Daily' } } },
         },
       },
     },
@@ -164,18 +158,13 @@ test('a form searches, holds every kind of field, and tells at the field what is
 })
 
 test('the Home tab asks the bot, follows what it publishes, and its buttons and forms work', async () => {
-  const button = (value: string) => ({ type: 'button' as const, action_id: 'approve', text: plain('Approve'), value })
-  const publish = (text: string, values: string[]) =>
-    client.views.publish({
+  const publish = (text: string, values: string[]) => {
+    const decisions = values.map((value) => ({ ...actions(button({ text: plain('Approve'), value })), block_id: value }))
+    return client.views.publish({
       user_id: ada,
-      view: {
-        type: 'home',
-        blocks: [
-          { type: 'header', text: plain(text) },
-          ...values.map((value) => ({ type: 'actions' as const, block_id: value, elements: [button(value)] })),
-        ],
-      },
+      view: { type: 'home', blocks: [{ type: 'header', text: plain(text) }, ...decisions] } as never,
     })
+  }
   bot.answer(async (payload) => {
     if (payload.type === 'event_callback') await publish('Waits for you (2)', ['r1', 'r2'])
     if (payload.type === 'block_actions') await client.views.open({ trigger_id: String(payload.trigger_id), view: form })
@@ -186,7 +175,7 @@ test('the Home tab asks the bot, follows what it publishes, and its buttons and 
   const home = page.getByRole('region', { name: 'Home' })
   await home.getByText('Waits for you (2)').waitFor()
   await home.getByRole('button', { name: 'Approve' }).last().click()
-  await page.getByRole('dialog', { name: 'Every field' }).getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('dialog', { name: 'A form' }).getByRole('button', { name: 'Cancel' }).click()
   await publish('Waits for you (0)', [])
 
   await home.getByText('Waits for you (0)').waitFor()
@@ -259,43 +248,11 @@ test('from 360 pixels on, nothing is wider than the window', async () => {
   await page.getByRole('heading', { name: 'general', level: 1 }).waitFor()
 })
 
-const form = {
-  type: 'modal' as const,
-  title: plain('Every field'),
-  submit: plain('Save'),
+const form = modal('A form', {
   blocks: [
-    {
-      type: 'input' as const,
-      block_id: 'server',
-      label: plain('Server'),
-      element: { type: 'external_select' as const, action_id: 'a', min_query_length: 0 },
-    },
-    {
-      type: 'input' as const,
-      block_id: 'tags',
-      optional: true,
-      label: plain('Tags'),
-      element: { type: 'multi_static_select' as const, action_id: 'a', options: ['web', 'edge'].map(option) },
-    },
-    {
-      type: 'input' as const,
-      block_id: 'reason',
-      optional: true,
-      label: plain('Reason'),
-      element: { type: 'plain_text_input' as const, action_id: 'a' },
-    },
-    {
-      type: 'input' as const,
-      block_id: 'often',
-      label: plain('How often'),
-      element: { type: 'radio_buttons' as const, action_id: 'a', options: ['Once', 'Daily'].map(option) },
-    },
-    {
-      type: 'input' as const,
-      block_id: 'how',
-      optional: true,
-      label: plain('How'),
-      element: { type: 'checkboxes' as const, action_id: 'a', options: [option('Read-only')] },
-    },
+    input('Server', { type: 'external_select', min_query_length: 0 }, { dispatch_action: true }),
+    input('Reason'),
+    input('Note', { type: 'plain_text_input', multiline: true }, { optional: true }),
+    input('How often', { type: 'radio_buttons', options: ['Once', 'Daily'].map((text) => option(text)) }),
   ],
-}
+})

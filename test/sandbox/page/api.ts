@@ -1,4 +1,4 @@
-import type { Block, ElementState, FormValues, ModalView, Option, OptionGroup } from './block-shapes.ts'
+import type { Block, ElementState, FormValues, ModalView, Option } from './block-shapes.ts'
 
 export interface Person {
   id: string
@@ -77,7 +77,6 @@ export interface Press {
 
 export interface FoundOptions {
   options?: Option[]
-  option_groups?: OptionGroup[]
   /** What Slack shows when the bot gave no options. */
   notice?: string
 }

@@ -5,7 +5,6 @@ import type { Blocks } from './blocks.ts'
 import type { AppTab, Desk } from './desk.ts'
 import { icons, lockGate } from './icons.ts'
 import type { Names } from './inline.ts'
-import type { Directory } from './selection.ts'
 import type { Surface } from './surface.ts'
 
 export interface AppViewOptions {
@@ -52,11 +51,11 @@ export function createAppView({ api, workspace, desk, blocks, goTo, tell, update
       </nav>`
   }
 
-  function home(names: Names, directory: Directory): TemplateResult {
+  function home(names: Names): TemplateResult {
     const published = desk.home()
     if (!published) return nothingYet()
     const { id, view } = published
-    const surface: Surface = { key: `${names.me}/${id}`, place: { viewId: id }, names, directory, view }
+    const surface: Surface = { key: `${names.me}/${id}`, place: { viewId: id }, names, view }
     return html`<div class="app-home-inside">${keyed(id, html`<div class="blocks">${blocks.render(view.blocks, surface)}</div>`)}</div>`
   }
 
@@ -74,8 +73,7 @@ export function createAppView({ api, workspace, desk, blocks, goTo, tell, update
     open,
     head,
 
-    home: (names: Names, directory: Directory): TemplateResult =>
-      html`<section class="app-home" aria-label="Home" tabindex="0">${home(names, directory)}</section>`,
+    home: (names: Names): TemplateResult => html`<section class="app-home" aria-label="Home" tabindex="0">${home(names)}</section>`,
 
     /** Above the first message of the app. */
     welcome: (): TemplateResult =>

@@ -12,10 +12,9 @@ import { createForms } from './forms.ts'
 import { channelHead, type FrameProps, lostConnection, sideBar, topBar } from './frame.ts'
 import { createHint } from './hint.ts'
 import { icons } from './icons.ts'
-import { createMenus } from './menus.ts'
 import { createMessages, type MessageListProps } from './messages.ts'
 import { createModal } from './modal.ts'
-import { directoryOf, namesOf } from './names.ts'
+import { namesOf } from './names.ts'
 import { createNotices } from './notices.ts'
 import { placeOf, pointAt } from './permalinks.ts'
 import { createPickers } from './pickers.ts'
@@ -46,9 +45,8 @@ function openPage(workspace: Workspace) {
   const forms = createForms()
   const confirm = createConfirm({ update })
   const pickers = createPickers({ update })
-  const menus = createMenus({ update })
   const presses = createPresses({ api, forms, confirm, me, tell: notices.tell, update })
-  const blocks = createBlocks({ elements: createElements({ api, forms, pickers, menus, presses, me }) })
+  const blocks = createBlocks({ elements: createElements({ api, forms, pickers, presses, me }) })
   const messages = createMessages({ blocks, person: (id) => workspace.people.find((one) => one.id === id) })
   const modal = createModal({ api, forms, blocks, pickers, me, refresh: desk.refresh, update })
   const composer = createComposer({ commands: workspace.commands, send, update })
@@ -122,7 +120,6 @@ function openPage(workspace: Workspace) {
       channel: here,
       messages: desk.messages() ?? [],
       names: namesOf(workspace, me()),
-      directory: directoryOf(workspace),
       unseen: desk.unseen(),
       hasUnreadReplies: desk.hasUnreadReplies,
       openThread,
@@ -134,7 +131,7 @@ function openPage(workspace: Workspace) {
         <main class="channel">${desk.tab() ? appPlace(frame, list) : channelPlace(frame, list)}</main>
         ${thread ? threadPanel(`${desk.tab() ? '' : '#'}${here.name}`, thread, closeThread) : nothing}
       </div>
-      ${modal.render(desk.views(), list.names, list.directory)} ${confirm.render()} ${notices.render()}`
+      ${modal.render(desk.views(), list.names)} ${confirm.render()} ${notices.render()}`
   }
 
   function channelPlace(frame: FrameProps, list: MessageListProps): TemplateResult {
@@ -148,7 +145,7 @@ function openPage(workspace: Workspace) {
 
   function appPlace(frame: FrameProps, list: MessageListProps): TemplateResult {
     const head = html`${app.head()} ${lostConnection(frame.desk)}`
-    if (desk.tab() === 'home') return html`${head} ${app.home(list.names, list.directory)}`
+    if (desk.tab() === 'home') return html`${head} ${app.home(list.names)}`
     return html`${head}
       <div class="messages" role="log" aria-label=${`Messages from ${desk.channel().name}`} tabindex="0">
         <div class="messages-inside">${desk.messages() ? html`${app.welcome()}${messages.list(list)}` : loading()}</div>

@@ -33,18 +33,11 @@ export function createConfirm({ update }: { update(): void }) {
           settle(false)
         }}
       >
-        <h2 class="dialog-title" id="confirm-title">${question.title ? renderPlain(question.title.text) : 'Are you sure?'}</h2>
+        <h2 class="dialog-title" id="confirm-title">${renderPlain(question.title.text)}</h2>
         <div class="confirm-text" id="confirm-text">${renderText(question.text, names)}</div>
         <div class="dialog-buttons">
-          <button type="button" class="button" @click=${() => settle(false)}>${question.deny?.text ?? 'Cancel'}</button>
-          <button
-            type="button"
-            class="button ${question.style === 'danger' ? 'button-danger-full' : 'button-primary'}"
-            data-autofocus
-            @click=${() => settle(true)}
-          >
-            ${question.confirm?.text ?? 'Yes'}
-          </button>
+          <button type="button" class="button" @click=${() => settle(false)}>${question.deny.text}</button>
+          <button type="button" class="button button-primary" data-autofocus @click=${() => settle(true)}>${question.confirm.text}</button>
         </div>
       </dialog>`
     },

@@ -1,23 +1,18 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Api } from './api.ts'
-import type { Block, Element, ElementState, Option } from './block-shapes.ts'
-import { choices } from './choices.ts'
+import type { Block, Element, ElementState } from './block-shapes.ts'
 import type { Forms } from './forms.ts'
 import { plainWithEmoji } from './inline.ts'
-import type { Menus } from './menus.ts'
-import { type OptionSource, sectionsOf } from './picker-options.ts'
 import type { Pickers } from './pickers.ts'
 import type { Presses } from './presses.ts'
-import { directoryOptions, isMulti, isSelect, selectedOptions, stateOfSelection } from './selection.ts'
+import { radioButtons } from './radio-buttons.ts'
 import { domId, type Surface } from './surface.ts'
 import { textField } from './text-field.ts'
-import { unknownThing } from './unknown.ts'
 
 export interface ElementsOptions {
   api: Api
   forms: Forms
   pickers: Pickers
-  menus: Menus
   presses: Presses
   me(): string
 }
@@ -33,8 +28,8 @@ export interface Field {
   dispatch: boolean
 }
 
-/** Everything that can be pressed, picked or typed into. */
-export function createElements({ api, forms, pickers, menus, presses, me }: ElementsOptions) {
+/** Draws everything that can be pressed, picked or typed into. An element that the bot is to send next gets a case here. */
+export function createElements({ api, forms, pickers, presses, me }: ElementsOptions) {
   function button(element: Element, blockId: string, surface: Surface): TemplateResult {
     const busy = presses.isBusy(surface, blockId, element)
     const style = element.style ? `button-${element.style}` : ''
@@ -42,7 +37,6 @@ export function createElements({ api, forms, pickers, menus, presses, me }: Elem
     return html`<button
       type="button"
       class="button ${style} ${busy ? 'is-busy' : ''}"
-      aria-label=${element.accessibility_label ?? nothing}
       aria-busy=${busy ? 'true' : nothing}
       @click=${() => presses.button(surface, blockId, element)}
     >
@@ -50,33 +44,18 @@ export function createElements({ api, forms, pickers, menus, presses, me }: Elem
     </button>`
   }
 
-  function sourceOf(element: Element, blockId: string, surface: Surface): OptionSource {
-    if (element.type.endsWith('external_select')) {
-      return {
-        kind: 'asked',
-        minQuery: element.min_query_length ?? 3,
-        ask: (query) => api.options(me(), surface.place, { blockId, actionId: element.action_id ?? '' }, query),
-      }
-    }
-    const people = directoryOptions(element, surface.directory)
-    return { kind: 'given', sections: sectionsOf(people ? { options: people } : element) }
-  }
-
-  function select(element: Element, blockId: string, surface: Surface, field: Field): TemplateResult {
-    const state = forms.read(surface.key, blockId, element)
+  function externalSelect(element: Element, blockId: string, surface: Surface, field: Field): TemplateResult {
     return pickers.render({
       id: field.id,
       label: field.label,
-      placeholder: element.placeholder?.text ?? (isMulti(element) ? 'Select options' : 'Select an option'),
-      selected: selectedOptions(element, state, surface.directory),
-      multi: isMulti(element),
-      max: element.max_selected_items ?? Number.POSITIVE_INFINITY,
-      source: sourceOf(element, blockId, surface),
+      placeholder: element.placeholder?.text ?? 'Select an option',
+      selected: forms.read(surface.key, blockId, element).selected_option ?? undefined,
+      minQuery: element.min_query_length ?? 3,
+      ask: (query) => api.options(me(), surface.place, { blockId, actionId: element.action_id ?? '' }, query),
       busy: presses.isBusy(surface, blockId, element),
       invalid: field.invalid,
       describedBy: field.describedBy,
-      autofocus: element.focus_on_load ?? false,
-      onPick: (options) => change(element, blockId, surface, field, stateOfSelection(element, options)),
+      onPick: (option) => change(element, blockId, surface, field, { type: element.type, selected_option: option ?? null }),
     })
   }
 
@@ -85,45 +64,23 @@ export function createElements({ api, forms, pickers, menus, presses, me }: Elem
     void presses.change(surface, blockId, element, state, field.dispatch)
   }
 
-  function overflow(element: Element, blockId: string, surface: Surface, field: Field): TemplateResult {
-    return menus.render({
-      id: field.id,
-      label: element.accessibility_label ?? 'More actions',
-      options: element.options ?? [],
-      busy: presses.isBusy(surface, blockId, element),
-      onPick: (option: Option) => {
-        if (option.url) window.open(option.url, '_blank', 'noopener')
-        change(element, blockId, surface, { ...field, dispatch: true }, { type: 'overflow', selected_option: option })
-      },
-    })
-  }
-
   function render(element: Element, block: Block, surface: Surface, inInput?: Field): TemplateResult {
     const blockId = block.block_id ?? ''
     const field = inInput ?? alone(element, blockId, surface)
     const state = forms.read(surface.key, blockId, element)
     const onChange = (next: ElementState) => change(element, blockId, surface, field, next)
 
-    if (isSelect(element)) return select(element, blockId, surface, field)
     switch (element.type) {
       case 'button':
         return button(element, blockId, surface)
-      case 'overflow':
-        return overflow(element, blockId, surface, field)
-      case 'image':
-        return html`<img class="accessory-image" src=${element.image_url ?? ''} alt=${element.alt_text ?? ''} />`
-      case 'checkboxes':
+      case 'external_select':
+        return externalSelect(element, blockId, surface, field)
       case 'radio_buttons':
-        return choices({ element, state, field, surface, onChange })
+        return radioButtons({ element, state, field, surface, onChange })
       case 'plain_text_input':
-      case 'number_input':
-      case 'email_text_input':
-      case 'url_text_input':
-      case 'datepicker':
-      case 'timepicker':
-        return textField({ element, state, field, onChange, onType: (next) => forms.write(surface.key, blockId, element, next) })
+        return textField({ element, state, field, onChange })
       default:
-        return unknownThing('element', element)
+        throw new Error(`The page cannot draw an element of the type "${element.type}": add it to elements.ts.`)
     }
   }
 

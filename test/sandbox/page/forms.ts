@@ -1,15 +1,18 @@
 import type { Block, Element, ElementState, FormValues, ModalView } from './block-shapes.ts'
-import { initialState } from './selection.ts'
 
-/** Elements that hold something; the others are only pressed. */
-export function isStateful(element: Element): boolean {
-  return !['button', 'overflow', 'image'].includes(element.type)
+/** The elements of a block that hold something; buttons are only pressed. */
+function holders(block: Block): Element[] {
+  const all = block.type === 'actions' ? ((block.elements ?? []) as Element[]) : [block.element, block.accessory]
+  return all.filter((element) => element !== undefined && element.type !== 'button') as Element[]
 }
 
-/** The elements of a block that a person can use. */
-export function usableElements(block: Block): Element[] {
-  if (block.type === 'actions') return (block.elements ?? []) as Element[]
-  return [block.element, block.accessory].filter((element) => element !== undefined)
+/** The state of an element that nobody has touched yet. */
+function initialState({ type, initial_value: value, initial_option: option }: Element): ElementState {
+  return type === 'plain_text_input' ? { type, value: value ?? null } : { type, selected_option: option ?? null }
+}
+
+export function isEmpty({ value, selected_option: option }: ElementState): boolean {
+  return (value ?? '') === '' && (option ?? null) === null
 }
 
 /** What people have typed and picked so far, per message and view. It outlasts updates of a view, as in Slack, for elements that keep their ids. */
@@ -33,7 +36,7 @@ export function createForms() {
       const values: FormValues = {}
       for (const block of view.blocks) {
         const blockId = block.block_id ?? ''
-        for (const element of usableElements(block).filter(isStateful)) {
+        for (const element of holders(block)) {
           values[blockId] = { ...values[blockId], [element.action_id ?? '']: read(surface, blockId, element) }
         }
       }

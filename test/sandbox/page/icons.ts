@@ -13,7 +13,6 @@ export const icons = {
   forward: icon('m8 4.5 5.5 5.5L8 15.5'),
   down: icon('m5 7.5 5 5 5-5'),
   arrowDown: icon('M10 4v12m-5-5 5 5 5-5'),
-  more: icon('M4 9.5h1v1H4zM9.5 9.5h1v1h-1zM15 9.5h1v1h-1z'),
   eye: icon('M1.8 10S4.8 4.5 10 4.5 18.2 10 18.2 10 15.2 15.5 10 15.5 1.8 10 1.8 10ZM10 12.4a2.4 2.4 0 1 0 0-4.8 2.4 2.4 0 0 0 0 4.8Z'),
   send: icon('M3 10 2.5 3.2 18 10 2.5 16.8 3 10Zm0 0h7.5'),
   check: icon('m4 10.5 4 4 8-9'),

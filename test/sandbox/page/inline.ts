@@ -35,7 +35,7 @@ function renderParagraph(paragraph: Paragraph, names: Names): TemplateResult {
   return paragraph.type === 'quote' ? html`<blockquote class="quote">${children}</blockquote>` : html`<span class="para">${children}</span>`
 }
 
-export function renderInline(piece: Inline, names: Names): TemplateResult {
+function renderInline(piece: Inline, names: Names): TemplateResult {
   switch (piece.type) {
     case 'text':
       return html`${piece.text}`
@@ -71,16 +71,16 @@ function renderAll(pieces: Inline[], names: Names): TemplateResult[] {
 }
 
 /** Only addresses that a chat may open; anything else stays text. */
-export function renderLink(url: string, text: unknown): TemplateResult {
+function renderLink(url: string, text: unknown): TemplateResult {
   if (!/^(https?:|mailto:|tel:)/i.test(url)) return html`${text}`
   return html`<a class="link" href=${url} target="_blank" rel="noopener noreferrer">${text}</a>`
 }
 
-export function renderMention(text: string, isMe = false): TemplateResult {
+function renderMention(text: string, isMe = false): TemplateResult {
   return html`<span class="mention ${isMe ? 'mention-me' : ''}">${text}</span>`
 }
 
-export function renderDate(date: { seconds: number; format: string; url?: string; fallback: string }): TemplateResult {
+function renderDate(date: { seconds: number; format: string; url?: string; fallback: string }): TemplateResult {
   const moment = new Date(date.seconds * 1000)
   if (Number.isNaN(moment.getTime())) return html`${date.fallback}`
   const time = html`<time class="date" datetime=${moment.toISOString()} title=${moment.toLocaleString()}
@@ -89,7 +89,7 @@ export function renderDate(date: { seconds: number; format: string; url?: string
   return date.url ? renderLink(date.url, time) : time
 }
 
-export function renderEmoji(name: string): TemplateResult {
+function renderEmoji(name: string): TemplateResult {
   const glyph = emojiNamed(name)
   return glyph ? html`<span class="emoji" title=${`:${name}:`}>${glyph}</span>` : html`:${name}:`
 }

@@ -5,7 +5,6 @@ import { avatar } from './avatar.ts'
 import type { Blocks } from './blocks.ts'
 import { icons } from './icons.ts'
 import { type Names, renderMrkdwn } from './inline.ts'
-import type { Directory } from './selection.ts'
 import { formatSlackDate } from './slack-date.ts'
 import type { Surface } from './surface.ts'
 
@@ -18,7 +17,6 @@ export interface MessageListProps {
   channel: Channel
   messages: Message[]
   names: Names
-  directory: Directory
   /** Where "New" is drawn: above the first of the messages in between. */
   unseen: { after: string; until: string }
   hasUnreadReplies(parentTs: string, lastTs: string): boolean
@@ -64,7 +62,7 @@ export function createMessages({ blocks, person }: MessagesOptions) {
     </article>`
   }
 
-  function content(message: Message, { channel, names, directory }: MessageListProps): TemplateResult {
+  function content(message: Message, { channel, names }: MessageListProps): TemplateResult {
     if (message.deleted) return html`<div class="text is-deleted">This message was deleted.</div>`
     const edited = message.edited ? html`<span class="edited">(edited)</span>` : nothing
     if (!message.blocks?.length) return html`<div class="text">${renderMrkdwn(message.text, names)} ${edited}</div>`
@@ -72,7 +70,6 @@ export function createMessages({ blocks, person }: MessagesOptions) {
       key: `${names.me}/${channel.id}/${message.ts}`,
       place: { channel: channel.id, ts: message.ts },
       names,
-      directory,
     }
     return html`<div class="blocks">${blocks.render(message.blocks, surface)}</div>
       ${edited}`

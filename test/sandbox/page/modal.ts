@@ -3,11 +3,10 @@ import { keyed } from 'lit-html/directives/keyed.js'
 import type { Api, OpenView } from './api.ts'
 import type { ModalView } from './block-shapes.ts'
 import type { Blocks } from './blocks.ts'
-import type { Forms } from './forms.ts'
+import { type Forms, isEmpty } from './forms.ts'
 import { icons } from './icons.ts'
 import { type Names, plainWithEmoji, renderPlain } from './inline.ts'
 import type { Pickers } from './pickers.ts'
-import { type Directory, isEmpty } from './selection.ts'
 import type { Surface } from './surface.ts'
 
 export interface ModalOptions {
@@ -63,12 +62,12 @@ export function createModal({ api, forms, blocks, pickers, me, refresh, update }
     await refresh()
   }
 
-  function render(views: OpenView[], names: Names, directory: Directory): TemplateResult | typeof nothing {
+  function render(views: OpenView[], names: Names): TemplateResult | typeof nothing {
     const top = views.at(-1)
     if (!top) return nothing
     const { id, view } = top
     const found = errors.get(id) ?? {}
-    const surface: Surface = { key: id, place: { viewId: id }, names, directory, view, errors: found }
+    const surface: Surface = { key: id, place: { viewId: id }, names, view, errors: found }
     const stacked = views.length > 1
     const busy = submitting === id
     const submitText = view.submit?.text ?? (view.blocks.some(({ type }) => type === 'input') ? 'Submit' : undefined)

@@ -2,7 +2,6 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Option } from './block-shapes.ts'
 import { icons } from './icons.ts'
 import { plainWithEmoji } from './inline.ts'
-import type { OptionSection } from './picker-options.ts'
 
 /** The open list of a picker. */
 export interface PickerList {
@@ -12,62 +11,42 @@ export interface PickerList {
   /** False while the text in the field is still what was picked before. */
   typed: boolean
   status: 'too-short' | 'loading' | 'ready' | 'failed'
-  sections: OptionSection[]
+  options: Option[]
   error: string
-  /** Index into the options of all sections; -1 is none. */
+  /** Index into the options; -1 is none. */
   active: number
 }
 
 export interface PickerListProps {
-  multi: boolean
-  selected: Option[]
+  selected: Option | undefined
   minQuery: number
   onPick(option: Option): void
   onRetry(): void
 }
 
-export function optionsOf(list: PickerList): Option[] {
-  return list.sections.flatMap(({ options }) => options)
-}
-
 export function pickerList(list: PickerList, props: PickerListProps): TemplateResult {
-  const options = list.status === 'failed' || list.status === 'too-short' ? [] : optionsOf(list)
-  const row = (option: Option) => optionRow(option, options.indexOf(option), list, props)
-  const sections = list.sections.map(({ heading, options }) =>
-    heading === ''
-      ? options.map(row)
-      : html`<div role="group" aria-label=${heading}>
-          <div class="option-heading" aria-hidden="true">${heading}</div>
-          ${options.map(row)}
-        </div>`,
-  )
+  const options = list.status === 'failed' || list.status === 'too-short' ? [] : list.options
   // Pressing the mouse in the list must not take the focus from the field: losing it closes the list.
   return html`<div class="popup" data-popup-for=${`${list.id}-frame`} @mousedown=${(event: Event) => event.preventDefault()}>
-    <div
-      role="listbox"
-      id=${`${list.id}-list`}
-      aria-label="Options"
-      aria-multiselectable=${props.multi ? 'true' : nothing}
-      aria-busy=${list.status === 'loading'}
-    >
-      ${options.length > 0 ? sections : nothing}
+    <div role="listbox" id=${`${list.id}-list`} aria-label="Options" aria-busy=${list.status === 'loading'}>
+      ${options.map((option, index) => optionRow(option, index, list, props))}
     </div>
     ${message(list, props, options.length)}
   </div>`
 }
 
-function optionRow(option: Option, index: number, list: PickerList, props: PickerListProps): TemplateResult {
-  const selected = props.selected.some(({ value }) => value === option.value)
+function optionRow(option: Option, index: number, list: PickerList, { selected, onPick }: PickerListProps): TemplateResult {
+  const isSelected = selected?.value === option.value
   return html`<div
     class="option ${index === list.active ? 'is-active' : ''}"
     role="option"
     id=${`${list.id}-option-${index}`}
-    aria-selected=${selected}
-    @click=${() => props.onPick(option)}
+    aria-selected=${isSelected}
+    @click=${() => onPick(option)}
   >
     <span class="option-text">${plainWithEmoji(option.text.text)}</span>
     ${option.description ? html`<span class="option-description">${plainWithEmoji(option.description.text)}</span>` : nothing}
-    ${selected ? html`<span class="option-check">${icons.check}</span>` : nothing}
+    ${isSelected ? html`<span class="option-check">${icons.check}</span>` : nothing}
   </div>`
 }
 

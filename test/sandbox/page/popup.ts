@@ -12,12 +12,10 @@ export function placePopups() {
     const below = window.innerHeight - anchor.bottom - gap * 2
     const above = anchor.top - gap * 2
     const upwards = below < Math.min(wanted, popup.scrollHeight) && above > below
-    const alignRight = popup.dataset.align === 'right'
 
-    popup.style.width = popup.dataset.width === 'own' ? '' : `${anchor.width}px`
+    popup.style.width = `${anchor.width}px`
     popup.style.maxHeight = `${Math.min(wanted, upwards ? above : below)}px`
-    popup.style.left = alignRight ? '' : `${anchor.left}px`
-    popup.style.right = alignRight ? `${document.documentElement.clientWidth - anchor.right}px` : ''
+    popup.style.left = `${anchor.left}px`
     popup.style.top = upwards ? '' : `${anchor.bottom + gap}px`
     popup.style.bottom = upwards ? `${window.innerHeight - anchor.top + gap}px` : ''
   }

@@ -39,14 +39,13 @@ export function createPresses({ api, forms, confirm, me, tell, update }: Presses
 
     async button(surface: Surface, blockId: string, element: Element) {
       if (!(await agreed(surface, element))) return
-      if (element.url) window.open(element.url, '_blank', 'noopener')
       await send(surface, blockId, element, element.value === undefined ? {} : { value: element.value })
     },
 
     /** Keeps what was picked and, where the bot wants to know, tells it. */
     async change(surface: Surface, blockId: string, element: Element, state: ElementState, dispatch: boolean) {
       if (dispatch && !(await agreed(surface, element))) return update()
-      if (element.type !== 'overflow') forms.write(surface.key, blockId, element, state)
+      forms.write(surface.key, blockId, element, state)
       update()
       if (!dispatch) return
       await send(surface, blockId, element, { action: { ...state, action_id: element.action_id ?? '', block_id: blockId } })

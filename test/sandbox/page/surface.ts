@@ -1,7 +1,6 @@
 import type { Place } from './api.ts'
 import type { ModalView } from './block-shapes.ts'
 import type { Names } from './inline.ts'
-import type { Directory } from './selection.ts'
 
 /** Where blocks stand, and what they need to know about it. */
 export interface Surface {
@@ -9,7 +8,6 @@ export interface Surface {
   key: string
   place: Place
   names: Names
-  directory: Directory
   /** Of a view: its blocks, whose values go with every press. */
   view?: ModalView
   /** Messages under inputs, by block id. */

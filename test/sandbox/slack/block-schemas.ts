@@ -1,5 +1,18 @@
 import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
-import { anyText, anything, array, boolean, byType, type Check, object, plain, type Report, string, wholeNumber } from './schema.ts'
+import {
+  anyText,
+  anything,
+  array,
+  boolean,
+  byType,
+  type Check,
+  NotDescribed,
+  object,
+  plain,
+  type Report,
+  string,
+  wholeNumber,
+} from './schema.ts'
 
 /**
  * What the bot sends, with Slack's limits (docs.slack.dev/reference/block-kit). A block or an element that it is to send next goes in here,
@@ -48,6 +61,12 @@ function initialIsOffered({ initial_option: initial, options: offered }: Json, a
   if (isObject(initial) && !objectsOf(offered).some(isInitial)) report('initial option was not found in the options', at)
 }
 
+/** Text is told to the bot by rules of its own (`dispatch_action_config`), which are not described here. */
+function onlyPickersDispatch({ dispatch_action: dispatches, element }: Json, at: string): void {
+  const { type: kind } = objectOf(element)
+  if (dispatches && kind !== 'external_select') throw new NotDescribed(`"dispatch_action" with the type "${String(kind)}" at ${at}`)
+}
+
 function textOrFields(value: Json, at: string, report: Report): void {
   if (value.text === undefined && objectsOf(value.fields).length === 0) report('must define either `text` or `fields`', at)
 }
@@ -79,5 +98,6 @@ export const block: Check = byType({
       element: byType({ plain_text_input: plainTextInput, external_select: externalSelect, radio_buttons: radioButtons }),
     },
     optional: { ...everywhere, hint: plain(2000), optional: boolean, dispatch_action: boolean },
+    also: onlyPickersDispatch,
   }),
 })
