@@ -105,5 +105,5 @@ test('a connection whose answer was rejected does not block later calls', async 
 
   await rejection(api.elasticIps.move('eip_1GijF7NsZe3bN', 'sv_22mUQSvUfeqdv'))
 
-  expect(await api.elasticIps.get('eip_7f3apdb0NT6DO')).toMatchObject({ id: 'eip_7f3apdb0NT6DO' })
+  expect(await api.elasticIps.get(sample.elasticIp.id)).toMatchObject({ id: sample.elasticIp.id })
 })
