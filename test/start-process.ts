@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, vi } from 'vitest'
 import { startAccountApi } from './sandbox/account-api/start-account-api.ts'
+import { botVariables } from './sandbox/bot-variables.ts'
 import { startSlack } from './sandbox/slack/start-slack.ts'
 import { systemEnvironment } from './sandbox/system-environment.ts'
 
@@ -34,7 +34,7 @@ export async function startProcess(env: Record<string, string>) {
 }
 
 /** The variables of a bot whose Slack and account API are stand-ins in this process, closed when the test ends. */
-export async function environment(more: Record<string, string> = {}) {
+export async function environment(more: Record<string, string> = {}, { socketMode = false } = {}) {
   const slack = await startSlack()
   onTestFinished(() => slack.close())
   const accountApi = await startAccountApi({ moveTakes: { min: 300, max: 300 } })
@@ -43,18 +43,10 @@ export async function environment(more: Record<string, string> = {}) {
     slack,
     accountApi,
     env: {
-      SLACK_BOT_TOKEN: slack.botToken,
-      SLACK_SIGNING_SECRET: slack.signingSecret,
-      SLACK_API_URL: slack.apiUrl,
-      INFRA_API_URL: accountApi.url,
-      INFRA_API_KEY: accountApi.key,
-      REDIS_URL: inject('redisUrl'),
-      REDIS_PREFIX: `test-${randomBytes(6).toString('hex')}`,
+      ...botVariables({ slack, accountApi, redisUrl: inject('redisUrl'), socketMode }),
       ALLOW_VOLATILE_REDIS: 'true',
       APPROVERS: 'U0BEN00001',
       MOVE_POLL_INTERVAL: '200ms',
-      PORT: '0',
-      OPS_PORT: '0',
       ...more,
     },
   }

@@ -123,10 +123,9 @@ describe('a start while something is away', () => {
 
 describe('a start over Socket Mode', () => {
   async function startOverSockets(fault: Partial<FaultPlan>) {
-    const { slack, env } = await environment()
+    const { slack, env } = await environment({}, { socketMode: true })
     const injected = slack.faults.add({ method: 'apps.connections.open', kind: 'status', ...fault })
-    const { SLACK_SIGNING_SECRET: _, ...rest } = env
-    return { slack, injected, bot: await startProcess({ ...rest, SLACK_APP_TOKEN: slack.appToken }) }
+    return { slack, injected, bot: await startProcess(env) }
   }
 
   // The client of Slack would go on asking after the second.

@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest'
 import { isGenuine } from '../../src/domain/payload.ts'
 import { ops, people } from '../journeys/world.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { botVariables } from '../sandbox/bot-variables.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
@@ -60,12 +61,8 @@ export async function startScene({
   const toldTooEarly = watchForEarlyWords(slack, account)
   const prefix = `scene-${randomBytes(4).toString('hex')}`
   const variables = {
-    SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_SIGNING_SECRET: slack.signingSecret,
+    ...botVariables({ slack, accountApi: account, redisUrl: `redis://:${redis.password}@127.0.0.1:${proxy.port}` }),
     SLACK_API_URL: `http://127.0.0.1:${slackProxy.port}/api/`,
-    INFRA_API_URL: account.url,
-    INFRA_API_KEY: account.key,
-    REDIS_URL: `redis://:${redis.password}@127.0.0.1:${proxy.port}`,
     REDIS_PREFIX: prefix,
     APPROVERS: `${people.ben},${people.chiara}`,
     APPROVAL_TTL: '10m',

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
+import { botVariables } from '../sandbox/bot-variables.ts'
 import { type Redis as OwnRedis, startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Message, Slack } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
@@ -43,17 +44,10 @@ afterAll(async () => {
 /** Starts the bot, points Slack at it, and gives what kills it without a word. */
 async function startBot(): Promise<() => Promise<void>> {
   const env = {
-    SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_SIGNING_SECRET: slack.signingSecret,
-    SLACK_API_URL: slack.apiUrl,
-    INFRA_API_URL: accountApi.url,
-    INFRA_API_KEY: accountApi.key,
-    REDIS_URL: redis.url,
-    APPROVERS: 'S0ONCALL01',
+    ...botVariables({ slack, accountApi, redisUrl: redis.url }),
+    REDIS_PREFIX: 'canary',
     MOVE_POLL_INTERVAL: '200ms',
     LOG_LEVEL: 'trace',
-    PORT: '0',
-    OPS_PORT: '0',
   }
   const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const from = written.length

@@ -1,15 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../src/account-api/client.ts'
-import { createBot } from '../../src/bot/bot.ts'
-import { readConfig } from '../../src/config/config.ts'
 import { Secret } from '../../src/domain/secret.ts'
 import { neededScopes } from '../../src/features/check-setup/diagnose.ts'
-import { createLog } from '../../src/ops/log/log.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import type { SlackOptions } from '../sandbox/slack/slack.ts'
-import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { general, ops, people, type Slack, startWorld, untilShown } from './world.ts'
 
 /** What the doctor says to Ben, as a message that he can click. How long Slack took is always the same. */
@@ -32,33 +26,6 @@ async function complaints(world: { slack: Slack }, channel = ops): Promise<strin
     .split('\n')
     .filter((line) => line.startsWith(':x:'))
     .join('\n')
-}
-
-/** The bot where Slack, or the app in it, is set up in another way. */
-async function startIn(slackOptions: SlackOptions) {
-  const slack = await startSlack(slackOptions)
-  const accountApi = await startAccountApi()
-  const variables = {
-    SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_SIGNING_SECRET: slack.signingSecret,
-    SLACK_API_URL: slack.apiUrl,
-    INFRA_API_URL: accountApi.url,
-    INFRA_API_KEY: accountApi.key,
-    REDIS_URL: inject('redisUrl'),
-    REDIS_PREFIX: `test-${randomBytes(6).toString('hex')}`,
-    ALLOW_VOLATILE_REDIS: 'true',
-    PORT: '0',
-    OPS_PORT: '0',
-    APPROVERS: 'S0ONCALL01',
-  }
-  const bot = createBot(readConfig(variables), { log: createLog({ level: 'fatal' }), printAudit: () => {} })
-  onTestFinished(async () => {
-    await bot.stop()
-    await Promise.all([slack.close(), accountApi.close()])
-  })
-  const { slackPort } = await bot.start()
-  slack.connectBot(`http://127.0.0.1:${slackPort}/slack/events`)
-  return { slack }
 }
 
 describe('the doctor', () => {
@@ -126,7 +93,7 @@ describe('the doctor', () => {
 
 describe('the ten mistakes', () => {
   test('1 and 9: a scope is missing, so that the manifest is an old one', async () => {
-    const world = await startIn({ scopes: neededScopes.filter((scope) => scope !== 'usergroups:read') })
+    const world = await startWorld({ slack: { scopes: neededScopes.filter((scope) => scope !== 'usergroups:read') } })
     expect(await complaints(world)).toMatchInlineSnapshot(`
       ":x: *Slack's scopes* \`usergroups:read\` is missing: nobody can be told to be in a user group, so its members are denied. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app.
       :x: *The app's manifest* is older than I am: it lacks scopes. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app.
@@ -135,7 +102,7 @@ describe('the ten mistakes', () => {
   })
 
   test('2: interactivity is off, so that no click arrives', async () => {
-    const world = await startIn({ interactivity: false })
+    const world = await startWorld({ slack: { interactivity: false } })
     const answer = await ask(world)
     const click = await world.slack.as(people.ben).click(answer, 'Test the buttons')
     expect(click.outcome).toBe('not-sent')
@@ -223,7 +190,7 @@ describe('the ten mistakes', () => {
   })
 
   test('6: the clock is wrong', async () => {
-    const world = await startIn({ clockSkewMs: 90_000 })
+    const world = await startWorld({ slack: { clockSkewMs: 90_000 } })
     expect(await complaints(world)).toMatch(/^:x: \*The clock\* of the machine that I run on is 1 min (29|30|31) s behind that of Slack/)
   })
 
@@ -250,7 +217,7 @@ describe('the ten mistakes', () => {
   })
 
   test('9: the Home tab is off in the app, so that the manifest is an old one', async () => {
-    const world = await startIn({ homeTab: false })
+    const world = await startWorld({ slack: { homeTab: false } })
     expect(await complaints(world)).toMatchInlineSnapshot(
       `":x: *The app's manifest* is older than I am: its Home tab is off. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app."`,
     )

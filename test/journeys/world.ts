@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { inject, onTestFinished } from 'vitest'
 import { createBot } from '../../src/bot/bot.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type Timings, usualTimings } from '../../src/domain/timings.ts'
 import { createLog } from '../../src/ops/log/log.ts'
 import { type AccountApi, type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import type { Slack } from '../sandbox/slack/slack.ts'
+import { botVariables } from '../sandbox/bot-variables.ts'
+import type { Slack, SlackOptions } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 
 /** The people of the sandbox's workspace. */
@@ -17,9 +17,10 @@ export const general = 'C0GENERAL1'
 export interface WorldOptions {
   env?: Record<string, string>
   account?: Partial<AccountApiOptions>
-  /** How many bots share the work. People talk to the first one. */
+  slack?: SlackOptions
   /** Shortened, so that what takes a minute can be seen. */
   timings?: Timings
+  /** How many bots share the work. People talk to the first one. */
   replicas?: number
   /** Socket Mode instead of HTTP. */
   socketMode?: boolean
@@ -29,26 +30,17 @@ export interface WorldOptions {
  * The whole bot, in this process, between the stand-in Slack, the stand-in account API and a real Redis; closed when the test
  * ends. `log` holds every line that the bots wrote.
  */
-export async function startWorld({ env = {}, account = {}, replicas = 1, socketMode = false, timings = usualTimings }: WorldOptions = {}) {
-  const slack = await startSlack()
+export async function startWorld(options: WorldOptions = {}) {
+  const { env = {}, account = {}, replicas = 1, socketMode = false, timings = usualTimings } = options
+  const slack = await startSlack(options.slack)
   const accountApi = await startAccountApi({ moveTakes: { min: 150, max: 300 }, ...account })
-  const prefix = `test-${randomBytes(6).toString('hex')}`
   const log: string[] = []
   /** What the audit printed, line by line. */
   const auditLines: string[] = []
 
   const variables = {
-    SLACK_BOT_TOKEN: slack.botToken,
-    ...(socketMode ? { SLACK_APP_TOKEN: slack.appToken } : { SLACK_SIGNING_SECRET: slack.signingSecret }),
-    SLACK_API_URL: slack.apiUrl,
-    INFRA_API_URL: accountApi.url,
-    INFRA_API_KEY: accountApi.key,
-    REDIS_URL: inject('redisUrl'),
-    REDIS_PREFIX: prefix,
+    ...botVariables({ slack, accountApi, redisUrl: inject('redisUrl'), socketMode }),
     ALLOW_VOLATILE_REDIS: 'true',
-    PORT: '0',
-    OPS_PORT: '0',
-    APPROVERS: 'S0ONCALL01',
     MOVE_POLL_INTERVAL: '100ms',
     ...env,
   }
@@ -78,7 +70,7 @@ export async function startWorld({ env = {}, account = {}, replicas = 1, socketM
     bots,
     log,
     auditLines,
-    prefix,
+    prefix: variables.REDIS_PREFIX,
     startBot,
     ada: slack.as(people.ada),
     ben: slack.as(people.ben),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { startAccountApi } from './account-api/start-account-api.ts'
 import { createBotProcess } from './bot-process.ts'
+import { botVariables } from './bot-variables.ts'
 import { commandSuggestions } from './commands.ts'
 import { freePort } from './free-port.ts'
 import { findRedis } from './redis/find-redis.ts'
@@ -56,16 +57,10 @@ export async function startSandbox(options: SandboxOptions = {}) {
       onLine: options.botOutput,
       onEnd: options.botEnded,
       env: {
-        SLACK_BOT_TOKEN: slack.botToken,
-        SLACK_API_URL: slack.apiUrl,
-        ...(transport === 'socket' ? { SLACK_APP_TOKEN: slack.appToken } : { SLACK_SIGNING_SECRET: slack.signingSecret }),
-        INFRA_API_URL: accountApi.url,
-        INFRA_API_KEY: accountApi.key,
-        REDIS_URL: redis.url,
+        ...botVariables({ slack, accountApi, redisUrl: redis.url, socketMode: transport === 'socket' }),
         REDIS_PREFIX: redisPrefix,
         PORT: String(port),
         OPS_PORT: String(opsPort),
-        APPROVERS: 'S0ONCALL01',
         APPROVAL_TTL: '4h',
         MOVE_POLL_INTERVAL: '1s',
         MOVE_TIMEOUT: '2m',

@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto'
+import type { AccountApi } from './account-api/start-account-api.ts'
+import type { Slack } from './slack/slack.ts'
+
+interface Surroundings {
+  slack: Pick<Slack, 'botToken' | 'appToken' | 'signingSecret' | 'apiUrl'>
+  accountApi: Pick<AccountApi, 'url' | 'key'>
+  redisUrl: string
+  /** How Slack reaches the bot. Default: HTTP. */
+  socketMode?: boolean
+}
+
+/** The variables of a bot between these stand-ins: with a prefix of its own in Redis, on free ports, and with the group on call as approvers. */
+export function botVariables({ slack, accountApi, redisUrl, socketMode = false }: Surroundings) {
+  return {
+    SLACK_BOT_TOKEN: slack.botToken,
+    ...(socketMode ? { SLACK_APP_TOKEN: slack.appToken } : { SLACK_SIGNING_SECRET: slack.signingSecret }),
+    SLACK_API_URL: slack.apiUrl,
+    INFRA_API_URL: accountApi.url,
+    INFRA_API_KEY: accountApi.key,
+    REDIS_URL: redisUrl,
+    REDIS_PREFIX: `test-${randomBytes(6).toString('hex')}`,
+    APPROVERS: 'S0ONCALL01',
+    PORT: '0',
+    OPS_PORT: '0',
+  }
+}
