@@ -1,14 +1,14 @@
-import { ApiError, isUnanswered, UserError } from '../domain/errors.ts'
+import { ApiError, isUnanswered } from '../domain/errors.ts'
 
 /**
  * Runs a read for a preflight check. Returns undefined if the account API gives no answer; the check then stays open.
- * Throws UserError with the sentence `absent` if the resource does not exist (404), and every other error unchanged.
+ * Calls `refuse` if the resource does not exist (404), and throws every other error unchanged.
  */
-export async function readOrRefuse<T>(read: () => Promise<T>, absent: string): Promise<T | undefined> {
+export async function readOrRefuse<T>(read: () => Promise<T>, refuse: () => never): Promise<T | undefined> {
   try {
     return await read()
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) throw new UserError(absent)
+    if (error instanceof ApiError && error.status === 404) refuse()
     if (isUnanswered(error)) return undefined
     throw error
   }

@@ -1,36 +1,36 @@
 import { hash as digest } from 'node:crypto'
 import { AuditEntry } from './entry.ts'
 
-/** An entry as it is kept: its JSON text, and the SHA-256 of exactly that text. */
+/** An entry as it is stored: its JSON text, and the SHA-256 of exactly that text. */
 export interface Link {
   entry: string
   hash: string
 }
 
-/** As people read a line: when, who did what, and then the rest. */
-const fieldOrder = [...new Set(['seq', 'at', 'act', 'by', 'what', 'from', 'to', 'result', ...Object.keys(AuditEntry.shape)])]
+/** The order in which people read a line: when, who, what, and then the rest. */
+const fieldOrder = [...new Set(['seq', 'at', 'act', 'by', 'from', 'to', ...Object.keys(AuditEntry.shape)])]
 
 export function hashOf(text: string): string {
   return digest('sha256', text)
 }
 
-/** The next link of a chain. Pure. */
+/** Makes the next link of a chain. `prev` is the hash of the link before, or empty for the first. */
 export function chain(note: object, seq: number, prev: string): Link {
   const fields: Record<string, unknown> = { ...note, seq, prev }
-  const inOrder = fieldOrder.map((name) => [name, fields[name]] as const)
+  const inOrder = [...new Set([...fieldOrder, ...Object.keys(fields)])].map((name) => [name, fields[name]] as const)
   const entry = JSON.stringify(Object.fromEntries(inOrder))
   return { entry, hash: hashOf(entry) }
 }
 
-/** What is wrong with a chain, link after link, each a sentence. `next` gives undefined for a link that fits. */
+/** Creates the check of a chain, link by link. `next` returns a sentence about what is wrong, or undefined for a link that fits. */
 export function createVerifier() {
   let last: { seq: number; hash: string } | undefined
 
   function next({ entry, hash }: Link): string | undefined {
     const before = last
-    const parsed = parse(entry)
+    const parsed = parseEntry(entry)
     if (!parsed) {
-      // The one after it is compared with what should have stood here.
+      // The next link is compared with the place of this one.
       last = before && { seq: before.seq + 1, hash }
       return before ? `The entry after number ${before.seq} cannot be read.` : 'The first entry cannot be read.'
     }
@@ -46,15 +46,15 @@ export function createVerifier() {
   return { next, last: () => last }
 }
 
-/** The mark of the audit's lines among others. */
+/** Marks the lines of the audit in the log. */
 const stream = 'audit'
 
-/** A link as a line of the log: its entry's own fields, in their order, and the hash. Pure. */
+/** Makes the line of a link for the log: the fields of its entry in their order, and the hash. */
 export function printedLine({ entry, hash }: Link): string {
   return JSON.stringify({ stream, ...JSON.parse(entry), hash })
 }
 
-/** The link of a line of the log, with whatever a collector has put before it; undefined for any other line. Pure. */
+/** Reads a link from a line of the log, after anything that a log collector put before it. Returns undefined for any other line. */
 export function readPrintedLine(line: string): (Link & { seq: number }) | undefined {
   const start = line.indexOf(`{"stream":"${stream}"`)
   if (start < 0) return undefined
@@ -68,7 +68,8 @@ export function readPrintedLine(line: string): (Link & { seq: number }) | undefi
   }
 }
 
-function parse(entry: string): AuditEntry | undefined {
+/** Parses the text of an entry. Returns undefined if it is no entry. */
+export function parseEntry(entry: string): AuditEntry | undefined {
   try {
     return AuditEntry.parse(JSON.parse(entry))
   } catch {

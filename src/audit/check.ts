@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { ConfigError, readRedisConfig } from '../config/config.ts'
+import { ConfigError, type Environment, readRedisConfig } from '../config/config.ts'
 import { StartError, StoreUnavailableError } from '../domain/errors.ts'
 import { within } from '../domain/within.ts'
 import { describeError } from '../ops/log/safe-value.ts'
@@ -9,23 +9,21 @@ import { createKeys } from '../redis/key-names.ts'
 import { hashOf, readPrintedLine } from './chain.ts'
 import { utc, type Walk, type WalkedLink, walkAudit } from './walk.ts'
 
-/** How long Redis may take for one answer, the first with the connection. */
+/** How long one command may take. The first includes the connection. */
 const answerMs = 5_000
 
-/** What was chained so shortly before the log was read may not be in it yet. */
+/** An entry that was chained within this time before the log was read may not be in the log yet. */
 const printedWithinMs = 60_000
 
-type Variables = Record<string, string | undefined>
-
-interface Log {
-  /** By the number of the entry. */
+interface PrintedLog {
+  /** The hash of each line, by the number of its entry. */
   hashes: Map<number, string>
   breaks: string[]
 }
 
-/** The audit's lines of these files, which together are one log. Throws StartError where one cannot be read. */
-async function readLogs(paths: string[]): Promise<Log> {
-  const log: Log = { hashes: new Map(), breaks: [] }
+/** Reads the audit's lines from files that together are one log. Throws StartError if a file cannot be read. */
+async function readLogs(paths: string[]): Promise<PrintedLog> {
+  const log: PrintedLog = { hashes: new Map(), breaks: [] }
   for (const path of paths) {
     const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
     try {
@@ -39,18 +37,18 @@ async function readLogs(paths: string[]): Promise<Log> {
   return log
 }
 
-function readLine(line: string, { hashes, breaks }: Log): void {
+function readLine(line: string, { hashes, breaks }: PrintedLog): void {
   const printed = readPrintedLine(line)
   if (!printed) return
   const { seq, entry, hash } = printed
   if (hashOf(entry) !== hash) breaks.push(`The log's line of entry ${seq} was changed: its hash is not the one of its text.`)
-  // A line can come twice, when a process ended while it printed.
+  // A line can be there twice: a process that ends while it prints leaves the rest to another, which prints all again.
   if ((hashes.get(seq) ?? hash) !== hash) breaks.push(`The log has two different lines for entry ${seq}.`)
   hashes.set(seq, hash)
 }
 
-/** Compares the chain, as it is walked, with a log. */
-function createComparison({ hashes }: Log, readAt: number) {
+/** Compares the links of the chain with a log, one by one. */
+function createComparison({ hashes }: PrintedLog, readAt: number) {
   const unmatched = new Set(hashes.keys())
   const notInLog: number[] = []
   const different: number[] = []
@@ -76,7 +74,7 @@ function createComparison({ hashes }: Log, readAt: number) {
   return { onLink, breaks }
 }
 
-/** `Entry 4 is`, `Entries 7 to 9 are`. Pure. */
+/** Puts numbers that follow each other into one subject: `Entry 4 is`, `Entries 7 to 9 are`. */
 function ranges(numbers: number[]): string[] {
   const found: { from: number; to: number }[] = []
   for (const number of numbers) {
@@ -87,7 +85,7 @@ function ranges(numbers: number[]): string[] {
   return found.map(({ from, to }) => (from === to ? `Entry ${from} is` : `Entries ${from} to ${to} are`))
 }
 
-/** What is said of a chain without a fault. Pure. */
+/** Says that the chain has no fault. `compared` is the number of entries in the log. */
 function wholeSentence({ first, last, count, trimmed }: Walk, compared: number): string {
   if (!first || !last) return 'The chain is empty: nothing has been noted yet.'
   const entries = `${count.toLocaleString('en-US')} ${count === 1 ? 'entry' : 'entries'}`
@@ -96,19 +94,19 @@ function wholeSentence({ first, last, count, trimmed }: Walk, compared: number):
   return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.at)} (UTC), last hash ${last.hash.slice(0, 16)}….${same}`
 }
 
-/** What is wrong with the chain, or the sentence that nothing is. Throws StartError where that cannot be found out. */
-async function verify(variables: Variables, paths: string[]): Promise<{ breaks: string[]; whole: string }> {
-  const { url, prefix } = readRedisConfig(variables)
+/** Returns a sentence for each fault, and the sentence for a chain without any. Throws StartError if Redis or a log cannot be read. */
+async function verify(env: Environment, paths: string[]): Promise<{ breaks: string[]; whole: string }> {
+  const { url, prefix } = readRedisConfig(env)
   let problem: string | undefined
   const redis = connectRedis(url, 'patient', (code) => {
     problem = code
   })
   try {
-    const [seconds] = await ask(() => redis.time())
+    const [seconds] = await runCommand(() => redis.time())
     const log = await readLogs(paths)
     const comparison = createComparison(log, Number(seconds) * 1_000)
     const onLink = log.hashes.size > 0 ? comparison.onLink : () => {}
-    const walk = await walkAudit({ redis, keys: createKeys(prefix), ask, onLink })
+    const walk = await walkAudit({ redis, keys: createKeys(prefix), runCommand, onLink })
     const compared = log.hashes.size > 0 ? comparison.breaks(walk) : []
     return { breaks: [...walk.breaks, ...log.breaks, ...compared], whole: wholeSentence(walk, log.hashes.size) }
   } catch (error) {
@@ -122,7 +120,7 @@ async function verify(variables: Variables, paths: string[]): Promise<{ breaks: 
   }
 }
 
-async function ask<T>(command: () => Promise<T>): Promise<T> {
+async function runCommand<T>(command: () => Promise<T>): Promise<T> {
   const answer = await within(answerMs, guardStore(command))
   if (answer.is === 'ready') return answer.value
   answer.work.catch(() => {})
@@ -130,12 +128,12 @@ async function ask<T>(command: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Walks the audit's chain, and compares it with these logs. `exit` 0: the chain is whole; 1: it is not, a line for every break; 2: it could not
- * be looked at.
+ * Verifies the audit's chain and compares it with logs. `exit` 0: the chain is whole. 1: it has faults, and `said` has a line for each. 2:
+ * it could not be read.
  */
-export async function checkAudit(variables: Variables, paths: string[]): Promise<{ exit: 0 | 1 | 2; said: string }> {
+export async function checkAudit(env: Environment, paths: string[]): Promise<{ exit: 0 | 1 | 2; said: string }> {
   try {
-    const { breaks, whole } = await verify(variables, paths)
+    const { breaks, whole } = await verify(env, paths)
     return breaks.length > 0 ? { exit: 1, said: `${breaks.join('\n')}\n` } : { exit: 0, said: `${whole}\n` }
   } catch (error) {
     const lines =

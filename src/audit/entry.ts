@@ -1,11 +1,24 @@
 import { z } from 'zod'
 import { Finding } from '../domain/finding.ts'
 
+/** What the account API answered to a write: an HTTP status, or the problem where no answer came. */
+export const ApiAnswer = z.object({
+  /** A name of ours: `elasticIps.move`. */
+  operation: z.string(),
+  status: z.number().optional(),
+  codes: z.array(z.string()).optional(),
+  problem: z.string().optional(),
+})
+export type ApiAnswer = z.infer<typeof ApiAnswer>
+
+/** The version of the shape that this version of Lockkeeper writes. CONTRIBUTING.md says how it may change. */
+export const auditVersion = 1
+
 /**
- * What somebody did, or what became of it: who, what, when, where, by which rule, with which result. Never a token. The set of acts is
- * open: `ask`, `approve`, `reject`, `withdraw`, `send`, `accept`, `end` …, and `refused` for what was not allowed.
+ * What somebody did, or what became of it: who, what, when, where, by which rule, with which result. It holds facts; sentences are made where it
+ * is shown. It never holds a token. The set of acts is open: every step of a request, `request`, `refused`, `answer` …
  */
-export const AuditNote = z.object({
+export const AuditNote = z.looseObject({
   act: z.string(),
   /** A Slack user id. Absent where the bot did it by itself. */
   by: z.string().optional(),
@@ -13,8 +26,8 @@ export const AuditNote = z.object({
   kind: z.string().optional(),
   /** `elastic_ip:eip_1` */
   resource: z.string().optional(),
-  /** In words: `Move 203.0.113.10 from web-1 to web-2`, or what was tried. */
-  what: z.string().optional(),
+  /** The account as it was approved, in the shape of the change of this kind. */
+  facts: z.unknown().optional(),
   channelId: z.string().optional(),
   teamId: z.string().optional(),
   /** The name of the rule that allowed it. */
@@ -27,15 +40,22 @@ export const AuditNote = z.object({
   causes: z.array(Finding).optional(),
   /** What a person gave as their reason. */
   reason: z.string().optional(),
-  /** What came of it: an answer of the account API, why it was refused, how many approvals there are. */
-  result: z.string().optional(),
-  /** SHA-256 of what was asked for. */
+  /** How many approvals are missing after this one, of how many. */
+  missing: z.number().optional(),
+  needed: z.number().optional(),
+  answer: ApiAnswer.optional(),
+  /** The id of what a write made on the account. */
+  resourceId: z.string().optional(),
+  /** A text as it was found: what a person typed or pressed who was refused, or a note that cannot be read. */
+  text: z.string().optional(),
+  /** SHA-256 of what was requested. */
   payload: z.string().optional(),
 })
-export type AuditNote = z.infer<typeof AuditNote>
+export type AuditNote = Known<z.infer<typeof AuditNote>>
 
 /** A note as it stands in the chain. `at`: ms since 1970 by Redis' clock. */
 export const AuditEntry = AuditNote.extend({
+  version: z.number().int(),
   seq: z.number().int().positive(),
   at: z.number(),
   /** The states that a request left and entered. */
@@ -44,4 +64,7 @@ export const AuditEntry = AuditNote.extend({
   /** The hash of the entry before; empty for the first. */
   prev: z.string(),
 })
-export type AuditEntry = z.infer<typeof AuditEntry>
+export type AuditEntry = Known<z.infer<typeof AuditEntry>>
+
+/** Fields that a newer version wrote are kept when a note joins the chain; the code here uses only those it knows. */
+type Known<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] }

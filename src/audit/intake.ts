@@ -4,7 +4,8 @@ import { guardStore } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
 import { chain, type Link, printedLine } from './chain.ts'
-import { AuditEntry, type AuditNote } from './entry.ts'
+import { AuditEntry, type AuditNote, auditVersion } from './entry.ts'
+import { createFindEntries, type Found, readLink } from './find-entries.ts'
 import { createSeenHead, type Head, type SeenHead } from './seen-head.ts'
 
 export const auditScripts = readScripts(import.meta.url, ['append', 'note'])
@@ -15,9 +16,6 @@ const batchSize = 200
 /** Notes that come together are chained together. */
 const gatherMs = 20
 
-/** So many entries are read at once. */
-const pageSize = 1_000
-
 /** How long an entry is kept in Redis; the lines on standard output are for longer. */
 const keepMs = 400 * 24 * 3_600_000
 
@@ -27,7 +25,7 @@ const printedByThenMs = 30_000
 /** The longest text of a note; what is longer is cut visibly. */
 const longestText = 1_000
 
-/** A note as the scripts leave it in the intake. */
+/** A note as it is in the intake. The scripts leave its text as it is and put `at`, `from` and `to` beside it. */
 const StampedNote = AuditEntry.omit({ seq: true, prev: true })
 
 interface AuditParts {
@@ -48,11 +46,13 @@ interface AuditParts {
  */
 export function createAudit({ redis, keys, print, clean, onError, seenHead = createSeenHead() }: AuditParts) {
   const run = createScripts(redis, auditScripts)
+  const findEntries = createFindEntries({ redis, keys })
   let chaining: Promise<void> | undefined
   let again = false
 
   function encode(note: AuditNote): string {
-    return JSON.stringify(note, (_, value) => (typeof value === 'string' ? shorten(clean(value)) : value))
+    const versioned = { version: auditVersion, ...note }
+    return JSON.stringify(versioned, (_, value) => (typeof value === 'string' ? shorten(clean(value)) : value))
   }
 
   /** Throws StoreUnavailableError when it could not be written down. */
@@ -95,19 +95,20 @@ export function createAudit({ redis, keys, print, clean, onError, seenHead = cre
     const oldest = String(Number(pending[0]?.[0].split('-')[0]) - keepMs)
     const token = randomUUID()
     const values = links.flatMap(({ entry, hash, id }) => [entry, hash, id])
-    const look = seenHead.look()
+    const compareHead = seenHead.compare()
     const [outcome] = await run('append', auditKeys(), [head.hash, last.hash, String(last.seq), oldest, token, ...values])
     if (outcome !== 'won') return true
     // Only a primary lets it join, and only where the chain ended with what was read: so that was its end.
-    look(head, last)
+    compareHead(head, last)
     await printLinks(links, `unprinted:${token}`)
     return true
   }
 
   /** One that nobody of ours wrote must not hold up all those behind it, and is kept as it is. */
-  function readNote(id: string, [, text = '']: string[]): object {
-    const note = parseNote(text)
-    return note ?? { act: 'unreadable', at: Number(id.split('-')[0]), result: shorten(clean(text)) }
+  function readNote(id: string, flat: string[]): object {
+    const { note = flat.join(' '), at, from, to } = fieldsOf(flat)
+    const known = parseNote({ text: note, at: Number(at), from, to })
+    return known ?? { version: auditVersion, act: 'unreadable', at: Number(id.split('-')[0]), text: shorten(clean(note)) }
   }
 
   function auditKeys(): string[] {
@@ -137,35 +138,11 @@ export function createAudit({ redis, keys, print, clean, onError, seenHead = cre
     }
   }
 
-  async function newest(count: number, before?: string): Promise<(Link & { id: string })[]> {
-    const end = before === undefined ? '+' : `(${before}`
-    const found = await guardStore(() => redis.xrevrange(keys.audit, end, '-', 'COUNT', count))
-    return found.map(readLink)
-  }
-
-  /**
-   * The newest entries that fit, newest first, at most `limit`, among the newest `scan` or a little more. `looked`: how many were looked
-   * at, and `since` which time; `all`: they were all that there are.
-   */
-  async function find(fits: (entry: AuditEntry) => boolean, { limit = 200, scan = 20_000 } = {}): Promise<Found> {
+  /** Finds entries after everything that was noted here has been chained. */
+  async function find(...search: Parameters<typeof findEntries>): Promise<Found> {
     kick()
     await chaining
-    const found: Found = { entries: [], looked: 0, unreadable: 0, since: undefined, all: false }
-    let before: string | undefined
-    while (found.looked < scan && found.entries.length < limit) {
-      const links = await newest(pageSize, before)
-      before = links.at(-1)?.id
-      for (const { entry: text } of links) {
-        if (found.entries.length === limit) return found
-        found.looked += 1
-        const entry = entryIfFit(text)
-        if (!entry) found.unreadable += 1
-        found.since = entry?.at ?? found.since
-        if (entry && fits(entry)) found.entries.push(entry)
-      }
-      if (links.length < pageSize) return { ...found, all: true }
-    }
-    return found
+    return findEntries(...search)
   }
 
   /** Ends when what was noted here has been chained. */
@@ -177,36 +154,27 @@ export function createAudit({ redis, keys, print, clean, onError, seenHead = cre
 }
 export type Audit = ReturnType<typeof createAudit>
 
-export interface Found {
-  entries: AuditEntry[]
-  looked: number
-  /** How many of those that were looked at could not be read. */
-  unreadable: number
-  since: number | undefined
-  all: boolean
-}
-
-function readLink([id, fields]: [id: string, fields: string[]]): Link & { id: string } {
-  const [, entry = '', , hash = ''] = fields
-  return { id, entry, hash }
-}
-
 /** Well-formed, because Redis' JSON takes no half characters: what is cut in the middle of an emoji would stop the script. */
 function shorten(text: string): string {
   return (text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text).toWellFormed()
 }
 
-function parseNote(text: string): object | undefined {
-  try {
-    return StampedNote.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
+/** The fields of an item of a Redis stream, which come as a flat list of names and values. */
+function fieldsOf(flat: string[]): Record<string, string | undefined> {
+  return Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
 }
 
-function entryIfFit(text: string): AuditEntry | undefined {
+function parseNote({
+  text,
+  ...stamps
+}: {
+  text: string
+  at: number
+  from: string | undefined
+  to: string | undefined
+}): object | undefined {
   try {
-    return AuditEntry.parse(JSON.parse(text))
+    return StampedNote.parse({ ...JSON.parse(text), ...stamps })
   } catch {
     return undefined
   }

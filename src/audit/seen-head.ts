@@ -1,22 +1,22 @@
-/** Where the audit's chain ends: the number of its last entry, from 1 on, and its hash; 0 and '' for one without entries. */
+/** The end of the audit's chain: the number of its last entry, counted from 1, and its hash. A chain without entries has 0 and ''. */
 export interface Head {
   seq: number
   hash: string
 }
 
 /**
- * The furthest end of the audit's chain that this process has seen. The chain only grows (entries that are removed for their age leave
- * its end alone), so one that ends before that, or otherwise, is an older state of Redis: a copy, or a replica that lagged and took over.
+ * Remembers the furthest end of the audit's chain that this process has read. The chain only grows at its end, so a chain that ends earlier
+ * or with another hash is an older state of Redis: a restored copy, or a replica that lagged and was promoted.
  */
 export function createSeenHead() {
   let furthest: Head = { seq: 0, hash: '' }
   let setBack = false
 
   /**
-   * To be called before Redis is asked, and its result with the end that a primary had then, and has now: what others of this process
-   * saw meanwhile is no measure for an answer that was on its way.
+   * Starts a comparison. Call it before the command is sent, and its result with the end that the primary had then (`found`) and has now.
+   * An end that this process read while the command was on its way does not count.
    */
-  function look(): (found: Head, now?: Head) => void {
+  function compare(): (found: Head, now?: Head) => void {
     const before = furthest
     return (found, now = found) => {
       const isOlder = isBefore(found, before)
@@ -25,18 +25,17 @@ export function createSeenHead() {
     }
   }
 
-  /** Whether an older state was met since this was asked last; what stands now is taken as known. */
+  /** Returns whether an older state was found since the last call, and accepts the present state. */
   function takeSetBack(): boolean {
     const was = setBack
     setBack = false
     return was
   }
 
-  return { look, takeSetBack }
+  return { compare, takeSetBack }
 }
 export type SeenHead = ReturnType<typeof createSeenHead>
 
-/** Pure. */
 function isBefore(found: Head, seen: Head): boolean {
   return found.seq < seen.seq || (found.seq === seen.seq && found.hash !== seen.hash)
 }

@@ -1,14 +1,14 @@
 import type { Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { createVerifier, type Link } from './chain.ts'
-import { AuditEntry } from './entry.ts'
+import { createVerifier, type Link, parseEntry } from './chain.ts'
 
+/** How many entries one command reads. */
 const pageSize = 1_000
 
-/** A note that waits for the chain for longer than this waits in vain. */
+/** A running worker chains a note within this time. */
 const chainedWithinMs = 60_000
 
-/** A link with its number, when it was noted and when it was chained. All in ms since 1970 by Redis' clock. */
+/** A link with its number. `at` is when it was noted and `chainedAt` when it was chained, in ms since 1970 by Redis' clock. */
 export interface WalkedLink extends Link {
   seq: number
   at: number
@@ -16,7 +16,7 @@ export interface WalkedLink extends Link {
 }
 
 export interface Walk {
-  /** What is wrong, each a sentence. */
+  /** A sentence for each fault. */
   breaks: string[]
   count: number
   first: WalkedLink | undefined
@@ -28,20 +28,20 @@ export interface Walk {
 interface WalkParts {
   redis: Redis
   keys: Keys
-  /** Runs one command. */
-  ask: <T>(command: () => Promise<T>) => Promise<T>
+  /** Runs one command, and limits how long it may take. */
+  runCommand: <T>(command: () => Promise<T>) => Promise<T>
   onLink: (link: WalkedLink) => void
 }
 
-/** Walks the whole chain, link by link, to its end also where it grows meanwhile. Only ever reads. */
-export async function walkAudit({ redis, keys, ask, onLink }: WalkParts): Promise<Walk> {
+/** Reads the whole chain, link by link, including the links that join it meanwhile. Writes nothing. */
+export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts): Promise<Walk> {
   const before = await readHead()
   const verifier = createVerifier()
   const walk: Walk = { breaks: [], count: 0, first: undefined, last: undefined, trimmed: before.trimmed }
 
   let start = '-'
   for (;;) {
-    const page = await ask(() => redis.xrange(keys.audit, start, '+', 'COUNT', pageSize))
+    const page = await runCommand(() => redis.xrange(keys.audit, start, '+', 'COUNT', pageSize))
     for (const [id, fields] of page) step(id, fields)
     const end = page.at(-1)?.[0]
     if (end !== undefined) {
@@ -49,13 +49,13 @@ export async function walkAudit({ redis, keys, ask, onLink }: WalkParts): Promis
       continue
     }
     const head = await readHead()
-    // It has grown since the page was read.
+    // The chain grew after the page was read.
     if (head.seq > (walk.last?.seq ?? 0) && (await hasMore(start))) continue
-    walk.breaks.push(...judgeBeginning(walk, before.trimmed, head.trimmed), ...judgeEnd(walk, head))
+    walk.breaks.push(...faultsAtBeginning(walk, before.trimmed, head.trimmed), ...faultsAtEnd(walk, head))
     walk.trimmed = head.trimmed
     break
   }
-  walk.breaks.push(...(await judgeIntake()))
+  walk.breaks.push(...(await faultsInIntake()))
   return walk
 
   function step(id: string, fields: string[]): void {
@@ -63,7 +63,7 @@ export async function walkAudit({ redis, keys, ask, onLink }: WalkParts): Promis
     const fault = verifier.next(link)
     if (fault) walk.breaks.push(fault)
     walk.count += 1
-    const at = atOf(link.entry)
+    const at = parseEntry(link.entry)?.at
     const seq = verifier.last()?.seq
     if (seq === undefined || at === undefined) return
     walk.last = { ...link, seq, at, chainedAt: timeOf(id) }
@@ -72,16 +72,16 @@ export async function walkAudit({ redis, keys, ask, onLink }: WalkParts): Promis
   }
 
   async function hasMore(from: string): Promise<boolean> {
-    return (await ask(() => redis.xrange(keys.audit, from, '+', 'COUNT', 1))).length > 0
+    return (await runCommand(() => redis.xrange(keys.audit, from, '+', 'COUNT', 1))).length > 0
   }
 
   async function readHead() {
-    const [seq, hash, trimmed] = await ask(() => redis.hmget(keys.auditHead, 'seq', 'hash', 'trimmed'))
+    const [seq, hash, trimmed] = await runCommand(() => redis.hmget(keys.auditHead, 'seq', 'hash', 'trimmed'))
     return { seq: Number(seq ?? 0), hash: hash ?? '', trimmed: Number(trimmed ?? 0) }
   }
 
-  async function judgeIntake(): Promise<string[]> {
-    const [waiting, [oldest], [seconds]] = await ask(() =>
+  async function faultsInIntake(): Promise<string[]> {
+    const [waiting, [oldest], [seconds]] = await runCommand(() =>
       Promise.all([redis.xlen(keys.auditIntake), redis.xrange(keys.auditIntake, '-', '+', 'COUNT', 1), redis.time()]),
     )
     const since = oldest && timeOf(oldest[0])
@@ -91,8 +91,8 @@ export async function walkAudit({ redis, keys, ask, onLink }: WalkParts): Promis
   }
 }
 
-/** The bot removes what is old and counts it, so that what somebody else removes is missed. Pure. */
-function judgeBeginning({ first }: Walk, trimmedBefore: number, trimmedAfter: number): string[] {
+/** Lockkeeper counts the old entries that it removes. A different first entry shows that somebody else removed or added some. */
+function faultsAtBeginning({ first }: Walk, trimmedBefore: number, trimmedAfter: number): string[] {
   if (!first || (first.seq >= trimmedBefore + 1 && first.seq <= trimmedAfter + 1)) return []
   if (first.seq > trimmedAfter) {
     return [`The chain begins with entry ${first.seq}, and the bot has removed ${trimmedAfter} because of their age: others are missing.`]
@@ -100,8 +100,7 @@ function judgeBeginning({ first }: Walk, trimmedBefore: number, trimmedAfter: nu
   return [`The chain begins with entry ${first.seq}, and the bot has removed ${trimmedBefore} because of their age: something was put in.`]
 }
 
-/** Pure. */
-function judgeEnd({ last }: Walk, head: { seq: number; hash: string }): string[] {
+function faultsAtEnd({ last }: Walk, head: { seq: number; hash: string }): string[] {
   const end = last?.seq ?? 0
   if (head.hash === '' && last) return ['The head of the chain is missing: it should name the last entry.']
   if (head.seq > end) return [`The chain ends with entry ${end}, and its head names entry ${head.seq}: the last entries are missing.`]
@@ -112,7 +111,7 @@ function judgeEnd({ last }: Walk, head: { seq: number; hash: string }): string[]
   return []
 }
 
-/** `2026-11-21 07:00` */
+/** Formats a time in ms since 1970: `2026-11-21 07:00`. */
 export function utc(at: number): string {
   const date = new Date(at)
   return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString().slice(0, 16).replace('T', ' ')
@@ -125,12 +124,4 @@ function timeOf(streamId: string): number {
 function fieldOf(fields: string[], name: string): string {
   const index = fields.findIndex((field, at) => at % 2 === 0 && field === name)
   return index < 0 ? '' : (fields[index + 1] ?? '')
-}
-
-function atOf(entry: string): number | undefined {
-  try {
-    return AuditEntry.parse(JSON.parse(entry)).at
-  } catch {
-    return undefined
-  }
 }

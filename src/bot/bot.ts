@@ -225,7 +225,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
   function createListener(known: Identity) {
     const { app, start } = createBoltApp(config.slack, known, logger, { onCall: onSlackCall, respond, onUnhandled: errorReports.unhandled })
     const listening = listen(app, {
-      interactions,
+      handlers: interactions,
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
       messenger,
       openForm,

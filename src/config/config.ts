@@ -26,7 +26,7 @@ export const variableNames = Object.keys(Variables.shape)
 /** Variables that describe a simple policy. A policy file replaces all of them. */
 const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
 
-type Environment = Record<string, string | undefined>
+export type Environment = Record<string, string | undefined>
 
 interface ReadOptions {
   /** Returns the text of a file. The path may be relative to the working directory. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
+import { nearestWord } from '../domain/nearest.ts'
 import type { Policy } from '../domain/policy.ts'
-import { nearest } from './nearest.ts'
 import { quote } from './notation.ts'
 import { conflictsAmong } from './policy-conflicts.ts'
 import { keysAt, PolicyFile, toRule } from './policy-schema.ts'
@@ -42,7 +42,7 @@ function violationsIn(issue: z.core.$ZodIssue): Violation[] {
   if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, sentence: `${nameOf(issue.path)} ${issue.message}` }]
   const known = keysAt(issue.path)
   return issue.keys.map((key) => {
-    const meant = nearest(known, key)
+    const meant = nearestWord(known, key)
     const instead = meant ? `did you mean ${meant}?` : `take it out. Known here: ${known.join(', ')}`
     const violation = { path: [...issue.path, key], sentence: `${quote(key)} is not known here: ${instead}` }
     return meant ? { ...violation, meant: [...issue.path, meant].join('.') } : violation

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { changeKinds } from '../domain/change-kind.ts'
+import { nearestWord } from '../domain/nearest.ts'
 import { type ApproveTerms, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { nearest } from './nearest.ts'
 import { durationWords, isChannelId, isKind, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
 /** Parses a value with `read`, which returns undefined for a bad one, or reports what the value must be. */
@@ -119,7 +119,7 @@ const Kinds = z.preprocess(
     fits: isKind,
     whenEmpty: 'name a kind of change, or take it out for every kind',
     hint: (item) => {
-      const meant = typeof item === 'string' ? nearest(changeKinds, item) : undefined
+      const meant = typeof item === 'string' ? nearestWord(changeKinds, item) : undefined
       return meant ? `: did you mean ${meant}?` : ''
     },
   }).transform((kinds) => kinds.filter(isKind)),

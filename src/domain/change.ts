@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import type { ChangeKind } from './change-kind.ts'
+import type { Explain, Finding } from './finding.ts'
+import type { Observation } from './observation.ts'
 import type { Project } from './policy.ts'
+import type { RetractedBecause } from './retraction.ts'
 import type { Secret } from './secret.ts'
-import type { Verdict } from './verdict.ts'
 
 /** One fact of a card: `From`, `web-1`, and `sv_81` in small. Values come from outside and are plain text. */
 export interface Fact {
@@ -28,8 +30,8 @@ export type OnAnswer = (answer: { operation: string; status: number | string }) 
 /** What the account looked like, and what could not be found out. */
 export interface Preflight<Facts> {
   facts: Facts
-  /** Each a phrase: `whether web-2 is in the same site (the account API does not tell)`. */
-  unchecked: string[]
+  /** Each is a phrase in words: `whether web-2 is in the same site (the account API does not tell)`. */
+  unchecked: Finding[]
   /** True when a needed read got no answer, so that the account may look different from `facts`. */
   incomplete: boolean
 }
@@ -48,10 +50,12 @@ export interface Change<Input = unknown, Facts = unknown> {
   resource(input: Input): string
   /** The project that it is in, for rules that depend on it. Pure. */
   project(facts: Facts): Project
-  /** Reads the account. Throws UserError when the change cannot be made. */
+  /** Reads the account. Throws CheckFailed when the change cannot be made. */
   preflight(input: Input, options: { signal?: AbortSignal }): Promise<Preflight<Facts>>
-  /** What is no longer as it was approved, each a sentence; empty when nothing that matters has changed. Pure. */
-  differences(approved: Facts, now: Facts): string[]
+  /** Finds what is no longer as it was approved; empty when nothing that matters has changed. */
+  differences(approved: Facts, now: Facts): Finding[]
+  /** Puts what this kind of change has found into words. Undefined for findings that are not its own. */
+  explain: Explain
   /** What was read at execution, with what the account showed at the approval and no longer shows. Absent: what was read. Pure. */
   complete?(approved: Facts, now: Facts): Facts
   /** A sentence for the thread when the write is sent, where the account shows something unexpected that does not stand against it. Pure. */
@@ -67,7 +71,7 @@ export interface Change<Input = unknown, Facts = unknown> {
    * Reads what became of the write. Needed after a lost answer, and again and again while it takes effect. Where `signal` gives the read
    * up it throws: many are observed together, and the account API may hang.
    */
-  observe(input: Input, facts: Facts, moment: Moment, options: { signal: AbortSignal }): Promise<Verdict>
+  observe(input: Input, facts: Facts, moment: Moment, options: { signal: AbortSignal }): Promise<Observation>
   /**
    * Reads everything under way at once, for when many are followed. A change whose `sightings` are among what it shows is under way; not
    * being shown means nothing, and the change is then observed by itself.
@@ -92,8 +96,8 @@ export interface Handover<Input, Facts> {
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes what was issued worthless, because nobody has seen it. Safe to repeat. */
   retract(issued: Issued): Promise<void>
-  /** What to tell then. `because` is a clause: `Slack did not confirm the message that shows its token`. Pure. */
-  retracted(issued: Issued, because: string): { why: string; next?: string }
+  /** What the request failed of then, and why it was retracted. */
+  retracted(issued: Issued, because: RetractedBecause): Finding
 }
 
 export interface Issued {
@@ -107,8 +111,8 @@ export interface Issued {
 
 /** When something is observed: in which phase, and how long after the write was sent. */
 export interface Moment {
-  /** `sent`: the write went out and its answer is not known. `accepted`: it was acknowledged. `given-up`: told as not started or failed, looked at once more. */
-  phase: 'sent' | 'accepted' | 'given-up'
+  /** `sent`: the write went out and its answer is not known. `accepted`: it was acknowledged. `ended`: it was reported as not started or failed, and is still tracked. */
+  phase: 'sent' | 'accepted' | 'ended'
   sinceSentMs: number
   /** So soon after the write that it may still be on its way, or reads may trail it: what is not there yet means nothing. */
   early: boolean

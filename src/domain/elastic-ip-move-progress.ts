@@ -1,7 +1,8 @@
 import type { Moment } from './change.ts'
 import type { ElasticIp } from './elastic-ip.ts'
 import { addressOf, type MoveFacts } from './elastic-ip-move.ts'
-import type { Verdict } from './verdict.ts'
+import type { MoveFinding } from './elastic-ip-move-findings.ts'
+import type { Observation } from './observation.ts'
 
 /** The facts of a move that tell how it gets on. `from` is undefined when the account showed no server at the request. */
 export type Move = Pick<MoveFacts, 'address' | 'elasticIpId' | 'from' | 'to'>
@@ -11,47 +12,49 @@ export type Move = Pick<MoveFacts, 'address' | 'elasticIpId' | 'from' | 'to'>
  * target is done (interface specification, "States and transitions"; how `moving` ends is not shown there, nor which server reads show
  * while it moves). Sets of values are open: an unknown status keeps the request under observation and settles nothing.
  */
-export function judgeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment): Verdict {
+export function observeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment): Observation {
   const address = addressOf(move)
-  if (seen === 'gone') return { is: 'failed', why: `${address} no longer exists on the account.` }
-  if (seen.status === 'error') return { is: 'failed', why: `The account API reports ${address} in status error.` }
-  if (seen.status === 'releasing') return { is: 'failed', why: `${address} is being released from the account.` }
-  if (seen.status === 'moving') return judgeMoving(move, seen, moment)
+  if (seen === 'gone') return failed({ code: 'elastic-ip-gone', address })
+  if (seen.status === 'error') return failed({ code: 'status-error', address })
+  if (seen.status === 'releasing') return failed({ code: 'being-released', address })
+  if (seen.status === 'moving') return observeMoving(move, seen, moment)
   // Null also means that the assigned server is not active: nothing can be told from it.
   if (seen.status !== 'active' || !seen.server) return unclear(seen)
   if (seen.server.id === move.to.id) return { is: 'done' }
-  if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, 'is on')
-  return judgeUnmoved(move, seen, moment)
+  if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: false })
+  return observeUnmoved(move, seen, moment)
 }
 
 /** On its way to the target, whichever server is shown meanwhile: the old one, the target or none. A third one is another move's. */
-function judgeMoving(move: Move, seen: ElasticIp, moment: Moment): Verdict {
+function observeMoving(move: Move, seen: ElasticIp, moment: Moment): Observation {
   if (seen.server?.id === move.to.id) return { is: 'underway', seen: sightingOf(seen) }
-  if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, 'is moving to')
+  if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: true })
   // Nobody waits for this move any more: only the target tells that it is this one, and not another that has begun since.
-  return moment.phase === 'given-up' ? unclear(seen) : { is: 'underway', seen: sightingOf(seen) }
+  return moment.phase === 'ended' ? unclear(seen) : { is: 'underway', seen: sightingOf(seen) }
 }
 
 function isThird(move: Move, { server }: ElasticIp): boolean {
   return server !== undefined && move.from !== undefined && server.id !== move.from.id && server.id !== move.to.id
 }
 
-function judgeUnmoved(move: Move, seen: ElasticIp, moment: Moment): Verdict {
+function observeUnmoved(move: Move, seen: ElasticIp, moment: Moment): Observation {
   if (moment.early) return unclear(seen)
   const address = addressOf(move)
-  const where = move.from?.name ?? seen.server?.hostname ?? seen.server?.id ?? 'the server it was on'
-  if (moment.phase === 'accepted') {
-    return { is: 'failed', why: `The account API accepted the move, but ${address} is active on ${where} again.`, mayStillHappen: true }
-  }
-  return { is: 'not-started', why: `${address} is still active on ${where}: the move did not start and nothing was changed.` }
+  const server = move.from?.name ?? seen.server?.hostname ?? seen.server?.id ?? 'the server it was on'
+  if (moment.phase === 'accepted') return { ...failed({ code: 'back-on-old-server', address, server }), mayStillHappen: true }
+  return { is: 'not-started', cause: { code: 'still-on-old-server', address, server } satisfies MoveFinding }
 }
 
-function supersededBy(seen: ElasticIp, verb: string): Verdict {
-  const where = seen.server?.hostname ?? seen.server?.id
-  return { is: 'superseded', why: `${seen.address} ${verb} ${where}: it was moved by somebody else meanwhile.` }
+function failed(cause: MoveFinding): Extract<Observation, { is: 'failed' }> {
+  return { is: 'failed', cause }
 }
 
-function unclear(seen: ElasticIp): Verdict {
+function supersededBy(seen: ElasticIp, { isMoving }: { isMoving: boolean }): Observation {
+  const server = seen.server?.hostname ?? seen.server?.id ?? 'another server'
+  return { is: 'superseded', cause: { code: 'moved-by-others', address: seen.address, server, isMoving } satisfies MoveFinding }
+}
+
+function unclear(seen: ElasticIp): Observation {
   return { is: 'unclear', seen: sightingOf(seen) }
 }
 

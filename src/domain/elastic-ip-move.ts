@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Preflight } from './change.ts'
 import { type ElasticIp, statusNotTold } from './elastic-ip.ts'
-import { UserError } from './errors.ts'
+import { type MoveFinding, moveWords } from './elastic-ip-move-findings.ts'
+import { CheckFailed } from './errors.ts'
 import { type ProjectRef, type Slugged, sameProject, sameSite, toldApart } from './place.ts'
 import type { Server } from './server.ts'
 
@@ -39,14 +40,14 @@ export function needsAssignedServer({ elasticIp, target }: Pick<MoveReads, 'elas
   return sameSite({ location: elasticIp.site, assigned: undefined, target: target.site }) !== true
 }
 
-/** Whether the move can be requested. Throws UserError when it cannot. What was not read or cannot be compared is listed, not refused. */
+/** Checks whether the move can be requested. Throws CheckFailed when it cannot. What was not read or cannot be compared is listed, not refused. */
 export function checkMove(input: MoveInput, reads: MoveReads): Preflight<MoveFacts> {
   const { elasticIp, target } = reads
-  const unchecked: string[] = []
+  const unchecked: MoveFinding[] = []
   if (elasticIp) refuseUnlessMovable(elasticIp)
-  else unchecked.push(`whether Elastic IP ${input.elasticIpId} exists and is active (the account API did not answer)`)
-  if (elasticIp?.status === statusNotTold) unchecked.push(`whether ${elasticIp.address} is active (the account API does not tell)`)
-  if (!target) unchecked.push(`whether server ${input.serverId} exists (the account API did not answer)`)
+  else unchecked.push({ code: 'elastic-ip-unread', elasticIpId: input.elasticIpId })
+  if (elasticIp?.status === statusNotTold) unchecked.push({ code: 'status-not-shown', address: elasticIp.address })
+  if (!target) unchecked.push({ code: 'server-unread', serverId: input.serverId })
   if (elasticIp && target) unchecked.push(...compare({ elasticIp, target, assigned: reads.assigned }))
   return { facts: factsOf(input, reads), unchecked, incomplete: !elasticIp || !target }
 }
@@ -71,68 +72,69 @@ function known({ id, name, slug }: ProjectRef) {
   return { id, ...(name ? { name } : {}), ...(slug ? { slug } : {}) }
 }
 
-function refuseUnlessMovable({ address, status, server }: ElasticIp): void {
-  if (status === 'moving') {
-    const where = server ? ` to ${server.hostname ?? server.id}` : ''
-    throw new UserError(`${address} is moving${where} already. Wait until that move has ended, then ask again.`)
-  }
-  if (status !== 'active' && status !== statusNotTold)
-    throw new UserError(`${address} is ${status}, and only an active Elastic IP can be moved.`)
+/** Refuses a move, in words. */
+export function refuseMove(finding: MoveFinding): never {
+  throw new CheckFailed(finding, moveWords(finding))
 }
 
-/** What could not be compared, each a phrase. */
-function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target: Server; assigned: Server | undefined }): string[] {
-  const name = target.hostname ?? target.id
+function refuseUnlessMovable({ address, status, server }: ElasticIp): void {
+  if (status === 'moving') refuseMove({ code: 'already-moving', address, ...(server ? { server: server.hostname ?? server.id } : {}) })
+  if (status !== 'active' && status !== statusNotTold) refuseMove({ code: 'not-active', address, status })
+}
+
+/** Returns what could not be compared. */
+function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target: Server; assigned: Server | undefined }): MoveFinding[] {
+  const server = target.hostname ?? target.id
   const { address } = elasticIp
-  if (elasticIp.server?.id === target.id) throw new UserError(`${address} is on ${name} already, so there is nothing to move.`)
+  if (elasticIp.server?.id === target.id) refuseMove({ code: 'already-there', address, server })
 
   const inProject = sameProject(elasticIp.project, target.project)
   if (inProject === false && elasticIp.project && target.project) {
-    const [there, here] = toldApart(target.project, elasticIp.project, ['name', 'slug'])
-    throw new UserError(`${name} is in project ${there}, and ${address} is in ${here}. An Elastic IP can only be moved within its project.`)
+    const [serverProject, project] = toldApart(target.project, elasticIp.project, ['name', 'slug'])
+    refuseMove({ code: 'other-project', address, project, server, serverProject })
   }
   const inSite = sameSite({ location: elasticIp.site, assigned: assigned?.site, target: target.site })
-  if (inSite === false) throw new UserError(otherSite({ elasticIp, target, assigned }))
+  if (inSite === false) refuseMove(otherSite({ elasticIp, target, assigned }))
 
-  return [
-    ...(elasticIp.server ? [] : [`which server ${address} is on (the account shows none)`]),
-    ...(inProject === undefined ? [`whether ${name} is in the same project (${whyOpen(elasticIp.project, target.project)})`] : []),
-    ...(inSite === undefined ? [`whether ${name} is in the same site (${whyOpen(assigned?.site ?? elasticIp.site, target.site)})`] : []),
-  ]
+  const unchecked: MoveFinding[] = []
+  if (!elasticIp.server) unchecked.push({ code: 'server-not-shown', address })
+  if (inProject === undefined) unchecked.push({ code: 'project-not-compared', server, ...sharedSlug(elasticIp.project, target.project) })
+  if (inSite === undefined)
+    unchecked.push({ code: 'site-not-compared', server, ...sharedSlug(assigned?.site ?? elasticIp.site, target.site) })
+  return unchecked
 }
 
 /** Names the two objects whose sites differ, and how, so that a person can look at both. */
-function otherSite({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target: Server; assigned: Server | undefined }): string {
+function otherSite({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target: Server; assigned: Server | undefined }): MoveFinding {
   const serversDiffer = sameSite({ location: undefined, assigned: assigned?.site, target: target.site }) === false
-  const [there, here] = toldApart(target.site ?? {}, (serversDiffer ? assigned?.site : elasticIp.site) ?? {}, ['slug'])
-  const holder = assigned && serversDiffer ? `${assigned.hostname ?? assigned.id}, which has ${elasticIp.address},` : elasticIp.address
-  return `${target.hostname ?? target.id} is in site ${there}, and ${holder} is in ${here}. An Elastic IP can only be moved within its site.`
+  const [serverSite, site] = toldApart(target.site ?? {}, (serversDiffer ? assigned?.site : elasticIp.site) ?? {}, ['slug'])
+  const holder = assigned && serversDiffer ? { holder: assigned.hostname ?? assigned.id } : {}
+  return { code: 'other-site', address: elasticIp.address, site, server: target.hostname ?? target.id, serverSite, ...holder }
 }
 
-function whyOpen(a: Slugged, b: Slugged): string {
-  return a?.slug && b?.slug && a.slug.toLowerCase() === b.slug.toLowerCase()
-    ? `both are called ${b.slug}, but their ids differ`
-    : 'the account API does not tell'
+/** The slug, where both have it: then their ids differ, or they would be the same. */
+function sharedSlug(a: Slugged, b: Slugged): { slug?: string } {
+  return a?.slug && b?.slug && a.slug.toLowerCase() === b.slug.toLowerCase() ? { slug: b.slug } : {}
 }
 
 /**
- * What is no longer as it was approved, each a sentence. Only what both reads show is compared: an address without a server is not a
+ * Finds what is no longer as it was approved. Only what both reads show is compared: an address without a server is not a
  * difference, because the account shows none when the assigned server is not active, and that is when addresses are moved. The site is
  * left out, because the preflight check has just compared the sites again. A change of names alone is none.
  */
-export function moveDifferences(approved: MoveFacts, now: MoveFacts): string[] {
+export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFinding[] {
   const address = addressOf(now)
-  const differences: string[] = []
+  const differences: MoveFinding[] = []
   if (approved.from && now.from && now.from.id !== approved.from.id) {
     const [then, today] = toldApart(hostOf(approved.from), hostOf(now.from), ['name'])
-    differences.push(`${address} was on ${then} when this was asked for, and is on ${today} now.`)
+    differences.push({ code: 'server-changed', address, before: then, now: today })
   }
   if (approved.address && now.address && !sameAddress(approved.address, now.address)) {
-    differences.push(`The Elastic IP's address was ${approved.address} when this was asked for, and is ${now.address} now.`)
+    differences.push({ code: 'address-changed', before: approved.address, now: now.address })
   }
   if (approved.project && now.project && sameProject(approved.project, now.project) === false) {
     const [then, today] = toldApart(approved.project, now.project, ['name', 'slug'])
-    differences.push(`It was in project ${then} when this was asked for, and is in ${today} now.`)
+    differences.push({ code: 'project-changed', before: then, now: today })
   }
   return differences
 }

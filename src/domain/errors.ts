@@ -1,6 +1,19 @@
+import type { Finding, Words } from './finding.ts'
+
 /** Something the person can put right themselves: the message is a whole sentence, shown to them as it is. */
 export class UserError extends Error {
   override name = 'UserError'
+}
+
+/** A preflight check that stands against a change: `finding` says what, and the message is the same in words. */
+export class CheckFailed extends UserError {
+  override name = 'CheckFailed'
+  readonly finding: Finding
+
+  constructor(finding: Finding, { why }: Words) {
+    super(why)
+    this.finding = finding
+  }
 }
 
 export interface ApiErrorDetails {
@@ -124,8 +137,9 @@ export function isRefusal(error: unknown): boolean {
  * Whether a write that threw certainly changed nothing. Everything else is *unknown* and is resolved by reading:
  * 5xx, 408 and 429 may come from something in front that gave up on a request which still went through.
  */
-export function certainlyNotApplied(error: unknown): boolean {
+export function certainlyNotApplied(error: unknown): error is UnappliedError {
   if (error instanceof ApiUnreachableError) return error.requestSent === 'no'
   if (error instanceof ApiError) return error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
   return false
 }
+export type UnappliedError = ApiError | ApiUnreachableError

@@ -14,3 +14,12 @@ export interface Words {
   /** What to do, a sentence. It is there only where requesting the same again is of no use. */
   next?: string
 }
+
+/** Puts the findings of one schema into words. The result is undefined for every other finding: another code, or another shape of it. */
+export function explainer<Known extends Finding>(known: z.ZodType<Known>, words: (finding: Known) => Words): Explain {
+  return (finding) => {
+    const parsed = known.safeParse(finding)
+    return parsed.success ? words(parsed.data) : undefined
+  }
+}
+export type Explain = (finding: Finding) => Words | undefined

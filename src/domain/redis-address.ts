@@ -1,15 +1,15 @@
 /** Where Redis is: one server, a primary that Sentinels know, or a Cluster. */
 export type RedisAddress =
   | { kind: 'single'; url: string }
-  | ({ kind: 'sentinel'; sentinels: RedisNode[]; primary: string; database: number } & Access)
-  | ({ kind: 'cluster'; nodes: RedisNode[] } & Access)
+  | ({ kind: 'sentinel'; sentinels: RedisNode[]; primary: string; database: number } & Credentials)
+  | ({ kind: 'cluster'; nodes: RedisNode[] } & Credentials)
 
 export interface RedisNode {
   host: string
   port: number
 }
 
-interface Access {
+interface Credentials {
   username: string | undefined
   password: string | undefined
   tls: boolean
@@ -27,10 +27,10 @@ export function parseRedisAddress(text: string): RedisAddress | undefined {
   const nodes = hosts.split(',').map((host) => parseNode(host, mode === 'sentinel' ? 26_379 : 6_379))
   if (!nodes.every((node) => node !== undefined)) return undefined
   const [username, password] = parseAccount(account)
-  const access = { username, password, tls: scheme === 'rediss' }
-  if (mode === 'cluster') return path === '' ? { kind: 'cluster', nodes, ...access } : undefined
+  const credentials = { username, password, tls: scheme === 'rediss' }
+  if (mode === 'cluster') return path === '' ? { kind: 'cluster', nodes, ...credentials } : undefined
   const [, primary, database = '0'] = /^([A-Za-z0-9._-]+)(?:\/(\d{1,3}))?$/.exec(path) ?? []
-  return primary === undefined ? undefined : { kind: 'sentinel', sentinels: nodes, primary, database: Number(database), ...access }
+  return primary === undefined ? undefined : { kind: 'sentinel', sentinels: nodes, primary, database: Number(database), ...credentials }
 }
 
 function isSingle(text: string): boolean {

@@ -1,5 +1,5 @@
 import type { Moment } from './change.ts'
-import type { Verdict } from './verdict.ts'
+import type { Observation } from './observation.ts'
 import type { VirtualMachine } from './virtual-machine.ts'
 
 export interface Rename {
@@ -10,21 +10,21 @@ export interface Rename {
 }
 
 /** What a look at the virtual machine means for a rename. Only the new name is done, however the account API writes its letters. Pure. */
-export function judgeRename({ id, from, to }: Rename, seen: Pick<VirtualMachine, 'name'> | 'gone', moment: Moment): Verdict {
+export function observeRename({ id, from, to }: Rename, seen: Pick<VirtualMachine, 'name'> | 'gone', moment: Moment): Observation {
   const subject = from ?? id
-  if (seen === 'gone') return { is: 'failed', why: `${subject} no longer exists on the account.` }
+  if (seen === 'gone') return { is: 'failed', cause: { code: 'virtual-machine-gone', name: subject } }
   const { name } = seen
   if (name === undefined) return { is: 'unclear' }
   if (name === to) return { is: 'done' }
   if (from !== undefined && name !== from) {
     if (alike(name, to) && !alike(from, to)) return { is: 'done' }
-    return { is: 'superseded', why: `${subject} is called ${name} now: it was renamed by somebody else meanwhile.` }
+    return { is: 'superseded', cause: { code: 'renamed-by-others', name: subject, now: name } }
   }
   if (moment.early) return { is: 'unclear' }
   if (moment.phase === 'accepted') {
-    return { is: 'failed', why: `The account API accepted the new name, but it is still called ${name}.`, mayStillHappen: true }
+    return { is: 'failed', cause: { code: 'accepted-without-effect', now: name }, mayStillHappen: true }
   }
-  return { is: 'not-started', why: `It is still called ${name}: the rename did not take effect and nothing was changed.` }
+  return { is: 'not-started', cause: { code: 'still-called', now: name } }
 }
 
 /** Hostnames are the same in small and capital letters. */

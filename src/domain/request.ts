@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { changeKinds } from './change-kind.ts'
+import { Finding } from './finding.ts'
+import { Sighting } from './observation.ts'
 import { Origin } from './origin.ts'
-import { Sighting } from './verdict.ts'
 
 /**
  * The states of a request. `starting`: the write may have been sent, and its answer is not known yet. `tracking`: the account API accepted
@@ -25,10 +26,17 @@ export const requestStates = [
 ] as const
 export type RequestState = (typeof requestStates)[number]
 
+/** A state that another version of Lockkeeper wrote and this one does not know. No step leads there, and none from there. */
+export const unknownState = 'unknown'
+export type StoredState = RequestState | typeof unknownState
+
+/** The version of the shapes that this version of Lockkeeper writes. CONTRIBUTING.md says how they may change. */
+export const requestVersion = 1
+
 export const openStates = ['waiting', 'approved', 'starting', 'tracking'] as const satisfies RequestState[]
 
-export function isOpen(state: RequestState): boolean {
-  return (openStates as readonly RequestState[]).includes(state)
+export function isOpen(state: StoredState): boolean {
+  return (openStates as readonly StoredState[]).includes(state)
 }
 
 /** One person's yes. `at`: ms since 1970. */
@@ -46,39 +54,40 @@ export const Decision = z.object({
 export type Decision = z.infer<typeof Decision>
 
 /**
- * A change that someone asked for, as it is kept in Redis: the truth that cards, jobs and lists are made from. `input`, `facts`
- * and `seen` are parsed again by the change of this `kind`. Times are milliseconds since 1970 by Redis' clock.
+ * A change that a person requested, as it is stored in Redis. Request messages, jobs and lists are made from it. `input`, `facts` and `seen` are
+ * parsed again by the change of this `kind`. Times are milliseconds since 1970 by Redis' clock.
  */
 export const Request = z.object({
+  version: z.number().int(),
   id: z.string(),
+  /** A kind that this version does not know is shown as it is. */
   kind: z.enum(changeKinds),
-  state: z.enum(requestStates),
+  state: z.enum(requestStates).or(z.literal(unknownState)).catch(unknownState),
   /** Grows with every change of the record. */
   revision: z.number().int(),
   input: z.unknown(),
-  /** The account as shown on the card and approved. */
+  /** The account as shown on the request message and approved. */
   facts: z.unknown(),
-  /** The account at execution, when it was looked at again. */
+  /** The account at execution, when it was read again. */
   seen: z.unknown().optional(),
   resource: z.string(),
-  /** In words, for lists and the audit: `Move 203.0.113.10 from web-1 to web-2`. */
-  sentence: z.string().default(''),
-  /** SHA-256 of what was asked for (see `payloadHash`): buttons carry it, and what is carried out has it still. */
-  hash: z.string().default(''),
-  /** The policy's rule that it was asked for under. */
-  rule: z.string().default(''),
+  /** SHA-256 of what was requested (see `payloadHash`): buttons carry it, and what is carried out has it still. */
+  hash: z.string(),
+  /** The policy's rule that it was requested under. */
+  rule: z.string(),
   /** How long it can be approved, in ms; also how long an approved handover can be taken. */
-  ttlMs: z.number().default(4 * 3_600_000),
-  /** The approvers by name, where the rule calls others than them: a mention would call them, too. */
+  ttlMs: z.number(),
+  /** The approvers by name, where the rule mentions others than them: a mention would notify them, too. */
   approverNames: z.string().optional(),
   needsApproval: z.boolean(),
-  unchecked: z.array(z.string()),
+  /** What the preflight check could not find out. */
+  unchecked: z.array(Finding),
   origin: Origin,
   reason: z.string().optional(),
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),
-  /** How many more it takes, as counted at the last approval: not everybody who has approved may still. */
+  /** How many more it takes, as counted at the last approval. Not everybody who has approved may still approve. */
   missing: z.number().optional(),
   /** How many of the two reminders were sent. */
   reminded: z.number().default(0),
@@ -89,25 +98,23 @@ export const Request = z.object({
   acceptedAt: z.number().optional(),
   lateAt: z.number().optional(),
   endedAt: z.number().optional(),
-  /** What the account showed when it was told as late; absent where the account API did not answer. */
+  /** What the account showed when it was reported as late; absent where the account API did not answer. */
   lastSeen: Sighting.optional(),
-  /** Who had it no longer followed. */
+  /** Who stopped the tracking. */
   stoppedBy: z.string().optional(),
-  /** Why it ended as it did, a sentence. */
-  why: z.string().optional(),
-  /** What to do next, a sentence, where asking for the same again is of no use. */
-  next: z.string().optional(),
-  /** Told as not started or failed, and still looked at until then, because it may start late. */
-  watchedUntil: z.number().optional(),
-  /** Where the card stands, and up to which revision Slack shows it. */
+  /** Why it ended as it did. */
+  causes: z.array(Finding).default([]),
+  /** It was reported as not started or failed, and is still tracked until then, because it may start late. */
+  trackedUntil: z.number().optional(),
+  /** Where the request message is, and up to which revision Slack shows it. */
   cardTs: z.string().optional(),
   cardRevision: z.number().optional(),
 })
 export type Request = z.infer<typeof Request>
 
-/** As much of a request as tells which of thousands to show. */
+/** As much of a request as a list of thousands needs. */
 export const Outline = Request.pick({ id: true, kind: true, state: true, needsApproval: true, origin: true })
 export type Outline = z.infer<typeof Outline>
 
-/** What is kept in memory of a request between ticks that tell nothing new: enough to see whether it is still under way, or late. */
-export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'watchedUntil'>
+/** What a worker keeps in memory of a request between ticks: enough to see whether it is still under way, or late. */
+export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>

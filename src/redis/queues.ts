@@ -1,15 +1,12 @@
 import { type ConnectionOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
 import type { Request } from '../domain/request.ts'
 import type { Keys } from './key-names.ts'
-
-const schedulerId = 'tick'
+import { createTicking } from './ticking.ts'
 
 /** Ticks run while any request is due within this time. A later expiry gets a delayed job of its own. */
 export const horizonMs = 60_000
-
-/** The scheduler is considered dead when its next tick is overdue by three intervals and this time. */
-const overdueMs = 2_000
 
 /**
  * Wakes a request up, now or after `delayMs`. A lost wake-up does no harm, because ticks also find the requests that are due. The worker
@@ -17,21 +14,21 @@ const overdueMs = 2_000
  */
 export type Wake = (request: Pick<Request, 'id' | 'kind' | 'resource'>, delayMs?: number) => Promise<void>
 
-/**
- * Creates the queues. Processes that answer people use them to wake requests up, and workers use them to run jobs. The caller closes
- * `redis`.
- */
-export function createQueues({
-  redis,
-  keys,
-  pollIntervalMs,
-  onError,
-}: {
+/** What a wake-up carries. CONTRIBUTING.md says how it may change. */
+export const WakeUp = z.object({ version: z.number().int(), id: z.string(), kind: z.string(), resource: z.string() })
+
+interface QueuesParts {
   redis: Redis
   keys: Keys
   pollIntervalMs: number
   onError: (error: unknown) => void
-}) {
+}
+
+/**
+ * Creates the queues. Processes that answer people use them to wake requests up, and workers use them to run jobs. The caller closes
+ * `redis`.
+ */
+export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesParts) {
   const options = {
     connection: redis as ConnectionOptions,
     prefix: keys.queuePrefix,
@@ -41,6 +38,7 @@ export function createQueues({
   const wakeUps = new Queue('wake-ups', options)
   const ticks = new Queue('ticks', options)
   for (const queue of [wakeUps, ticks]) queue.on('error', onError)
+  const ticking = createTicking(ticks, pollIntervalMs)
 
   /**
    * Adds a wake-up. Never throws, because a lost wake-up does no harm: a tick finds the request in the sorted set `due`. The watchdog of the
@@ -48,31 +46,11 @@ export function createQueues({
    */
   async function wake({ id, kind, resource }: Parameters<Wake>[0], delayMs = 0): Promise<void> {
     try {
-      await wakeUps.add(kind, { id, kind, resource }, { delay: delayMs })
-      if (delayMs < horizonMs) await startTicking()
+      await wakeUps.add(kind, { version: 1, id, kind, resource } satisfies z.infer<typeof WakeUp>, { delay: delayMs })
+      if (delayMs < horizonMs) await ticking.startTicking()
     } catch (error) {
       onError(error)
     }
-  }
-
-  /** Starts the scheduler of ticks, unless one is already running. */
-  async function startTicking(): Promise<void> {
-    const scheduler = await ticks.getJobScheduler(schedulerId)
-    // A scheduler can lose its next tick, for example when it is removed and created again at the same moment. Then replace it.
-    if (scheduler?.next !== undefined && scheduler.next > Date.now() - pollIntervalMs * 3 - overdueMs) return
-    if (scheduler) await ticks.removeJobScheduler(schedulerId)
-    await ticks.setGlobalConcurrency(1)
-    await ticks.upsertJobScheduler(schedulerId, { every: pollIntervalMs }, { name: 'tick' })
-  }
-
-  /** Replaces a scheduler that exists but produces no ticks. */
-  async function restartTicking(): Promise<void> {
-    await ticks.removeJobScheduler(schedulerId)
-    await startTicking()
-  }
-
-  async function stopTicking(): Promise<void> {
-    await ticks.removeJobScheduler(schedulerId)
   }
 
   /** Counts the jobs by queue and state. */
@@ -87,6 +65,6 @@ export function createQueues({
     await Promise.allSettled([wakeUps.close(), ticks.close()])
   }
 
-  return { pollIntervalMs, wakeUps, ticks, wake, startTicking, restartTicking, stopTicking, depth, close }
+  return { pollIntervalMs, wakeUps, ticks, wake, ...ticking, depth, close }
 }
 export type Queues = ReturnType<typeof createQueues>

@@ -5,7 +5,7 @@ import { guardStore } from './connect.ts'
 /** The source of each Lua script, by name. */
 export type ScriptSources<Name extends string> = ReadonlyMap<Name, string>
 
-type Command = (numberOfKeys: number, ...keysAndArguments: string[]) => Promise<string | string[]>
+type ScriptCommand = (numberOfKeys: number, ...keysAndArguments: string[]) => Promise<string | string[]>
 
 const prologue = readFileSync(new URL('./lua/prologue.lua', import.meta.url), 'utf8')
 
@@ -27,7 +27,7 @@ export function createScripts<Name extends string = never>(redis: Redis, own?: S
   for (const [name, lua] of [...shared, ...(own ?? [])]) redis.defineCommand(`lockkeeper:${name}`, { lua })
 
   return async function run(name: Name | 'now' | 'release' | 'due' | 'postpone', keys: string[], values: string[]): Promise<string[]> {
-    const command = (redis as unknown as Record<string, Command>)[`lockkeeper:${name}`]
+    const command = (redis as unknown as Record<string, ScriptCommand>)[`lockkeeper:${name}`]
     if (!command) throw new Error(`the script ${name} is not defined`)
     const answer = await guardStore(() => command.call(redis, keys.length, ...keys, ...values))
     return Array.isArray(answer) ? answer : [answer]

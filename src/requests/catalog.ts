@@ -1,7 +1,7 @@
 import type { Change } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import type { Project } from '../domain/policy.ts'
-import type { Request } from '../domain/request.ts'
+import { type Request, unknownState } from '../domain/request.ts'
 
 /** A request with its own change, and what it carries in that change's own types. */
 export interface Opened {
@@ -37,6 +37,11 @@ export function createCatalog(changes: () => Change[]) {
     return change
   }
 
+  /** Undefined for a kind that this version does not know. */
+  function changeIfKnown(kind: string): Change | undefined {
+    return all().get(kind as ChangeKind)
+  }
+
   /** Every kind that can be requested. */
   function kinds(): ChangeKind[] {
     return [...all().keys()]
@@ -55,13 +60,21 @@ export function createCatalog(changes: () => Change[]) {
     return { change, input: change.input.parse(request.input), facts, latest }
   }
 
-  /** The same, where one that does not fit must not stop the others. */
+  /** The same, where one that does not fit must not stop the others: another version of Lockkeeper wrote it. */
   function openIfFit(request: Request): Opened | undefined {
+    if (request.state === unknownState) return undefined
     try {
       return open(request)
     } catch {
       return undefined
     }
+  }
+
+  /** A request in one sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
+  function sentenceOf(request: { kind: string; resource: string; facts?: unknown }): string {
+    const change = changeIfKnown(request.kind)
+    const facts = change?.facts.safeParse(request.facts)
+    return change && facts?.success ? change.describe(facts.data).sentence : `${labelOf(request.kind)} (${request.resource})`
   }
 
   /** Where a request's change belongs, as it was asked for. */
@@ -77,6 +90,6 @@ export function createCatalog(changes: () => Change[]) {
     return opened && survey && sightings ? { survey, sightings: sightings(opened.input, opened.latest) } : undefined
   }
 
-  return { open, openIfFit, surveyed, projectOf, kinds, labelOf }
+  return { open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf }
 }
 export type Catalog = ReturnType<typeof createCatalog>

@@ -1,4 +1,5 @@
 import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import type { Words } from '../domain/finding.ts'
 import { escapeMrkdwn, type Mrkdwn } from './text/text.ts'
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
@@ -12,17 +13,8 @@ export class Refusal extends UserError {
   }
 }
 
-/**
- * Why the account API refused, and what to do next, in one or two sentences each. `next` is there only if the same request cannot succeed a
- * second time.
- */
-export interface RefusalWords {
-  why: string
-  next?: string
-}
-
 /** Refusals that the account API's reference documents, by code. */
-const documented = new Map<string, RefusalWords>([
+const documented = new Map<string, Words>([
   ['ELASTIC_IP_NOT_ACTIVE', { why: 'The Elastic IP is not active, so it cannot be moved now.' }],
   ['SERVER_NOT_IN_PROJECT', { why: 'The server is not in the same project as the Elastic IP.' }],
   ['SITE_NOT_SUPPORTED', { why: 'The site does not support Elastic IPs.', next: "Ask the provider's support which sites do." }],
@@ -38,12 +30,12 @@ const documented = new Map<string, RefusalWords>([
 ])
 
 /** Operations that need a feature flag of the team, by the first word of their name. */
-const flagged = new Map<string, RefusalWords>([
+const flagged = new Map<string, Words>([
   ['elasticIps', notEnabled('Elastic IPs', 'elastic_ips')],
   ['baselines', notEnabled('Baselines', 'baselines_api')],
 ])
 
-function notEnabled(what: string, flag: string): RefusalWords {
+function notEnabled(what: string, flag: string): Words {
   return { why: `${what} are not enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
 }
 
@@ -82,7 +74,7 @@ export function apiErrorSentence(error: ApiError): string {
 }
 
 /** Explains a refusal in two parts, for the card of a refused request. A card with a `next` offers no second try. */
-export function explainRefusal(error: ApiError): RefusalWords {
+export function explainRefusal(error: ApiError): Words {
   if (isFeatureMissing(error)) return featureMissing(error)
   const known = error.codes.map((code) => documented.get(code.toUpperCase())).find((words) => words !== undefined)
   return known ?? { why: statusSentence(error) }
@@ -92,12 +84,12 @@ export function explainRefusal(error: ApiError): RefusalWords {
  * Explains a refused write, for the request's record. `nothing` is a sentence that says that it had no effect. It goes where it does not
  * separate the reason from the next step.
  */
-export function refusedWrite(error: ApiError, nothing: string): RefusalWords {
+export function refusedWrite(error: ApiError, nothing: string): Words {
   const { why, next } = explainRefusal(error)
   return next === undefined ? { why: `${why} ${nothing}` } : { why: `${nothing} ${why}`, next }
 }
 
-function featureMissing(error: ApiError): RefusalWords {
+function featureMissing(error: ApiError): Words {
   const [resource = ''] = error.operation.split('.')
   const unnamed = {
     why: `This needs a feature that is not enabled for the team.${said(error)}`,

@@ -51,7 +51,7 @@ test('notes of two processes at once make one unbroken chain, with every note on
   await Promise.all(
     names.map(async (what, index) => {
       await sleep(Math.random() * 150)
-      await (index % 2 === 0 ? first : second).note({ act: 'request', what })
+      await (index % 2 === 0 ? first : second).note({ act: 'request', text: what })
       // Others look at the same moment, too.
       second.kick()
     }),
@@ -60,7 +60,7 @@ test('notes of two processes at once make one unbroken chain, with every note on
 
   const { entries, links, faults } = await readChain(mine)
   expect(faults).toEqual([])
-  expect(entries.map(({ what }) => what).toSorted()).toEqual(names.toSorted())
+  expect(entries.map(({ text }) => text).toSorted()).toEqual(names.toSorted())
   expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1))
   await vi.waitFor(() => expect(first.lines.length + second.lines.length).toBe(names.length))
   const printed = [...first.lines, ...second.lines].map(readPrintedLine).toSorted((a, b) => (a?.seq ?? 0) - (b?.seq ?? 0))
@@ -72,7 +72,7 @@ test('an entry says when, who did what, and what came before', async () => {
   const mine = connectTestRedis()
   const audit = startAudit(mine)
 
-  await audit.note({ act: 'request', by: 'U0ADA00001', kind: 'ip.move', what: 'Move 203.0.113.10 from web-1 to web-2', rule: 'APPROVERS' })
+  await audit.note({ act: 'request', by: 'U0ADA00001', kind: 'ip.move', facts: { address: '203.0.113.10', from: [] }, rule: 'APPROVERS' })
   await audit.note({ act: 'reject', by: 'U0BEN00001', reason: 'not tonight' })
   await untilChained(mine, audit)
 
@@ -90,24 +90,24 @@ test('what a process chained and did not live to print is printed later, by anot
     throw new Error('gone')
   })
   const other = startAudit(mine)
-  await dying.note({ act: 'request', what: 'before it died' })
+  await dying.note({ act: 'request', text: 'before it died' })
   await vi.waitFor(async () => expect(await mine.redis.xlen(mine.keys.audit)).toBe(1))
   await vi.waitFor(() => expect(dying.errors).toHaveLength(1))
 
   // Others go on, and print their own.
-  await other.note({ act: 'approve', what: 'afterwards' })
-  await vi.waitFor(() => expect(other.lines.map(whatOf)).toEqual(['afterwards']))
+  await other.note({ act: 'approve', text: 'afterwards' })
+  await vi.waitFor(() => expect(other.lines.map(textOf)).toEqual(['afterwards']))
   await other.tidy()
-  expect(other.lines.map(whatOf)).toEqual(['afterwards'])
+  expect(other.lines.map(textOf)).toEqual(['afterwards'])
   await letHalfAMinutePass(mine)
   await other.tidy()
   await other.tidy()
 
-  expect(other.lines.map(whatOf)).toEqual(['afterwards', 'before it died'])
+  expect(other.lines.map(textOf)).toEqual(['afterwards', 'before it died'])
 })
 
-function whatOf(line: string): unknown {
-  return JSON.parse(line).what
+function textOf(line: string): unknown {
+  return JSON.parse(line).text
 }
 
 /** As if what is not printed yet had been chained that long ago: copied under older ids. */
@@ -153,7 +153,7 @@ test('nothing that looks like a token is kept or printed', async () => {
   const mine = connectTestRedis()
   const audit = startAudit(mine)
 
-  await audit.note({ act: 'reject', reason: 'the token xoxb-1234-abcd leaked', result: 'rediss://bot:hunter2@redis.example.com' })
+  await audit.note({ act: 'reject', reason: 'the token xoxb-1234-abcd leaked', facts: { at: ['rediss://bot:hunter2@redis.example.com'] } })
   await untilChained(mine, audit)
 
   const kept = JSON.stringify([(await readChain(mine)).entries, audit.lines])
@@ -183,7 +183,7 @@ test('a note that nobody of ours wrote does not hold up the others', async () =>
   await untilChained(mine, audit)
 
   const { entries, faults } = await readChain(mine)
-  expect(entries).toMatchObject([{ act: 'unreadable', result: 'not JSON' }, { act: 'request' }])
+  expect(entries).toMatchObject([{ act: 'unreadable', text: 'something not JSON' }, { act: 'request' }])
   expect(faults).toEqual([])
 })
 

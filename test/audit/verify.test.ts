@@ -34,7 +34,7 @@ async function sixEntries() {
   const mine = connectTestRedis()
   const lines: string[] = []
   const audit = createAudit({ ...mine, print: (line) => void lines.push(line), clean: (text) => text, onError: () => {} })
-  for (const act of ['request', 'approve', 'send', 'accept', 'late', 'finish']) await audit.note({ act, what: 'Move 203.0.113.10' })
+  for (const act of ['request', 'approve', 'send', 'accept', 'late', 'finish']) await audit.note({ act, resource: 'elastic_ip:eip_1' })
   await audit.tidy()
   return { ...mine, env: envOf(mine), lines }
 }
@@ -129,7 +129,7 @@ test.each<[name: string, tamper: (six: Six) => Promise<unknown>, said: string[]]
   ],
   [
     'an entry that was put in',
-    (six) => rewrite(six, (links) => links.toSpliced(2, 0, chain({ act: 'approve', at: 1 }, 3, links[1]?.hash ?? ''))),
+    (six) => rewrite(six, (links) => links.toSpliced(2, 0, chain({ version: 1, act: 'approve', at: 1 }, 3, links[1]?.hash ?? ''))),
     ['Between entries 3 and 3 something is missing or was put in.'],
   ],
   [

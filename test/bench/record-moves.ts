@@ -19,7 +19,6 @@ export function moveOf(index: number): NewRequest {
   }
   return {
     ...asked,
-    sentence: `Move ${address}`,
     hash: payloadHash(asked),
     rule: 'APPROVERS',
     needsApproval: true,

@@ -4,6 +4,7 @@ import { ApiKeyResponse } from '../../src/account-api/api-keys.ts'
 import type { Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import { createRevokeChange, createRotateChange, differencesOf, type KeyFacts } from '../../src/features/rotate-revoke-api-key/changes.ts'
+import { keyWords } from '../../src/features/rotate-revoke-api-key/findings.ts'
 import { accountOf } from './account.ts'
 import { apiKeys } from './documented/api-keys.ts'
 import { answersOf, unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
@@ -84,7 +85,7 @@ describe('what has changed since the approval of a rotation or a revocation', pa
   const differences = async (then: Wire, now: Wire): Promise<string[] | undefined> => {
     const [approved, latest] = await Promise.all([then, now].map((key) => preflight(createRevokeChange, [key], String(key.id))))
     if (!approved || !latest || !('passed' in approved && 'passed' in latest)) return undefined
-    return differencesOf(approved.passed.facts, latest.passed.facts)
+    return differencesOf(approved.passed.facts, latest.passed.facts).map((finding) => keyWords(finding).why)
   }
 
   const addresses = fc.constantFrom<unknown[]>('203.0.113.10', '198.51.100.0/24', '2001:db8::/32', { cidr: '192.0.2.0/24' })

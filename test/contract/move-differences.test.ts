@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ElasticIpResponse } from '../../src/account-api/elastic-ips.ts'
 import { moveDifferences } from '../../src/domain/elastic-ip-move.ts'
+import { moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
 import { unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
 import { anElasticIp, aServer, assemble, moveObjects } from './move-objects.ts'
 import { preflight } from './move-outcome.ts'
@@ -49,7 +50,7 @@ describe('what has changed since the approval of a move', patience, () => {
         const [approved, latest] = [await preflight(then), await preflight(now)]
         fc.pre('passed' in approved && 'passed' in latest)
 
-        const differences = moveDifferences(approved.passed.facts, latest.passed.facts)
+        const differences = moveDifferences(approved.passed.facts, latest.passed.facts).map((finding) => moveWords(finding).why)
 
         const changes = changesThatCanBeSeen(then, now)
         expect({ differences, changes }).toMatchObject({ differences: changes.map(() => expect.any(String)) })

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../src/domain/change.ts'
-import { judgeMove, type Move, moveSightings, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
+import { MoveFinding, moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
+import { type Move, moveSightings, observeMove, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
+import type { Observation } from '../../src/domain/observation.ts'
 import { isOpen, type Request } from '../../src/domain/request.ts'
-import type { Verdict } from '../../src/domain/verdict.ts'
-import { nextStep, watchMs } from '../../src/requests/lifecycle/next-step.ts'
+import { nextStep, trackEndedMs } from '../../src/requests/lifecycle/next-step.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { afterStep } from '../requests/take-steps.ts'
 import { accountOf } from './account.ts'
@@ -26,30 +27,30 @@ const aMove: fc.Arbitrary<Move> = fc
   .map(({ from, ...move }) => (from ? { ...move, from } : move))
 
 const aMoment: fc.Arbitrary<Moment> = fc.record({
-  phase: fc.constantFrom<Moment['phase'][]>('sent', 'accepted', 'given-up'),
+  phase: fc.constantFrom<Moment['phase'][]>('sent', 'accepted', 'ended'),
   sinceSentMs: fc.nat(2_000_000),
   early: fc.boolean(),
 })
 
 /** What a read of this Elastic IP means for the move: read by the client's own code. */
-async function judge(move: Move, wire: Wire, moment: Moment): Promise<Verdict> {
+async function judge(move: Move, wire: Wire, moment: Moment): Promise<Observation> {
   const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
   if (!elasticIp) throw new Error('it was not read')
-  return judgeMove(move, elasticIp, moment)
+  return observeMove(move, elasticIp, moment)
 }
 
 const documented = elasticIps.filter(({ reads }) => typeof reads !== 'string').map(({ wire }) => wire as Wire)
 const aRead = fc.oneof({ weight: 5, arbitrary: anElasticIp }, { weight: 1, arbitrary: fc.constantFrom(...documented) })
 
 /** By the words of the interface specification: what a person concludes from one read. */
-function conclusionOf(move: Move, wire: Wire, { phase, early }: Moment): Verdict['is'] {
+function conclusionOf(move: Move, wire: Wire, { phase, early }: Moment): Observation['is'] {
   const status = shown(wire, 'attributes', 'status')
   const on = shown(wire, 'attributes', 'server', 'id')
   const onThird = on !== undefined && move.from !== undefined && on !== move.from.id && on !== move.to.id
   if (status === 'error' || status === 'releasing') return 'failed'
   if (status === 'active' && on === move.to.id) return 'done'
   if (onThird && (status === 'active' || status === 'moving')) return early ? 'unclear' : 'superseded'
-  if (status === 'moving') return phase === 'given-up' && on !== move.to.id ? 'unclear' : 'underway'
+  if (status === 'moving') return phase === 'ended' && on !== move.to.id ? 'unclear' : 'underway'
   if (status === 'active' && on !== undefined && !early) return phase === 'accepted' ? 'failed' : 'not-started'
   return 'unclear'
 }
@@ -75,7 +76,8 @@ describe('what one read means for a move', patience, () => {
         const verdict = await judge(move, wire, moment)
         fc.pre(verdict.is === 'superseded')
         const where = shown(wire, 'attributes', 'server', 'hostname') ?? shown(wire, 'attributes', 'server', 'id') ?? ''
-        expect(names(verdict.why, where), verdict.why).toBe(true)
+        const { why } = moveWords(MoveFinding.parse(verdict.cause))
+        expect(names(why, where), why).toBe(true)
       }),
       { numRuns: Math.ceil(runs.numRuns / 4) },
     )
@@ -97,7 +99,7 @@ const aRequest: fc.Arbitrary<Request> = fc
       sentAt,
       ...(late ? { lateAt: sentAt + lateAfterMs } : {}),
       // Watched is what was reported as not started or failed, and what has restarted since.
-      ...(!isOpen(state) || (watched && state === 'tracking') ? { watchedUntil: sentAt + watchMs } : {}),
+      ...(!isOpen(state) || (watched && state === 'tracking') ? { trackedUntil: sentAt + trackEndedMs } : {}),
     }),
   )
 
@@ -105,7 +107,7 @@ describe('what a read changes about a request', patience, () => {
   test('follows from the verdict: each end from its own, and an unclear read is at most told as late, once', async () => {
     await fc.assert(
       fc.asyncProperty(aRequest, aMove, aRead, fc.nat(2_000_000), fc.boolean(), async (request, move, wire, sinceSentMs, early) => {
-        const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'given-up'
+        const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'ended'
         const verdict = await judge(move, wire, { phase, sinceSentMs, early })
 
         const step = nextStep(request, verdict, sentAt + sinceSentMs, lateAfterMs)
@@ -123,7 +125,7 @@ describe('what a read changes about a request', patience, () => {
 })
 
 /** The verdicts that change a request in this state. What was told as not started or failed is only ever corrected. */
-function changing({ state }: Request): Verdict['is'][] {
+function changing({ state }: Request): Observation['is'][] {
   if (state === 'starting') return ['done', 'failed', 'not-started', 'superseded', 'underway']
   return state === 'tracking' ? ['done', 'failed', 'not-started', 'superseded'] : ['done', 'underway']
 }
@@ -139,7 +141,7 @@ describe('a list of what moves', patience, () => {
         for (const move of moves.filter((one) => moveSightings(one).some((sighting) => sightings.has(sighting)))) {
           const seen = read.find(({ id }) => id === move.elasticIpId)
           const moment = { phase: 'accepted', sinceSentMs: 1, early } as const
-          expect(seen && judgeMove(move, seen, moment)).toMatchObject({ is: 'underway' })
+          expect(seen && observeMove(move, seen, moment)).toMatchObject({ is: 'underway' })
           shownMoves += 1
         }
       }),
@@ -153,7 +155,7 @@ describe('a list of what moves', patience, () => {
       fc.asyncProperty(aMove, aRead, async (move, wire) => {
         const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
         const moment = { phase: 'accepted', sinceSentMs: 1, early: false } as const
-        fc.pre(elasticIp !== undefined && judgeMove(move, elasticIp, moment).is === 'underway')
+        fc.pre(elasticIp !== undefined && observeMove(move, elasticIp, moment).is === 'underway')
         const sightings = sightingsIn([elasticIp])
         expect(moveSightings(move).some((sighting) => sightings.has(sighting))).toBe(true)
       }),

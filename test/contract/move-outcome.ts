@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { Preflight } from '../../src/domain/change.ts'
 import { checkMove, type MoveFacts } from '../../src/domain/elastic-ip-move.ts'
+import { MoveFinding, moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
 import { accountOf } from './account.ts'
@@ -46,7 +47,8 @@ export function expectVisible(objects: MoveObjects, outcome: Outcome): void {
     expect(told, JSON.stringify({ refused: outcome.refused, reasons })).toBe(true)
     return
   }
-  const { unchecked, incomplete } = outcome.passed
+  const { incomplete } = outcome.passed
+  const unchecked = outcome.passed.unchecked.map((finding) => moveWords(MoveFinding.parse(finding)).why)
   const unseen = whatCannotBeSeen(objects)
   expect({ reasons, unchecked, incomplete }).toEqual({ reasons: [], unchecked: unseen.map(() => expect.any(String)), incomplete: false })
   for (const what of unseen) expect(unchecked.filter((phrase) => phrases[what].test(phrase))).not.toEqual([])

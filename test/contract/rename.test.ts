@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { VirtualMachineResponse } from '../../src/account-api/virtual-machines.ts'
 import type { Moment, Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
-import { judgeRename } from '../../src/domain/rename.ts'
+import { observeRename } from '../../src/domain/rename.ts'
 import { createRenameChange, differencesOf, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
+import { RenameFinding, renameWords } from '../../src/features/rename-virtual-machine/findings.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { accountOf } from './account.ts'
@@ -78,7 +79,7 @@ describe('what has changed since the approval of a rename', patience, () => {
         const [approved, latest] = [await preflight(then, 'web-1'), await preflight(now, 'web-1')]
         if (!('passed' in approved && 'passed' in latest)) throw new Error('no machine is called web-1')
 
-        const differences = differencesOf(approved.passed.facts, latest.passed.facts)
+        const differences = differencesOf(approved.passed.facts, latest.passed.facts).map((finding) => renameWords(finding).why)
 
         const projects = [then, now].map(
           (machine): Show =>
@@ -117,7 +118,7 @@ describe('what has changed since the approval of a rename', patience, () => {
 })
 
 describe('what one read means for a rename', patience, () => {
-  const phases: Moment['phase'][] = ['sent', 'accepted', 'given-up']
+  const phases: Moment['phase'][] = ['sent', 'accepted', 'ended']
   const aRename = fc.record({
     id: fc.constant('vm_19o9skue5y1L0'),
     from: fc.constantFrom('search-1', 'search-2', 'SEARCH-2', undefined),
@@ -131,7 +132,7 @@ describe('what one read means for a rename', patience, () => {
         fc.pre(rename.from !== rename.to)
         const [machine] = await accountOf({ virtualMachines: [wire] }).virtualMachines.list()
         if (!machine) throw new Error('it was not read')
-        const verdict = judgeRename(rename, machine, { phase, sinceSentMs: 1, early })
+        const verdict = observeRename(rename, machine, { phase, sinceSentMs: 1, early })
         seen.add(verdict.is)
 
         const name = nameOf(wire)
@@ -140,7 +141,8 @@ describe('what one read means for a rename', patience, () => {
         if (verdict.is === 'superseded') {
           expect(rename.from).toBeDefined()
           expect([rename.from, rename.to]).not.toContain(name)
-          expect(names(verdict.why, name ?? ''), verdict.why).toBe(true)
+          const { why } = renameWords(RenameFinding.parse(verdict.cause))
+          expect(names(why, name ?? ''), why).toBe(true)
         }
         if (verdict.is === 'not-started' || verdict.is === 'failed') {
           expect(early).toBe(false)

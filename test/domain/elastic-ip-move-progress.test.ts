@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../src/domain/change.ts'
-import { judgeMove, type Move, moveSightings, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
+import { type Move, moveSightings, observeMove, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { nextStep } from '../../src/requests/lifecycle/next-step.ts'
 import { requestFor } from '../requests/request-for-test.ts'
@@ -52,28 +52,28 @@ describe('what a read of the Elastic IP means', () => {
     ['error', 'target', 'failed', 'failed'],
     ['releasing', 'from', 'failed', 'failed'],
   ] as const)('%s on %s', (status, place, early, late) => {
-    expect(judgeMove(move, seen(status, place), young).is).toBe(early)
-    expect(judgeMove(move, seen(status, place), old).is).toBe(late)
+    expect(observeMove(move, seen(status, place), young).is).toBe(early)
+    expect(observeMove(move, seen(status, place), old).is).toBe(late)
   })
 
   test('it is gone', () => {
-    expect(judgeMove(move, 'gone', young).is).toBe('failed')
+    expect(observeMove(move, 'gone', young).is).toBe('failed')
   })
 
   test('a write without an answer that left the address where it was did not start', () => {
-    expect(judgeMove(move, seen('active', 'from'), at('sent', graceMs)).is).toBe('not-started')
+    expect(observeMove(move, seen('active', 'from'), at('sent', graceMs)).is).toBe('not-started')
   })
 
   test('after it was told as not started, only the target tells that it is this move which moves', () => {
-    expect(judgeMove(move, seen('moving', 'target'), at('given-up', 90_000)).is).toBe('underway')
-    expect(judgeMove(move, seen('moving', 'from'), at('given-up', 90_000)).is).toBe('unclear')
-    expect(judgeMove(move, seen('moving', 'none'), at('given-up', 90_000)).is).toBe('unclear')
+    expect(observeMove(move, seen('moving', 'target'), at('ended', 90_000)).is).toBe('underway')
+    expect(observeMove(move, seen('moving', 'from'), at('ended', 90_000)).is).toBe('unclear')
+    expect(observeMove(move, seen('moving', 'none'), at('ended', 90_000)).is).toBe('unclear')
   })
 
   test('while the old server is not known, nobody else is blamed for another one', () => {
     const { from: _, ...unknownFrom } = move
-    expect(judgeMove(unknownFrom, seen('moving', 'third'), old).is).toBe('underway')
-    expect(judgeMove(unknownFrom, seen('active', 'third'), at('sent', graceMs))).toMatchInlineSnapshot(`
+    expect(observeMove(unknownFrom, seen('moving', 'third'), old).is).toBe('underway')
+    expect(observeMove(unknownFrom, seen('active', 'third'), at('sent', graceMs))).toMatchInlineSnapshot(`
       {
         "is": "not-started",
         "why": "203.0.113.10 is still active on db-1: the move did not start and nothing was changed.",
@@ -82,19 +82,19 @@ describe('what a read of the Elastic IP means', () => {
   })
 
   test('an end says what was seen', () => {
-    expect(judgeMove(move, seen('active', 'third'), old)).toMatchInlineSnapshot(`
+    expect(observeMove(move, seen('active', 'third'), old)).toMatchInlineSnapshot(`
       {
         "is": "superseded",
         "why": "203.0.113.10 is on db-1: it was moved by somebody else meanwhile.",
       }
     `)
-    expect(judgeMove(move, seen('moving', 'third'), old)).toMatchInlineSnapshot(`
+    expect(observeMove(move, seen('moving', 'third'), old)).toMatchInlineSnapshot(`
       {
         "is": "superseded",
         "why": "203.0.113.10 is moving to db-1: it was moved by somebody else meanwhile.",
       }
     `)
-    expect(judgeMove(move, seen('active', 'from'), old)).toMatchInlineSnapshot(`
+    expect(observeMove(move, seen('active', 'from'), old)).toMatchInlineSnapshot(`
       {
         "is": "failed",
         "mayStillHappen": true,
@@ -104,8 +104,8 @@ describe('what a read of the Elastic IP means', () => {
   })
 
   test('what is not an end says what was seen, for a late report', () => {
-    expect(judgeMove(move, seen('moving', 'from'), old)).toMatchObject({ seen: { status: 'moving', server: 'web-1' } })
-    expect(judgeMove(move, seen('active', 'none'), old)).toMatchObject({ seen: { status: 'active', server: null } })
+    expect(observeMove(move, seen('moving', 'from'), old)).toMatchObject({ seen: { status: 'moving', server: 'web-1' } })
+    expect(observeMove(move, seen('active', 'none'), old)).toMatchObject({ seen: { status: 'active', server: null } })
   })
 })
 
@@ -119,7 +119,7 @@ describe('the whole way of a move', () => {
     for (const [index, [status, place]] of reads.entries()) {
       const now = sentAt + (index + 1) * everyMs
       const moment = at(request.state === 'starting' ? 'sent' : 'accepted', now - sentAt)
-      const step = nextStep(request, judgeMove(move, seen(status, place), moment), now, 900_000)
+      const step = nextStep(request, observeMove(move, seen(status, place), moment), now, 900_000)
       if (step) request = { ...request, ...step.set, state: afterStep(request.state, step.name) }
       states.push(request.state)
       if (request.state !== 'starting' && request.state !== 'tracking') break
@@ -285,7 +285,7 @@ describe('a list of everything that moves', () => {
 
   test('says of a move what a read of it alone would say', () => {
     for (const place of ['from', 'target', 'none'] as const) {
-      expect(judgeMove(move, seen('moving', place), old).is).toBe('underway')
+      expect(observeMove(move, seen('moving', place), old).is).toBe('underway')
       expect(shows({ status: 'moving', place })).toBe(true)
     }
   })

@@ -13,7 +13,7 @@ const asked = {
     to: { id: 'sv_22mUQSvUfeqdv', hostname: 'web-2' },
   },
   resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-  unchecked: ['whether web-2 is in the same site'],
+  unchecked: [{ code: 'site-not-compared', server: 'web-2' }],
   origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
   reason: 'web-1 is being replaced',
 }
@@ -68,7 +68,9 @@ describe('the hash of what is asked for', () => {
   })
 
   test('is another for a list in another order', () => {
-    expect(payloadHash({ ...asked, unchecked: ['a', 'b'] })).not.toBe(payloadHash({ ...asked, unchecked: ['b', 'a'] }))
+    expect(payloadHash({ ...asked, unchecked: [{ code: 'a' }, { code: 'b' }] })).not.toBe(
+      payloadHash({ ...asked, unchecked: [{ code: 'b' }, { code: 'a' }] }),
+    )
   })
 
   test('is another for any other content', () => {
@@ -92,7 +94,14 @@ describe('the hash of what is asked for', () => {
   })
 
   test('does not go by the command’s name, nor by what becomes of the request', () => {
-    const record = { ...asked, origin: { ...asked.origin, command: '/nimbus' }, state: 'done', revision: 9, seen: {}, why: 'x' }
+    const record = {
+      ...asked,
+      origin: { ...asked.origin, command: '/nimbus' },
+      state: 'done',
+      revision: 9,
+      seen: {},
+      causes: [{ code: 'x' }],
+    }
     expect(payloadHash(record)).toBe(hash)
   })
 })
@@ -100,6 +109,9 @@ describe('the hash of what is asked for', () => {
 describe('a record', () => {
   const record = Request.parse({
     ...asked,
+    version: 1,
+    rule: 'APPROVERS',
+    ttlMs: 3_600_000,
     hash,
     state: 'waiting',
     revision: 1,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../src/domain/change.ts'
-import { judgeRename } from '../../src/domain/rename.ts'
+import { observeRename } from '../../src/domain/rename.ts'
 
 const rename = { id: 'vm_1zHfNurvp25kg', from: 'web-1', to: 'web-eu-1' }
 const early: Moment = { phase: 'sent', sinceSentMs: 1_000, early: true }
@@ -17,30 +17,30 @@ describe('what a look at the virtual machine means for a rename', () => {
     ['a third name', 'web-us-1', early, 'superseded'],
     ['no name', undefined, later, 'unclear'],
   ] as const)('%s', (_, name, moment, verdict) => {
-    expect(judgeRename(rename, { name }, moment).is).toBe(verdict)
+    expect(observeRename(rename, { name }, moment).is).toBe(verdict)
   })
 
   test('that it is gone', () => {
-    expect(judgeRename(rename, 'gone', early)).toEqual({ is: 'failed', why: 'web-1 no longer exists on the account.' })
+    expect(observeRename(rename, 'gone', early)).toEqual({ is: 'failed', cause: { code: 'virtual-machine-gone', name: 'web-1' } })
   })
 
   test('letters alone: the old name is not taken for the new one', () => {
     const letters = { ...rename, to: 'WEB-1' }
-    expect(judgeRename(letters, { name: 'web-1' }, later).is).toBe('not-started')
-    expect(judgeRename(letters, { name: 'WEB-1' }, later).is).toBe('done')
+    expect(observeRename(letters, { name: 'web-1' }, later).is).toBe('not-started')
+    expect(observeRename(letters, { name: 'WEB-1' }, later).is).toBe('done')
   })
 
   test('nobody is blamed while the old name is not known', () => {
-    expect(judgeRename({ ...rename, from: undefined }, { name: 'web-us-1' }, later)).toEqual({
+    expect(observeRename({ ...rename, from: undefined }, { name: 'web-us-1' }, later)).toEqual({
       is: 'not-started',
-      why: 'It is still called web-us-1: the rename did not take effect and nothing was changed.',
+      cause: { code: 'still-called', now: 'web-us-1' },
     })
   })
 
   test('what was accepted and still has its old name may change it yet', () => {
-    expect(judgeRename(rename, { name: 'web-1' }, accepted)).toEqual({
+    expect(observeRename(rename, { name: 'web-1' }, accepted)).toEqual({
       is: 'failed',
-      why: 'The account API accepted the new name, but it is still called web-1.',
+      cause: { code: 'accepted-without-effect', now: 'web-1' },
       mayStillHappen: true,
     })
   })

@@ -6,7 +6,7 @@ export interface Ablation {
 
 export const ablations = {
   /** A message whose answer was lost is sent again without looking whether it is there. */
-  'look-up off': { file: 'src/slack/web-api/messenger.ts', instead: ["if (match?.ts) return { is: 'found', ts: match.ts }", ''] },
+  'look-up off': { file: 'src/slack/web-api/find-message.ts', instead: ["if (match?.ts) return { is: 'found', ts: match.ts }", ''] },
   /** Whoever is not on the list of moving Elastic IPs is taken for done. */
   'absence taken for done': {
     file: 'src/requests/lifecycle/track.ts',

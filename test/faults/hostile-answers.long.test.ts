@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { defaultTimings } from '../../src/account-api/transport/call.ts'
+import { defaultHttpTimings } from '../../src/account-api/transport/call.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 
@@ -13,9 +13,9 @@ const program = fileURLToPath(new URL('./hostile-answers.ts', import.meta.url))
 const megabyte = 1024 * 1024
 
 const calls = {
-  read: { method: 'GET', path: /^\/elastic_ips\/./, deadlineMs: defaultTimings.readMs },
-  list: { method: 'GET', path: '/servers', deadlineMs: defaultTimings.readMs },
-  write: { method: 'PATCH', path: /^\/elastic_ips\/./, deadlineMs: defaultTimings.writeMs },
+  read: { method: 'GET', path: /^\/elastic_ips\/./, deadlineMs: defaultHttpTimings.readMs },
+  list: { method: 'GET', path: '/servers', deadlineMs: defaultHttpTimings.readMs },
+  write: { method: 'PATCH', path: /^\/elastic_ips\/./, deadlineMs: defaultHttpTimings.writeMs },
 } as const
 
 interface Outcome {

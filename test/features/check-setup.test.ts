@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { Secret } from '../../src/domain/secret.ts'
 import { diagnose, neededScopes, optionalScopes } from '../../src/features/check-setup/diagnose.ts'
 import type { SetupFacts } from '../../src/features/check-setup/facts.ts'
-import { look } from '../../src/features/check-setup/look.ts'
+import { readFact } from '../../src/features/check-setup/read-fact.ts'
 import { report } from '../../src/features/check-setup/report.ts'
 import { closeRedis, connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
@@ -71,9 +71,9 @@ describe('the ten mistakes', () => {
   })
 
   test('1: optional scopes that were declined are no mistake', () => {
-    const findings = diagnose({ ...well, slack: answering(neededScopes) })
-    expect(findings.filter(({ is }) => is !== 'ok')).toEqual([])
-    expect(String(findings.find(({ what }) => what === "Slack's scopes")?.words)).toMatchInlineSnapshot(
+    const results = diagnose({ ...well, slack: answering(neededScopes) })
+    expect(results.filter(({ is }) => is !== 'ok')).toEqual([])
+    expect(String(results.find(({ what }) => what === "Slack's scopes")?.words)).toMatchInlineSnapshot(
       `"all that are needed. Without \`channels:history\` and \`groups:history\` a message whose answer was lost may come twice, and says so."`,
     )
   })
@@ -164,7 +164,7 @@ describe('the ten mistakes', () => {
         linesOf({ clock: { ofSlackMs: -45_000, ofRedisMs: 29_999 } }),
         linesOf({ clock: { ofSlackMs: 0, ofRedisMs: -30_000 } }),
         linesOf({ clock: { ofSlackMs: undefined, ofRedisMs: 0 } }),
-        linesOf({ clock: { ofSlackMs: undefined, ofRedisMs: { unanswered: 'Redis does not answer' } } }),
+        linesOf({ clock: { ofSlackMs: undefined, ofRedisMs: { unavailable: 'Redis does not answer' } } }),
       ].join('\n'),
     ).toMatchInlineSnapshot(`
       "*1 of 12 needs mending*
@@ -275,17 +275,17 @@ describe('the ten mistakes', () => {
 })
 
 test('what could not be found out is said to be so, and takes nothing away from the rest', () => {
-  const unanswered = { unanswered: 'no answer within 1.5 s' }
+  const unavailable = { unavailable: 'no answer within 1.5 s' }
   expect(
     linesOf({
-      home: unanswered,
-      lastHeardMs: unanswered,
-      channels: [{ id: 'C0OPS00001', membership: unanswered }],
-      groups: [{ id: 'S0ONCALL01', decides: true, reading: unanswered }],
-      redis: { unanswered: 'Redis refuses it (NOPERM)' },
-      accountApi: unanswered,
-      clock: { ofSlackMs: unanswered, ofRedisMs: unanswered },
-      workers: unanswered,
+      home: unavailable,
+      lastHeardMs: unavailable,
+      channels: [{ id: 'C0OPS00001', membership: unavailable }],
+      groups: [{ id: 'S0ONCALL01', decides: true, reading: unavailable }],
+      redis: { unavailable: 'Redis refuses it (NOPERM)' },
+      accountApi: unavailable,
+      clock: { ofSlackMs: unavailable, ofRedisMs: unavailable },
+      workers: unavailable,
     }),
   ).toMatchInlineSnapshot(`
     "*Nothing needs mending*, 9 are not known
@@ -315,17 +315,17 @@ test('a message holds it, however much is wrong, and what can be tried stays bel
   expect(text.length).toBeLessThanOrEqual(4_000)
 })
 
-describe('a look', () => {
+describe('a read of one fact', () => {
   test('that hangs ends by itself', async () => {
-    const found = await look(() => new Promise<never>(() => {}))
-    expect(found).toEqual({ unanswered: 'no answer within 1.5 s' })
+    const found = await readFact(() => new Promise<never>(() => {}))
+    expect(found).toEqual({ unavailable: 'no answer within 1.5 s' })
   })
 
   test('that fails says so in words of ours, and nothing of what failed', async () => {
-    const found = await look(async () => {
+    const found = await readFact(async () => {
       throw new Error('connect ECONNREFUSED redis.internal.example:6379 with password correct-horse')
     })
-    expect(found).toEqual({ unanswered: 'no answer' })
+    expect(found).toEqual({ unavailable: 'no answer' })
   })
 })
 

@@ -39,7 +39,7 @@ async function ask(open: Request[], ended: Request[] = []) {
   const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
   const answer = { ephemeral: async () => {}, replace: async () => {} }
   await commands[0]?.run({
-    slashCommand: { deliveryKey: 'd1', origin, answer, text: '', responseUrl: undefined, triggerId: '' },
+    slashCommand: { deliveryKey: 'd1', origin, answer, responseUrl: undefined, triggerId: '' },
     args: [],
     list: async (listing) => void listings.push(listing),
     say: async () => {},

@@ -12,6 +12,7 @@ const denied: Ruling = { allowed: false, why: 'You are not an approver of this.'
 function pending(more: Partial<Pending> = {}): Pending {
   return {
     request: requestFor(),
+    sentence: 'Move 203.0.113.10 from web-1 to web-2',
     isMine: false,
     canDecide: false,
     missing: 1,
@@ -50,7 +51,7 @@ describe('the requests that wait', () => {
 
   test('come in the order of when they expire, those first that the asker can decide', () => {
     const until = (minute: number, canDecide: boolean) =>
-      pending({ canDecide, request: requestFor({ sentence: `until ${minute}`, expiresAt: askedAt + minute * minutes }) })
+      pending({ canDecide, sentence: `until ${minute}`, request: requestFor({ expiresAt: askedAt + minute * minutes }) })
 
     const { rows, title } = pendingListing([until(30, false), until(20, true), until(10, false), until(40, true)])
 
@@ -74,6 +75,7 @@ describe('/infra pending', () => {
         },
         tally: async (_, userIds) => ({ enough: false, missing: 3 - userIds.length, needed: 3 }),
       },
+      catalog: { sentenceOf: ({ resource }) => resource },
       linkTo: () => undefined,
     })
     await commands[0]?.run({
@@ -81,7 +83,6 @@ describe('/infra pending', () => {
         deliveryKey: 'd1',
         origin,
         answer: { ephemeral: async () => {}, replace: async () => {} },
-        text: '',
         responseUrl: undefined,
         triggerId: '',
       },
@@ -96,10 +97,10 @@ describe('/infra pending', () => {
 
   test('shows what waits for an approval, and nothing that needs none or is decided', async () => {
     const { rows } = await ask([
-      requestFor({ id: 'a', sentence: 'waits' }),
-      requestFor({ id: 'b', sentence: 'needs none', needsApproval: false }),
-      requestFor({ id: 'c', sentence: 'is approved', state: 'approved' }),
-      requestFor({ id: 'd', sentence: 'moves', state: 'tracking' }),
+      requestFor({ id: 'a', resource: 'waits' }),
+      requestFor({ id: 'b', resource: 'needs none', needsApproval: false }),
+      requestFor({ id: 'c', resource: 'is approved', state: 'approved' }),
+      requestFor({ id: 'd', resource: 'moves', state: 'tracking' }),
     ])
 
     expect(rows).toHaveLength(1)

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/domain/errors.ts'
+import type { Finding } from '../../src/domain/finding.ts'
 import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
-import { describeRename, differencesOf, judgePreflight, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
+import { checkRename, describeRename, differencesOf, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
+import { RenameFinding, renameWords } from '../../src/features/rename-virtual-machine/findings.ts'
 import { whichOne } from '../../src/features/rename-virtual-machine/messages.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
 import { chooseMachine } from '../../src/features/rename-virtual-machine/resolve.ts'
@@ -22,9 +24,11 @@ const machine: VirtualMachine = {
 }
 const input = { virtualMachineId: 'vm_1zHfNurvp25kg', name: 'web-eu-1' }
 
+const inWords = (finding: Finding) => renameWords(RenameFinding.parse(finding)).why
+
 describe('the preflight of a rename', () => {
   test('one that can be made is described whole', () => {
-    const { facts, unchecked, incomplete } = judgePreflight(input, machine)
+    const { facts, unchecked, incomplete } = checkRename(input, machine)
     expect(unchecked).toEqual([])
     expect(incomplete).toBe(false)
     expect(describeRename(facts)).toMatchInlineSnapshot(`
@@ -63,21 +67,21 @@ describe('the preflight of a rename', () => {
   })
 
   test('the same name is refused, and another in other letters is not', () => {
-    expect(() => judgePreflight({ ...input, name: 'web-1' }, machine)).toThrow(UserError)
-    expect(judgePreflight({ ...input, name: 'WEB-1' }, machine).facts.newName).toBe('WEB-1')
+    expect(() => checkRename({ ...input, name: 'web-1' }, machine)).toThrow(UserError)
+    expect(checkRename({ ...input, name: 'WEB-1' }, machine).facts.newName).toBe('WEB-1')
   })
 
   test('what the account API does not tell is said, not refused', () => {
     const value = { ...machine, name: undefined, project: undefined, site: undefined, primaryIpv4: undefined }
-    const { facts, unchecked } = judgePreflight(input, value)
-    expect(unchecked).toEqual(['what vm_1zHfNurvp25kg is called now (the account API does not tell)'])
+    const { facts, unchecked } = checkRename(input, value)
+    expect(unchecked.map(inWords)).toEqual(['what vm_1zHfNurvp25kg is called now (the account API does not tell)'])
     expect(facts).toEqual({ virtualMachineId: 'vm_1zHfNurvp25kg', newName: 'web-eu-1' })
   })
 
   test('an account API that does not answer leaves the questions open', () => {
-    const { facts, unchecked, incomplete } = judgePreflight(input, undefined)
+    const { facts, unchecked, incomplete } = checkRename(input, undefined)
     expect(incomplete).toBe(true)
-    expect(unchecked).toEqual([
+    expect(unchecked.map(inWords)).toEqual([
       'whether virtual machine vm_1zHfNurvp25kg exists, and what it is called now (the account API did not answer)',
     ])
     expect(describeRename(facts).sentence).toBe('Rename vm_1zHfNurvp25kg to web-eu-1')
@@ -85,13 +89,13 @@ describe('the preflight of a rename', () => {
 })
 
 describe('a world that has changed since', () => {
-  const approved: RenameFacts = judgePreflight(input, machine).facts
+  const approved: RenameFacts = checkRename(input, machine).facts
 
   test('is told, when what was approved is no longer so', () => {
-    expect(differencesOf(approved, { ...approved, oldName: 'web-2' })).toEqual([
+    expect(differencesOf(approved, { ...approved, oldName: 'web-2' }).map(inWords)).toEqual([
       'It was called web-1 when this was asked for, and is called web-2 now.',
     ])
-    expect(differencesOf(approved, { ...approved, project: { id: 'proj_2RBis9AK23gEc', name: 'Billing' } })).toEqual([
+    expect(differencesOf(approved, { ...approved, project: { id: 'proj_2RBis9AK23gEc', name: 'Billing' } }).map(inWords)).toEqual([
       'It was in project Storefront when this was asked for, and is in Billing now.',
     ])
   })
@@ -132,7 +136,7 @@ describe('a virtual machine by its name', () => {
               "type": "plain_text",
             },
             "type": "button",
-            "value": "{"id":"vm_1zHfNurvp25kg","name":"web-eu-1","command":"/infra"}",
+            "value": "{"version":1,"id":"vm_1zHfNurvp25kg","name":"web-eu-1","command":"/infra"}",
           },
           "text": {
             "text": "*\`web-1\`*  ·  \`vm_1zHfNurvp25kg\`
@@ -151,7 +155,7 @@ describe('a virtual machine by its name', () => {
               "type": "plain_text",
             },
             "type": "button",
-            "value": "{"id":"vm_2sMUCJzOnrmNC","name":"web-eu-1","command":"/infra"}",
+            "value": "{"version":1,"id":"vm_2sMUCJzOnrmNC","name":"web-eu-1","command":"/infra"}",
           },
           "text": {
             "text": "*\`web-1\`*  ·  \`vm_2sMUCJzOnrmNC\`

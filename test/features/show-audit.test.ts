@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AuditEntry, type AuditNote } from '../../src/audit/entry.ts'
-import type { Found } from '../../src/audit/intake.ts'
+import type { Found } from '../../src/audit/find-entries.ts'
 import type { AccountEvent } from '../../src/domain/account-event.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import { readFilter } from '../../src/features/show-audit/filter.ts'

@@ -121,7 +121,6 @@ test('/infra whoami tells whoever asks, of the channel where they ask', async ()
       deliveryKey: 'd1',
       origin,
       answer: { ephemeral: async () => {}, replace: async () => {} },
-      text: '',
       responseUrl: undefined,
       triggerId: '',
     },

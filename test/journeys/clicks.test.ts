@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Finding } from '../../src/domain/finding.ts'
 import { type Request, requestStates } from '../../src/domain/request.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
 import type { StepData } from '../../src/requests/store/store.ts'
@@ -48,7 +49,7 @@ const approved: StepData = {
 }
 const rejection: StepData = { set: { decision: { by: people.chiara, rule: 'everything else', reason: 'Not during the sale' } } }
 const oneApproval: StepData = { set: { approvals: [{ by: people.chiara, rule: 'names', at: 1 }] } }
-const because = (why: string): StepData => ({ set: { why } })
+const because = (cause: Finding): StepData => ({ set: { causes: [cause] } })
 const underWay: PlannedStep[] = [['approve', approved], 'send', 'accept']
 
 interface Row {
@@ -69,15 +70,18 @@ const rows: Record<string, Row> = {
   starting: { state: 'starting', steps: [['approve', approved], 'send'] },
   tracking: { state: 'tracking', steps: underWay },
   done: { state: 'done', steps: [...underWay, 'finish'] },
-  failed: { state: 'failed', steps: [...underWay, ['fail', because('It is in status error.')]] },
-  'not started': { state: 'not-started', steps: [['approve', approved], 'send', ['not-start', because('Nothing was sent.')]] },
-  superseded: { state: 'superseded', steps: [...underWay, ['supersede', because('It was moved by somebody else.')]] },
+  failed: { state: 'failed', steps: [...underWay, ['fail', because({ code: 'status-error', address: '203.0.113.10' })]] },
+  'not started': { state: 'not-started', steps: [['approve', approved], 'send', ['not-start', because({ code: 'suspended' })]] },
+  superseded: {
+    state: 'superseded',
+    steps: [...underWay, ['supersede', because({ code: 'moved-by-others', address: '203.0.113.10', server: 'web-3', isMoving: false })]],
+  },
   'no longer followed': { state: 'untracked', steps: [...underWay, ['stop-tracking', { set: { stoppedBy: people.chiara } }]] },
   void: {
     state: 'voided',
     steps: [
       ['approve', approved],
-      ['void', because('It was on web-1, and is on web-3 now.')],
+      ['void', because({ code: 'server-changed', address: '203.0.113.10', before: 'web-1', now: 'web-3' })],
     ],
   },
   rejected: { state: 'rejected', steps: [['reject', rejection]] },
@@ -257,7 +261,7 @@ test('every button is answered once, whoever presses it and whatever has become 
     unauthorized: said('waiting', 'member without rights', 'approve'),
     expired: said('expired', 'approver', 'approve'),
     'not yours to withdraw': said('waiting', 'approver', 'withdraw'),
-    'not yours to take': said('approved, to be handed over', 'approver', 'take'),
+    'not yours to take': said('approved, to be handed over', 'approver', 'handOver'),
     'yours, so not yours to decide': said('waiting', 'requester', 'approve'),
     'not known any more': said(forgotten, 'approver', 'approve'),
     guest: said('waiting', 'guest', 'approve'),
@@ -367,8 +371,8 @@ describe('a button that is not as the bot made it', () => {
     expect(await records.find(request.id)).toEqual(request)
     expect(await records.find(other.id)).toEqual(other)
     const entries = (await records.audit()).filter(({ act, by }) => act === 'refused' && by === people.ben)
-    expect(entries.map(({ result }) => result)).toHaveLength(answers.length)
-    expect(entries.map(({ result }) => result?.split(':')[0])).toEqual(
+    expect(entries.map(({ attempted }) => attempted)).toHaveLength(answers.length)
+    expect(entries.map(({ attempted }) => attempted)).toEqual(
       Object.keys(forged).flatMap(() => [cardButtons.approve, cardButtons.reject, cardButtons.again]),
     )
   })

@@ -95,26 +95,29 @@ rules:
     for (const id of [people.ben, people.chiara, finn]) expect(done.text).toContain(`Approved by <@${id}>`)
     expect(writesOf(world)).toHaveLength(1)
     const decisions = (await world.records.audit()).filter(({ act }) => act === 'count-approval' || act === 'approve')
-    expect(decisions.map(({ by, rule, from, to, result }) => ({ by, rule, from, to, result }))).toMatchInlineSnapshot(`
+    expect(decisions.map(({ by, rule, from, to, missing, needed }) => ({ by, rule, from, to, missing, needed }))).toMatchInlineSnapshot(`
       [
         {
           "by": "U0BEN00001",
           "from": "waiting",
-          "result": "2 more of 3 needed",
+          "missing": 2,
+          "needed": 3,
           "rule": "addresses: S0ONCALL01",
           "to": "waiting",
         },
         {
           "by": "U0CHI00001",
           "from": "waiting",
-          "result": "1 more of 3 needed",
+          "missing": 1,
+          "needed": 3,
           "rule": "addresses: S0ONCALL01",
           "to": "waiting",
         },
         {
           "by": "U0FIN00001",
           "from": "waiting",
-          "result": undefined,
+          "missing": undefined,
+          "needed": undefined,
           "rule": "addresses: U0FIN00001",
           "to": "approved",
         },

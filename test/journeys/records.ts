@@ -35,7 +35,6 @@ export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) 
     const request: NewRequest = {
       ...payload,
       hash: payloadHash(payload),
-      sentence: '',
       rule: '',
       needsApproval: true,
       ttlMs: asked.ttlMs ?? 3_600_000,

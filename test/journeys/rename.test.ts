@@ -146,7 +146,7 @@ describe('several of one name', () => {
       *\`preview-1\`*  ·  \`vm_hVVGmUlGrjySO\`
       Data platform, DAL  ·  192.0.2.122  ·  Running"
     `)
-    const button = JSON.stringify({ id: second.id, name: 'preview-eu-1', command: '/infra' })
+    const button = JSON.stringify({ version: 1, id: second.id, name: 'preview-eu-1', command: '/infra' })
     const blockId = String(choice.blocks?.find((block) => JSON.stringify(block).includes(second.id))?.block_id)
 
     await world.ada.click(choice, 'rename-this-one', { blockId })

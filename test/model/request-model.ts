@@ -21,7 +21,7 @@ export interface ModelRequest {
   isTakenOver: boolean
 }
 
-export const buttons = ['approve', 'reject', 'withdraw', 'again', 'stop', 'watch'] as const
+export const buttons = ['approve', 'reject', 'withdraw', 'again', 'stopTracking', 'trackAgain'] as const
 export type Button = (typeof buttons)[number]
 
 /** `hash`: not that of the request. `id`: of no request. `copy`: on another message. */
@@ -103,9 +103,9 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
       return whileWaiting(request, (now) => [{ answer: 'effect', next: { ...now, state: 'withdrawn' } }])
     case 'again':
       return stays(mayAsk(request.kind, person) ? 'form:again' : 'denied:asker')
-    case 'stop':
+    case 'stopTracking':
       return mayDecide || person === request.by ? stop(request) : stays('denied:approver')
-    case 'watch':
+    case 'trackAgain':
       if (!mayDecide && person !== request.by) return stays('denied:approver')
       if (request.state !== 'untracked') return late(request)
       return request.isTakenOver ? stays('taken over') : [{ answer: 'effect', next: { ...request, state: 'started' } }]

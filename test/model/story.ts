@@ -95,12 +95,12 @@ export async function checkAudit({ records }: Session, { requests, refusals, uns
     if (approvers.join() !== request.approvals.join()) throw new Error(`approved by ${request.approvals}, but the audit says\n${story}`)
     checkSending(own, story)
   }
-  const refused = entries.filter(({ act, result }) => act === 'refused' && !result?.includes('I no longer know this request'))
+  const refused = entries.filter(({ act, causes }) => act === 'refused' && causes?.[0]?.code !== 'unknown-request')
   for (const name of names) {
     const found = refused.filter(({ by }) => by === ids[name])
     const told = refusals[name] ?? 0
     if (found.length > told || found.length < told - (unsure[name] ?? 0)) {
-      throw new Error(`${name} was refused ${told} times, but the audit says\n${found.map(({ result }) => result).join('\n')}`)
+      throw new Error(`${name} was refused ${told} times, but the audit says\n${JSON.stringify(found)}`)
     }
   }
 }

@@ -21,7 +21,7 @@ export function requestFor(more: Partial<Request> = {}): Request {
   return Request.parse({
     ...asked,
     hash: payloadHash(asked),
-    sentence: 'Move 203.0.113.10 from web-1 to web-2',
+    version: 1,
     rule: 'APPROVERS',
     state: 'waiting',
     revision: 1,

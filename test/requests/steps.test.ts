@@ -126,7 +126,16 @@ describe('every state', () => {
     expect(words).not.toContain('')
 
     const lines = requestStates.map((state) => {
-      const view = { description, handoverLabel: undefined, reverseLabel: undefined, rule: ruleFor(), environment: undefined }
+      const view = {
+        description,
+        unchecked: [],
+        ending: { why: '' },
+        isKnown: true,
+        handoverLabel: undefined,
+        reverseLabel: undefined,
+        rule: ruleFor(),
+        environment: undefined,
+      }
       const { text } = approvalCard({ ...view, request: requestFor({ state }) })
       return text.split('\n')[1] ?? ''
     })
@@ -142,9 +151,9 @@ describe('every state', () => {
     reject: { button: 'reject' },
     withdraw: { button: 'withdraw', only: 'carried out' },
     'withdraw-key': { button: 'withdraw', only: 'handed over' },
-    issue: { button: 'take', only: 'handed over' },
-    'stop-tracking': { button: 'stop' },
-    'track-again': { button: 'watch' },
+    issue: { button: 'handOver', only: 'handed over' },
+    'stop-tracking': { button: 'stopTracking' },
+    'track-again': { button: 'trackAgain' },
   }
 
   /** The buttons of an ended request that make another request. */
@@ -166,6 +175,8 @@ describe('every state', () => {
       })
       const shown = cardActions({
         request: requestFor({ state }),
+        isKnown: true,
+        ending: { why: '' },
         handoverLabel: sort === 'handed over' ? 'Create key' : undefined,
         reverseLabel: 'Move back',
       }).map(({ action_id: id }) => id)

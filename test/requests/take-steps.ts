@@ -1,4 +1,4 @@
-import type { Request, RequestState } from '../../src/domain/request.ts'
+import { type Request, type RequestState, type StoredState, unknownState } from '../../src/domain/request.ts'
 import { type StepName, stateAfter, stepOf } from '../../src/requests/steps.ts'
 import type { StepData, Store } from '../../src/requests/store/store.ts'
 
@@ -27,7 +27,7 @@ async function found(store: Pick<Store, 'find'>, id: string): Promise<Request> {
 }
 
 /** The state after a step, for stores that are not over Redis. Throws where the step does not lead on from this state. */
-export function afterStep(before: RequestState, name: StepName): RequestState {
-  if (!stepOf(name).from.includes(before)) throw new Error(`no step ${name} from ${before}`)
+export function afterStep(before: StoredState, name: StepName): RequestState {
+  if (before === unknownState || !stepOf(name).from.includes(before)) throw new Error(`no step ${name} from ${before}`)
   return stateAfter(name, before)
 }

@@ -1,7 +1,7 @@
 import type { OnAnswer } from '../../domain/change.ts'
 
 /** All in milliseconds. `readMs` and `writeMs` limit a whole call: for a read, all attempts and the pauses between them. */
-export const defaultTimings = {
+export const defaultHttpTimings = {
   connectMs: 5_000,
   headersMs: 10_000,
   /** The longest gap between two pieces of a body. A body that keeps arriving slowly is ended by the deadline of the whole call. */
@@ -11,7 +11,7 @@ export const defaultTimings = {
   retryBaseMs: 250,
   retryMaxMs: 2_000,
 }
-export type Timings = typeof defaultTimings
+export type HttpTimings = typeof defaultHttpTimings
 
 export interface HttpCall<T> {
   /** Lockkeeper's own name for the operation, used in errors, logs and metrics: `elasticIps.move`. */

@@ -1,16 +1,12 @@
-import { type Dispatcher, Pool } from 'undici'
+import { Pool } from 'undici'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors.ts'
 import type { Secret } from '../../domain/secret.ts'
-import { defaultTimings, type HttpCall, type HttpCallReport, type Timings } from './call.ts'
-import { bodyProblem, headProblem } from './contract-problem.ts'
+import { defaultHttpTimings, type HttpCall, type HttpCallReport, type HttpTimings } from './call.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
-import { readErrorAnswer } from './error-answer.ts'
+import { createExchange, maxResponseBytes } from './exchange.ts'
 import { createPacing, type Pace, usualPace } from './pacing.ts'
-import { parseRetryAfter, retryDelayMs } from './retry.ts'
-import { codeOf, wasRequestSent } from './unreachable.ts'
+import { retryDelayMs } from './retry.ts'
 
-/** A page of 100 Elastic IPs has about 80 KB, and the unpaged list of 500 plans 1 to 2 MB. The limit leaves room to grow. */
-const maxResponseBytes = 8 * 1024 * 1024
 /** While many moves are tracked, 64 confirming reads and 8 pages run in parallel. The other 8 keep reads for people from queueing. */
 const maxConnections = 80
 const maxReadTries = 3
@@ -23,7 +19,7 @@ const longestPauseMs = 120_000
 export interface HttpOptions {
   baseUrl: URL
   key: Secret
-  timings?: Partial<Timings>
+  timings?: Partial<HttpTimings>
   pace?: Pace
   onCall?: (report: HttpCallReport) => void
 }
@@ -34,20 +30,9 @@ export interface HttpOptions {
  */
 export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: HttpOptions) {
   const pacing = createPacing(pace)
-  const times: Timings = { ...defaultTimings, ...timings }
-  const prefix = baseUrl.pathname.replace(/\/+$/, '')
-  const redact = (text: string) => text.replaceAll(key.reveal(), '[redacted]')
-  const pool = new Pool(baseUrl.origin, {
-    connections: maxConnections,
-    pipelining: 1,
-    // With HTTP/2 one stuck connection would hold up every call.
-    allowH2: false,
-    connect: { timeout: times.connectMs },
-    headersTimeout: times.headersMs,
-    bodyTimeout: times.bodyMs,
-    keepAliveTimeout: 4_000,
-    maxResponseSize: maxResponseBytes,
-  })
+  const times: HttpTimings = { ...defaultHttpTimings, ...timings }
+  const pool = openPool(baseUrl, times)
+  const exchange = createExchange({ pool, baseUrl, key })
 
   async function call<T>(request: HttpCall<T>): Promise<T> {
     const { operation, method, signal } = request
@@ -88,56 +73,6 @@ export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: 
     }
   }
 
-  async function exchange<T>(request: HttpCall<T>, deadline: Deadline): Promise<{ status: number; value: T }> {
-    const { operation } = request
-    const answer = await send(request, deadline).catch((error: unknown) => {
-      throw unreachable(operation, error, deadline, wasRequestSent(error))
-    })
-    const { statusCode: status, headers } = answer
-    if (status >= 400) throw await toApiError(operation, answer)
-
-    const empty = status === 204 || headers['content-length'] === '0'
-    const problem = headProblem(status, headers, empty && request.mayBeEmpty === true)
-    if (problem) {
-      abandon(answer)
-      throw new ApiContractError({ operation, status, problem })
-    }
-    const body = await answer.body.text().catch((error: unknown) => {
-      if (codeOf(error) !== 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw unreachable(operation, error, deadline, 'unknown')
-      throw new ApiContractError({ operation, status, problem: `more than ${maxResponseBytes} bytes` })
-    })
-    try {
-      return { status, value: request.read(empty ? undefined : JSON.parse(body)) }
-    } catch (error) {
-      throw new ApiContractError({ operation, status, problem: bodyProblem(error) })
-    }
-  }
-
-  function send({ method, path, body }: HttpCall<unknown>, deadline: Deadline) {
-    return pool.request({
-      method,
-      path: `${prefix}${path}`,
-      headers: {
-        authorization: key.reveal(),
-        accept: 'application/vnd.api+json, application/json',
-        // Without this header, HTTP allows any encoding, and a small compressed answer can fill the memory once it is decompressed.
-        'accept-encoding': 'identity',
-        'api-version': '2023-06-01',
-        'user-agent': 'lockkeeper',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      signal: deadline.signal,
-    })
-  }
-
-  async function toApiError(operation: string, { statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<ApiError> {
-    // If the body does not arrive, the status is enough.
-    const text = await body.text().catch(() => '')
-    const retryAfterMs = parseRetryAfter(headers['retry-after'], headers.date)
-    return new ApiError({ operation, status, ...readErrorAnswer(text, redact), ...(retryAfterMs !== undefined && { retryAfterMs }) })
-  }
-
   return {
     call,
     /** Closes the connections after the running calls have ended. */
@@ -146,18 +81,21 @@ export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: 
 }
 export type Http = ReturnType<typeof createHttp>
 
-/** Ends the connection of an unwanted body. Otherwise a body that keeps arriving slowly would occupy the connection forever. */
-function abandon({ body }: Dispatcher.ResponseData) {
-  body.on('error', () => {}).destroy()
+function openPool({ origin }: URL, { connectMs, headersMs, bodyMs }: HttpTimings): Pool {
+  return new Pool(origin, {
+    connections: maxConnections,
+    pipelining: 1,
+    // With HTTP/2 one stuck connection would hold up every call.
+    allowH2: false,
+    connect: { timeout: connectMs },
+    headersTimeout: headersMs,
+    bodyTimeout: bodyMs,
+    keepAliveTimeout: 4_000,
+    maxResponseSize: maxResponseBytes,
+  })
 }
 
 /** Builds the error of a call that was not sent, because the pacing allowed none before its deadline. */
 function sendingPaused(operation: string) {
   return new ApiUnreachableError({ operation, requestSent: 'no', problem: 'held back, because the account API asks to slow down' })
-}
-
-function unreachable(operation: string, error: unknown, deadline: Deadline, requestSent: 'no' | 'unknown') {
-  const ended = deadline.problem()
-  if (ended !== undefined) return new ApiUnreachableError({ operation, requestSent: 'unknown', problem: ended })
-  return new ApiUnreachableError({ operation, requestSent, problem: codeOf(error) })
 }

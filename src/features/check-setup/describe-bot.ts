@@ -7,7 +7,7 @@ interface Running {
   policyFile: unknown
 }
 
-/** What runs here, in a line. Pure. */
+/** Describes this process in one line. */
 export function describeBot({ version, role, usesSockets, environment, rules, policyFile }: Running): string {
   const parts = [
     version,

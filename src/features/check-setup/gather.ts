@@ -6,47 +6,47 @@ import type { LastHeard } from '../../requests/interactions/last-heard.ts'
 import type { Access } from '../../requests/lifecycle/access.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { GroupReading, SetupProbe } from '../../slack/web-api/setup-probe.ts'
-import type { AccountApiReading, SetupFacts, Unanswered } from './facts.ts'
-import { look, lookMs } from './look.ts'
+import type { AccountApiReading, SetupFacts, Unavailable } from './facts.ts'
+import { factTimeoutMs, readFact } from './read-fact.ts'
 
-/** Workers say every 5 s that they are at work. */
+/** Workers report themselves every 5 s, so a worker that is missing for this long is gone. */
 const workerSeenMs = 15_000
-/** Longer than anybody lets pass between two looks at moves in flight. */
+/** Longer than any interval between two reads of a move in progress. */
 const overdueMs = 5 * 60_000
 
 export interface GatherParts {
   probe: SetupProbe
   access: Pick<Access, 'policy'>
-  /** Who is in these groups, as it is asked for at a decision. */
+  /** Reads the members of groups as a decision does. */
   members: (groupIds: string[]) => Promise<Map<string, Set<string> | 'unknown'>>
-  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | Unanswered>
+  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | Unavailable>
   lastHeard: Pick<LastHeard, 'read'>
   store: Pick<Store, 'now' | 'workersSeen' | 'sinceLastTickMs' | 'isBusy'>
   redisFaults: () => Promise<string[]>
   accountApi: Pick<AccountApi, 'apiKeys'>
   ownLastSlice: string
   opsChannel: string | undefined
-  /** What runs here, in words. */
+  /** This process in one line. */
   bot: string
   usesSockets: boolean
 }
 
-/** Looks at everything at once. Never throws: what could not be found out is told as that. */
+/** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
 export function createGather(parts: GatherParts) {
   const { probe, members, showHome, lastHeard, store, redisFaults, accountApi, ownLastSlice, opsChannel, bot, usesSockets } = parts
   const { rules } = parts.access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
-    // A direct message is no channel that anybody could be invited to.
+    // Nobody can invite the app to a direct message.
     const here = /^[CG]/.test(channelId) ? [channelId] : []
     const ids = new Set([...here, ...rules.flatMap((rule) => rule.channels ?? []), ...(opsChannel ? [opsChannel] : [])])
-    return Promise.all([...ids].map(async (id) => ({ id, membership: await look(() => probe.membership(id)) })))
+    return Promise.all([...ids].map(async (id) => ({ id, membership: await readFact(() => probe.membership(id)) })))
   }
 
   async function groupsOfPolicy(): Promise<SetupFacts['groups']> {
     const deciding = new Set(rules.flatMap(decidingGroups))
     const ids = new Set([...deciding, ...rules.flatMap((rule) => rule.mention?.userGroups ?? [])])
-    return Promise.all([...ids].map(async (id) => ({ id, decides: deciding.has(id), reading: await look(() => readGroup(id)) })))
+    return Promise.all([...ids].map(async (id) => ({ id, decides: deciding.has(id), reading: await readFact(() => readGroup(id)) })))
   }
 
   async function readGroup(id: string): Promise<GroupReading> {
@@ -55,30 +55,7 @@ export function createGather(parts: GatherParts) {
     return { is: 'unreadable', why: (await probe.whyUnreadable(id)) ?? 'it could not be read a moment ago' }
   }
 
-  async function lookAtRedis(): Promise<Exclude<SetupFacts['redis'], Unanswered>> {
-    try {
-      return { faults: await redisFaults() }
-    } catch (error) {
-      if (error instanceof StoreUnavailableError && error.code === undefined) return { silent: 'no answer' }
-      throw error
-    }
-  }
-
-  async function lookAtAccountApi(): Promise<AccountApiReading> {
-    try {
-      // A little before the look itself ends, so that it ends with the reason.
-      const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(lookMs - 100) })
-      const own = keys.find(({ tokenLastSlice }) => tokenLastSlice === ownLastSlice)
-      return { is: 'answers', known: own !== undefined, name: own?.name, readOnly: own?.readOnly }
-    } catch (error) {
-      if (error instanceof ApiUnreachableError) return { is: 'unreachable', problem: error.problem }
-      if (isFeatureMissing(error)) return { is: 'lacks-feature' }
-      if (!(error instanceof ApiError)) throw error
-      return { is: isKeyRefused(error) ? 'rejects' : 'fails', status: error.status }
-    }
-  }
-
-  async function lookAtWorkers(): Promise<Exclude<SetupFacts['workers'], Unanswered>> {
+  async function readWorkers(): Promise<Exclude<SetupFacts['workers'], Unavailable>> {
     const [seen, lastTickMs, overdue] = await Promise.all([
       store.workersSeen(workerSeenMs),
       store.sinceLastTickMs(),
@@ -87,21 +64,44 @@ export function createGather(parts: GatherParts) {
     return { seen, lastTickMs, overdue }
   }
 
-  return async function gather(asker: Origin): Promise<SetupFacts> {
+  return async function gather(viewer: Origin): Promise<SetupFacts> {
     const [slack, home, lastHeardMs, channels, groups, redis, api, ofSlackMs, ofRedisMs, workers] = await Promise.all([
-      look(probe.reach),
-      look(() => showHome(asker)),
-      look(lastHeard.read),
-      channelsFor(asker),
+      readFact(probe.reach),
+      readFact(() => showHome(viewer)),
+      readFact(lastHeard.read),
+      channelsFor(viewer),
       groupsOfPolicy(),
-      look(lookAtRedis),
-      look(lookAtAccountApi),
-      look(() => probe.clockAheadMs(AbortSignal.timeout(lookMs))),
-      look(async () => Date.now() - (await store.now())),
-      look(lookAtWorkers),
+      readFact(() => readRedis(redisFaults)),
+      readFact(() => readAccountApi(accountApi, ownLastSlice)),
+      readFact(() => probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs))),
+      readFact(async () => Date.now() - (await store.now())),
+      readFact(readWorkers),
     ])
     const clock = { ofSlackMs, ofRedisMs }
     return { bot, usesSockets, slack, home, lastHeardMs, channels, groups, redis, accountApi: api, clock, workers }
+  }
+}
+
+async function readRedis(redisFaults: GatherParts['redisFaults']): Promise<Exclude<SetupFacts['redis'], Unavailable>> {
+  try {
+    return { faults: await redisFaults() }
+  } catch (error) {
+    if (error instanceof StoreUnavailableError && error.code === undefined) return { silent: 'no answer' }
+    throw error
+  }
+}
+
+async function readAccountApi({ apiKeys }: GatherParts['accountApi'], ownLastSlice: string): Promise<AccountApiReading> {
+  try {
+    // Ends shortly before `readFact` does, so that the reason is known.
+    const keys = await apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) })
+    const own = keys.find(({ tokenLastSlice }) => tokenLastSlice === ownLastSlice)
+    return { is: 'answers', known: own !== undefined, name: own?.name, readOnly: own?.readOnly }
+  } catch (error) {
+    if (error instanceof ApiUnreachableError) return { is: 'unreachable', problem: error.problem }
+    if (isFeatureMissing(error)) return { is: 'lacks-feature' }
+    if (!(error instanceof ApiError)) throw error
+    return { is: isKeyRefused(error) ? 'rejects' : 'fails', status: error.status }
   }
 }
 

@@ -7,7 +7,7 @@ import { createGather, type GatherParts } from './gather.ts'
 import { testIds, tests } from './messages.ts'
 import { report } from './report.ts'
 
-/** `/infra doctor`: how the app, Redis, the account API and the workers are set up, and what to do about what is wrong. */
+/** `/infra doctor`: checks the app, Redis, the account API and the workers, and says how to fix what is wrong. */
 export function checkSetup(parts: GatherParts): Feature {
   const gather = createGather(parts)
 

@@ -5,33 +5,33 @@ import { limitBlocks, message } from '../../slack/blocks/message.ts'
 import { mostCharacters } from '../../slack/text/characters.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
-import type { Finding } from './diagnose.ts'
+import type { CheckResult } from './diagnose.ts'
 import { heading, testIds, tests } from './messages.ts'
 
 const order = { wrong: 0, unknown: 1, ok: 2 } as const
 const signs = { wrong: ':x:', unknown: ':grey_question:', ok: ':white_check_mark:' } as const
 
-// Two blocks of a message, and their words, are for what can be tried.
+// Two blocks of a message, and their words, are kept for the tests that people can run.
 const limits = { most: 48, characters: mostCharacters - 100 } as const
 
-/** What the doctor says: what is wrong first; below it two things to try, which prove that clicks and pickers arrive. Pure. */
-export function report(bot: string, findings: Finding[]): Message {
-  const wrong = findings.filter((finding) => finding.is === 'wrong').length
-  const unsure = findings.filter((finding) => finding.is === 'unknown').length
-  const title = heading({ wrong, unsure, all: findings.length })
+/** Lists what is wrong first. Below the list are a button and a picker, which prove that clicks and option loads arrive. */
+export function report(bot: string, results: CheckResult[]): Message {
+  const wrong = results.filter((result) => result.is === 'wrong').length
+  const unsure = results.filter((result) => result.is === 'unknown').length
+  const title = heading({ wrong, unsure, all: results.length })
   const about = mrkdwn`Lockkeeper ${bot}`
-  const lines = findings.toSorted((a, b) => order[a.is] - order[b.is]).map(line)
+  const lines = results.toSorted((a, b) => order[a.is] - order[b.is]).map(line)
   const content = [...wholeSection(title), ...context([about]), ...lines.flatMap(wholeSection)]
-  const blocks = [...limitBlocks(content, limits), ...thingsToTry()]
+  const blocks = [...limitBlocks(content, limits), ...testElements()]
   return message({ text: joinMrkdwn([title, about, ...lines], '\n'), blocks })
 }
 
-function line({ is, what, words, mend }: Finding): Mrkdwn {
-  const toDo = mend ? mrkdwn` ${is === 'wrong' ? mrkdwn`*To mend it:* ` : ''}${mend}` : ''
+function line({ is, what, words, fix }: CheckResult): Mrkdwn {
+  const toDo = fix ? mrkdwn` ${is === 'wrong' ? mrkdwn`*To mend it:* ` : ''}${fix}` : ''
   return mrkdwn`${signs[is]} *${what}* ${words}${toDo}`
 }
 
-function thingsToTry(): KnownBlock[] {
+function testElements(): KnownBlock[] {
   const picker: KnownBlock = {
     type: 'actions',
     elements: [externalSelect({ actionId: testIds.picker, placeholder: tests.picker })],

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Change, Moment, Preflight } from '../../domain/change.ts'
-import { isUnanswered, UserError } from '../../domain/errors.ts'
-import type { Verdict } from '../../domain/verdict.ts'
+import { isUnanswered } from '../../domain/errors.ts'
+import { explainer } from '../../domain/finding.ts'
+import type { Observation } from '../../domain/observation.ts'
+import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
 
 /** `name` is the unique one, by which a key whose creation was not confirmed is found. */
 export const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()) })
@@ -15,29 +17,25 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
 
   async function preflight(input: NewKey, { signal }: { signal?: AbortSignal }): Promise<Preflight<NewKey>> {
     try {
-      if (await findByName(input.name, signal)) throw new UserError(`There is an API key called ${input.name} already.`)
+      if (await findByName(input.name, signal)) refuseNewKey({ code: 'name-taken', name: input.name })
       return { facts: input, unchecked: [], incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
-      return { facts: input, unchecked: ['whether the account has such a key already (the account API did not answer)'], incomplete: true }
+      return { facts: input, unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding], incomplete: true }
     }
   }
 
   /** Finds a key whose token reached nobody, and makes it worthless. */
-  async function observe(input: NewKey, _: NewKey, moment: Moment): Promise<Verdict> {
+  async function observe(input: NewKey, _: NewKey, moment: Moment): Promise<Observation> {
     const key = await findByName(input.name)
     if (key?.lastUsedAt !== undefined) return { is: 'done' }
     if (key) {
       await ensureDeleted(apiKeys, key.id)
       if (await findByName(input.name)) return { is: 'unclear' }
-      const why = `The key was made (${key.id}), but nobody has seen its token, so I deleted it. Ask for it again.`
-      return { is: 'failed', why, corrects: true }
+      return { is: 'failed', cause: { code: 'created-unseen', resourceId: key.id } satisfies NewKeyFinding, corrects: true }
     }
     if (moment.early) return { is: 'unclear' }
-    return {
-      is: 'not-started',
-      why: 'There is no key of that name on the account: none was made, or it is deleted already. Should it appear late, I delete it.',
-    }
+    return { is: 'not-started', cause: { code: 'no-such-key' } satisfies NewKeyFinding }
   }
 
   return {
@@ -49,6 +47,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     project: () => 'none',
     preflight,
     differences: () => [],
+    explain: explainer(NewKeyFinding, newKeyWords),
     describe: (facts) => ({
       title: 'Create API key',
       sentence: `Create API key ${facts.name} (${accessOf(facts)}, ${originsOf(facts)})`,
@@ -66,7 +65,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
         return { id: key.id, secret: token, heading: `Your new API key ${name}`, note: seenOnce }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
-      retracted: ({ id }, because) => ({ why: `The key was made (${id}), but ${because}, so I deleted it at once.` }),
+      retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
     observe,
     doneSentence: (facts) => `API key ${facts.name} was made, and its token shown to the person who asked, once.`,

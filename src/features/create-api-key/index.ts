@@ -3,11 +3,11 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { parseAllowedAddresses } from '../../domain/allowed-addresses.ts'
 import { isKeyLabel, labelOf, uniqueKeyName } from '../../domain/api-key-name.ts'
 import { UserError } from '../../domain/errors.ts'
+import { submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
 import { type Ask, requestIdFor } from '../../requests/lifecycle/submit.ts'
-import { askedWords } from '../../requests/messages/submitted.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
 import type { CommandCall } from '../../slack/commands/commands.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { toUserWords } from '../../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 import { createNewKeyChange, NewKey } from './change.ts'
@@ -20,7 +20,7 @@ interface CreateApiKeyParts {
 
 const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -, and begins with a letter or digit.'
 
-/** `/infra keys create`: a new API key, whose token is shown to its requester alone, once. */
+/** `/infra keys create`: requests a new API key. Only the requester sees its token, once. */
 export function createApiKey({ accountApi, ask }: CreateApiKeyParts): Feature {
   const change = createNewKeyChange(accountApi)
 
@@ -29,7 +29,7 @@ export function createApiKey({ accountApi, ask }: CreateApiKeyParts): Feature {
     if (!isKeyLabel(label)) throw new UserError(nameRule)
     const { origin, deliveryKey } = call.slashCommand
     const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: true, allowedIps: [] }
-    await call.say(askedWords(await ask({ change, input, origin, reason: undefined, deliveryKey })))
+    await submitFromCommand(ask, call, { change, input })
   }
 
   async function submit(submission: Submission): Promise<SubmissionAnswer> {
@@ -37,7 +37,7 @@ export function createApiKey({ accountApi, ask }: CreateApiKeyParts): Feature {
     const label = values[keyForm.name]?.trim() ?? ''
     const { addresses, wrong } = parseAllowedAddresses(values[keyForm.addresses] ?? '')
     const fullAccess = values[keyForm.access] === 'full'
-    const reason = values[keyForm.reason]?.trim() || undefined
+    const reason = reasonIn(values)
     const again = (problem: Mrkdwn) =>
       keyModal({
         metadata: submission.metadata,
@@ -45,21 +45,15 @@ export function createApiKey({ accountApi, ask }: CreateApiKeyParts): Feature {
         fullAccess,
         addresses: values[keyForm.addresses],
         reason,
-        problem: mrkdwn`:warning: ${problem}`,
+        problem,
       })
     if (!isKeyLabel(label)) return { is: 'refused', blockId: keyForm.name, problem: mrkdwn`${nameRule}`, again }
     if (wrong.length > 0) {
       const problem = mrkdwn`Neither an address nor a range: ${wrong.join(', ')}. Write 203.0.113.7 or 203.0.113.0/24.`
       return { is: 'refused', blockId: keyForm.addresses, problem, again }
     }
-    try {
-      const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: !fullAccess, allowedIps: addresses }
-      return { is: 'accepted', words: askedWords(await ask({ change, input, origin, reason, deliveryKey })) }
-    } catch (error) {
-      const problem = toUserWords(error)
-      if (problem === undefined) throw error
-      return { is: 'refused', blockId: keyForm.name, problem, again }
-    }
+    const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: !fullAccess, allowedIps: addresses }
+    return submitFromForm(ask, submission, { change, input, reason, blockId: keyForm.name, again })
   }
 
   function formAgain(metadata: string, before: { input: unknown; reason: string | undefined }): ModalView {

@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/web-api'
-import { wholeSection } from '../../slack/blocks/blocks.ts'
-import { input, option, plainTextInput, radioButtons } from '../../slack/blocks/inputs.ts'
+import { problemBlocks } from '../../slack/blocks/blocks.ts'
+import { input, option, plainTextInput, radioButtons, reasonInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
@@ -9,7 +9,6 @@ export const keyForm = {
   name: 'key-name',
   access: 'key-access',
   addresses: 'key-addresses',
-  reason: 'reason',
 } as const
 
 const readOnly = option({ text: 'Read-only', value: 'read-only', description: 'Can look, and change nothing' })
@@ -24,7 +23,6 @@ export interface KeyFormView {
   problem?: Mrkdwn | undefined
 }
 
-/** The form for a new key. Pure. */
 export function keyModal(view: KeyFormView): ModalView {
   return modal({
     callbackId: keyForm.callbackId,
@@ -32,7 +30,7 @@ export function keyModal(view: KeyFormView): ModalView {
     submit: 'Ask for approval',
     metadata: view.metadata,
     blocks: [
-      ...(view.problem ? wholeSection(view.problem) : []),
+      ...problemBlocks(view.problem),
       input({
         blockId: keyForm.name,
         label: 'Name',
@@ -55,13 +53,7 @@ export function keyModal(view: KeyFormView): ModalView {
         optional: true,
         element: plainTextInput({ actionId: keyForm.addresses, maxLength: 1_000, initialValue: view.addresses }),
       }),
-      input({
-        blockId: keyForm.reason,
-        label: 'Reason',
-        hint: 'Shown on the card to whoever decides.',
-        optional: true,
-        element: plainTextInput({ actionId: keyForm.reason, maxLength: 500, initialValue: view.reason }),
-      }),
+      reasonInput({ entered: view.reason }),
     ],
   })
 }

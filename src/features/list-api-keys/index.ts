@@ -2,7 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { Feature } from '../feature.ts'
 import { apiKeyListing } from './messages.ts'
 
-/** `/infra keys`: the API keys of the account; never a token, which nobody has. */
+/** `/infra keys`: lists the API keys of the account. The account API never returns their tokens. */
 export function listApiKeys({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Feature {
   return {
     commands: [

@@ -1,19 +1,22 @@
 import type { ApiKey } from '../../domain/api-key.ts'
 import { askedForBy, remarksOn } from '../../domain/api-key-name.ts'
+import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
-/** What deserves a look comes first, then the latest. Pure. */
+/** Lists the keys with the most remarks first, then the newest first. `now` is in ms since 1970. */
 export function apiKeyListing(keys: ApiKey[], words: string[], now: number): Listing {
-  const fits = keys.filter((key) => words.every((word) => searchText(key, now).includes(word.toLowerCase())))
-  const sorted = fits.toSorted((a, b) => remarksOn(b, now).length - remarksOn(a, now).length || created(b) - created(a))
-  const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
-  return {
-    title: mrkdwn`${sorted.length === 1 ? '1 API key' : `${sorted.length} API keys`}${filter}`,
-    rows: sorted.map((key) => row(key, now)),
-    empty: words.length > 0 ? mrkdwn`None of the ${keys.length} API keys fits. Use fewer words.` : mrkdwn`The account has no API keys.`,
+  return filteredListing({
+    all: keys,
+    words,
+    textsOf: (key) => textsOf(key, now),
+    one: 'API key',
+    many: 'API keys',
+    order: (a, b) => remarksOn(b, now).length - remarksOn(a, now).length || created(b) - created(a),
+    row: (key) => row(key, now),
+    none: mrkdwn`The account has no API keys.`,
     notes: [mrkdwn`Tokens are not kept anywhere, and cannot be shown again.`],
-  }
+  })
 }
 
 function row(key: ApiKey, now: number): Mrkdwn {
@@ -44,9 +47,7 @@ function created(key: ApiKey): number {
   return key.createdAt === undefined ? 0 : Date.parse(key.createdAt)
 }
 
-function searchText(key: ApiKey, now: number): string {
+function textsOf(key: ApiKey, now: number): unknown[] {
   const access = key.readOnly ? 'read-only' : 'full access'
   return [key.name, key.id, key.tokenLastSlice, access, key.user?.email, ...(key.allowedIps ?? []), ...remarksOn(key, now)]
-    .join(' ')
-    .toLowerCase()
 }

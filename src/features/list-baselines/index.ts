@@ -4,13 +4,13 @@ import { ApiError, isFeatureMissing, UserError } from '../../domain/errors.ts'
 import type { Feature } from '../feature.ts'
 import { baselineListing } from './messages.ts'
 
-/** `/infra baselines`: what servers are expected to be delivered with. */
+/** `/infra baselines`: lists the configurations that servers are expected to be delivered with. */
 export function listBaselines({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): Feature {
   async function read(): Promise<Baseline[]> {
     try {
       return await accountApi.baselines.list({ signal: AbortSignal.timeout(10_000) })
     } catch (error) {
-      // A preview may also be hidden from teams without the flag. Any other 403 is about the key.
+      // Teams without the feature flag may also get a 404. Any other 403 is about the key.
       if (isFeatureMissing(error) || (error instanceof ApiError && error.status === 404)) throw new UserError(noBaselines)
       throw error
     }

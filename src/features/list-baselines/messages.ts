@@ -1,19 +1,21 @@
 import type { Baseline, DiskGroup } from '../../domain/baseline.ts'
+import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-/** Pure. */
 export function baselineListing(all: Baseline[], words: string[]): Listing {
-  const fits = all.filter((baseline) => words.every((word) => searchText(baseline).includes(word.toLowerCase())))
-  const sorted = fits.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
-  const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
-  return {
-    title: mrkdwn`${sorted.length === 1 ? '1 baseline' : `${sorted.length} baselines`}${filter}`,
-    rows: sorted.map(row),
-    empty: words.length > 0 ? mrkdwn`None of the ${all.length} baselines fits. Use fewer words.` : mrkdwn`The team has no baselines.`,
+  return filteredListing({
+    all,
+    words,
+    textsOf,
+    one: 'baseline',
+    many: 'baselines',
+    order: (a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }),
+    row,
+    none: mrkdwn`The team has no baselines.`,
     notes: [mrkdwn`Baselines are a preview of the account API, and what they consist of may change.`],
     rowsPerPage: 4,
-  }
+  })
 }
 
 function row(baseline: Baseline): Mrkdwn {
@@ -45,12 +47,12 @@ function listed(parts: Mrkdwn[], none: string): Mrkdwn {
   return parts.length > 0 ? joinMrkdwn(parts, '; ') : mrkdwn`${none}`
 }
 
-/** Left out where the account API does not tell it, as in the newer shape: that is not the same as any. */
+/** Returns no line if the answer has no operating system, as in the newer shape. An empty one means any. */
 function operatingSystem({ operatingSystem: slug }: Baseline): Mrkdwn[] {
   return slug === undefined ? [] : [labelled('Operating system', slug ? code(slug) : mrkdwn`any`)]
 }
 
-/** What it applies to. The set of targets is open: an unknown one is shown as it came. Without one, the plans are the target. */
+/** Says what the baseline applies to. An unknown type of target is shown as it is. Without a type, the plans are the target. */
 function target({ targetType, platforms }: Baseline): Mrkdwn {
   const names = platforms.map(({ name, slug, id }) => name ?? slug ?? id ?? 'a plan without a name').join(', ')
   const plans = names === '' ? mrkdwn`` : mrkdwn`: ${names}`
@@ -92,9 +94,9 @@ function setTo(value: string): Mrkdwn {
   return value.length > 40 || /[{[]/.test(value) ? code(value) : mrkdwn`${value}`
 }
 
-/** What the account API tells, and not how it is shown here. */
-function searchText({ id, name, description, targetType, operatingSystem, userData: data, createdAt, ...lists }: Baseline): string {
+/** Returns what the account API sends, and not how it is shown here. */
+function textsOf({ id, name, description, targetType, operatingSystem, userData: data, createdAt, ...lists }: Baseline): unknown[] {
   const { platforms, sshKeys, diskLayout, bios } = lists
   const listed = [data ?? {}, ...platforms, ...sshKeys, ...diskLayout, ...bios].flatMap((part) => Object.values(part))
-  return [id, name, description, targetType, operatingSystem, createdAt, ...listed].join(' ').toLowerCase()
+  return [id, name, description, targetType, operatingSystem, createdAt, ...listed]
 }

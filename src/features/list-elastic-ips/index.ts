@@ -1,10 +1,11 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
+import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 
-/** `/infra ip list`: the Elastic IPs of the account. */
+/** `/infra ip list`: lists the Elastic IPs of the account. */
 export function listElasticIps({ accountApi }: { accountApi: Pick<AccountApi, 'elasticIps'> }): Feature {
   return {
     commands: [
@@ -23,19 +24,17 @@ export function listElasticIps({ accountApi }: { accountApi: Pick<AccountApi, 'e
   }
 }
 
-/** Pure. */
 export function elasticIpListing(all: ElasticIp[], words: string[]): Listing {
-  const fits = all.filter((elasticIp) => words.every((word) => searchText(elasticIp).includes(word.toLowerCase())))
-  const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
-  const sorted = fits.toSorted((a, b) => a.address.localeCompare(b.address, 'en', { numeric: true }))
-  return {
-    title: mrkdwn`${sorted.length === 1 ? '1 Elastic IP' : `${sorted.length} Elastic IPs`}${filter}`,
-    rows: sorted.map(row),
-    empty:
-      words.length > 0
-        ? mrkdwn`None of the ${all.length} Elastic IPs fits. Use fewer words.`
-        : mrkdwn`The account shows no Elastic IPs. It also shows none to a team without the feature flag ${code('elastic_ips')}.`,
-  }
+  return filteredListing({
+    all,
+    words,
+    textsOf,
+    one: 'Elastic IP',
+    many: 'Elastic IPs',
+    order: (a, b) => a.address.localeCompare(b.address, 'en', { numeric: true }),
+    row,
+    none: mrkdwn`The account shows no Elastic IPs. It also shows none to a team without the feature flag ${code('elastic_ips')}.`,
+  })
 }
 
 const marks: Record<string, string> = { active: ':large_green_circle:', moving: ':arrows_counterclockwise:', error: ':red_circle:' }
@@ -48,6 +47,6 @@ function row(elasticIp: ElasticIp): Mrkdwn {
   return mrkdwn`${mark} *${code(elasticIp.address)}* ${joinMrkdwn(details, '  ·  ')}`
 }
 
-function searchText({ address, id, status, server, project, site }: ElasticIp): string {
-  return [address, id, status, server?.hostname, server?.id, project?.name, project?.slug, site?.name, site?.slug].join(' ').toLowerCase()
+function textsOf({ address, id, status, server, project, site }: ElasticIp): unknown[] {
+  return [address, id, status, server?.hostname, server?.id, project?.name, project?.slug, site?.name, site?.slug]
 }

@@ -6,17 +6,17 @@ import type { Listing } from '../../slack/blocks/listing.ts'
 import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 
-/** So many of those in flight, and of those that wait, are listed: more than anybody turns pages through. */
+/** The most moves in flight, and the most that wait, on the list. Nobody turns more pages. */
 const mostOpen = 500
 const mostEnded = 10
 
-interface Move {
+interface ListedMove {
   request: Request
   sentence: string
   underway: string
 }
 
-/** How many more there are than are listed. */
+/** How many moves are left out of the list. */
 interface Unlisted {
   inFlight: number
   waiting: number
@@ -27,7 +27,7 @@ interface ListMovesParts {
   catalog: Catalog
 }
 
-/** `/infra moves`: the moves in flight, and the latest that ended. */
+/** `/infra moves`: lists the moves in flight, those that wait for approval, and the last that ended. */
 export function listMoves({ store, catalog }: ListMovesParts): Feature {
   return {
     commands: [
@@ -44,7 +44,7 @@ export function listMoves({ store, catalog }: ListMovesParts): Feature {
           const inFlight = moves.filter(({ state }) => state !== 'waiting')
           const listed = [...inFlight.slice(0, mostOpen), ...waiting.slice(0, mostOpen)]
           const read = await store.findMany(listed.map(({ id }) => id))
-          // One that ended meanwhile may be in both.
+          // A move that ended between the reads is in both results.
           const requests = [...read, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
           const unlisted = { inFlight: Math.max(0, inFlight.length - mostOpen), waiting: Math.max(0, waiting.length - mostOpen) }
           await call.list(
@@ -64,15 +64,15 @@ function isMove({ kind }: Outline): boolean {
   return kind === 'ip.move'
 }
 
-function describe(request: Request, catalog: Catalog): Move | undefined {
+function describe(request: Request, catalog: Catalog): ListedMove | undefined {
   const opened = catalog.openIfFit(request)
   if (!opened) return undefined
   const { sentence, underway } = opened.change.describe(opened.latest)
   return { request, sentence, underway }
 }
 
-/** Moves in flight first, the longest first; then those that wait; then the latest that ended. Pure. */
-export function moveListing(moves: Move[], unlisted: Unlisted, now: number): Listing {
+/** Lists moves in flight, longest first, then those that wait, then the last that ended. `now` is in ms since 1970. */
+export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number): Listing {
   const inFlight = moves.filter(({ request: { state } }) => isOpen(state) && state !== 'waiting')
   const waiting = moves.filter(({ request }) => request.state === 'waiting')
   const ended = moves.filter(({ request }) => !isOpen(request.state))
@@ -88,7 +88,7 @@ export function moveListing(moves: Move[], unlisted: Unlisted, now: number): Lis
   }
 }
 
-function flightRow({ request, sentence, underway }: Move, now: number): Mrkdwn {
+function flightRow({ request, sentence, underway }: ListedMove, now: number): Mrkdwn {
   const late = request.lateAt === undefined ? mrkdwn`` : mrkdwn`, *late*`
   const state =
     request.state === 'approved'
@@ -97,11 +97,11 @@ function flightRow({ request, sentence, underway }: Move, now: number): Mrkdwn {
   return row(':arrows_counterclockwise:', sentence, state, request)
 }
 
-function waitingRow({ request, sentence }: Move): Mrkdwn {
+function waitingRow({ request, sentence }: ListedMove): Mrkdwn {
   return row(':hourglass_flowing_sand:', sentence, mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}`, request)
 }
 
-function endedRow({ request, sentence }: Move): Mrkdwn {
+function endedRow({ request, sentence }: ListedMove): Mrkdwn {
   const took = request.state === 'done' ? mrkdwn` in ${timeTaken(request)}` : mrkdwn``
   const mark =
     request.state === 'done'

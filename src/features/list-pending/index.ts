@@ -1,20 +1,22 @@
 import type { Outline } from '../../domain/request.ts'
+import type { Catalog } from '../../requests/catalog.ts'
 import type { Access } from '../../requests/lifecycle/access.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { Feature } from '../feature.ts'
 import { type Pending, pendingListing } from './messages.ts'
 
-/** So many are looked at closely, which takes Slack's word about people: more than anybody turns pages through. */
+/** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
 const mostShown = 500
 
 interface ListPendingParts {
   store: Pick<Store, 'open' | 'findMany'>
   access: Pick<Access, 'judge' | 'tally'>
+  catalog: Pick<Catalog, 'sentenceOf'>
   linkTo: (request: Pending['request']) => string | undefined
 }
 
-/** `/infra pending`: the requests that wait for an approval, and which of them the asker can decide. */
-export function listPending({ store, access, linkTo }: ListPendingParts): Feature {
+/** `/infra pending`: lists the requests that wait for an approval, and marks those that the viewer can decide. */
+export function listPending({ store, access, catalog, linkTo }: ListPendingParts): Feature {
   return {
     commands: [
       {
@@ -27,7 +29,7 @@ export function listPending({ store, access, linkTo }: ListPendingParts): Featur
           const waiting = (await store.open()).filter(waits)
           const read = await store.findMany(waiting.slice(0, mostShown).map(({ id }) => id))
           const rows = await Promise.all(
-            // One may have been decided since.
+            // A request may have been decided after the list was read.
             read.filter(waits).map(async (request): Promise<Pending> => {
               const by = request.approvals.map((approval) => approval.by)
               const [ruling, { missing, needed }] = await Promise.all([
@@ -36,6 +38,7 @@ export function listPending({ store, access, linkTo }: ListPendingParts): Featur
               ])
               return {
                 request,
+                sentence: catalog.sentenceOf(request),
                 isMine: request.origin.userId === origin.userId,
                 canDecide: ruling.allowed && !by.includes(origin.userId),
                 missing,

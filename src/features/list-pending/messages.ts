@@ -4,17 +4,21 @@ import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation } f
 
 export interface Pending {
   request: Request
-  /** Whether the asker asked for it themselves, and whether they can decide it. */
+  /** `Move 203.0.113.10 from web-1 to web-2` */
+  sentence: string
+  /** Whether the viewer requested it. */
   isMine: boolean
+  /** Whether the viewer can decide it. */
   canDecide: boolean
-  /** How many approvals are missing, of how many. */
+  /** How many approvals are missing. */
   missing: number
+  /** How many approvals the rule asks for. */
   needed: number
-  /** The address of its card. */
+  /** The address of the request message. */
   link: string | undefined
 }
 
-/** What waits, those first that the asker can decide, then by when they expire. `more`: how many wait beyond these. Pure. */
+/** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` requests are left out. */
 export function pendingListing(pending: Pending[], more = 0): Listing {
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
   const forYou = pending.filter(({ canDecide }) => canDecide).length
@@ -26,7 +30,7 @@ export function pendingListing(pending: Pending[], more = 0): Listing {
   }
 }
 
-function row({ request, isMine, canDecide, missing, needed, link: address }: Pending): Mrkdwn {
+function row({ request, sentence, isMine, canDecide, missing, needed, link: address }: Pending): Mrkdwn {
   const mark = canDecide ? ':point_right:' : ':hourglass_flowing_sand:'
   const who = isMine ? mrkdwn`asked for by you` : mrkdwn`asked for by ${mention(request.origin.userId)}`
   const count = needed > 1 ? [mrkdwn`${needed - missing} of ${needed} approvals`] : []
@@ -39,7 +43,7 @@ function row({ request, isMine, canDecide, missing, needed, link: address }: Pen
     link(address, 'Open the card'),
   ]
   const reason = request.reason ? mrkdwn`\nReason: ${quotation(request.reason)}` : mrkdwn``
-  return mrkdwn`${ownMark(mark)} *${request.sentence}*\n${joinMrkdwn(parts, '  ·  ')}${reason}`
+  return mrkdwn`${ownMark(mark)} *${sentence}*\n${joinMrkdwn(parts, '  ·  ')}${reason}`
 }
 
 function ownMark(mark: ':point_right:' | ':hourglass_flowing_sand:'): Mrkdwn {

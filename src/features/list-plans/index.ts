@@ -2,7 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { Feature } from '../feature.ts'
 import { planListing } from './messages.ts'
 
-/** `/infra plans`: the virtual machine plans that can be had. */
+/** `/infra plans`: lists the plans of virtual machines with stock and price. */
 export function listPlans({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feature {
   return {
     commands: [

@@ -1,4 +1,5 @@
 import type { Plan, PlanRegion } from '../../domain/plan.ts'
+import { filteredTitle, noneFits } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { findOffers, type Measure, type PlanOffer, type PlanQuery, readQuery } from './query.ts'
@@ -9,18 +10,16 @@ const orders: Record<Measure, string> = {
   gb: 'cheapest for each GB of memory first',
 }
 
-/** Pure. */
 export function planListing(plans: Plan[], words: string[]): Listing {
   const query = readQuery(plans, words)
   const offers = findOffers(plans, query)
-  const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
   return {
-    title: mrkdwn`${offers.length === 1 ? '1 plan' : `${offers.length} plans`}${filter}, ${orders[query.measure]}`,
+    title: mrkdwn`${filteredTitle(offers.length, { one: 'plan', many: 'plans', words })}, ${orders[query.measure]}`,
     rows: offers.map((offer) => row(offer, query)),
     empty:
       plans.length === 0
         ? mrkdwn`The account API lists no plans.`
-        : mrkdwn`None of the ${plans.length} plans fits. Use fewer words, or leave out ${code('in-stock')}.`,
+        : mrkdwn`${noneFits(plans.length, 'plans')} Use fewer words, or leave out ${code('in-stock')}.`,
     notes: [
       mrkdwn`:large_green_circle: in stock, :white_circle: not in stock. Prices in ${query.currency}, the lowest of the regions shown. ${code('cheapest')} compares by vCPU, ${code('cheapest-gb')} by memory.`,
     ],
@@ -57,11 +56,11 @@ function size({ specs }: Plan): Mrkdwn {
   return mrkdwn`${parts.length > 0 ? parts.join(', ') : 'size not told'}`
 }
 
-function unit(told: string | undefined): string {
-  return { gib: 'GiB', tib: 'TiB' }[told?.toLowerCase() ?? ''] ?? told ?? ''
+function unit(name: string | undefined): string {
+  return { gib: 'GiB', tib: 'TiB' }[name?.toLowerCase() ?? ''] ?? name ?? ''
 }
 
-/** Where it can be had at a glance: the sites in stock, then the others, each with its region. */
+/** Lists the sites in stock, then the others, each with its region. */
 function sites(regions: PlanRegion[]): Mrkdwn {
   const inStock = regions.map((region) => placed(region, region.inStockSites))
   const others = regions.map((region) =>
@@ -70,7 +69,7 @@ function sites(regions: PlanRegion[]): Mrkdwn {
       region.availableSites.filter((site) => !region.inStockSites.includes(site)),
     ),
   )
-  const lines = [told(':large_green_circle:', inStock), told(':white_circle:', others)].filter((line) => line !== undefined)
+  const lines = [marked(':large_green_circle:', inStock), marked(':white_circle:', others)].filter((line) => line !== undefined)
   return lines.length > 0 ? joinMrkdwn(lines, '   ') : mrkdwn`no sites told`
 }
 
@@ -78,7 +77,7 @@ function placed(region: PlanRegion, codes: string[]): string | undefined {
   return codes.length > 0 ? `${codes.join(', ')} (${region.name ?? 'region not told'})` : undefined
 }
 
-function told(mark: string, places: (string | undefined)[]): Mrkdwn | undefined {
+function marked(mark: string, places: (string | undefined)[]): Mrkdwn | undefined {
   const known = places.filter((place) => place !== undefined)
   return known.length > 0 ? mrkdwn`${mark} ${known.join('; ')}` : undefined
 }

@@ -1,26 +1,27 @@
 import type { Plan, PlanPrice, PlanRegion } from '../../domain/plan.ts'
+import { containsWords } from '../../slack/text/contains-words.ts'
 
-/** By what plans are compared: the price as it is, for each vCPU, or for each GB of memory. */
+/** The price that plans are compared by: of the plan, per vCPU, or per GB of memory. */
 export type Measure = 'plan' | 'vcpu' | 'gb'
 
 export interface PlanQuery {
   words: string[]
   measure: Measure
   inStockOnly: boolean
-  /** `USD` unless asked for otherwise. */
+  /** The currency that was typed, or `USD`. */
   currency: string
 }
 
-/** A plan as it is shown: only the regions that fit, and the lowest price among them. */
+/** A plan with the regions that fit, and the lowest price among them. */
 export interface PlanOffer {
   plan: Plan
   regions: PlanRegion[]
   price: PlanPrice | undefined
-  /** The price an hour for one of what is compared by; undefined where it cannot be told. */
+  /** The price per hour and `Measure`. Undefined if the price or the amount is not known. */
   figure: number | undefined
 }
 
-/** A word counts as a currency only where some plan has a price in it: `EUR` is one, `FRA` a site. Pure. */
+/** Reads the query from the words. A word is a currency only if some plan has a price in it: `EUR` is one, `FRA` is a site. */
 export function readQuery(plans: Plan[], words: string[]): PlanQuery {
   const known = new Set(
     plans.flatMap((plan) => plan.regions.flatMap((region) => region.prices.map((price) => price.currency.toUpperCase()))),
@@ -38,7 +39,7 @@ export function readQuery(plans: Plan[], words: string[]): PlanQuery {
 
 const measures: Record<string, Measure> = { cheapest: 'vcpu', 'cheapest-vcpu': 'vcpu', 'cheapest-gb': 'gb', 'cheapest-memory': 'gb' }
 
-/** The plans that fit, cheapest first; those without a price in this currency come last. Pure. */
+/** Finds the plans that fit, cheapest first. Plans without a price in the currency come last. */
 export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
   return plans
     .map((plan) => offerOf(plan, query))
@@ -46,29 +47,27 @@ export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
     .toSorted((a, b) => order(a) - order(b) || a.plan.name.localeCompare(b.plan.name, 'en', { numeric: true }))
 }
 
-/**
- * Every word has to fit the plan itself or its regions; the words that name regions or sites narrow the regions that are shown.
- */
+/** Matches every word with the plan or its regions. Words that match a region or a site narrow the regions that are shown. */
 function offerOf(plan: Plan, { words, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
-  const own = [plan.name, plan.specs.gpu, ...plan.operatingSystems].join(' ').toLowerCase()
-  const placeWords = words.map((word) => word.toLowerCase()).filter((word) => !own.includes(word))
+  const ownTexts = [plan.name, plan.specs.gpu, ...plan.operatingSystems]
+  const placeWords = words.map((word) => word.toLowerCase()).filter((word) => !containsWords(ownTexts, [word]))
   const regions = plan.regions
-    .filter((region) => placeWords.every((word) => placeText(region).includes(word)))
+    .filter((region) => containsWords(placeTexts(region), placeWords))
     .filter((region) => !inStockOnly || stockedSites(region, placeWords).length > 0)
   if (regions.length === 0 && (placeWords.length > 0 || inStockOnly)) return undefined
   const price = cheapest(regions, currency)
   return { plan, regions, price, figure: figureOf(plan, price, measure) }
 }
 
-/** The sites in stock; where a site was asked for by its code, only that one counts. */
+/** Returns the sites in stock. If the words name sites by their codes, only those count. */
 function stockedSites(region: PlanRegion, placeWords: string[]): string[] {
   const named = region.inStockSites.filter((site) => placeWords.includes(site.toLowerCase()))
-  const asksForSites = region.availableSites.some((site) => placeWords.includes(site.toLowerCase()))
-  return asksForSites ? named : region.inStockSites
+  const namesSites = region.availableSites.some((site) => placeWords.includes(site.toLowerCase()))
+  return namesSites ? named : region.inStockSites
 }
 
-function placeText(region: PlanRegion): string {
-  return [region.name, ...region.availableSites, ...region.inStockSites].join(' ').toLowerCase()
+function placeTexts(region: PlanRegion): unknown[] {
+  return [region.name, ...region.availableSites, ...region.inStockSites]
 }
 
 function cheapest(regions: PlanRegion[], currency: string): PlanPrice | undefined {
@@ -83,11 +82,11 @@ function figureOf({ specs }: Plan, price: PlanPrice | undefined, measure: Measur
 }
 
 function order({ figure }: PlanOffer): number {
-  // Not infinity: two of them would differ by NaN, and leave the rest unsorted.
+  // The difference of two infinities is NaN, which would leave the list unsorted.
   return figure ?? Number.MAX_VALUE
 }
 
-/** A month has 730 hours where only one of the two prices is told. */
+/** Returns the price per hour. A price per month is divided by 730 hours. */
 function comparable(price: PlanPrice): number {
   return price.hour ?? (price.month === undefined ? Number.POSITIVE_INFINITY : price.month / 730)
 }

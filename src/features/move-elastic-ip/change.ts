@@ -11,9 +11,12 @@ import {
   moveDifferences,
   moveRemark,
   needsAssignedServer,
+  refuseMove,
 } from '../../domain/elastic-ip-move.ts'
-import { judgeMove, moveSightings, sightingsIn } from '../../domain/elastic-ip-move-progress.ts'
+import { MoveFinding, moveWords } from '../../domain/elastic-ip-move-findings.ts'
+import { moveSightings, observeMove, sightingsIn } from '../../domain/elastic-ip-move-progress.ts'
 import { ApiError } from '../../domain/errors.ts'
+import { explainer } from '../../domain/finding.ts'
 import { projectName } from '../../domain/place.ts'
 
 /** Moving an Elastic IP to another server of the same project and site (interface specification, `PATCH /elastic_ips/{elastic_ip_id}`). */
@@ -23,9 +26,12 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     const [elasticIp, target] = await Promise.all([
       readOrRefuse(
         () => accountApi.elasticIps.get(input.elasticIpId, options),
-        `There is no Elastic IP ${input.elasticIpId} on the account.`,
+        () => refuseMove({ code: 'no-elastic-ip', elasticIpId: input.elasticIpId }),
       ),
-      readOrRefuse(() => accountApi.servers.get(input.serverId, options), `There is no server ${input.serverId} on the account.`),
+      readOrRefuse(
+        () => accountApi.servers.get(input.serverId, options),
+        () => refuseMove({ code: 'no-server', serverId: input.serverId }),
+      ),
     ])
     const assignedId = needsAssignedServer({ elasticIp, target }) ? elasticIp?.server?.id : undefined
     // Whatever is wrong with the old server must not stop the address from leaving it: the request message says what was not checked.
@@ -53,6 +59,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     project: (facts) => facts.project ?? 'unknown',
     preflight,
     differences: moveDifferences,
+    explain: explainer(MoveFinding, moveWords),
     complete: completeMove,
     remark: moveRemark,
     describe: describeMove,
@@ -62,7 +69,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
         if (!(error instanceof ApiError && error.status === 404)) throw error
         return goneUnlessListed(input.elasticIpId)
       })
-      return judgeMove(facts, seen, moment)
+      return observeMove(facts, seen, moment)
     },
     survey: async ({ signal }) => sightingsIn(await accountApi.elasticIps.list({ status: 'moving', signal })),
     sightings: (_, facts) => moveSightings(facts),

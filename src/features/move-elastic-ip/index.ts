@@ -2,12 +2,13 @@ import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { MoveFacts, MoveInput } from '../../domain/elastic-ip-move.ts'
+import { submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
 import type { Ask } from '../../requests/lifecycle/submit.ts'
-import { askedWords } from '../../requests/messages/submitted.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { Refusal, toUserWords } from '../../slack/errors.ts'
+import { Refusal } from '../../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
 import { createMoveChange } from './change.ts'
@@ -15,7 +16,7 @@ import { usage } from './messages.ts'
 import { moveForm, moveModal, serverBlockIn } from './modal.ts'
 import { elasticIpChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
-import { createServerPicker, rememberElasticIp } from './server-picker.ts'
+import { createServerPicker, withElasticIp } from './server-picker.ts'
 
 interface MoveElasticIpParts {
   accountApi: AccountApi
@@ -23,25 +24,23 @@ interface MoveElasticIpParts {
   ask: Ask
 }
 
-/** `/infra ip move`: an Elastic IP to another server, by arguments or by a form. */
+/** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
 export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
-    const { origin, deliveryKey } = call.slashCommand
     const [elasticIp, server, ...rest] = call.args
-    if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(origin.command))
+    if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(call.slashCommand.origin.command))
     const input = await resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
-    const outcome = await ask({ change, input, origin, reason: undefined, deliveryKey })
-    await call.say(askedWords(outcome))
+    await submitFromCommand(ask, call, { change, input })
   }
 
   function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
     const [input, facts] = [MoveInput.parse(before.input), MoveFacts.parse(before.facts)]
     return moveModal({
-      metadata: rememberElasticIp(metadata, input.elasticIpId),
+      metadata: withElasticIp(metadata, input.elasticIpId),
       elasticIp: preset({ text: facts.address ?? input.elasticIpId, value: input.elasticIpId }),
       server: preset({ text: facts.to.name, value: input.serverId }),
       reason: before.reason,
@@ -51,27 +50,20 @@ export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts
   async function submit(submission: Submission): Promise<SubmissionAnswer> {
     const { values, chosen } = submission
     const serverBlock = serverBlockIn(values)
+    const reason = reasonIn(values)
     const again = (problem: Mrkdwn) =>
       moveModal({
         metadata: submission.metadata,
         elasticIp: keepChoice(chosen[moveForm.elasticIp]),
         server: keepChoice(chosen[serverBlock]),
         serverBlock,
-        reason: values[moveForm.reason],
-        problem: mrkdwn`:warning: ${problem}`,
+        reason,
+        problem,
       })
     const input = { elasticIpId: values[moveForm.elasticIp] ?? '', serverId: values[serverBlock] ?? '' }
     if (!isChoice(input.elasticIpId)) return { is: 'refused', blockId: moveForm.elasticIp, problem: mrkdwn`Choose an Elastic IP.`, again }
     if (!isChoice(input.serverId)) return { is: 'refused', blockId: serverBlock, problem: mrkdwn`Choose a server.`, again }
-    try {
-      const reason = values[moveForm.reason]?.trim() || undefined
-      const outcome = await ask({ change, input, origin: submission.origin, reason, deliveryKey: submission.deliveryKey })
-      return { is: 'accepted', words: askedWords(outcome) }
-    } catch (error) {
-      const problem = toUserWords(error)
-      if (problem === undefined) throw error
-      return { is: 'refused', blockId: serverBlock, problem, again }
-    }
+    return submitFromForm(ask, submission, { change, input, reason, blockId: serverBlock, again })
   }
 
   const command: Command = {

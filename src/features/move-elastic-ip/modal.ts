@@ -1,6 +1,6 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
-import { wholeSection } from '../../slack/blocks/blocks.ts'
-import { externalSelect, input, plainTextInput } from '../../slack/blocks/inputs.ts'
+import { problemBlocks } from '../../slack/blocks/blocks.ts'
+import { externalSelect, input, reasonInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import type { Values } from '../../slack/commands/handlers.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
@@ -9,34 +9,32 @@ export const moveForm = {
   callbackId: 'move-elastic-ip',
   elasticIp: 'elastic-ip',
   server: 'server',
-  reason: 'reason',
 } as const
 
 export interface MoveFormView {
   metadata: string
   elasticIp?: PlainTextOption | undefined
   server?: PlainTextOption | undefined
-  /** The block of the server, where it is not the usual one. */
+  /** The block id of the server. Default: `server`. */
   serverBlock?: string | undefined
   reason?: string | undefined
-  /** Shown on top, with what was entered kept below. */
+  /** Why the form was refused. Shown on top, above what was entered. */
   problem?: Mrkdwn | undefined
 }
 
 /**
- * The block of the server once another Elastic IP was chosen: under an id of its own, so that Slack forgets the servers it has listed
- * for the one before, and the one that was chosen among them.
+ * Returns the block id of the server for an Elastic IP. A new id makes Slack drop the options and the choice that belong to the Elastic IP
+ * chosen before.
  */
 export function serverBlockFor(elasticIpId: string | undefined): string {
   return `${moveForm.server}:${elasticIpId ?? ''}`
 }
 
-/** The block of the server in a form as it was filled in. */
+/** Finds the block id of the server in a form as it was filled in. */
 export function serverBlockIn(values: Values): string {
   return Object.keys(values).find((blockId) => blockId.startsWith(`${moveForm.server}:`)) ?? moveForm.server
 }
 
-/** The form for a move. Pure. */
 export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.server, reason, problem }: MoveFormView): ModalView {
   return modal({
     callbackId: moveForm.callbackId,
@@ -44,10 +42,10 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
     submit: 'Ask for approval',
     metadata,
     blocks: [
-      ...(problem ? wholeSection(problem) : []),
+      ...problemBlocks(problem),
       input({
         blockId: moveForm.elasticIp,
-        // The servers to choose from depend on it, and nothing else tells in time which one was chosen.
+        // The offered servers depend on this choice, and Slack does not send it with an option load.
         dispatchAction: true,
         label: 'Elastic IP',
         hint: 'Search by address, id, server, project or site.',
@@ -69,13 +67,7 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
           ...(server ? { initialOption: server } : {}),
         }),
       }),
-      input({
-        blockId: moveForm.reason,
-        label: 'Reason',
-        hint: 'Shown on the card to whoever decides.',
-        optional: true,
-        element: plainTextInput({ actionId: moveForm.reason, maxLength: 500, ...(reason ? { initialValue: reason } : {}) }),
-      }),
+      reasonInput({ entered: reason }),
     ],
   })
 }

@@ -4,24 +4,23 @@ import type { Server } from '../../domain/server.ts'
 import { type Candidate, offer, placeOf } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 
-/** Pure. */
 export function elasticIpChoices(all: ElasticIp[], typed: string): Choices {
   return offer(all.map(elasticIpCandidate), typed, { one: 'Elastic IP', many: 'Elastic IPs' })
 }
 
-/** Where this Elastic IP can go, and, marked, where it is; every server while none is chosen. Pure. */
+/** Offers the servers that this Elastic IP can move to, and marks the one that it is on. Offers every server while none is chosen. */
 export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp | undefined): Choices {
   const server = { one: 'server', many: 'servers' }
   if (!elasticIp) return offer(all.map(serverCandidate), typed, server)
-  const within = all.filter((server) => isWithinReach(elasticIp, server, all))
-  const candidates = within.map((server) => {
+  const reachable = all.filter((server) => isWithinReach(elasticIp, server, all))
+  const candidates = reachable.map((server) => {
     const candidate = serverCandidate(server)
     return server.id === elasticIp.server?.id ? { ...candidate, text: `${candidate.text}: it is here now` } : candidate
   })
   return offer(candidates, typed, { ...server, note: `Only those in the project and site of ${elasticIp.address} are offered.` })
 }
 
-/** In the same project and site, as far as the account tells. `all` has the server that the Elastic IP is assigned to. */
+/** Whether the server is in the same project and site, as far as they are known. `all` contains the server that the Elastic IP is on. */
 export function isWithinReach(elasticIp: ElasticIp, target: Server, all: Server[]): boolean {
   const assigned = all.find(({ id }) => id === elasticIp.server?.id)
   const sites = { location: elasticIp.site, assigned: assigned?.site, target: target.site }

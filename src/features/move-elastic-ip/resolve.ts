@@ -12,8 +12,8 @@ interface Options {
 }
 
 /**
- * From what a person typed to what the account API understands: an Elastic IP by id or address, a server by id or hostname.
- * Throws UserError where there is none, or more than one.
+ * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UserError if there is none, or
+ * more than one.
  */
 export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>) {
   async function resolveElasticIp(typed: string, options: Options): Promise<{ id: string; found: ElasticIp | undefined }> {
@@ -42,7 +42,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
     try {
       return await lookUp(typedElasticIp, typedServer, options)
     } catch (error) {
-      // What is given by ids needs no look-up: the preflight tells what could not be checked.
+      // Typed ids are used as they are. The preflight check says what could not be read.
       if (isUnanswered(error) && areIds(typedElasticIp, typedServer)) return { elasticIpId: typedElasticIp, serverId: typedServer }
       throw error
     }
@@ -57,7 +57,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
 }
 export type Resolve = ReturnType<typeof createResolve>
 
-/** Servers of one hostname can exist in several projects: the one in the Elastic IP's project is meant. Pure. */
+/** Returns the only server, or the only one in the project of the Elastic IP. Several servers can have the same hostname. */
 export function chooseServer(typed: string, candidates: Server[], elasticIp: ElasticIp | undefined): string {
   const [only, ...others] = candidates
   if (!only) throw new UserError(`There is no server ${typed} on the account. Give its hostname or its id.`)
@@ -72,7 +72,7 @@ export function chooseServer(typed: string, candidates: Server[], elasticIp: Ela
   throw new UserError(`There are ${candidates.length} servers called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
 }
 
-/** As the service makes them: `eip_…`, or `ueip_…` for BGP, and `sv_…`. Anything else may be a name, which only the account API can tell. */
+/** Whether both look like ids of the service: `eip_…`, `ueip_…` (BGP) and `sv_…`. Anything else may be a name. */
 function areIds(elasticIp: string, server: string): boolean {
   return /^u?eip_\w+$/.test(elasticIp) && /^sv_\w+$/.test(server)
 }

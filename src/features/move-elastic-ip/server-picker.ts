@@ -1,5 +1,6 @@
 import type { Inventory } from '../../account-api/inventory.ts'
 import { within } from '../../domain/within.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
 import type { Choices, Click, OptionsQuery } from '../../slack/commands/handlers.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
@@ -7,8 +8,8 @@ import { moveForm, moveModal, serverBlockFor, serverBlockIn } from './modal.ts'
 import { isWithinReach, serverChoices } from './pickers.ts'
 
 /**
- * The servers that are offered depend on the Elastic IP that was chosen. An option load of Slack's does not tell what was entered in the
- * other fields (slackapi/bolt-js 1146), so the choice comes as a click, and the form is made to remember it.
+ * Offers servers that fit the chosen Elastic IP. Slack does not send the other fields with an option load (slackapi/bolt-js 1146), so the
+ * choice arrives as a click, and is stored in the form's metadata.
  */
 export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'servers'>) {
   async function offerServers({ typed, metadata, values }: OptionsQuery): Promise<Choices> {
@@ -18,7 +19,7 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
     return serverChoices(servers, typed, elasticIp)
   }
 
-  /** A server that was chosen before stays where the Elastic IP can go there, and goes otherwise. */
+  /** Updates the form for another Elastic IP. A chosen server stays if the Elastic IP can move there. */
   async function elasticIpChosen({ view }: Click): Promise<void> {
     if (!view) return
     const before = readMetadata(view.metadata)?.extra
@@ -26,20 +27,20 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
     if (elasticIp?.value === before) return
     const server = keepChoice(view.chosen[serverBlockIn(view.values)])
     const stays = server !== undefined && (await canGo(elasticIp?.value, server.value))
-    // Where no servers were chosen from yet, the field is left alone: somebody may be typing in it.
+    // Before the first choice the field keeps its block id, because the person may be typing in it.
     const isUsed = before !== undefined || server !== undefined
     await view.update(
       moveModal({
-        metadata: rememberElasticIp(view.metadata, elasticIp?.value),
+        metadata: withElasticIp(view.metadata, elasticIp?.value),
         elasticIp,
         server: stays ? server : undefined,
         serverBlock: isUsed ? serverBlockFor(elasticIp?.value) : undefined,
-        reason: view.values[moveForm.reason],
+        reason: reasonIn(view.values),
       }),
     )
   }
 
-  /** By the lists that were picked from. Where they are not at hand any more, the server is chosen anew. */
+  /** Compares with the cached lists. If they cannot be read within 1 s, the person chooses the server again. */
   async function canGo(elasticIpId: string | undefined, serverId: string | undefined): Promise<boolean> {
     const lists = await within(1_000, Promise.all([inventory.elasticIps(), inventory.servers()])).catch(() => undefined)
     if (lists?.is !== 'ready') return false
@@ -52,8 +53,8 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
   return { offerServers, elasticIpChosen }
 }
 
-/** Metadata of a form in which this Elastic IP is chosen. */
-export function rememberElasticIp(metadata: string, elasticIpId: string | undefined): string {
+/** Adds the chosen Elastic IP to the metadata of a form. */
+export function withElasticIp(metadata: string, elasticIpId: string | undefined): string {
   const known = readMetadata(metadata)
   return known ? writeMetadata({ ...known, extra: elasticIpId }) : metadata
 }

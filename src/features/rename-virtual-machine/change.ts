@@ -2,11 +2,12 @@ import { z } from 'zod'
 import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
 import type { Change, Description, Preflight } from '../../domain/change.ts'
-import { UserError } from '../../domain/errors.ts'
+import { explainer } from '../../domain/finding.ts'
 import { hostnameProblem } from '../../domain/hostname.ts'
 import { projectName, sameProject, toldApart } from '../../domain/place.ts'
-import { judgeRename } from '../../domain/rename.ts'
+import { observeRename } from '../../domain/rename.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import { RenameFinding, refuseRename, renameWords } from './findings.ts'
 
 export const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
 export type RenameInput = z.infer<typeof RenameInput>
@@ -22,11 +23,6 @@ export const RenameFacts = z.object({
 })
 export type RenameFacts = z.infer<typeof RenameFacts>
 
-/** It is the new name that stands against the rename. */
-export class NameRefusal extends UserError {
-  override name = 'NameRefusal'
-}
-
 /** Another display name, which is also the hostname (interface specification, `PATCH /virtual_machines/{virtual_machine_id}`). */
 export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines'>): Change<RenameInput, RenameFacts> {
   return {
@@ -38,10 +34,15 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     project: (facts) => facts.project ?? 'unknown',
     preflight: async (input, { signal }) => {
       refuseBadName(input.name)
-      const absent = `There is no virtual machine ${input.virtualMachineId} on the account.`
-      return judgePreflight(input, await readOrRefuse(() => accountApi.virtualMachines.get(input.virtualMachineId, { signal }), absent))
+      const { virtualMachineId } = input
+      const machine = await readOrRefuse(
+        () => accountApi.virtualMachines.get(virtualMachineId, { signal }),
+        () => refuseRename({ code: 'no-virtual-machine', virtualMachineId }),
+      )
+      return checkRename(input, machine)
     },
     differences: differencesOf,
+    explain: explainer(RenameFinding, renameWords),
     describe: describeRename,
     run: async ({ virtualMachineId, name }, _, { onAnswer }) => {
       const renamed = await accountApi.virtualMachines.rename(virtualMachineId, name, { onAnswer })
@@ -49,7 +50,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     },
     observe: async ({ virtualMachineId, name }, { oldName }, moment, { signal }) => {
       const seen = (await accountApi.virtualMachines.get(virtualMachineId, { signal }).catch(nothingIfAbsent)) ?? 'gone'
-      return judgeRename({ id: virtualMachineId, from: oldName, to: name }, seen, moment)
+      return observeRename({ id: virtualMachineId, from: oldName, to: name }, seen, moment)
     },
     doneSentence: (facts) => `${subjectOf(facts)} is called ${facts.newName} now.`,
     reverse: (_, { virtualMachineId, oldName }) =>
@@ -61,20 +62,20 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
 
 export function refuseBadName(name: string): void {
   const problem = hostnameProblem(name)
-  if (problem !== undefined) throw new NameRefusal(problem)
+  if (problem !== undefined) refuseRename({ code: 'not-a-hostname', problem })
 }
 
-/** Whether the rename can be asked for. Throws UserError when it cannot; what could not be read or is not told is listed. Pure. */
-export function judgePreflight({ virtualMachineId, name }: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts> {
+/** Checks whether the rename can be requested. Throws CheckFailed when it cannot. What could not be read or is not shown is listed. */
+export function checkRename({ virtualMachineId, name }: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts> {
   if (!machine) {
     return {
       facts: { virtualMachineId, newName: name },
-      unchecked: [`whether virtual machine ${virtualMachineId} exists, and what it is called now (the account API did not answer)`],
+      unchecked: [{ code: 'virtual-machine-unread', virtualMachineId } satisfies RenameFinding],
       incomplete: true,
     }
   }
   const { name: oldName, project, site, primaryIpv4 } = machine
-  if (oldName === name) throw new NameRefusal(`${virtualMachineId} is called ${name} already, so there is nothing to rename.`)
+  if (oldName === name) refuseRename({ code: 'same-name', virtualMachineId, name })
   return {
     facts: {
       virtualMachineId,
@@ -86,21 +87,21 @@ export function judgePreflight({ virtualMachineId, name }: RenameInput, machine:
       ...(site === undefined ? {} : { site }),
       ...(primaryIpv4 === undefined ? {} : { address: primaryIpv4 }),
     },
-    unchecked: oldName === undefined ? [`what ${virtualMachineId} is called now (the account API does not tell)`] : [],
+    unchecked: oldName === undefined ? [{ code: 'name-not-shown', virtualMachineId } satisfies RenameFinding] : [],
     incomplete: false,
   }
 }
 
-/** What is no longer as it was approved. Only what both reads show is compared. Pure. */
-export function differencesOf(approved: RenameFacts, now: RenameFacts): string[] {
+/** Finds what is no longer as it was approved. Only what both reads show is compared. */
+export function differencesOf(approved: RenameFacts, now: RenameFacts): RenameFinding[] {
   const subject = subjectOf(approved)
-  const differences: string[] = []
+  const differences: RenameFinding[] = []
   if (approved.oldName !== undefined && now.oldName !== undefined && approved.oldName !== now.oldName) {
-    differences.push(`It was called ${subject} when this was asked for, and is called ${now.oldName} now.`)
+    differences.push({ code: 'name-changed', before: subject, now: now.oldName })
   }
   if (approved.project && now.project && sameProject(approved.project, now.project) === false) {
     const [then, today] = toldApart(approved.project, now.project, ['name', 'slug'])
-    differences.push(`It was in project ${then} when this was asked for, and is in ${today} now.`)
+    differences.push({ code: 'project-changed', before: then, now: today })
   }
   return differences
 }

@@ -1,17 +1,20 @@
 import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
+import { submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
 import type { Ask } from '../../requests/lifecycle/submit.ts'
 import { askedWords } from '../../requests/messages/submitted.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { Refusal, toUserWords } from '../../slack/errors.ts'
+import { Refusal } from '../../slack/errors.ts'
 import { readJson } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature } from '../feature.ts'
-import { createRenameChange, NameRefusal, RenameFacts, RenameInput, refuseBadName } from './change.ts'
+import { createRenameChange, RenameFacts, RenameInput, refuseBadName } from './change.ts'
+import { isAboutName } from './findings.ts'
 import { RenameButton, renameThisOne, usage, whichOne } from './messages.ts'
 import { renameForm, renameModal } from './modal.ts'
 import { virtualMachineChoices, virtualMachineOption } from './pickers.ts'
@@ -23,21 +26,21 @@ interface RenameParts {
   ask: Ask
 }
 
-/** `/infra vm rename`: another name for a virtual machine, by arguments or by a form. */
+/** `/infra vm rename`: requests another name for a virtual machine, by arguments or by a form. */
 export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
 
-  async function run({ args, slashCommand, say }: CommandCall): Promise<void> {
-    const { origin, deliveryKey, answer } = slashCommand
-    const [typed, name, ...rest] = args
+  async function run(call: CommandCall): Promise<void> {
+    const { origin, answer } = call.slashCommand
+    const [typed, name, ...rest] = call.args
     if (typed === undefined || name === undefined || rest.length > 0) throw new Refusal(usage(origin.command))
     refuseBadName(name)
     const found = await createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
     if (found.is === 'several') return answer.ephemeral(whichOne(found.machines, { typed, name, command: origin.command }))
-    await say(askedWords(await ask({ change, input: { virtualMachineId: found.id, name }, origin, reason: undefined, deliveryKey })))
+    await submitFromCommand(ask, call, { change, input: { virtualMachineId: found.id, name } })
   }
 
-  /** One of several of the same name was chosen: the buttons go, and the rest is as if its id had been typed. */
+  /** Continues with one of several virtual machines of the same name, as if its id had been typed. The answer replaces the buttons. */
   async function choose({ value, origin, deliveryKey, answer }: Click): Promise<void> {
     const button = readJson(RenameButton, value)
     if (!button) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
@@ -48,29 +51,23 @@ export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts
   }
 
   async function submit(submission: Submission): Promise<SubmissionAnswer> {
-    const { values, chosen, origin, deliveryKey } = submission
+    const { values, chosen } = submission
     const virtualMachineId = values[renameForm.virtualMachine]
     const name = values[renameForm.newName]?.trim() ?? ''
-    const reason = values[renameForm.reason]?.trim() || undefined
+    const reason = reasonIn(values)
     const again = (problem: Mrkdwn) =>
       renameModal({
         metadata: submission.metadata,
         virtualMachine: keepChoice(chosen[renameForm.virtualMachine]),
         newName: name,
         reason,
-        problem: mrkdwn`:warning: ${problem}`,
+        problem,
       })
     if (!isChoice(virtualMachineId)) {
       return { is: 'refused', blockId: renameForm.virtualMachine, problem: mrkdwn`Choose a virtual machine.`, again }
     }
-    try {
-      const outcome = await ask({ change, input: { virtualMachineId, name }, origin, reason, deliveryKey })
-      return { is: 'accepted', words: askedWords(outcome) }
-    } catch (error) {
-      const problem = toUserWords(error)
-      if (problem === undefined) throw error
-      return { is: 'refused', blockId: error instanceof NameRefusal ? renameForm.newName : renameForm.virtualMachine, problem, again }
-    }
+    const blockId = (error: unknown) => (isAboutName(error) ? renameForm.newName : renameForm.virtualMachine)
+    return submitFromForm(ask, submission, { change, input: { virtualMachineId, name }, reason, blockId, again })
   }
 
   function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {

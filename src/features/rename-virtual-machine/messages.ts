@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
-import { button, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
+import { button, longestButtonValue, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
 import { placeOf } from '../../slack/blocks/picker.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -8,31 +8,28 @@ import type { Message } from '../../slack/web-api/messenger.ts'
 
 export const renameThisOne = 'rename-this-one'
 
-/** What a button of the choice carries: the arguments of the command, as anybody could type them, and the command's name. */
-export const RenameButton = z.object({ id: z.string(), name: z.string(), command: z.string() })
+/** The value of a choice button: the arguments, which anybody could type as a command, and the command's name. */
+export const RenameButton = z.object({ version: z.literal(1), id: z.string(), name: z.string(), command: z.string() })
 export type RenameButton = z.infer<typeof RenameButton>
 
-/** Each has a section of the 50 blocks of a message, and a line of the 4,000 characters of its words. */
+/** Each choice takes one of the 50 blocks of a message, and a line of its 4,000 characters of text. */
 const mostChoices = 30
-
-/** Slack takes no longer values of buttons. */
-const longestValue = 2_000
 
 export function usage(name: string): Mrkdwn {
   return mrkdwn`A rename needs a virtual machine, by its name or id, and its new name: ${code(`${name} vm rename <vm> <new name>`)}, for example ${code(`${name} vm rename web-1 web-eu-1`)}. Put names with spaces in quotes. ${code(`${name} vm rename`)} alone opens a form.`
 }
 
-/** Several have the name that was typed: which one is meant is asked, with a button each. Pure. */
-export function whichOne(machines: VirtualMachine[], asked: { typed: string; name: string; command: string }): Message {
-  const heading = mrkdwn`There are ${machines.length} virtual machines called ${code(asked.typed)}. Which one is to be called ${code(asked.name)}?`
+/** Asks which of the virtual machines with the typed name is meant, with a button for each. */
+export function whichOne(machines: VirtualMachine[], call: { typed: string; name: string; command: string }): Message {
+  const heading = mrkdwn`There are ${machines.length} virtual machines called ${code(call.typed)}. Which one is to be called ${code(call.name)}?`
   const choices = machines
-    .map((machine) => ({ words: describe(machine), value: valueFor(machine.id, asked) }))
-    .filter(({ value }) => value.length <= longestValue)
+    .map((machine) => ({ words: describe(machine), value: valueFor(machine.id, call) }))
+    .filter(({ value }) => value.length <= longestButtonValue)
     .slice(0, mostChoices)
   const left = machines.length - choices.length
   const rest =
     left > 0
-      ? [mrkdwn`${left === 1 ? '1 more is' : `${left} more are`} not shown. Give the id of the one you mean: ${code(byId(asked))}.`]
+      ? [mrkdwn`${left === 1 ? '1 more is' : `${left} more are`} not shown. Give the id of the one you mean: ${code(byId(call))}.`]
       : []
   return message({
     text: joinMrkdwn([heading, ...choices.map(({ words }) => words), ...rest], '\n'),
@@ -45,7 +42,7 @@ export function whichOne(machines: VirtualMachine[], asked: { typed: string; nam
 }
 
 function valueFor(id: string, { name, command }: { name: string; command: string }): string {
-  return JSON.stringify({ id, name, command } satisfies RenameButton)
+  return JSON.stringify({ version: 1, id, name, command } satisfies RenameButton)
 }
 
 function byId({ name, command }: { name: string; command: string }): string {

@@ -1,6 +1,6 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
-import { wholeSection } from '../../slack/blocks/blocks.ts'
-import { externalSelect, input, plainTextInput } from '../../slack/blocks/inputs.ts'
+import { problemBlocks } from '../../slack/blocks/blocks.ts'
+import { externalSelect, input, plainTextInput, reasonInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
@@ -8,7 +8,6 @@ export const renameForm = {
   callbackId: 'rename-virtual-machine',
   virtualMachine: 'virtual-machine',
   newName: 'new-name',
-  reason: 'reason',
 } as const
 
 export interface RenameFormView {
@@ -16,11 +15,10 @@ export interface RenameFormView {
   virtualMachine?: PlainTextOption | undefined
   newName?: string | undefined
   reason?: string | undefined
-  /** Shown on top, with what was entered kept below. */
+  /** Why the form was refused. Shown on top, above what was entered. */
   problem?: Mrkdwn | undefined
 }
 
-/** The form for a rename. Pure. */
 export function renameModal({ metadata, virtualMachine, newName, reason, problem }: RenameFormView): ModalView {
   return modal({
     callbackId: renameForm.callbackId,
@@ -28,7 +26,7 @@ export function renameModal({ metadata, virtualMachine, newName, reason, problem
     submit: 'Ask for approval',
     metadata,
     blocks: [
-      ...(problem ? wholeSection(problem) : []),
+      ...problemBlocks(problem),
       input({
         blockId: renameForm.virtualMachine,
         label: 'Virtual machine',
@@ -45,13 +43,7 @@ export function renameModal({ metadata, virtualMachine, newName, reason, problem
         hint: 'Also its hostname: letters, digits, hyphens and dots.',
         element: plainTextInput({ actionId: renameForm.newName, initialValue: newName }),
       }),
-      input({
-        blockId: renameForm.reason,
-        label: 'Reason',
-        hint: 'Shown on the card to whoever decides.',
-        optional: true,
-        element: plainTextInput({ actionId: renameForm.reason, maxLength: 500, initialValue: reason }),
-      }),
+      reasonInput({ entered: reason }),
     ],
   })
 }

@@ -5,7 +5,6 @@ import type { Choices } from '../../slack/commands/handlers.ts'
 
 type Pickable = Pick<VirtualMachine, 'id' | 'name' | 'primaryIpv4' | 'project' | 'site'>
 
-/** Pure. */
 export function virtualMachineChoices(all: VirtualMachine[], typed: string): Choices {
   return offer(all.map(candidateOf), typed, { one: 'virtual machine', many: 'virtual machines' })
 }
@@ -14,7 +13,7 @@ export function virtualMachineOption(machine: Pickable): PlainTextOption | undef
   return preset(candidateOf(machine))
 }
 
-/** Two can have the same name and place, so the small print has what tells them apart. */
+/** Two virtual machines can have the same name and place, so the small print has the address and the id. */
 function candidateOf({ id, name, primaryIpv4, project, site }: Pickable): Candidate {
   const place = placeOf(project, site)
   return {

@@ -5,18 +5,15 @@ import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 
 export type Resolved = { is: 'one'; id: string } | { is: 'several'; machines: VirtualMachine[] }
 
-/**
- * From what a person typed to the virtual machine that is meant: by id, or else by its current name, which several can have.
- * Throws UserError where there is none.
- */
+/** Finds the virtual machine that a person typed: by id, or else by its current name, which several can have. Throws UserError if there is none. */
 export function createResolve({ virtualMachines }: Pick<AccountApi, 'virtualMachines'>) {
   async function findById(typed: string, signal?: AbortSignal): Promise<string | undefined> {
     try {
       return (await virtualMachines.get(typed, { signal }).catch(nothingIfAbsent))?.id
     } catch (error) {
-      // What cannot be an id can be a name.
+      // The path of a request rejects what cannot be an id. It can still be a name.
       if (error instanceof UserError) return undefined
-      // What is given by its id needs no look-up: the preflight tells what could not be checked.
+      // A typed id is used as it is. The preflight check says what could not be read.
       if (isUnanswered(error) && isId(typed)) return typed
       throw error
     }
@@ -30,7 +27,6 @@ export function createResolve({ virtualMachines }: Pick<AccountApi, 'virtualMach
 }
 export type Resolve = ReturnType<typeof createResolve>
 
-/** Pure. */
 export function chooseMachine(typed: string, all: VirtualMachine[]): Resolved {
   const wanted = typed.trim().toLowerCase()
   const machines = all.filter(({ name }) => name?.toLowerCase() === wanted)
@@ -39,7 +35,7 @@ export function chooseMachine(typed: string, all: VirtualMachine[]): Resolved {
   return others.length === 0 ? { is: 'one', id: only.id } : { is: 'several', machines }
 }
 
-/** As the service makes them: `vm_…`. Anything else may be a name, which only the account API can tell. */
+/** Whether it looks like an id of the service: `vm_…`. Anything else may be a name. */
 function isId(typed: string): boolean {
   return /^vm_\w+$/.test(typed)
 }

@@ -3,8 +3,10 @@ import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
 import type { Change, Fact, Moment, Preflight } from '../../domain/change.ts'
-import { isUnanswered, UserError } from '../../domain/errors.ts'
-import type { Verdict } from '../../domain/verdict.ts'
+import { isUnanswered } from '../../domain/errors.ts'
+import { explainer } from '../../domain/finding.ts'
+import type { Observation } from '../../domain/observation.ts'
+import { KeyFinding, keyWords, refuseKeyChange } from './findings.ts'
 
 export const KeyInput = z.object({ keyId: z.string() })
 export type KeyInput = z.infer<typeof KeyInput>
@@ -32,19 +34,18 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
    * Whether it was rotated shows in the last characters of its token. A new token that nobody has seen must not stay valid; but once it
    * was told as not rotated, whoever has read that may have rotated it, and uses what is there.
    */
-  async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Verdict> {
+  async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Observation> {
     const key = await findApiKey(apiKeys, ({ id }) => id === input.keyId)
-    if (!key) return { is: 'failed', why: gone, next: askForNew }
+    if (!key) return failed({ code: 'key-gone' })
     // Without the last characters of the token nothing tells whether it was rotated.
     if (facts.lastSlice === undefined || key.tokenLastSlice === undefined) return { is: 'unclear' }
     if (key.tokenLastSlice === facts.lastSlice) {
       if (moment.early) return { is: 'unclear' }
-      return { is: 'not-started', why: 'The key was not rotated, and its old token still works.' }
+      return { is: 'not-started', cause: { code: 'not-rotated' } satisfies KeyFinding }
     }
-    if (moment.phase === 'given-up') return { is: 'failed', why: rotatedAfterAll, corrects: true }
+    if (moment.phase === 'ended') return { ...failed({ code: 'rotated-after-all' }), corrects: true }
     await ensureDeleted(apiKeys, key.id)
-    const why = 'It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key.'
-    return { is: 'failed', why, next: askForNew }
+    return failed({ code: 'rotated-unseen' })
   }
 
   return {
@@ -69,10 +70,7 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
         }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
-      retracted: (_, because) => ({
-        why: `It was rotated, so its old token no longer works; but ${because}, so I deleted the key at once.`,
-        next: askForNew,
-      }),
+      retracted: (_, because): KeyFinding => ({ code: 'retracted', because }),
     },
     observe,
     doneSentence: (facts) =>
@@ -80,12 +78,9 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
   }
 }
 
-const gone = 'The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did.'
-
-const askForNew = 'Ask for a new key.'
-
-const rotatedAfterAll =
-  'The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked.'
+function failed(cause: KeyFinding): Extract<Observation, { is: 'failed' }> {
+  return { is: 'failed', cause }
+}
 
 const seenOnce = 'Only you see the new one, and only now: store it where secrets belong before you go on. Nobody can show it again.'
 
@@ -108,34 +103,23 @@ export function createRevokeChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
     observe: async ({ keyId }, _, moment) => {
       if (!(await findApiKey(apiKeys, ({ id }) => id === keyId))) return { is: 'done' }
       if (moment.early) return { is: 'unclear' }
-      return { is: 'not-started', why: 'The key is still on the account: it was not revoked, and still works.' }
+      return { is: 'not-started', cause: { code: 'not-revoked' } satisfies KeyFinding }
     },
     doneSentence: (facts) => `API key ${nameOf(facts)} was revoked, and no longer works.`,
   }
 }
 
-function sharedParts(apiKeys: AccountApi['apiKeys'], ownLastSlice: string, verb: string) {
+function sharedParts(apiKeys: AccountApi['apiKeys'], ownLastSlice: string, verb: 'rotate' | 'revoke') {
   async function preflight({ keyId }: KeyInput, { signal }: { signal?: AbortSignal }): Promise<Preflight<KeyFacts>> {
     try {
       const key = await findApiKey(apiKeys, ({ id }) => id === keyId, { signal })
-      if (!key) throw new UserError(`There is no API key ${keyId} on the account.`)
-      if (key.tokenLastSlice === ownLastSlice) {
-        throw new UserError(
-          `That is the key that I work with, so I do not ${verb} it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY).`,
-        )
-      }
-      const unchecked =
-        key.tokenLastSlice === undefined
-          ? [`whether ${key.name ?? keyId} is my own key (the account API does not tell how its token ends)`]
-          : []
+      if (!key) refuseKeyChange({ code: 'no-key', keyId })
+      if (key.tokenLastSlice === ownLastSlice) refuseKeyChange({ code: 'own-key', verb })
+      const unchecked: KeyFinding[] = key.tokenLastSlice === undefined ? [{ code: 'perhaps-own-key', name: key.name ?? keyId }] : []
       return { facts: toFacts(key), unchecked, incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
-      return {
-        facts: { keyId },
-        unchecked: [`whether API key ${keyId} exists, and that it is not my own (the account API did not answer)`],
-        incomplete: true,
-      }
+      return { facts: { keyId }, unchecked: [{ code: 'key-unread', keyId } satisfies KeyFinding], incomplete: true }
     }
   }
 
@@ -146,18 +130,18 @@ function sharedParts(apiKeys: AccountApi['apiKeys'], ownLastSlice: string, verb:
     project: () => 'none' as const,
     preflight,
     differences: differencesOf,
+    explain: explainer(KeyFinding, keyWords),
   }
 }
 
-/** A rotation by somebody else makes it another key than the one that was approved. Only what both reads show is compared. Pure. */
-export function differencesOf(approved: KeyFacts, now: KeyFacts): string[] {
-  if (differ(approved.lastSlice, now.lastSlice)) return ['The key was rotated by somebody else after this was asked for.']
-  if (differ(approved.name, now.name))
-    return [`The key was called ${approved.name} when this was asked for, and is called ${now.name} now.`]
-  if (differ(approved.readOnly, now.readOnly))
-    return [`The key had ${accessOf(approved)} when this was asked for, and has ${accessOf(now)} now.`]
+/** A rotation by somebody else makes it another key than the one that was approved. Only what both reads show is compared. */
+export function differencesOf(approved: KeyFacts, now: KeyFacts): KeyFinding[] {
+  if (differ(approved.lastSlice, now.lastSlice)) return [{ code: 'token-changed' }]
+  if (approved.name !== undefined && now.name !== undefined && differ(approved.name, now.name))
+    return [{ code: 'key-name-changed', before: approved.name, now: now.name }]
+  if (differ(approved.readOnly, now.readOnly)) return [{ code: 'access-changed', before: accessOf(approved), now: accessOf(now) }]
   if (differ(inOrder(approved.allowedIps), inOrder(now.allowedIps)))
-    return [`The key was usable from ${originsOf(approved)} when this was asked for, and is usable from ${originsOf(now)} now.`]
+    return [{ code: 'origins-changed', before: originsOf(approved), now: originsOf(now) }]
   return []
 }
 

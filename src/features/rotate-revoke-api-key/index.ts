@@ -3,8 +3,8 @@ import type { ApiKey } from '../../domain/api-key.ts'
 import { findKeys } from '../../domain/api-key-name.ts'
 import type { Change } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
+import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Ask } from '../../requests/lifecycle/submit.ts'
-import { askedWords } from '../../requests/messages/submitted.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Feature } from '../feature.ts'
 import { createRevokeChange, createRotateChange, type KeyFacts, type KeyInput } from './changes.ts'
@@ -21,14 +21,13 @@ export function rotateRevokeApiKey({ accountApi, ask, ownLastSlice }: RotateRevo
   const revoke = createRevokeChange({ accountApi, ownLastSlice })
 
   function command(verb: 'rotate' | 'revoke', summary: string, change: Change<KeyInput, KeyFacts>): Command {
-    async function run({ args, slashCommand: { origin, deliveryKey }, say }: CommandCall): Promise<void> {
-      if (args.length === 0)
-        throw new UserError(
-          `Which key? Give its name or id: ${origin.command} keys ${verb} <key>. ${origin.command} keys shows all of them.`,
-        )
+    async function run(call: CommandCall): Promise<void> {
+      const { command } = call.slashCommand.origin
+      if (call.args.length === 0)
+        throw new UserError(`Which key? Give its name or id: ${command} keys ${verb} <key>. ${command} keys shows all of them.`)
       const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
-      const keyId = chooseKey(keys, args.join(' '))
-      await say(askedWords(await ask({ change, input: { keyId }, origin, reason: undefined, deliveryKey })))
+      const keyId = chooseKey(keys, call.args.join(' '))
+      await submitFromCommand(ask, call, { change, input: { keyId } })
     }
     return { words: `keys ${verb}`, usage: '<key>', summary, example: 'ci-deploy', need: change.kind, run }
   }

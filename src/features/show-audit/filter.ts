@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import { changeKinds } from '../../domain/change-kind.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, userGroupMention } from '../../slack/text/text.ts'
-import { typedActs, typedWordOf, wordsOfAct } from './messages.ts'
+import { causesInWords, subjectOf, typedActs, typedWordOf, type WordsOfChanges, wordsOfAct } from './messages.ts'
 
 export interface Filter {
   /** Whether all words fit. */
@@ -23,8 +23,8 @@ interface Word {
  * What was typed after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and anything that stands in an
  * entry. An entry fits where all of them do. Pure.
  */
-export function readFilter(words: string[], me: string): Filter {
-  const read = words.map((word) => readWord(word, me))
+export function readFilter(words: string[], me: string, catalog: WordsOfChanges): Filter {
+  const read = words.map((word) => readWord(word, me, catalog))
   return {
     fits: (entry) => read.every((word) => word.fits(entry)),
     names: read.flatMap(({ name }) => name ?? []),
@@ -35,17 +35,17 @@ export function readFilter(words: string[], me: string): Filter {
   }
 }
 
-function readWord(word: string, me: string): Word {
+function readWord(word: string, me: string, catalog: WordsOfChanges): Word {
   const [, mark, id = ''] = /^<(@|#|!subteam\^)([A-Z0-9]+)(?:\|[^>]*)?>$/.exec(word) ?? []
   if (mark === '#') return { fits: ({ channelId }) => channelId === id, shown: channelMention(id) }
   if (mark === '@') return { fits: ({ by }) => by === id, shown: mention(id) }
-  if (mark !== undefined) return { fits: ({ rule, result }) => `${rule} ${result}`.includes(id), shown: userGroupMention(id) }
+  if (mark !== undefined) return { fits: ({ rule }) => `${rule}`.includes(id), shown: userGroupMention(id) }
   const lower = word.toLowerCase()
   if (lower === 'me') return { fits: ({ by }) => by === me, shown: mention(me) }
   if (changeKinds.some((kind) => kind === lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
   if (typedActs.has(lower)) return { fits: ({ act }) => act === lower || typedWordOf(act) === lower, shown: code(lower) }
   const holds = finder(lower)
-  return { fits: (entry) => isOf(entry, word) || holds(textOf(entry)), shown: code(word), name: word }
+  return { fits: (entry) => isOf(entry, word) || holds(textOf(entry, catalog)), shown: code(word), name: word }
 }
 
 /** Who, which request (its first 8 characters are enough) and which payload. */
@@ -54,9 +54,10 @@ function isOf({ by, requestId, payload }: AuditEntry, word: string): boolean {
   return by === word || startsIt
 }
 
-function textOf(entry: AuditEntry): string {
-  const { kind, resource, what, rule, reason, result, to, act } = entry
-  return [kind, resource, what, rule, reason, result, to, act, wordsOfAct(entry)].join('\n').toLowerCase()
+/** All that an entry holds, and all that it is shown with. */
+function textOf(entry: AuditEntry, catalog: WordsOfChanges): string {
+  const shown = [subjectOf(entry, catalog), wordsOfAct(entry), ...causesInWords(entry, catalog)]
+  return [JSON.stringify(entry), ...shown].join('\n').toLowerCase()
 }
 
 /** Finds a word anywhere, but no number within a longer one: `203.0.113.1` is not `203.0.113.10`, nor `web-2` `web-21`. */

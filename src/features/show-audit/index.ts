@@ -1,12 +1,13 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import type { Audit, Found } from '../../audit/intake.ts'
+import type { Found } from '../../audit/find-entries.ts'
+import type { Audit } from '../../audit/intake.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Feature } from '../feature.ts'
 import { type Beside, createBeside, type Thing, thingsOf } from './beside.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { isAboutWrite, judgeEvents } from './judge-events.ts'
-import { besideNote, filterNote, lookedNote, nothing, title, tooManyThings, unreadableEvents } from './messages.ts'
+import { besideNote, filterNote, lookedNote, nothing, title, tooManyThings, unreadableEvents, type WordsOfChanges } from './messages.ts'
 import { auditRows } from './rows.ts'
 
 /** So many entries are shown. */
@@ -22,19 +23,20 @@ interface ShowAuditParts {
   audit: Pick<Audit, 'find'>
   accountApi: Pick<AccountApi, 'events'>
   inventory: Pick<Inventory, 'elasticIps' | 'virtualMachines'>
+  catalog: WordsOfChanges
 }
 
 /** `/infra audit`: who asked, approved, rejected and did what, and beside it what the account says of the same things. */
-export function showAudit({ audit, accountApi, inventory }: ShowAuditParts): Feature {
+export function showAudit({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feature {
   const beside = createBeside({ accountApi, inventory })
 
   async function listingFor(words: string[], me: string): Promise<Listing> {
-    const filter = readFilter(words, me)
+    const filter = readFilter(words, me, catalog)
     const found = await audit.find(filter.fits, { limit: mostEntries })
-    if (words.length === 0) return plainListing(found, undefined, [filterNote])
+    if (words.length === 0) return plainListing(found, undefined, catalog, [filterNote])
     const things = thingsOf(found.entries, filter.names)
     const chosen = things?.length ? things : await beside.findThings(filter.names)
-    if (chosen.length === 0) return plainListing(found, filter, things === undefined ? [tooManyThings] : [])
+    if (chosen.length === 0) return plainListing(found, filter, catalog, things === undefined ? [tooManyThings] : [])
     return listingBeside(found, filter, chosen)
   }
 
@@ -48,8 +50,8 @@ export function showAudit({ audit, accountApi, inventory }: ShowAuditParts): Fea
       audit.find((entry) => isAboutWrite(entry, ids), { limit: 5_000 }),
     ])
     const events = judgeEvents(read.events, writes.entries, writes.all ? undefined : writes.since)
-    const listing = plainListing(found, filter, besideNotes(read, since))
-    return { ...listing, title: title(found.entries.length, events.length, filter.shown), rows: auditRows(found.entries, events) }
+    const listing = plainListing(found, filter, catalog, besideNotes(read, since))
+    return { ...listing, title: title(found.entries.length, events.length, filter.shown), rows: auditRows(found.entries, events, catalog) }
   }
 
   return {
@@ -67,12 +69,12 @@ export function showAudit({ audit, accountApi, inventory }: ShowAuditParts): Fea
   }
 }
 
-function plainListing(found: Found, filter: Filter | undefined, notes: Listing['notes'] = []): Listing {
+function plainListing(found: Found, filter: Filter | undefined, catalog: WordsOfChanges, notes: Listing['notes'] = []): Listing {
   const { entries } = found
   const full = entries.length >= mostEntries
   return {
     title: title(entries.length, 0, filter?.shown),
-    rows: auditRows(entries, []),
+    rows: auditRows(entries, [], catalog),
     empty: nothing(filter?.shown),
     notes: [...notes, lookedNote({ ...found, full }, entries.length)],
   }

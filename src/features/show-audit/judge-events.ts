@@ -77,9 +77,9 @@ export function targetIdOf(resource: string): string | undefined {
   return resource.startsWith('api_key_name:') ? undefined : resource.slice(resource.indexOf(':') + 1)
 }
 
-/** The id of the key that an entry says was made: `apiKeys.create: 201 (key_1), …`. Pure. */
-export function madeIdOf({ kind, result }: AuditEntry): string | undefined {
-  return kind === 'key.create' ? /(?:: 20\d|was made) \(([\w-]+)\)/.exec(result ?? '')?.[1] : undefined
+/** The id of what an entry says a write made. */
+export function madeIdOf({ resourceId, causes = [] }: AuditEntry): string | undefined {
+  return resourceId ?? causes.map((cause) => cause.resourceId).find((id) => typeof id === 'string')
 }
 
 /** Whether an entry can tell of a write to one of these. What a new key became shows only in the entries of its name. Pure. */
@@ -141,7 +141,7 @@ function writesOfRequest(entries: AuditEntry[]): Write[] {
   const actions = actionsOf[send?.kind as ChangeKind]
   const targetId = targetIdOf(send?.resource ?? '') ?? entries.map(madeIdOf).find((id) => id !== undefined)
   const outcome = entries.findLast((entry) => isEnd(entry) || entry.act === 'restart')
-  if (!send || !actions || !targetId || entries.some(isRefusal) || outcome?.to === 'not-started') return []
+  if (!send || !actions || !targetId || entries.some(isRefused) || outcome?.to === 'not-started') return []
 
   const accepted = entries.findLast(({ act }) => act === 'accept' || act === 'answer' || act === 'restart')
   const write = { targetId, actions, sentAt: send.at, until: (accepted?.at ?? send.at) + latestMs, entry: send }
@@ -169,7 +169,8 @@ function isEnd({ act }: Pick<AuditEntry, 'act'>): boolean {
   return ends.has(act)
 }
 
-/** `elasticIps.move: 422 …`; a 408 and a 429 may come from something in front of the account. */
-function isRefusal({ act, result }: AuditEntry): boolean {
-  return (act === 'answer' || isEnd({ act })) && /^[\w.]+: 4(?!08|29)\d\d\b/.test(result ?? '')
+/** Whether the account refused the write. A 408 and a 429 may come from something in front of it. */
+function isRefused({ answer }: AuditEntry): boolean {
+  const status = answer?.status ?? 0
+  return status >= 400 && status < 500 && status !== 408 && status !== 429
 }

@@ -1,5 +1,7 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import { type ChangeKind, kindWords } from '../../domain/change-kind.ts'
+import type { Catalog } from '../../requests/catalog.ts'
+import { explain } from '../../requests/messages/causes.ts'
 import type { StepName } from '../../requests/steps.ts'
 import {
   channelMention,
@@ -75,16 +77,29 @@ const attempts: Record<string, string> = {
   'request-approve': 'pressed Approve on',
   'request-reject': 'pressed Reject on',
   'request-withdraw': 'pressed Withdraw on',
-  'request-take': 'pressed the button that shows the secret of',
+  'request-hand-over': 'pressed the button that shows the secret of',
   'request-again': 'pressed Request again on',
   'request-reverse': 'pressed the button that undoes',
-  'request-stop': 'pressed Stop watching on',
-  'request-watch': 'pressed Watch again on',
+  'request-stop-tracking': 'pressed Stop watching on',
+  'request-track-again': 'pressed Watch again on',
+}
+
+/** What the changes say of what they did. */
+export type WordsOfChanges = Pick<Catalog, 'sentenceOf' | 'changeIfKnown' | 'labelOf'>
+
+/** What an entry is about: `Move 203.0.113.10 from web-1 to web-2`. Undefined where it is about no request. */
+export function subjectOf({ kind, resource, facts }: AuditEntry, catalog: WordsOfChanges): string | undefined {
+  return kind === undefined || resource === undefined ? undefined : catalog.sentenceOf({ kind, resource, facts })
+}
+
+export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsOfChanges): string[] {
+  const change = catalog.changeIfKnown(kind ?? '')
+  return causes.map((cause) => explain(change, cause).why)
 }
 
 /** What an entry says was done: `Approved`. An act that nobody knows is shown as it is. Pure. */
-export function wordsOfAct({ act, result }: AuditEntry): string {
-  if (act === 'count-approval') return `Approved, with ${result ?? 'more needed'}`
+export function wordsOfAct({ act, missing, needed }: AuditEntry): string {
+  if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
   return knownWords(act)?.words ?? act
 }
 
@@ -104,14 +119,18 @@ function markOf({ act }: AuditEntry): string {
 }
 
 /** One entry as a sentence, with what the account says of it beneath. Pure. */
-export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[]): Mrkdwn {
-  const sentence = entry.act === 'refused' ? refusedSentence(entry) : actSentence(entry)
+export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[], catalog: WordsOfChanges): Mrkdwn {
+  const sentence = entry.act === 'refused' ? refusedSentence(entry) : actSentence(entry, catalog)
   const confirmations = confirmedBy.map((judged) => mrkdwn`↳ confirmed by the account: ${eventWords(judged)}`)
-  return joinMrkdwn([mrkdwn`${ownWords(markOf(entry))} ${joinMrkdwn([sentence, ...details(entry)], '  ·  ')}`, ...confirmations], '\n')
+  return joinMrkdwn(
+    [mrkdwn`${ownWords(markOf(entry))} ${joinMrkdwn([sentence, ...details(entry, catalog)], '  ·  ')}`, ...confirmations],
+    '\n',
+  )
 }
 
-function actSentence(entry: AuditEntry): Mrkdwn {
-  const { what, by, at } = entry
+function actSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
+  const { by, at } = entry
+  const what = subjectOf(entry, catalog)
   const subject = what === undefined ? mrkdwn`` : mrkdwn` ${quotation(what)}`
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   return mrkdwn`*${wordsOfAct(entry)}*${subject}${who}, ${dateTime(at)}`
@@ -124,7 +143,7 @@ function refusedSentence(entry: AuditEntry): Mrkdwn {
   return mrkdwn`*Refused*: ${by === undefined ? 'somebody' : mention(by)} ${attempt}, ${dateTime(at)}${why === '' ? '' : mrkdwn`: ${withMentions(why)}`}`
 }
 
-function attemptOf({ kind, what, result = '' }: AuditEntry): { attempt: Mrkdwn; why: string } {
+function attemptOf({ kind, text: what, attempted: result = '' }: AuditEntry): { attempt: Mrkdwn; why: string } {
   const [, to = '', why = result] = /^([\w-]+): (.*)$/s.exec(result) ?? []
   if (to === 'ask') return { attempt: mrkdwn`tried to ask for ${kindWords[kind as ChangeKind] ?? kind ?? 'something'}`, why }
   if (to === 'read') return { attempt: mrkdwn`tried to use this bot${what === undefined ? '' : mrkdwn` (${code(what)})`}`, why }
@@ -136,9 +155,8 @@ function attemptOf({ kind, what, result = '' }: AuditEntry): { attempt: Mrkdwn; 
 }
 
 /** Why, by which rule, what came of it, and where. */
-function details(entry: AuditEntry): Mrkdwn[] {
-  const { act, rule, reason, result, requestId, channelId } = entry
-  const isTold = act === 'refused' || act === 'count-approval'
+function details(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn[] {
+  const { act, rule, reason, requestId, channelId, text } = entry
   const place = [
     ...(requestId === undefined ? [] : [mrkdwn`${requestId.slice(0, 8)}`]),
     ...(channelId ? [mrkdwn`in ${channelMention(channelId)}`] : []),
@@ -146,9 +164,17 @@ function details(entry: AuditEntry): Mrkdwn[] {
   return [
     ...(rule === undefined ? [] : [ruleWords(rule)]),
     ...(reason === undefined ? [] : [mrkdwn`reason: ${quotation(reason)}`]),
-    ...(result === undefined || isTold ? [] : [withMentions(result)]),
+    ...answerWords(entry),
+    ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),
     ...(place.length === 0 ? [] : [joinMrkdwn(place, ' ')]),
   ]
+}
+
+/** `elasticIps.move: 202`, and what it made. */
+function answerWords({ answer, resourceId }: AuditEntry): Mrkdwn[] {
+  const codes = answer?.codes?.length ? ` ${answer.codes.join(', ')}` : ''
+  const said = answer ? [mrkdwn`${answer.operation}: ${answer.status ?? answer.problem ?? 'no answer'}${codes}`] : []
+  return [...said, ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the person who asked`])]
 }
 
 /** `APPROVERS: S0ONCALL01`, as Slack shows it. */

@@ -4,6 +4,7 @@ import { formatDuration } from '../../domain/duration.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
 import type { KindRights } from '../../requests/lifecycle/access.ts'
+import { capitalised } from '../../slack/text/capitalised.ts'
 import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text/text.ts'
 
 /** Kind by kind, what somebody may do here and why. Pure. */
@@ -54,8 +55,4 @@ function withMentions(rule: string): string {
 
 function escapedName(name: string): string {
   return mrkdwn`${name}`.text
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

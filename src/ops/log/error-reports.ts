@@ -7,7 +7,7 @@ import { type Log, throttled } from './log.ts'
  * both may be logged. `no-listener`: no listener exists for this kind. `unreadable`: required members are missing. `listener-failed`: the
  * listener failed before it acknowledged the payload.
  */
-interface UnhandledPayload {
+interface LoggedPayload {
   kind: string
   why: 'no-listener' | 'unreadable' | 'listener-failed'
   members?: string[]
@@ -34,7 +34,7 @@ export function createErrorReports({ log, count }: { log: Pick<Log, 'info' | 'wa
     /** Returns a function that logs one error every few seconds, for a fault that recurs at every attempt. */
     throttled: (place: Place) => countThen(place, throttled(writeLine(place))),
     /** Logs a payload that was acknowledged but not handled, once for each kind. A kind without a listener is not counted as an error. */
-    unhandled({ kind, why, members }: UnhandledPayload): void {
+    unhandled({ kind, why, members }: LoggedPayload): void {
       if (why !== 'no-listener') count('slack')
       const key = [kind, why, ...(members ?? [])].join()
       if (loggedKinds.has(key) || loggedKinds.size >= maxLoggedKinds) return

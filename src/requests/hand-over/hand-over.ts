@@ -1,4 +1,5 @@
-import { UserError } from '../../domain/errors.ts'
+import { CheckFailed, UserError } from '../../domain/errors.ts'
+import type { Finding } from '../../domain/finding.ts'
 import type { Request } from '../../domain/request.ts'
 import type { Wake } from '../../redis/queues.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
@@ -7,8 +8,8 @@ import { mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog, Opened } from '../catalog.ts'
 import type { Access } from '../lifecycle/access.ts'
 import type { Attend } from '../lifecycle/reconcile.ts'
+import { type CommonFinding, explainAll } from '../messages/causes.ts'
 import { notYoursToTake, tooLate, unknownRequest } from '../messages/refusals.ts'
-import { notTaken } from '../messages/words.ts'
 import { createIssueAndShow, type IssueAndShowParts } from './issue-and-show.ts'
 
 const preflightMs = 5_000
@@ -52,13 +53,13 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
     }
     // Should this process end before it has shown what it issues, somebody takes it back.
     await wake(request, timings.handoverMs)
-    await issueAndShow({ request, handover, input: opened.input, facts, startedAt, takenBackFrom }, click)
+    await issueAndShow({ request, change: opened.change, handover, input: opened.input, facts, startedAt, takenBackFrom }, click)
     await show(request.id)
   }
 
   /** The time is over, and nobody has looked yet. */
   async function expire(request: Request, click: Click): Promise<never> {
-    const set = { why: notTaken }
+    const set = { causes: [{ code: 'not-used' } satisfies CommonFinding] }
     await store.take(request, 'expire-approved', { set })
     await show(request.id)
     throw new Refusal(tooLate({ ...request, ...set, state: 'expired' }, click.origin.userId))
@@ -67,19 +68,20 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
   /** The preflight once more. Throws, in words for who clicked; where the account has changed the request is void. */
   async function lookAgain(request: Request, { change, input, facts }: Opened): Promise<unknown> {
     const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) }).catch(async (error: unknown) => {
-      if (error instanceof UserError) await voidRequest(request, error.message)
+      if (error instanceof CheckFailed) await voidRequest(request, [error.finding])
       throw error
     })
     if (now.incomplete)
       throw new UserError('The account API does not answer just now, so nothing was made. Press the button again in a minute.')
     const differences = change.differences(facts, now.facts)
     if (differences.length === 0) return now.facts
-    await voidRequest(request, differences.join(' '))
-    throw new UserError(`Nothing was made, because the account has changed since this was asked for. ${differences.join(' ')}`)
+    await voidRequest(request, differences)
+    const { why } = explainAll(change, differences)
+    throw new UserError(`Nothing was made, because the account has changed since this was asked for. ${why}`)
   }
 
-  async function voidRequest(request: Request, why: string): Promise<void> {
-    await store.take(request, 'void', { set: { why } })
+  async function voidRequest(request: Request, causes: Finding[]): Promise<void> {
+    await store.take(request, 'void', { set: { causes } })
     await show(request.id)
   }
 }

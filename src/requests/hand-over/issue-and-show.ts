@@ -1,26 +1,25 @@
 import type { Audit } from '../../audit/intake.ts'
-import type { Handover, Issued } from '../../domain/change.ts'
-import { ApiError, certainlyNotApplied, StoreUnavailableError } from '../../domain/errors.ts'
+import type { Change, Handover, Issued } from '../../domain/change.ts'
+import { certainlyNotApplied, StoreUnavailableError } from '../../domain/errors.ts'
+import type { Finding } from '../../domain/finding.ts'
 import type { Request } from '../../domain/request.ts'
+import type { RetractedBecause } from '../../domain/retraction.ts'
 import type { Timings } from '../../domain/timings.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
-import { type RefusalWords, refusedWrite, toUserMessage, toUserWords } from '../../slack/errors.ts'
+import { toUserWords } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
-import { answerOf, listenForAnswer } from '../lifecycle/api-answer.ts'
+import { answerOf, createAnswerRecorder } from '../lifecycle/api-answer.ts'
+import { explain, unappliedCause } from '../messages/causes.ts'
 import { noteOf, type Store } from '../store/store.ts'
-import { noteShown, type TakenBackFrom } from './note-shown.ts'
+import { noteShown, type ShownResult, type TakenBackFrom } from './note-shown.ts'
 
 const tookTooLong = mrkdwn`It took too long until you were shown this, so I make it worthless: do not use it. The thread tells when that is done, and what to do next.`
 
 const notNoted = mrkdwn`I cannot reach my memory (Redis), and do not know whether I noted that you were shown this. If I did not, it is made worthless: do not use it unless the thread says that it is done.`
 
 const notConfirmed = mrkdwn`The account API did not confirm it, so I do not know whether it took effect. I look for it, make worthless what nobody has seen, and tell you in the thread.`
-
-/** Why something is taken back. */
-const unshown = 'Slack did not confirm the message that shows its token'
-const tooSlow = 'that took so long that its token could not be shown any more'
 
 export interface IssueAndShowParts {
   store: Store
@@ -34,6 +33,7 @@ export interface IssueAndShowParts {
 /** A request that is this process's to carry out, for so long. */
 export interface Claimed {
   request: Request
+  change: Change
   handover: Handover<unknown, unknown>
   input: unknown
   /** The account as it was looked at just before. */
@@ -47,15 +47,16 @@ export interface Claimed {
 export function createIssueAndShow({ store, audit, showSecret, onApiError, onError, timings }: IssueAndShowParts) {
   return async function issueAndShow(claimed: Claimed, click: Click): Promise<void> {
     const { request, handover, input, facts, startedAt } = claimed
-    const heard = listenForAnswer()
-    const issued = await issue(request, () => handover.issue(input, facts, { onAnswer: heard.onAnswer }), click)
+    const recorder = createAnswerRecorder()
+    const issued = await issue(request, () => handover.issue(input, facts, { onAnswer: recorder.onAnswer }), click)
     if (!issued) return
-    if (performance.now() - startedAt >= timings.handoverMs / 2) return takeBack(claimed, issued, tooSlow, click)
+    if (performance.now() - startedAt >= timings.handoverMs / 2) return takeBack(claimed, issued, 'too-slow', click)
     const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
     const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
     const shown = await showSecret(place, words, issued.secret)
-    if (shown === 'undelivered') return takeBack(claimed, issued, unshown, click)
-    await endShown(claimed, `${heard.words()} (${issued.id}), shown to the person who asked`, click)
+    if (shown === 'undelivered') return takeBack(claimed, issued, 'not-shown', click)
+    const answer = recorder.answer()
+    await endShown(claimed, { resourceId: issued.id, ...(answer ? { answer } : {}) }, click)
   }
 
   /** The write. Undefined when there is nothing to show; then the record and the person are told. */
@@ -64,12 +65,13 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
       return await write()
     } catch (error) {
       onApiError(error)
-      await audit.note(noteOf(request, 'answer', { result: answerOf(error) }))
+      const answer = answerOf(error)
+      await audit.note(noteOf(request, 'answer', answer ? { answer } : {}))
       if (!certainlyNotApplied(error)) {
         await click.answer.ephemeral(notice(notConfirmed))
         return undefined
       }
-      await endFailed(request, notMade(error))
+      await endFailed(request, unappliedCause(error, 'not-made'))
       const words = toUserWords(error)
       if (words) await click.answer.ephemeral(notice(mrkdwn`${words} Nothing was made.`))
       return undefined
@@ -77,7 +79,7 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
   }
 
   /** Whoever was shown it is told where it does not stay, or may not. */
-  async function endShown({ request, takenBackFrom }: Claimed, result: string, click: Click): Promise<void> {
+  async function endShown({ request, takenBackFrom }: Claimed, result: ShownResult, click: Click): Promise<void> {
     try {
       const noted = await noteShown(store, request, result, takenBackFrom)
       if (noted === 'too-late') await click.answer.ephemeral(notice(tookTooLong))
@@ -88,7 +90,7 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
     }
   }
 
-  async function takeBack({ request, handover }: Claimed, issued: Issued, because: string, click: Click): Promise<void> {
+  async function takeBack({ request, change, handover }: Claimed, issued: Issued, because: RetractedBecause, click: Click): Promise<void> {
     try {
       await handover.retract(issued)
     } catch (error) {
@@ -96,19 +98,13 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
       onApiError(error)
       return
     }
-    const told = handover.retracted(issued, because)
-    await endFailed(request, told)
-    await click.answer.ephemeral(notice(mrkdwn`${told.why} ${told.next ?? 'Ask for it again.'}`))
+    const cause = handover.retracted(issued, because)
+    await endFailed(request, cause)
+    const { why, next = 'Ask for it again.' } = explain(change, cause)
+    await click.answer.ephemeral(notice(mrkdwn`${why} ${next}`))
   }
 
-  async function endFailed(request: Request, told: RefusalWords): Promise<void> {
-    await store.take(request, 'fail', { set: told })
+  async function endFailed(request: Request, cause: Finding): Promise<void> {
+    await store.take(request, 'fail', { set: { causes: [cause] } })
   }
-}
-
-function notMade(error: unknown): RefusalWords {
-  const nothing = 'Nothing was made.'
-  return error instanceof ApiError
-    ? refusedWrite(error, nothing)
-    : { why: `${toUserMessage(error) ?? 'The account API refused.'} ${nothing}` }
 }

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { AuditNote } from '../../audit/entry.ts'
 import { StoreUnavailableError } from '../../domain/errors.ts'
 import type { Request } from '../../domain/request.ts'
 import type { Store } from '../store/store.ts'
 
 /** How long after one that was not answered the step is sent again. */
 const againMs = 250
+
+/** What the audit notes of a secret that was shown. */
+export type ShownResult = Pick<AuditNote, 'answer' | 'resourceId'>
 
 /** When somebody else may take back what was shown, in ms since 1970 by Redis' clock and in ms of `performance.now()`. */
 export interface TakenBackFrom {
@@ -20,11 +24,11 @@ export interface TakenBackFrom {
 export async function noteShown(
   store: Store,
   request: Request,
-  result: string,
+  result: ShownResult,
   takenBackFrom: TakenBackFrom,
 ): Promise<'noted' | 'too-late'> {
   const token = randomUUID()
-  const data = { notAfter: takenBackFrom.byRedis, audit: { result } }
+  const data = { notAfter: takenBackFrom.byRedis, audit: result }
   while (true) {
     try {
       const { outcome } = await store.take(request, 'finish', data, token)

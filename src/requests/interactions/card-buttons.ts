@@ -4,12 +4,13 @@ import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { isGenuine } from '../../domain/payload.ts'
 import type { Request } from '../../domain/request.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
 import type { Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { Refusal, toUserWords } from '../../slack/errors.ts'
+import { Refusal } from '../../slack/errors.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
-import { type Mrkdwn, mrkdwn, toPlainText } from '../../slack/text/text.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
 import type { HandOver } from '../hand-over/hand-over.ts'
 import type { Access } from '../lifecycle/access.ts'
@@ -21,6 +22,7 @@ import { changedRecord, counted, foreignButton, staleCard, unknownRequest } from
 import { askedWords } from '../messages/submitted.ts'
 import { shortId } from '../messages/words.ts'
 import { noteOf } from '../store/store.ts'
+import { submitFromForm } from './submit-from-slack.ts'
 
 /** The form of a kind of change, filled with what was asked for before. Pure. */
 export type FormAgain = (metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }) => ModalView
@@ -81,7 +83,7 @@ export function createConversation({
 
   async function refused({ channelId, teamId, userId }: Origin, at: string, request: Request | undefined, words: Mrkdwn): Promise<Refusal> {
     const subject = request ? noteOf(request, 'refused', {}) : { act: 'refused', channelId, teamId }
-    await noteRefusal({ ...subject, by: userId, result: `${at}: ${toPlainText(words)}` })
+    await noteRefusal({ ...subject, by: userId, attempted: at })
     return new Refusal(words)
   }
 
@@ -100,7 +102,7 @@ export function createConversation({
     const { origin } = click
     if (origin.userId === request.origin.userId && access.ruleOf(request)?.breakGlass) {
       await decide.mayBreakGlass(request, origin)
-      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, request), async () => {})
+      await openForm(click.triggerId, breakGlassForm({ origin, extra: click.value }, catalog.sentenceOf(request)), async () => {})
       return
     }
     const { missing, needed } = await decide.approve(request, origin)
@@ -114,9 +116,9 @@ export function createConversation({
 
   async function submitReject(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
-    const reason = submission.values.reason?.trim() ?? ''
+    const reason = reasonIn(submission.values)
     const again = (problem: Mrkdwn) => rejectForm(metadata ?? { origin: submission.origin }, problem, reason)
-    if (reason === '')
+    if (reason === undefined)
       return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say why, so that the person who asked knows what to do.`, again }
     await decide.reject(await requestIn(metadata, submission), submission.origin, reason)
     await refreshHome(submission.origin)
@@ -130,12 +132,12 @@ export function createConversation({
 
   async function submitBreakGlass(submission: Submission): Promise<SubmissionAnswer> {
     const metadata = readMetadata(submission.metadata)
-    const { values } = submission
     const request = await requestIn(metadata, submission)
-    const reason = values.reason?.trim() ?? ''
-    const again = (problem: Mrkdwn) => breakGlassForm(metadata ?? { origin: submission.origin }, request, problem, reason)
-    if (reason === '') return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
-    if (values.confirmed !== 'yes') {
+    const reason = reasonIn(submission.values)
+    const again = (problem: Mrkdwn) =>
+      breakGlassForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
+    if (reason === undefined) return { is: 'refused', blockId: 'reason', problem: mrkdwn`Say what cannot wait for another person.`, again }
+    if (submission.values.confirmed !== 'yes') {
       return { is: 'refused', blockId: 'confirmed', problem: mrkdwn`Confirm that you approve what you asked for yourself.`, again }
     }
     await decide.breakGlass(request, submission.origin, reason)
@@ -153,7 +155,7 @@ export function createConversation({
       const formAgain = forms[request.kind]
       return formAgain
         ? formAgain(writeMetadata(metadata), { input, facts, reason: request.reason })
-        : askAgainForm({ ...metadata, extra: click.value }, request)
+        : askAgainForm({ ...metadata, extra: click.value }, catalog.sentenceOf(request))
     },
     allow: async (click) => {
       const request = await requestOf(click)
@@ -163,19 +165,12 @@ export function createConversation({
 
   /** The same once more, for a kind of change that has no form of its own. */
   async function submitAgain(submission: Submission): Promise<SubmissionAnswer> {
-    const { origin, deliveryKey, values } = submission
     const metadata = readMetadata(submission.metadata)
     const request = await requestIn(metadata, submission)
     const { change, input } = catalog.open(request)
-    const reason = values.reason?.trim() || undefined
-    try {
-      return { is: 'accepted', words: askedWords(await ask({ change, input, origin, reason, deliveryKey })) }
-    } catch (error) {
-      const problem = toUserWords(error)
-      if (problem === undefined) throw error
-      const again = (words: Mrkdwn) => askAgainForm(metadata ?? { origin }, request, words, reason)
-      return { is: 'refused', blockId: 'reason', problem, again }
-    }
+    const reason = reasonIn(submission.values)
+    const again = (problem: Mrkdwn) => askAgainForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
+    return submitFromForm(ask, submission, { change, input, reason, blockId: 'reason', again })
   }
 
   /** Asks for the change that undoes this one: a request of its own, by whoever presses, approved like any other. */
@@ -194,11 +189,11 @@ export function createConversation({
       [cardButtons.approve]: button(approve),
       [cardButtons.reject]: openReject,
       [cardButtons.withdraw]: button((request, { origin }) => decide.withdraw(request, origin)),
-      [cardButtons.take]: button(handOver),
+      [cardButtons.handOver]: button(handOver),
       [cardButtons.again]: askAgain,
       [cardButtons.reverse]: button(reverse),
-      [cardButtons.stop]: button((request, { origin }) => decide.stopTracking(request, origin)),
-      [cardButtons.watch]: button((request, { origin }) => decide.trackAgain(request, origin)),
+      [cardButtons.stopTracking]: button((request, { origin }) => decide.stopTracking(request, origin)),
+      [cardButtons.trackAgain]: button((request, { origin }) => decide.trackAgain(request, origin)),
     },
     submissions: { [rejectCallbackId]: submitReject, [breakGlassCallbackId]: submitBreakGlass, [askAgainCallbackId]: submitAgain },
   }

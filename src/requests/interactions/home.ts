@@ -23,12 +23,12 @@ interface HomeParts {
 /** The Home tab of each person: what waits for them, what they asked for, and what is moving now, with the buttons of the cards. */
 export function createHome({ store, access, messenger, view, linkTo, onError }: HomeParts) {
   /** Answers whether Slack shows it. */
-  async function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<'shown' | { refused: string } | { unanswered: string }> {
+  async function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<'shown' | { refused: string } | { unavailable: string }> {
     const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(viewer))
     const published = await messenger.publishHome(viewer.userId, blocks)
     if (published.is === 'sent') return 'shown'
     onError(new Error(`a Home tab could not be shown: ${JSON.stringify(published)}`))
-    return published.is === 'refused' ? { refused: published.error } : { unanswered: 'Slack did not answer' }
+    return published.is === 'refused' ? { refused: published.error } : { unavailable: 'Slack did not answer' }
   }
 
   async function gather(viewer: Origin): Promise<HomeContent> {

@@ -14,6 +14,7 @@ import {
   tallyApprovals,
 } from '../../domain/approval.ts'
 import { type ChangeKind, changeKinds } from '../../domain/change-kind.ts'
+import type { Finding } from '../../domain/finding.ts'
 import type { Origin } from '../../domain/origin.ts'
 import {
   approvalsNeeded,
@@ -115,12 +116,12 @@ export function createAccess({ people, policy, homeTeamId, projectOf, noteRefusa
   async function authorize(origin: Origin, act: Act): Promise<string> {
     const ruling = await judge(origin, act, { fresh: act.to !== 'read' })
     if (ruling.allowed) return ruling.rule
-    await noteRefusal({ ...subjectOf(origin, act), by: origin.userId, act: 'refused', result: `${act.to}: ${ruling.why}` })
+    await noteRefusal({ ...subjectOf(origin, act), by: origin.userId, act: 'refused', attempted: act.to })
     throw refusalOf(ruling.why)
   }
 
   function subjectOf({ channelId, teamId }: Origin, act: Act): AuditNote {
-    if (act.to === 'read') return { act: 'refused', what: act.what, channelId, teamId }
+    if (act.to === 'read') return { act: 'refused', text: act.what, channelId, teamId }
     if (act.to === 'ask') return { act: 'refused', kind: act.kind, channelId, teamId }
     return noteOf(act.request, 'refused', {})
   }
@@ -140,9 +141,9 @@ export function createAccess({ people, policy, homeTeamId, projectOf, noteRefusa
    * The rule that a change is asked for under, once its project is known, and what could not be checked. Throws a Refusal where nobody
    * may ask for it here, this person may not, or too few people could approve it.
    */
-  async function admit(origin: Origin, kind: ChangeKind, project: Project): Promise<{ rule: PolicyRule; unchecked: string[] }> {
+  async function admit(origin: Origin, kind: ChangeKind, project: Project): Promise<{ rule: PolicyRule; unchecked: Finding[] }> {
     const refuse = async (why: string) => {
-      await noteRefusal({ ...subjectOf(origin, { to: 'ask', kind }), by: origin.userId, result: `ask: ${why}` })
+      await noteRefusal({ ...subjectOf(origin, { to: 'ask', kind }), by: origin.userId, attempted: 'ask' })
       return refusalOf(why)
     }
     const found = ruleFor(policy, { kind, channelId: origin.channelId, project })
@@ -161,12 +162,8 @@ export function createAccess({ people, policy, homeTeamId, projectOf, noteRefusa
     return {
       rule,
       unchecked: [
-        ...(approvers === 'unknown' ? ['whether enough people can approve it (Slack did not tell who is in the user group)'] : []),
-        ...(place.standing === 'unreadable'
-          ? [
-              'whether this channel is shared with another organisation (Slack does not tell me: the scope channels:read or groups:read is missing)',
-            ]
-          : []),
+        ...(approvers === 'unknown' ? [{ code: 'approvers-unknown' }] : []),
+        ...(place.standing === 'unreadable' ? [{ code: 'channel-unreadable' }] : []),
       ],
     }
   }

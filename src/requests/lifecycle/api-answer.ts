@@ -1,17 +1,25 @@
+import type { ApiAnswer } from '../../audit/entry.ts'
 import type { OnAnswer } from '../../domain/change.ts'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors.ts'
 
-/** Keeps what the account API answered to a write, for the audit: `elasticIps.move: 202`. */
-export function listenForAnswer() {
-  let heard: string | undefined
+/** Keeps what the account API answered to a write, for the audit. */
+export function createAnswerRecorder() {
+  let last: ApiAnswer | undefined
   const onAnswer: OnAnswer = ({ operation, status }) => {
-    heard = `${operation}: ${status}`
+    last = typeof status === 'number' ? { operation, status } : { operation, problem: status }
   }
-  return { onAnswer, words: () => heard ?? 'nothing was sent' }
+  /** Undefined where nothing was sent. */
+  const answer = () => last
+  return { onAnswer, answer }
 }
 
-/** What a failed write was answered with, without outside text. */
-export function answerOf(error: unknown): string {
-  if (error instanceof ApiError || error instanceof ApiContractError || error instanceof ApiUnreachableError) return error.message
-  return 'failed before it was answered'
+/** What a failed write was answered with, without outside text. Undefined for an error before anything was sent. */
+export function answerOf(error: unknown): ApiAnswer | undefined {
+  if (error instanceof ApiError) {
+    const { operation, status, codes } = error
+    return { operation, status, ...(codes.length > 0 ? { codes } : {}) }
+  }
+  if (error instanceof ApiContractError) return { operation: error.operation, status: error.status, problem: 'unreadable answer' }
+  if (error instanceof ApiUnreachableError) return { operation: error.operation, problem: error.problem }
+  return undefined
 }

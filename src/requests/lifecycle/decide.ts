@@ -67,7 +67,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
   /** Not enough yet: it goes on waiting, with one approval more. */
   function counting(approvals: Approval[], missing: number, needed: number): StepData {
     const last = approvals.at(-1)
-    const audit = { ...(last ? { by: last.by, rule: last.rule } : {}), result: `${missing} more of ${needed} needed` }
+    const audit = { ...(last ? { by: last.by, rule: last.rule } : {}), missing, needed }
     return { set: { approvals, missing }, audit }
   }
 
@@ -161,7 +161,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
       throw new Refusal(tooLate({ ...request, state: 'expired' }, userId))
     }
     if (result.outcome === 'lost') throw new Refusal(tooLate(await stillThere(request.id), userId))
-    if (result.outcome === 'moved') return stillThere(request.id)
+    if (result.outcome === 'changed') return stillThere(request.id)
     await show(request.id)
     return undefined
   }

@@ -1,12 +1,14 @@
+import type { ApiAnswer } from '../../audit/entry.ts'
 import type { Audit } from '../../audit/intake.ts'
-import { ApiError, ApiUnreachableError, certainlyNotApplied, isKeyRefused, UserError } from '../../domain/errors.ts'
+import { ApiError, CheckFailed, certainlyNotApplied, isKeyRefused, type UnappliedError } from '../../domain/errors.ts'
 import { isGenuine } from '../../domain/payload.ts'
 import type { Request } from '../../domain/request.ts'
-import { apiErrorSentence, explainRefusal, refusedWrite, toUserMessage } from '../../slack/errors.ts'
+import { explainRefusal, toUserMessage } from '../../slack/errors.ts'
 import type { Catalog, Opened } from '../catalog.ts'
-import { notTaken } from '../messages/words.ts'
+import { type CommonFinding, refusalOf, unappliedCause } from '../messages/causes.ts'
+import type { StepName } from '../steps.ts'
 import { noteOf, type Store } from '../store/store.ts'
-import { answerOf, listenForAnswer } from './api-answer.ts'
+import { answerOf, createAnswerRecorder } from './api-answer.ts'
 
 /** The look before the write. */
 const preflightMs = 15_000
@@ -56,7 +58,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
       dueInMs: firstLookMs,
       notAfter: now + lookHoldsMs,
     })
-    if (claimed.outcome === 'late') return store.postpone([request.id], 0)
+    if (claimed.outcome === 'outdated') return store.postpone([request.id], 0)
     if (claimed.outcome !== 'won') return
     // The answer itself may have come late, when the command was sent again: somebody else may have told it as not started by now.
     if (performance.now() - startedAt > lookHoldsMs) return endUnsent(request)
@@ -64,31 +66,27 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
   }
 
   async function endUnsent(request: Request): Promise<void> {
-    const why = 'I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.'
-    await store.take(request, 'not-start', { set: { why } })
+    await end(request, 'not-start', { code: 'suspended' })
   }
 
   /** What is kept is no longer what was approved: nobody has approved that. */
   async function refuseChanged(request: Request): Promise<void> {
-    const why =
-      'What I keep of this request is no longer what was approved, so nothing was sent and nothing was changed. Somebody may have changed my memory (Redis).'
     onChanged(request)
-    await store.take(request, 'drop', { set: { why } })
+    await end(request, 'drop', { code: 'record-changed' })
   }
 
   /** Whoever approved it did not mean any time later: after a long standstill it has to be asked for again. */
   async function isOutdated(request: Request, now: number): Promise<boolean> {
     const waited = now - (request.decidedAt ?? request.createdAt)
     if (waited < request.ttlMs + patienceMs) return false
-    const why = 'It was approved, but could not be carried out in time, so nothing was sent and nothing was changed.'
-    await store.take(request, 'drop', { set: { why } })
+    await end(request, 'drop', { code: 'approved-too-long-ago' })
     return true
   }
 
   async function expire(request: Request): Promise<void> {
     const left = request.expiresAt - (await store.now())
     if (left > 0) return store.putOff(request, left + 50)
-    await store.take(request, 'expire-approved', { set: { why: notTaken } })
+    await end(request, 'expire-approved', { code: 'not-used' })
   }
 
   /** The preflight at execution. Settles the request, or puts it off, where the write must not be made. */
@@ -98,12 +96,9 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
       if (now.incomplete) return await putOff(request)
       const differences = change.differences(facts, now.facts)
       if (differences.length === 0) return { facts: change.complete?.(facts, now.facts) ?? now.facts }
-      await store.take(request, 'void', { set: { why: differences.join(' ') } })
+      await store.take(request, 'void', { set: { causes: differences } })
     } catch (error) {
-      if (error instanceof UserError) {
-        await store.take(request, 'void', { set: { why: error.message } })
-        return undefined
-      }
+      if (error instanceof CheckFailed) return void (await store.take(request, 'void', { set: { causes: [error.finding] } }))
       onApiError(error)
       if (toUserMessage(error) === undefined) throw error
       if (isForGood(error)) return refusedAtLook(request, error)
@@ -113,45 +108,46 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
   }
 
   async function refusedAtLook(request: Request, error: ApiError): Promise<undefined> {
-    const set = refusedWrite(error, 'Nothing was sent and nothing was changed.')
-    await store.take(request, 'drop', { set })
+    await end(request, 'drop', unappliedCause(error, 'not-sent'))
   }
 
   async function putOff(request: Request, error?: unknown): Promise<undefined> {
     const waited = (await store.now()) - (request.decidedAt ?? request.createdAt)
     if (waited < patienceMs) return void (await store.putOff(request, retryLookMs))
-    const unread = 'The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.'
-    const why = error instanceof ApiError && isKeyRefused(error) ? `${unread} ${apiErrorSentence(error)}` : unread
-    await store.take(request, 'drop', { set: { why } })
+    const refusal = error instanceof ApiError && isKeyRefused(error) ? { refusal: refusalOf(error) } : {}
+    await end(request, 'drop', { code: 'account-unread', ...refusal })
   }
 
   async function write(request: Request, { change, input }: Opened, facts: unknown): Promise<void> {
-    const heard = listenForAnswer()
+    const recorder = createAnswerRecorder()
     try {
-      const outcome = await change.run?.(input, facts, { onAnswer: heard.onAnswer })
-      const answered = { result: heard.words() }
-      if (outcome === 'done') await store.take(request, 'finish', { audit: answered })
-      else await store.take(request, 'accept', { dueInMs: 0, audit: answered })
+      const outcome = await change.run?.(input, facts, { onAnswer: recorder.onAnswer })
+      const audit = answered(recorder.answer())
+      if (outcome === 'done') await store.take(request, 'finish', { audit })
+      else await store.take(request, 'accept', { dueInMs: 0, audit })
     } catch (error) {
       onApiError(error)
-      if (certainlyNotApplied(error)) return refused(request, error)
+      if (certainlyNotApplied(error)) return endUnapplied(request, error)
       await store.postpone([request.id], firstLookMs)
-      await audit.note(noteOf(request, 'answer', { result: answerOf(error) }))
+      await audit.note(noteOf(request, 'answer', answered(answerOf(error))))
     }
   }
 
-  async function refused(request: Request, error: unknown): Promise<void> {
-    const set =
-      error instanceof ApiUnreachableError
-        ? { why: 'The account API could not be reached, so nothing was sent and nothing was changed.' }
-        : error instanceof ApiError
-          ? refusedWrite(error, 'Nothing was changed.')
-          : { why: 'Nothing was sent.' }
+  async function endUnapplied(request: Request, error: UnappliedError): Promise<void> {
+    const cause = unappliedCause(error, error instanceof ApiError ? 'not-changed' : 'not-sent')
     const name = error instanceof ApiError ? 'fail' : 'not-start'
-    await store.take(request, name, { set, audit: { result: `${answerOf(error)}. ${set.why}` } })
+    await store.take(request, name, { set: { causes: [cause] }, audit: answered(answerOf(error)) })
+  }
+
+  async function end(request: Request, name: StepName, cause: CommonFinding): Promise<void> {
+    await store.take(request, name, { set: { causes: [cause] } })
   }
 }
 export type Execute = ReturnType<typeof createExecute>
+
+function answered(answer: ApiAnswer | undefined): { answer?: ApiAnswer } {
+  return answer ? { answer } : {}
+}
 
 /** Whether waiting does not help: the account API says no to what was asked for, and will say so again. */
 function isForGood(error: unknown): error is ApiError {

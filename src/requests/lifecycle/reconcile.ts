@@ -17,7 +17,9 @@ const holdMs = 15_000
 const cardRetryMs = 2_000
 const refusedRetryMs = 60_000
 
-const movedRetryMs = 500
+const changedRetryMs = 500
+
+const unknownRetryMs = 10 * 60_000
 
 interface AttendParts {
   store: Store
@@ -39,13 +41,15 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
   async function attend(id: string): Promise<void> {
     const request = await store.find(id)
     if (!request) return store.forget(id, undefined)
+    // Another version of Lockkeeper wrote it, and does whatever it needs. It stays due for that version.
+    if (!catalog.openIfFit(request)) return store.putOff(request, unknownRetryMs)
     await store.putOff(request, holdMs)
     if (request.state === 'waiting') return attendWaiting(request)
     if (request.state === 'approved') {
       await execute(request)
       return showEverything(id)
     }
-    if (request.state === 'starting' || request.state === 'tracking' || request.watchedUntil !== undefined) {
+    if (request.state === 'starting' || request.state === 'tracking' || request.trackedUntil !== undefined) {
       await follow.follow([request])
       return showEverything(id)
     }
@@ -83,7 +87,7 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
     }
     const reminded = await store.take(request, due, { set: { reminded: passed }, dueInMs: inMs })
     // Somebody else reminds, or approves, at this moment: it is looked at anew.
-    if (reminded.outcome === 'moved') return store.postpone([request.id], movedRetryMs)
+    if (reminded.outcome === 'changed') return store.postpone([request.id], changedRetryMs)
     await wake(request, inMs)
     await showEverything(request.id)
   }

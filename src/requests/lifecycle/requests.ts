@@ -8,6 +8,7 @@ import { notice } from '../../slack/blocks/notice.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
+import type { CommonFinding } from '../messages/causes.ts'
 import { refusedCard } from '../messages/words.ts'
 import { createDeliver, type Renderer } from '../outbox/deliver.ts'
 import { createOutbox } from '../outbox/outbox.ts'
@@ -78,7 +79,7 @@ export function createRequests({
     onCardRefused: async (request, error) => {
       const told = await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
       // Until they are told, or cannot be, it is tried again.
-      if (told.is === 'sent' || told.is === 'refused') await store.discard(request, `the card could not be posted: ${error}`)
+      if (told.is === 'sent' || told.is === 'refused') await store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
     },
   })
   return { redis, audit, store, outbox, queues, deliver, attend, follow, onChanged }

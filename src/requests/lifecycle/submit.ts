@@ -7,6 +7,7 @@ import { approversOf, type PolicyRule } from '../../domain/policy.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { mention, mrkdwn } from '../../slack/text/text.ts'
+import type { CommonFinding } from '../messages/causes.ts'
 import type { AskOutcome } from '../messages/submitted.ts'
 import { refusedCard, stateWords } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
@@ -59,7 +60,6 @@ export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: A
     const request: NewRequest = {
       ...asked,
       hash: payloadHash(asked),
-      sentence: change.describe(facts).sentence,
       rule: rule.name,
       needsApproval: rule.approve !== undefined,
       ttlMs: rule.expiresMs,
@@ -72,7 +72,7 @@ export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: A
 
     const shown = await deliver(request.id, 'card')
     if (shown.is === 'refused') {
-      await store.discard(request, `the card could not be posted: ${shown.error}`)
+      await store.discard(request, { code: 'not-posted', error: shown.error } satisfies CommonFinding)
       throw new Refusal(refusedCard(shown.error))
     }
     await wake(request, request.needsApproval ? Math.floor(request.ttlMs * firstReminderAt) : 0)

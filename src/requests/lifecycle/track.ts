@@ -1,8 +1,8 @@
 import pLimit from 'p-limit'
 import type { Moment } from '../../domain/change.ts'
+import type { Observation } from '../../domain/observation.ts'
 import { isOpen, type Request, type Underway } from '../../domain/request.ts'
 import type { Timings } from '../../domain/timings.ts'
-import type { Verdict } from '../../domain/verdict.ts'
 import type { Catalog, Opened, Surveyed } from '../catalog.ts'
 import type { Store } from '../store/store.ts'
 import { nextStep } from './next-step.ts'
@@ -109,16 +109,16 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     }
   }
 
-  async function observe(request: Request, { change, input, latest }: Opened, now: number, signal: AbortSignal): Promise<Verdict> {
+  async function observe(request: Request, { change, input, latest }: Opened, now: number, signal: AbortSignal): Promise<Observation> {
     const moment = momentOf(request, now, timings)
     // Whoever issued a secret may still be showing it.
     if (change.handover && moment.phase === 'sent' && moment.sinceSentMs < timings.handoverMs) return { is: 'unclear' }
     return change.observe(input, latest, moment, { signal })
   }
 
-  async function apply(request: Request, verdict: Verdict, now: number): Promise<void> {
+  async function apply(request: Request, observation: Observation, now: number): Promise<void> {
     if (!isOpen(request.state) && !(await isWorthWatching(request, now))) return store.forget(request.id, request.revision)
-    const step = nextStep(request, verdict, now, lateAfterMs)
+    const step = nextStep(request, observation, now, lateAfterMs)
     if (step) {
       const { name, set, isDueAgain } = step
       await store.take(request, name, { ...(set ? { set } : {}), ...(isDueAgain ? { dueInMs: paceMs(request) } : {}) })
@@ -127,12 +127,12 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
 
   /** Told as ended, and may start late; not once somebody has asked for something else with the same thing. */
   async function isWatched(request: Request): Promise<boolean> {
-    return request.watchedUntil !== undefined && (await store.isLatest(request))
+    return request.trackedUntil !== undefined && (await store.isLatest(request))
   }
 
   /** Not any more when its time is over: what its last look has found is not told. */
   async function isWorthWatching(request: Request, now: number): Promise<boolean> {
-    return now <= (request.watchedUntil ?? 0) && (await isWatched(request))
+    return now <= (request.trackedUntil ?? 0) && (await isWatched(request))
   }
 
   async function postponeAll(requests: Underway[]): Promise<void> {
@@ -159,8 +159,8 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
   }
 
   function followed(request: Request): Followed {
-    const { id, kind, state, createdAt, sentAt, lateAt, watchedUntil } = request
-    return { id, kind, state, createdAt, sentAt, lateAt, watchedUntil, surveyed: catalog.surveyed(request) }
+    const { id, kind, state, createdAt, sentAt, lateAt, trackedUntil } = request
+    return { id, kind, state, createdAt, sentAt, lateAt, trackedUntil, surveyed: catalog.surveyed(request) }
   }
 
   return { follow, followed }
@@ -168,7 +168,7 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
 export type Follow = ReturnType<typeof createFollow>
 
 function momentOf(request: Request, now: number, { graceMs }: Timings): Moment {
-  const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'given-up'
+  const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'ended'
   const sinceSentMs = now - (request.sentAt ?? request.createdAt)
   return { phase, sinceSentMs, early: sinceSentMs < graceMs }
 }

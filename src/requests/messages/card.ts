@@ -1,10 +1,12 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { whoApproves, whoIsIn } from '../../domain/approval.ts'
 import type { Description, Fact } from '../../domain/change.ts'
+import type { Words } from '../../domain/finding.ts'
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import { actions, type ButtonParts, button, context, fields, header, wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
+import { capitalised } from '../../slack/text/capitalised.ts'
 import { charactersIn, mostCharacters } from '../../slack/text/characters.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
@@ -14,6 +16,12 @@ import { shortId, stateWords, timeTaken, tookNoTime } from './words.ts'
 export interface CardView {
   request: Request
   description: Description
+  /** What the preflight check could not find out, each a phrase. */
+  unchecked: string[]
+  /** Why it ended as it did, and what to do next. */
+  ending: Words
+  /** False where another version of Lockkeeper wrote it and this one does not know its kind or state: it has no buttons then. */
+  isKnown: boolean
   /** What the button for the requester says, where the result is for them alone. */
   handoverLabel: string | undefined
   /** What the button for undoing it says, where it can be undone. */
@@ -39,13 +47,13 @@ function cardBlocks(view: CardView): KnownBlock[] {
 
 /** Everything that a card says, without its title and its buttons. Pure. */
 export function cardBody(view: CardView): KnownBlock[] {
-  const { request, description } = view
+  const { request, description, unchecked } = view
   return [
     ...wholeSection(statusLine(view)),
     ...approvalLines(view),
     ...fields(description.facts.map(factField)),
     ...(request.reason ? wholeSection(mrkdwn`*Reason*\n${quotation(request.reason)}`) : []),
-    ...(request.unchecked.length > 0 ? wholeSection(mrkdwn`:warning: *Not checked:* ${request.unchecked.join('; ')}.`) : []),
+    ...(unchecked.length > 0 ? wholeSection(mrkdwn`:warning: *Not checked:* ${unchecked.join('; ')}.`) : []),
     ...context([history(view)]),
   ]
 }
@@ -65,8 +73,8 @@ const mostBlocks = 50
 const laterCharacters = 5_000
 
 /** One line: how it stands, and what happens next. */
-function statusLine({ request, description, rule, handoverLabel }: CardView): Mrkdwn {
-  const why = whyWords(request)
+function statusLine({ request, description, rule, handoverLabel, ending }: CardView): Mrkdwn {
+  const why = endingWords(ending)
   switch (request.state) {
     case 'waiting':
       return request.needsApproval
@@ -99,19 +107,17 @@ function statusLine({ request, description, rule, handoverLabel }: CardView): Mr
     case 'withdrawn':
       return mrkdwn`:leftwards_arrow_with_hook: *Withdrawn* by ${mention(request.origin.userId)}.`
     case 'expired':
-      return request.why
+      return ending.why
         ? mrkdwn`:alarm_clock: *Expired.*${why} Nothing was done.`
         : mrkdwn`:alarm_clock: *Expired*: nobody decided in time, and nothing was done.`
+    case 'unknown':
+      return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
   }
 }
 
 /** Why it ended, and what to do next where that is not to request it again. */
-function whyWords({ why, next }: Request): Mrkdwn {
-  const sentences = [why, next].filter((sentence) => sentence !== undefined)
-  return joinMrkdwn(
-    sentences.map((sentence) => mrkdwn` ${sentence}`),
-    '',
-  )
+function endingWords({ why, next }: Words): Mrkdwn {
+  return mrkdwn`${why && ` ${why}`}${next === undefined ? '' : ` ${next}`}`
 }
 
 function approversInWords(request: Request, rule: PolicyRule | undefined): Mrkdwn {
@@ -184,23 +190,26 @@ function buttons(view: CardView): KnownBlock[] {
 /** The buttons that a request has in its present state. Pure. */
 export function cardActions({
   request,
+  isKnown,
+  ending,
   reverseLabel,
   handoverLabel,
-}: Pick<CardView, 'request' | 'reverseLabel' | 'handoverLabel'>): Button[] {
+}: Pick<CardView, 'request' | 'isKnown' | 'ending' | 'reverseLabel' | 'handoverLabel'>): Button[] {
   const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
     button({ text, actionId: cardButtons[name], value: buttonValue(request), ...more })
 
+  if (!isKnown) return []
   switch (request.state) {
     case 'waiting':
       return request.needsApproval
         ? [make('approve', 'Approve', { style: 'primary' }), make('reject', 'Reject', { style: 'danger' }), make('withdraw', 'Withdraw')]
         : []
     case 'approved':
-      return handoverLabel ? [make('take', handoverLabel, { style: 'primary' }), make('withdraw', 'Withdraw')] : []
+      return handoverLabel ? [make('handOver', handoverLabel, { style: 'primary' }), make('withdraw', 'Withdraw')] : []
     case 'tracking':
-      return [make('stop', 'Stop watching', { confirm: stopConfirm })]
+      return [make('stopTracking', 'Stop watching', { confirm: stopConfirm })]
     case 'untracked':
-      return [make('watch', 'Watch again')]
+      return [make('trackAgain', 'Watch again')]
     case 'done':
       return reverseLabel ? [make('reverse', reverseLabel)] : []
     case 'failed':
@@ -210,7 +219,7 @@ export function cardActions({
     case 'rejected':
     case 'withdrawn':
     case 'expired':
-      return request.next === undefined ? [make('again', 'Request again')] : []
+      return ending.next === undefined ? [make('again', 'Request again')] : []
     default:
       return []
   }
@@ -225,7 +234,7 @@ const stopConfirm = {
 
 /** The whole card in words, for notifications and screen readers. */
 function fallbackText(view: CardView): Mrkdwn {
-  const { request, description } = view
+  const { request, description, unchecked } = view
   const facts = description.facts.map((fact) => mrkdwn`${fact.label}: ${fact.value}${fact.detail ? ` (${fact.detail})` : ''}`)
   const lines = [
     mrkdwn`${view.environment ? `[${view.environment}] ` : ''}${description.sentence}`,
@@ -233,7 +242,7 @@ function fallbackText(view: CardView): Mrkdwn {
     ...approvalsInWords(view),
     ...facts,
     ...(request.reason ? [mrkdwn`Reason: ${quotation(request.reason)}`] : []),
-    ...(request.unchecked.length > 0 ? [mrkdwn`Not checked: ${request.unchecked.join('; ')}.`] : []),
+    ...(unchecked.length > 0 ? [mrkdwn`Not checked: ${unchecked.join('; ')}.`] : []),
     history(view),
   ]
   return joinMrkdwn(lines, '\n')
@@ -244,8 +253,4 @@ function approvalsInWords(view: CardView): Mrkdwn[] {
   if (count === undefined) return []
   const by = view.request.approvals.map(({ by: userId }) => mention(userId))
   return [by.length > 0 ? mrkdwn`${count}: ${joinMrkdwn(by, ', ')}` : mrkdwn`${count}`]
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

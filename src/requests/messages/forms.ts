@@ -1,13 +1,12 @@
 import type { ModalView } from '@slack/web-api'
-import type { Request } from '../../domain/request.ts'
-import { wholeSection } from '../../slack/blocks/blocks.ts'
-import { input, option, plainTextInput, radioButtons } from '../../slack/blocks/inputs.ts'
+import { problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
+import { input, option, radioButtons, reasonInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import { type Metadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { askAgainCallbackId, breakGlassCallbackId, rejectCallbackId } from './buttons.ts'
 
-/** Forms that belong to every kind of change. All pure; `problem` stands on top, with what was entered kept below. */
+/** Forms that belong to every kind of change. `problem` says why the form was refused: it is shown on top, above what was entered. */
 
 export function rejectForm(metadata: Metadata, problem?: Mrkdwn, entered?: string): ModalView {
   return modal({
@@ -15,12 +14,12 @@ export function rejectForm(metadata: Metadata, problem?: Mrkdwn, entered?: strin
     title: 'Reject the request',
     submit: 'Reject',
     metadata: writeMetadata(metadata),
-    blocks: [...warning(problem), reasonInput('The person who asked is told this in the thread.', entered)],
+    blocks: [...problemBlocks(problem), decisionReason('The person who asked is told this in the thread.', entered)],
   })
 }
 
 /** For an emergency: the requester's own approval. The second confirmation is the choice below the reason. */
-export function breakGlassForm(metadata: Metadata, { sentence }: Request, problem?: Mrkdwn, entered?: string): ModalView {
+export function breakGlassForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
   const words = mrkdwn`*${sentence}*\nYou asked for this yourself. In an emergency the rules let you approve it alone: it is carried out at once, the channel is told so with your reason, and it stands in the audit as break-glass.`
   return modal({
     callbackId: breakGlassCallbackId,
@@ -28,9 +27,9 @@ export function breakGlassForm(metadata: Metadata, { sentence }: Request, proble
     submit: 'Approve alone',
     metadata: writeMetadata(metadata),
     blocks: [
-      ...warning(problem),
+      ...problemBlocks(problem),
       ...wholeSection(words),
-      reasonInput('What cannot wait for another person?', entered),
+      decisionReason('What cannot wait for another person?', entered),
       input({
         blockId: 'confirmed',
         label: 'Are you sure?',
@@ -47,25 +46,16 @@ export function breakGlassForm(metadata: Metadata, { sentence }: Request, proble
 }
 
 /** The same request once more. */
-export function askAgainForm(metadata: Metadata, { sentence }: Request, problem?: Mrkdwn, entered?: string): ModalView {
+export function askAgainForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
   return modal({
     callbackId: askAgainCallbackId,
     title: 'Request again',
     submit: 'Ask for approval',
     metadata: writeMetadata(metadata),
-    blocks: [
-      ...warning(problem),
-      ...wholeSection(mrkdwn`*${sentence}*`),
-      reasonInput('Shown on the card to whoever decides.', entered, true),
-    ],
+    blocks: [...problemBlocks(problem), ...wholeSection(mrkdwn`*${sentence}*`), reasonInput({ entered, multiline: true })],
   })
 }
 
-function warning(problem: Mrkdwn | undefined) {
-  return problem ? wholeSection(mrkdwn`:warning: ${problem}`) : []
-}
-
-function reasonInput(hint: string, entered: string | undefined, optional = false) {
-  const element = plainTextInput({ actionId: 'reason', multiline: true, maxLength: 500, ...(entered ? { initialValue: entered } : {}) })
-  return input({ blockId: 'reason', label: 'Reason', hint, optional, element })
+function decisionReason(hint: string, entered: string | undefined) {
+  return reasonInput({ entered, hint, optional: false, multiline: true })
 }

@@ -116,8 +116,8 @@ function standing({ request, description, handoverLabel }: CardView, now: number
  * here, because a message that one person alone sees needs a channel.
  */
 function shortActions(card: CardView, part: string): Button[] {
-  if (part !== 'mine') return without(card, [cardButtons.take, cardButtons.withdraw])
-  return without(card, [cardButtons.take, cardButtons.reject, ...(card.rule?.breakGlass ? [] : [cardButtons.approve])])
+  if (part !== 'mine') return without(card, [cardButtons.handOver, cardButtons.withdraw])
+  return without(card, [cardButtons.handOver, cardButtons.reject, ...(card.rule?.breakGlass ? [] : [cardButtons.approve])])
 }
 
 function without(card: CardView, buttons: string[]): Button[] {

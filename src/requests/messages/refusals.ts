@@ -1,5 +1,6 @@
 import type { Request } from '../../domain/request.ts'
 import { joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { explainAll } from './causes.ts'
 import { stateWords } from './words.ts'
 
 const changedNothing = mrkdwn`Your click changed nothing.`
@@ -14,7 +15,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'withdrawn':
       return mrkdwn`${mention(request.origin.userId)} has withdrawn this. ${changedNothing}`
     case 'expired':
-      return mrkdwn`${request.why ? `This has expired. ${request.why}` : 'This expired before it was decided.'} Nothing was done; it can be asked for again with *Request again*.`
+      return mrkdwn`${request.causes.length > 0 ? `This has expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was decided.'} Nothing was done; it can be asked for again with *Request again*.`
     case 'voided':
       return mrkdwn`This is void, because the account changed after it was asked for. Nothing was done; it can be asked for again with *Request again*.`
     case 'waiting':

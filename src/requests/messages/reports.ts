@@ -1,6 +1,7 @@
 import { whoIsIn } from '../../domain/approval.ts'
 import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
+import type { Words } from '../../domain/finding.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import { context, wholeSection } from '../../slack/blocks/blocks.ts'
@@ -13,6 +14,8 @@ import { timeTaken, tookNoTime } from './words.ts'
 export interface ReportView {
   request: Request
   description: Description
+  /** Why it ended as it did, and what to do next. */
+  ending: Words
   /** The sentence that says that it is done. */
   done: string
   /** What was unexpected on the account when it was sent, and did not stand against it. */
@@ -105,24 +108,24 @@ function shown({ lastSeen }: Request): Mrkdwn {
 
 const stillWanted = mrkdwn`Press *Request again* on the card if it is still wanted.`
 
-function endSentence({ request, description, done }: ReportView): Mrkdwn {
+function endSentence({ request, description, done, ending }: ReportView): Mrkdwn {
   const late = request.lateAt === undefined ? '' : ', later than it should have'
-  const why = request.why ?? ''
+  const { why, next } = ending
   switch (request.state) {
     case 'done':
       return tookNoTime(request)
         ? mrkdwn`:large_green_circle: *Done.* ${done}`
         : mrkdwn`:large_green_circle: *Done.* ${done} It took ${timeTaken(request)}${late}.`
     case 'failed':
-      return mrkdwn`:red_circle: *Failed:* “${description.sentence}”. ${why} ${afterFailure(request)}`
+      return mrkdwn`:red_circle: *Failed:* “${description.sentence}”. ${why} ${afterFailure(request, next)}`
     case 'not-started':
-      return mrkdwn`:red_circle: *Not started:* “${description.sentence}”. ${why} ${request.next ?? stillWanted}`
+      return mrkdwn`:red_circle: *Not started:* “${description.sentence}”. ${why} ${next ?? stillWanted}`
     case 'superseded':
       return mrkdwn`:large_orange_circle: *Superseded:* “${description.sentence}”. ${why} I leave it as it is.`
     case 'voided':
-      return mrkdwn`:large_orange_circle: *Nothing was done:* “${description.sentence}” was approved, but the account has changed since it was asked for. ${why} ${request.next ?? stillWanted}`
+      return mrkdwn`:large_orange_circle: *Nothing was done:* “${description.sentence}” was approved, but the account has changed since it was asked for. ${why} ${next ?? stillWanted}`
     case 'expired':
-      if (request.why) return mrkdwn`:alarm_clock: *Expired:* “${description.sentence}”. ${why} Nothing was done.`
+      if (why) return mrkdwn`:alarm_clock: *Expired:* “${description.sentence}”. ${why} Nothing was done.`
       return mrkdwn`:alarm_clock: *Expired:* nobody decided “${description.sentence}” in time, and nothing was done. ${stillWanted}`
     case 'rejected':
       return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ? quotation(request.decision.reason) : ''}`
@@ -131,7 +134,7 @@ function endSentence({ request, description, done }: ReportView): Mrkdwn {
   }
 }
 
-function afterFailure({ next, acceptedAt }: Request): string | Mrkdwn {
+function afterFailure({ acceptedAt }: Request, next: string | undefined): string | Mrkdwn {
   if (next !== undefined) return next
   // What was never accepted or seen has left nothing behind to look at.
   return acceptedAt === undefined ? stillWanted : 'Look at it in the account before you ask again.'

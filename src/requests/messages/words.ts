@@ -1,10 +1,10 @@
 import { formatDuration } from '../../domain/duration.ts'
 import type { ApiError } from '../../domain/errors.ts'
-import type { Request, RequestState } from '../../domain/request.ts'
+import type { Request, StoredState } from '../../domain/request.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** The name of each state, as people read it. What is under way has a word of its own change (`moving`). */
-const names: Record<RequestState, string> = {
+const names: Record<StoredState, string> = {
   waiting: 'waiting for approval',
   approved: 'approved',
   starting: 'starting',
@@ -18,6 +18,7 @@ const names: Record<RequestState, string> = {
   rejected: 'rejected',
   withdrawn: 'withdrawn',
   expired: 'expired',
+  unknown: 'in a state that this version of Lockkeeper does not know',
 }
 
 export function stateWords(request: Pick<Request, 'state'>, underway?: string): string {
@@ -37,9 +38,6 @@ export function timeApproved(request: Request, now: number): string {
 function span(ms: number): string {
   return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }
-
-/** Why something expired that was approved and waited for its requester. */
-export const notTaken = 'It was approved, but not taken in time.'
 
 /** Too short to be worth telling. */
 export function tookNoTime(request: Request): boolean {

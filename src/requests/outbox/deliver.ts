@@ -1,6 +1,7 @@
 import type { Request } from '../../domain/request.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
-import type { Message, Messenger, Posted, SearchResult, Where } from '../../slack/web-api/messenger.ts'
+import type { SearchResult } from '../../slack/web-api/find-message.ts'
+import type { Message, Messenger, Posted, Where } from '../../slack/web-api/messenger.ts'
 import type { OutboxName } from '../store/store.ts'
 import type { Lease, Outbox, Settlement } from './outbox.ts'
 
@@ -8,6 +9,8 @@ import type { Lease, Outbox, Settlement } from './outbox.ts'
 export type Delivered = { is: 'sent' } | { is: 'refused'; error: string } | { is: 'later' }
 
 export interface Renderer {
+  /** False where another version of Lockkeeper wrote the request, and this one cannot tell all that its messages say. */
+  knows(request: Request): boolean
   card(request: Request): Message
   /** Undefined when there is nothing to say any more (late, and ended meanwhile). */
   report(request: Request, name: Exclude<OutboxName, 'card'>): Message | undefined
@@ -37,6 +40,9 @@ const lookForMs = 10 * 60_000
  */
 const margins = { afterMs: 10 * 60_000, beforeMs: 60_000 }
 
+/** A message of a request that only another version knows stays due for that version. */
+const unknownRetryMs = 60_000
+
 /** More transitions than this while one card is sent are left to the next round of the outbox. */
 const rounds = 5
 
@@ -58,6 +64,10 @@ export function createDeliver({ outbox, messenger, render, onUndeliverable }: De
         continue
       }
       const { lease, request } = taken
+      if (!render.knows(request)) {
+        await outbox.settle(id, name, lease, { status: 'queued', retryInMs: unknownRetryMs })
+        return { is: 'later' }
+      }
       const { delivered, settlement } = name === 'card' ? await sendCard(request, lease) : await sendReport(request, name, lease)
       const settled = await outbox.settle(id, name, lease, settlement)
       if (settled !== 'again') return delivered

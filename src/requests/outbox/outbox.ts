@@ -33,13 +33,13 @@ export interface Lease {
 }
 
 /** A message to send now, and the record as it is in the moment in which it was taken. */
-export interface Taken {
+export interface Leased {
   lease: Lease
   request: Request
 }
 
 /** `held`: somebody else sends it. `settled`: nothing to do any more. `missing`: no such request. `cardless`: its card comes first. */
-export type NotTaken = 'held' | 'settled' | 'missing' | 'cardless'
+export type NotLeased = 'held' | 'settled' | 'missing' | 'cardless'
 
 export type Settlement =
   /** `shownRevision`: for the card, the revision of the record that Slack shows now. */
@@ -57,12 +57,12 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
   const run = createScripts(redis, scripts)
 
   /** `early`: a report may go before its card, because that cannot be posted. */
-  async function lease(id: string, name: OutboxName, { early = false } = {}): Promise<Taken | NotTaken> {
+  async function lease(id: string, name: OutboxName, { early = false } = {}): Promise<Leased | NotLeased> {
     const token = randomUUID()
     const askedAt = performance.now()
     const values = [id, name, token, String(leaseMs.fresh), String(leaseMs.unsure), early ? '1' : '0']
     const [mode, lookedForMs, triedUntilMs, triedCardless, owedBy, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
-    if (mode !== 'fresh' && mode !== 'unsure') return mode as NotTaken
+    if (mode !== 'fresh' && mode !== 'unsure') return mode as NotLeased
     const held: Lease = {
       token,
       mode,

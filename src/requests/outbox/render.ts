@@ -1,8 +1,10 @@
+import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvalCard, type CardView } from '../messages/card.ts'
+import { explain, explainAll } from '../messages/causes.ts'
 import { asDirect, asRepeat, report } from '../messages/reports.ts'
 import type { Renderer } from './deliver.ts'
 
@@ -25,14 +27,24 @@ export function createRenderer({
 }: RenderParts): Renderer & { view(request: Request): CardView } {
   /** What a card is made from. */
   function view(request: Request): CardView {
-    const { change, input, facts, latest } = catalog.open(request)
-    const reverseLabel = request.state === 'done' ? change.reverse?.(input, latest)?.label : undefined
-    const handoverLabel = change.handover?.label
-    return { request, handoverLabel, description: change.describe(facts), reverseLabel, rule: ruleOf(request), environment }
+    const opened = catalog.openIfFit(request)
+    const change = opened?.change ?? catalog.changeIfKnown(request.kind)
+    return {
+      request,
+      isKnown: opened !== undefined,
+      description: opened ? opened.change.describe(opened.facts) : unknownDescription(request, catalog),
+      unchecked: request.unchecked.map((finding) => explain(change, finding).why),
+      ending: explainAll(change, request.causes),
+      handoverLabel: change?.handover?.label,
+      reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
+      rule: ruleOf(request),
+      environment,
+    }
   }
 
   return {
     view,
+    knows: (request) => catalog.openIfFit(request) !== undefined,
     card: (request) => approvalCard(view(request)),
     report: (request, name) => {
       const { change, latest } = catalog.open(request)
@@ -42,6 +54,7 @@ export function createRenderer({
         {
           request,
           description: change.describe(latest),
+          ending: explainAll(change, request.causes),
           done,
           remark: change.remark?.(latest),
           rule,
@@ -54,4 +67,9 @@ export function createRenderer({
     asRepeat,
     asDirect,
   }
+}
+
+/** Another version of Lockkeeper wrote it, and knows more. */
+function unknownDescription(request: Request, catalog: Catalog): Description {
+  return { title: 'Request of another version', sentence: catalog.sentenceOf(request), facts: [], underway: 'under way' }
 }

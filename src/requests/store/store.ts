@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { AuditNote } from '../../audit/entry.ts'
 import type { Audit } from '../../audit/intake.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Finding } from '../../domain/finding.ts'
 import type { Origin } from '../../domain/origin.ts'
-import { isOpen, openStates, Request, type RequestState } from '../../domain/request.ts'
+import { isOpen, openStates, Request, type RequestState, requestVersion, unknownState } from '../../domain/request.ts'
 import { claim } from '../../redis/claims.ts'
 import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
@@ -30,10 +31,9 @@ export interface NewRequest {
   input: unknown
   facts: unknown
   resource: string
-  sentence: string
   hash: string
   rule: string
-  unchecked: string[]
+  unchecked: Finding[]
   origin: Origin
   reason?: string
   approverNames?: string
@@ -45,10 +45,10 @@ export interface NewRequest {
 /** What a step carries besides its name. */
 export interface StepData {
   set?: Partial<
-    Pick<Request, 'decision' | 'approvals' | 'missing' | 'reminded' | 'why' | 'next' | 'seen' | 'lastSeen' | 'watchedUntil' | 'stoppedBy'>
+    Pick<Request, 'decision' | 'approvals' | 'missing' | 'reminded' | 'causes' | 'seen' | 'lastSeen' | 'trackedUntil' | 'stoppedBy'>
   >
   /** What the audit says of it, beyond what the request says of itself. */
-  audit?: Pick<AuditNote, 'by' | 'rule' | 'reason' | 'result'>
+  audit?: Pick<AuditNote, 'by' | 'rule' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId'>
   /** Of the messages that the step may report: those that the thread is owed. */
   reports?: readonly ReportName[]
   /** Only until then, by Redis' clock: where the step rests on a read of something that may have changed since. */
@@ -61,9 +61,9 @@ export interface StepData {
 
 export type OutboxName = 'card' | ReportName
 
-/** `lost`: another state. `moved`: the record changed since it was read. `expired`: past the deadline. `late`: past `notAfter`. */
+/** `lost`: another state. `changed`: the record changed since it was read. `expired`: past the deadline. `outdated`: past `notAfter`. */
 export interface Taken {
-  outcome: 'won' | 'lost' | 'moved' | 'expired' | 'late' | 'missing'
+  outcome: 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing'
   state: RequestState | undefined
 }
 
@@ -94,7 +94,7 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
       id,
       recordPrefix: keys.recordPrefix,
       open: openStates,
-      fields: encodeFields({ ...request, state: 'waiting' }),
+      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
       ttlMs,
       dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
     }
@@ -110,8 +110,8 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
   }
 
   /** Takes back a request whose card could not be posted. Does nothing to one that people have seen. */
-  async function discard(request: Noted, why: string): Promise<void> {
-    const note = audit.encode(noteOf(request, 'discard', { result: why }))
+  async function discard(request: Noted, cause: Finding): Promise<void> {
+    const note = audit.encode(noteOf(request, 'discard', { causes: [cause] }))
     await run('discard', creationKeys(request.id, request.resource), [request.id, note])
     audit.kick()
   }
@@ -125,6 +125,8 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
   /** Takes a step of a request. `token` makes a repeat recognizable; the default is right wherever one call is one intent. */
   async function take(request: Request, name: StepName, data: StepData = {}, token: string = randomUUID()): Promise<Taken> {
     const step = stepOf(name)
+    // No step leads from a state that another version of Lockkeeper wrote.
+    if (request.state === unknownState) return { outcome: 'lost', state: undefined }
     const to = stateAfter(name, request.state)
     const argument = {
       id: request.id,
@@ -148,7 +150,7 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     }
     const { id, resource } = request
     const recordKeys = [keys.record(id), keys.resource(resource), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake]
-    const note = noteOf(request, name, { result: data.set?.why, ...data.audit })
+    const note = noteOf(request, name, { causes: data.set?.causes, ...data.audit })
     const [outcome, state, at] = await run('take-step', recordKeys, [JSON.stringify(argument), audit.encode(note)])
     audit.kick()
     if (outcome === 'won') {
@@ -258,17 +260,25 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
 }
 export type Store = ReturnType<typeof createStore>
 
-type Noted = Pick<Request, 'id' | 'kind' | 'resource' | 'sentence' | 'origin' | 'hash'>
+type Noted = Pick<Request, 'id' | 'kind' | 'resource' | 'facts' | 'origin' | 'hash'>
 
 /** What the audit says of something that happens to a request. */
 export function noteOf(request: Noted, act: string, more: Partial<AuditNote>): AuditNote {
-  const { id, kind, resource, sentence, origin, hash } = request
+  const { id, kind, resource, facts, origin, hash } = request
   const { channelId, teamId } = origin
-  return { act, requestId: id, kind, resource, what: sentence, channelId, teamId, payload: hash, ...more }
+  return { act, requestId: id, kind, resource, facts, channelId, teamId, payload: hash, ...more }
 }
 
 /** A request as it will stand once it is recorded, to see what its card would show. */
 export function asDraft({ ttlMs, ...request }: NewRequest): Request {
   const now = Date.now()
-  return Request.parse({ ...request, ttlMs, state: 'waiting', revision: 1, createdAt: now, expiresAt: now + ttlMs })
+  return Request.parse({
+    ...request,
+    version: requestVersion,
+    ttlMs,
+    state: 'waiting',
+    revision: 1,
+    createdAt: now,
+    expiresAt: now + ttlMs,
+  })
 }

@@ -32,10 +32,10 @@ export function createEpoch({ redis, keys, tellOperators, seenHead, movingNow }:
   /** Safe to call at any time, by any process. Throws StoreUnavailableError when Redis does not answer. */
   async function check(): Promise<void> {
     const fresh = randomUUID()
-    const look = seenHead.look()
+    const compareHead = seenHead.compare()
     // It may be sent twice: the second time it finds its own mark.
     const [current = fresh, seq, hash = ''] = await run('data-loss-mark', [keys.epoch, keys.auditHead], [fresh])
-    look({ seq: Number(seq), hash })
+    compareHead({ seq: Number(seq), hash })
     const before = known
     known = current
     // Another data set has another audit, too: that it was lost says it all.

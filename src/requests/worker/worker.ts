@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type ConnectionOptions, Worker } from 'bullmq'
 import pLimit from 'p-limit'
-import { z } from 'zod'
 import type { Audit } from '../../audit/intake.ts'
 import { StoreUnavailableError } from '../../domain/errors.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
-import { horizonMs, type Queues } from '../../redis/queues.ts'
+import { horizonMs, type Queues, WakeUp } from '../../redis/queues.ts'
 import type { Attend } from '../lifecycle/reconcile.ts'
 import type { Follow, Followed } from '../lifecycle/track.ts'
 import type { Deliver } from '../outbox/deliver.ts'
@@ -26,9 +25,6 @@ const usualWatchdogMs = 5_000
 
 /** What could not be attended to is not tried at every tick. */
 const unfitMs = 10 * 60_000
-
-/** A job also says its kind and resource, which an earlier version left out: the record has both. */
-const WakeJob = z.object({ id: z.string() })
 
 interface WatchParts {
   redis: Redis
@@ -186,7 +182,7 @@ export function createWatch({
     const shared = { connection, prefix: keys.queuePrefix, removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } }
     workers.push(
       new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000, maxStalledCount: 1_000_000 }),
-      new Worker('wake-ups', async (job) => attend.attend(WakeJob.parse(job.data).id), {
+      new Worker('wake-ups', async (job) => attend.attend(WakeUp.parse(job.data).id), {
         ...shared,
         concurrency: 50,
         maxStalledCount: 1_000_000,

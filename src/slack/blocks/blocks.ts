@@ -1,7 +1,10 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { splitMrkdwn } from '../text/cut-text.ts'
-import type { Mrkdwn } from '../text/text.ts'
+import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { emptyText, exact, plain, verbatim } from '../text/text-objects.ts'
+
+/** The longest value of a button, in characters. Values are never cut: a cut one would mean something else. */
+export const longestButtonValue = 2_000
 
 /**
  * Slack's limits for blocks and buttons (docs.slack.dev, "Blocks" and "Block elements"), in characters and in elements. The functions here
@@ -16,7 +19,7 @@ const limits = {
   contextText: 3_000,
   actionsElements: 25,
   buttonText: 75,
-  buttonValue: 2_000,
+  buttonValue: longestButtonValue,
   confirm: { title: 100, text: 300, button: 30 },
   id: 255,
 } as const
@@ -29,6 +32,11 @@ export function header(text: string): KnownBlock {
 export function wholeSection(text: Mrkdwn): KnownBlock[] {
   const parts = splitMrkdwn(text.text.trim() || emptyText, limits.sectionText)
   return parts.map((part) => ({ type: 'section', text: verbatim({ text: part }, limits.sectionText) }))
+}
+
+/** Shows on top of a form why it was refused. */
+export function problemBlocks(problem: Mrkdwn | undefined): KnownBlock[] {
+  return problem ? wholeSection(mrkdwn`:warning: ${problem}`) : []
 }
 
 /** Shows a text with a button beside it. A text that does not fit into one section is cut. */

@@ -1,5 +1,5 @@
 import type { ExternalSelect, KnownBlock, PlainTextElement, PlainTextInput, PlainTextOption, RadioButtons } from '@slack/web-api'
-import { notAChoice } from '../commands/handlers.ts'
+import { notAChoice, type Values } from '../commands/handlers.ts'
 import { truncate } from '../text/cut-text.ts'
 import { exact, plain } from '../text/text-objects.ts'
 
@@ -57,6 +57,26 @@ export function plainTextInput({ actionId, multiline = false, maxLength, initial
     ...(initialValue ? { initial_value: truncate(initialValue.toWellFormed(), length, 'plain') } : {}),
     ...placeholderOf(placeholder),
   }
+}
+
+interface ReasonParts {
+  entered: string | undefined
+  hint?: string
+  optional?: boolean
+  multiline?: boolean
+}
+
+const reasonBlockId = 'reason'
+
+/** Makes the field for a reason: by default the reason of a request. */
+export function reasonInput({ entered, hint = 'Shown on the card to whoever decides.', optional = true, multiline = false }: ReasonParts) {
+  const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: 500, initialValue: entered })
+  return input({ blockId: reasonBlockId, label: 'Reason', hint, optional, element })
+}
+
+/** Returns the reason that was entered, or undefined if there is none. */
+export function reasonIn(values: Values): string | undefined {
+  return values[reasonBlockId]?.trim() || undefined
 }
 
 interface ExternalSelectParts {

@@ -4,7 +4,7 @@ import { mostCharacters } from '../text/characters.ts'
 import { truncate } from '../text/cut-text.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
-import { actions, button, context, wholeSection } from './blocks.ts'
+import { actions, button, context, longestButtonValue, wholeSection } from './blocks.ts'
 import { limitBlocks, message } from './message.ts'
 
 export interface Listing {
@@ -33,10 +33,7 @@ const defaultRowsPerPage = 10
 const frame = { title: 1_000, pageNumber: 50, notes: 3_000, pageButtons: 150 } as const
 
 // One block of a message is kept for the buttons.
-const limits = {
-  contentBlocks: { most: 49, characters: mostCharacters - frame.pageButtons },
-  buttonValue: 2_000,
-} as const
+const contentLimits = { most: 49, characters: mostCharacters - frame.pageButtons } as const
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
 export function listingMessage(
@@ -51,7 +48,7 @@ export function listingMessage(
   const lines = pages[page] ?? []
   const heading = mrkdwn`*${name}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
   const content = [...wholeSection(heading), ...lines.flatMap((line) => wholeSection(line)), ...context(remarks)]
-  const blocks = [...limitBlocks(content, limits.contentBlocks), ...pageButtons(at, page, pages.length)]
+  const blocks = [...limitBlocks(content, contentLimits), ...pageButtons(at, page, pages.length)]
   return message({ text: joinMrkdwn([heading, ...lines, ...remarks], '\n'), blocks })
 }
 
@@ -97,7 +94,7 @@ function cut(words: Mrkdwn, most: number): Mrkdwn {
 function pageButtons({ command, args }: { command: string; args: string[] }, page: number, pages: number): KnownBlock[] {
   if (pages === 1) return []
   const valueFor = (target: number) => JSON.stringify({ command, args, page: target })
-  if (valueFor(pages).length > limits.buttonValue) {
+  if (valueFor(pages).length > longestButtonValue) {
     return context([mrkdwn`The other pages cannot be turned to, because so many words do not fit into a button. Use fewer.`])
   }
   const to = (text: string, actionId: string, target: number) => button({ text, actionId, value: valueFor(target) })

@@ -1,5 +1,6 @@
 import type { PlainTextOption } from '@slack/web-api'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
+import { containsWords } from '../text/contains-words.ts'
 import { option } from './inputs.ts'
 
 /** Slack accepts at most 100 options (docs.slack.dev, "block_suggestion payloads"). */
@@ -79,9 +80,5 @@ function unchoosable(text: string, description?: string): PlainTextOption {
 }
 
 function matches({ value, text, description, terms }: Candidate, typed: string): boolean {
-  const found = [text, description, value, ...terms].join(' ').toLowerCase()
-  return typed
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => found.includes(word))
+  return containsWords([text, description, value, ...terms], typed.split(/\s+/))
 }

@@ -19,7 +19,6 @@ interface Delivery {
 }
 
 export interface SlashCommand extends Delivery {
-  text: string
   /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
   responseUrl: string | undefined
   triggerId: string
@@ -104,7 +103,8 @@ export interface FormHandler<Interaction> {
 
 /** The handlers of everything that people can do in Slack, by the ids that Slack sends back. An id is unique in the whole bot. */
 export interface InteractionHandlers {
-  command: { formFor(command: SlashCommand): FormHandler<SlashCommand> | undefined; run: Handler<SlashCommand> }
+  /** Finds the handler by the words that were typed after the command's name. */
+  command: (words: string[]) => Handler<SlashCommand> | FormHandler<SlashCommand>
   clicks: Record<string, Handler<Click> | FormHandler<Click>>
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
   options: Record<string, (query: OptionsQuery) => Promise<Choices>>

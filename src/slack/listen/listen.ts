@@ -16,7 +16,7 @@ import { createTakeOptions } from './take-options.ts'
 import { createTakeSubmission } from './take-submission.ts'
 
 export interface ListenOptions {
-  interactions: InteractionHandlers
+  handlers: InteractionHandlers
   authorize: Authorize
   messenger: Messenger
   openForm: OpenForm
@@ -36,7 +36,7 @@ export interface ListenOptions {
  * authorization. The schemas do not throw here, because `screen` forwards only payloads that they accept.
  */
 export function listen(app: App, { onReceived = () => {}, onUnhandled = () => {}, ...parts }: ListenOptions) {
-  const { interactions, authorize, isFirstDelivery, onError } = parts
+  const { handlers, authorize, isFirstDelivery, onError } = parts
   const underway = new Set<Promise<void>>()
   const explain = createExplain(onError)
   const shared = { ...parts, explain, answerTo: createAnswering(parts), onUnhandled }
@@ -80,7 +80,7 @@ export function listen(app: App, { onReceived = () => {}, onUnhandled = () => {}
         () => undefined,
         (error: unknown) => explain(error, 'home'),
       )
-      await interactions.home(viewer, refused)
+      await handlers.home(viewer, refused)
     } catch (error) {
       onError(error, { at: 'home' })
     }

@@ -12,7 +12,7 @@ import type { Serve } from './serve.ts'
 const otherVersion = mrkdwn`This button is from another version of me, and I no longer know it. Ask again with the command.`
 
 interface TakeClickParts {
-  interactions: Pick<InteractionHandlers, 'clicks'>
+  handlers: Pick<InteractionHandlers, 'clicks'>
   messenger: Pick<Messenger, 'updateView'>
   answerTo: AnswerTo
   serve: Serve
@@ -20,7 +20,7 @@ interface TakeClickParts {
 }
 
 /** Reads a click from its payload and serves it. A click without any id counts as new, not as a duplicate. */
-export function createTakeClick({ interactions, messenger, answerTo, serve, onError }: TakeClickParts) {
+export function createTakeClick({ handlers, messenger, answerTo, serve, onError }: TakeClickParts) {
   function clickedView({ id, private_metadata: metadata, state }: z.infer<typeof View>): ClickedView {
     return {
       id,
@@ -53,7 +53,7 @@ export function createTakeClick({ interactions, messenger, answerTo, serve, onEr
       onHome: payload.view?.type === 'home',
       view: payload.view ? clickedView(payload.view) : undefined,
     }
-    const handler = handlerOf(interactions.clicks, action.action_id) ?? refuseUnknown
+    const handler = handlerOf(handlers.clicks, action.action_id) ?? refuseUnknown
     await serve(click, `click ${action.action_id}`, ack, handler)
   }
 }

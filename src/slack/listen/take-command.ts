@@ -2,30 +2,30 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Origin } from '../../domain/origin.ts'
 import type { InteractionHandlers, SlashCommand } from '../commands/handlers.ts'
+import { parseWords } from '../commands/parse-words.ts'
 import { type CommandPayload, deliveryKey } from '../receive/payloads.ts'
 import type { AnswerTo, TrackedAnswer } from './answering.ts'
 import type { Serve } from './serve.ts'
 
 interface TakeCommandParts {
-  interactions: Pick<InteractionHandlers, 'command'>
+  handlers: Pick<InteractionHandlers, 'command'>
   answerTo: AnswerTo
   serve: Serve
 }
 
 /** Reads a slash command from its payload and serves it. A command without a trigger id counts as new, not as a duplicate. */
-export function createTakeCommand({ interactions, answerTo, serve }: TakeCommandParts) {
+export function createTakeCommand({ handlers, answerTo, serve }: TakeCommandParts) {
   return async function takeCommand(payload: z.infer<typeof CommandPayload>, ack: () => Promise<void>): Promise<void> {
-    const { trigger_id: triggerId, response_url: responseUrl, text } = payload
+    const { trigger_id: triggerId, response_url: responseUrl } = payload
+    const words = parseWords(payload.text)
     const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId: payload.user_id, command: payload.command }
     const command: SlashCommand & { answer: TrackedAnswer } = {
       deliveryKey: deliveryKey('command', payload.user_id, triggerId || randomUUID()),
       origin,
       answer: answerTo({ origin, responseUrl }),
       responseUrl,
-      text,
       triggerId,
     }
-    const handler = interactions.command.formFor(command) ?? interactions.command.run
-    await serve(command, `command ${text.split(/\s+/, 2).join(' ')}`, ack, handler)
+    await serve(command, `command ${words.slice(0, 2).join(' ')}`, ack, handlers.command(words))
   }
 }

@@ -9,16 +9,16 @@ import type { Explain, OnError } from './explain.ts'
 import { interimAfterMs } from './interim-answer.ts'
 
 interface TakeOptionsParts {
-  interactions: Pick<InteractionHandlers, 'options'>
+  handlers: Pick<InteractionHandlers, 'options'>
   authorize: Authorize
   explain: Explain
   onError: OnError
 }
 
 /** Answers a picker with options, or with a sentence in their place if they are late, refused or could not be read. */
-export function createTakeOptions({ interactions, authorize, explain, onError }: TakeOptionsParts) {
+export function createTakeOptions({ handlers, authorize, explain, onError }: TakeOptionsParts) {
   return async function takeOptions(payload: z.infer<typeof OptionsPayload>, ack: (choices: Choices) => Promise<void>): Promise<void> {
-    const load = handlerOf(interactions.options, payload.action_id)
+    const load = handlerOf(handlers.options, payload.action_id)
     const origin = readOrigin(payload)
     try {
       if (!load) throw new Refusal(mrkdwn`This form is out of date. Close it and run the command again.`)

@@ -20,7 +20,7 @@ const unreadableForm: UnhandledPayload = { kind: 'view_submission', why: 'unread
 const unknownForm: UnhandledPayload = { kind: 'view_submission', why: 'no-listener', members: ['view.callback_id'] }
 
 interface TakeSubmissionParts {
-  interactions: Pick<InteractionHandlers, 'submissions'>
+  handlers: Pick<InteractionHandlers, 'submissions'>
   authorize: Authorize
   messenger: Pick<Messenger, 'updateView'>
   answerTo: AnswerTo
@@ -33,11 +33,11 @@ interface TakeSubmissionParts {
  * Handles a submitted form. A result within 2 s goes out with the acknowledgement. Otherwise an interim answer replaces the form, and the
  * result replaces the interim answer.
  */
-export function createTakeSubmission({ interactions, authorize, messenger, answerTo, explain, onUnhandled }: TakeSubmissionParts) {
+export function createTakeSubmission({ handlers, authorize, messenger, answerTo, explain, onUnhandled }: TakeSubmissionParts) {
   return async function takeSubmission(payload: z.infer<typeof SubmissionPayload>, ack: AckFn<ViewResponseAction>): Promise<void> {
     const { view } = payload
     const metadata = readMetadata(view.private_metadata)
-    const handle = handlerOf(interactions.submissions, view.callback_id)
+    const handle = handlerOf(handlers.submissions, view.callback_id)
     if (!handle || !metadata) {
       await ack(keepForm(view, outOfDate))
       onUnhandled(handle ? unreadableForm : unknownForm)

@@ -86,17 +86,18 @@ export const HomeOpenedPayload = z.object({
   event: z.object({ type: z.literal('app_home_opened'), user: requiredId, tab: z.string().catch('home') }),
 })
 
-/** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. */
+/** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. CONTRIBUTING.md says how it may change. */
 const Metadata = z.object({ origin: Origin, responseUrl: z.string().optional(), extra: z.string().optional() })
 export type Metadata = z.infer<typeof Metadata>
+const StoredMetadata = Metadata.extend({ version: z.literal(1) })
 
 export function writeMetadata(metadata: Metadata): string {
-  return JSON.stringify(metadata)
+  return JSON.stringify({ version: 1, ...metadata } satisfies z.infer<typeof StoredMetadata>)
 }
 
 /** Reads a modal's metadata. Undefined if it has none, or another version of Lockkeeper wrote it. */
 export function readMetadata(text: string): Metadata | undefined {
-  return readJson(Metadata, text)
+  return readJson(StoredMetadata, text)
 }
 
 /** Parses the JSON of a button or a modal. Undefined if it is missing, damaged or from another version of Lockkeeper. */

@@ -28,6 +28,15 @@ export function classifyRefusal(error: unknown): SlackFailure {
   return ambiguous.has(error) ? { is: 'unknown', problem: error } : { is: 'refused', error }
 }
 
+/** Makes a call to Slack. Returns a failure instead of throwing it. */
+export async function attempt<T>(call: () => Promise<T>): Promise<T | SlackFailure> {
+  try {
+    return await call()
+  } catch (error) {
+    return classifySlackFailure(error)
+  }
+}
+
 /** Slack's codes for a channel that takes no messages from Lockkeeper: it is gone or archived, or the bot is not a member or not allowed. */
 export const unreachableChannelErrors = new Set([
   'not_in_channel',

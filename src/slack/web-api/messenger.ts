@@ -1,5 +1,6 @@
 import type { HomeView, KnownBlock, ModalView, WebClient } from '@slack/web-api'
-import { classifySlackFailure, type SlackFailure } from './failure.ts'
+import { attempt, type SlackFailure } from './failure.ts'
+import { createFindMessage } from './find-message.ts'
 
 /** A message for Slack. `text` holds the whole content in words: notifications and screen readers use it instead of the blocks. */
 export interface Message {
@@ -18,34 +19,22 @@ export interface Where {
 
 export type Posted = { is: 'sent'; ts: string; channelId: string } | SlackFailure
 export type Done = { is: 'sent' } | SlackFailure
-/** `cannot-search`: Slack refuses the search, or there are too many messages. The other failures may pass. */
-export type SearchResult =
-  | { is: 'found'; ts: string }
-  | { is: 'absent' }
-  | { is: 'cannot-search' }
-  | Exclude<SlackFailure, { is: 'refused' }>
 
 /** Keeps Slack from turning names and addresses into links. `chat.update` resets `parse`, so updates need both, too. */
-const verbatim = { parse: 'none', link_names: false } as const
+const withoutLinks = { parse: 'none', link_names: false } as const
 
 /** Documented for chat.postMessage alone (docs.slack.dev, "chat.update method"). */
 const withoutPreviews = { unfurl_links: false, unfurl_media: false } as const
 
-/** A search for a lost message reads at most five pages of the messages from the time when it may have been sent. */
-const pageSize = 200
-const mostPages = 5
-
-/** Sends messages and views to Slack. It repeats nothing and never throws: each result says what is known about the call. */
-export function createMessenger({
-  client,
-  botUserId,
-  now = Date.now,
-}: {
+interface MessengerParts {
   client: WebClient
   /** Undefined until the identity has been fetched. */
   botUserId: () => string | undefined
   now?: () => number
-}) {
+}
+
+/** Sends messages and views to Slack. It repeats nothing and never throws: each result says what is known about the call. */
+export function createMessenger({ client, botUserId, now = Date.now }: MessengerParts) {
   const pausedUntil = new Map<string, number>()
 
   /** Makes no more calls of a rate-limited method in that channel until the wait is over. Other channels and methods continue. */
@@ -65,7 +54,7 @@ export function createMessenger({
       const answer = await client.chat.postMessage({
         channel: where.channelId,
         ...message,
-        ...verbatim,
+        ...withoutLinks,
         ...withoutPreviews,
         ...threadOf(where),
         ...metadataOf(where),
@@ -76,7 +65,7 @@ export function createMessenger({
 
   async function update(where: { channelId: string; ts: string; key?: string }, message: Message): Promise<Done> {
     return paced('update', where.channelId, async () => {
-      await client.chat.update({ channel: where.channelId, ts: where.ts, ...message, ...verbatim, ...metadataOf(where) })
+      await client.chat.update({ channel: where.channelId, ts: where.ts, ...message, ...withoutLinks, ...metadataOf(where) })
       return { is: 'sent' as const }
     })
   }
@@ -84,53 +73,17 @@ export function createMessenger({
   /** Posts a message that only one person sees. They must be a member of the channel, and Slack drops the message when they reload. */
   async function postEphemeral(where: { channelId: string; userId: string }, message: Message): Promise<Done> {
     return attempt(async () => {
-      await client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, ...verbatim })
+      await client.chat.postEphemeral({ channel: where.channelId, user: where.userId, ...message, ...withoutLinks })
       return { is: 'sent' as const }
     })
   }
 
-  /**
-   * Searches for a message whose answer was lost, among those from `oldestMs` to `latestMs` (by default now). Needs the optional history
-   * scopes.
-   */
-  async function find(where: {
-    channelId: string
-    threadTs?: string
-    key: string
-    oldestMs: number
-    latestMs?: number
-  }): Promise<SearchResult> {
-    const self = botUserId()
-    // Without the bot's own id no message would match, and one that is there would be sent again.
-    if (self === undefined) return { is: 'unknown', problem: 'Slack has not said yet who the bot is' }
-    const range = {
-      channel: where.channelId,
-      include_all_metadata: true,
-      limit: pageSize,
-      oldest: String(Math.floor(where.oldestMs / 1000)),
-      ...(where.latestMs === undefined ? {} : { latest: String(Math.ceil(where.latestMs / 1000)) }),
-    }
-    try {
-      let cursor: string | undefined
-      for (let page = 0; page < mostPages; page += 1) {
-        const at = cursor ? { ...range, cursor } : range
-        const answer = where.threadTs
-          ? await client.conversations.replies({ ...at, ts: where.threadTs })
-          : await client.conversations.history(at)
-        const messages = (answer.messages ?? []) as { ts?: string; user?: string; metadata?: { event_payload?: { key?: unknown } } }[]
-        const match = messages.find((message) => message.metadata?.event_payload?.key === where.key && message.user === self)
-        if (match?.ts) return { is: 'found', ts: match.ts }
-        cursor = answer.response_metadata?.next_cursor
-        if (!answer.has_more || !cursor) return { is: answer.has_more ? 'cannot-search' : 'absent' }
-      }
-      // The message may be on a page that was not read. `cannot-search` makes the caller repeat it with a note.
-      return { is: 'cannot-search' }
-    } catch (error) {
-      const failure = classifySlackFailure(error)
-      return failure.is === 'refused' ? { is: 'cannot-search' } : failure
-    }
-  }
+  return { post, update, postEphemeral, find: createFindMessage({ client, botUserId }), ...createViews(client) }
+}
+export type Messenger = ReturnType<typeof createMessenger>
 
+/** Opens and updates modals, and publishes Home tabs. */
+function createViews(client: WebClient) {
   /** Opens a modal. A trigger expires after 3 s and works once, so this is the first call to Slack and is never repeated. */
   async function openView(triggerId: string, view: ModalView): Promise<{ is: 'opened'; viewId: string } | SlackFailure> {
     return attempt(async () => {
@@ -155,9 +108,8 @@ export function createMessenger({
     })
   }
 
-  return { post, update, postEphemeral, find, openView, updateView, publishHome }
+  return { openView, updateView, publishHome }
 }
-export type Messenger = ReturnType<typeof createMessenger>
 
 function isRateLimited(answer: unknown): answer is { is: 'rate-limited'; retryInMs: number } {
   return typeof answer === 'object' && answer !== null && 'is' in answer && answer.is === 'rate-limited'
@@ -170,12 +122,4 @@ function threadOf({ threadTs, broadcast }: Where) {
 
 function metadataOf({ key }: { key?: string }) {
   return key ? { metadata: { event_type: 'lockkeeper_message', event_payload: { key } } } : {}
-}
-
-async function attempt<T>(call: () => Promise<T>): Promise<T | SlackFailure> {
-  try {
-    return await call()
-  } catch (error) {
-    return classifySlackFailure(error)
-  }
 }

@@ -17,7 +17,7 @@ const { app, start } = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' },
   onUnhandled: (unhandled) => console.error(unhandled),
 })
 listen(app, {
-  interactions: { command: { formFor: () => undefined, run: nothing }, clicks: {}, submissions: {}, options: {}, home: nothing },
+  handlers: { command: () => nothing, clicks: {}, submissions: {}, options: {}, home: nothing },
   authorize: nothing,
   isFirstDelivery: async () => false,
   messenger: {} as never,

@@ -8,5 +8,5 @@ import { createLog } from '../../../src/ops/log/log.ts'
  */
 const config = takeConfig(process.env)
 const bot = createBot(config, { log: createLog({ level: config.logLevel }) })
-bot.interactions.command = { formFor: () => undefined, run: async () => {} }
+bot.interactions.command = () => async () => {}
 await bot.start()

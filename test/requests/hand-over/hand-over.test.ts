@@ -137,8 +137,7 @@ test('a key that the account refuses for good is told with what to do instead of
   await take()
   expect(made.at(-1)).toMatchObject({ name: 'fail', to: 'failed' })
   expect(told.at(-1)).toEqual({
-    why: 'Nothing was made. This needs a feature that is not enabled for the team.',
-    next: "Ask the provider's support to enable it.",
+    causes: [{ code: 'api-refused', operation: 'apiKeys.create', status: 403, codes: ['FEATURE_NOT_ENABLED'], effect: 'not-made' }],
   })
   expect(ephemerals).toEqual([
     "This needs a feature that is not enabled for the team. Ask the provider's support to enable it. Nothing was made.",

@@ -27,7 +27,10 @@ async function homeOf({ seen, read = seen, ended = [] }: { seen: Request[]; read
     },
     view: (request) => ({
       request,
+      isKnown: true,
       description,
+      unchecked: [],
+      ending: { why: '' },
       handoverLabel: undefined,
       reverseLabel: undefined,
       rule: ruleFor(),

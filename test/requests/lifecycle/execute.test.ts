@@ -5,6 +5,7 @@ import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createExecute } from '../../../src/requests/lifecycle/execute.ts'
+import { explainAll } from '../../../src/requests/messages/causes.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, Store } from '../../../src/requests/store/store.ts'
 import { requestFor } from '../request-for-test.ts'
@@ -45,8 +46,7 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
     take: async (_: Request, name: StepName, { set }: StepData = {}) => {
       state = afterStep(state, name)
       steps.push({ name, to: state })
-      if (set?.why) told.push(set.why)
-      if (set?.next) told.push(set.next)
+      if (set?.causes) told.push(...Object.values(explainAll(undefined, set.causes)))
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
       return { outcome: 'won', state }
     },

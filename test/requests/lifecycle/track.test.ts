@@ -46,7 +46,6 @@ function startFollow() {
       input,
       facts: input,
       resource: 'api_key_name:ci-deploy',
-      sentence: '',
       hash: '',
       rule: '',
       unchecked: [],
@@ -58,7 +57,7 @@ function startFollow() {
   }
 
   /** One that was sent and reported as not started, which is due and watched until then. */
-  const askInVain = (id: string, watchedUntil: number) => ask(id, 'approve', 'issue', ['not-start', { set: { watchedUntil }, dueInMs: 0 }])
+  const askInVain = (id: string, trackedUntil: number) => ask(id, 'approve', 'issue', ['not-start', { set: { trackedUntil }, dueInMs: 0 }])
 
   const isDue = async (id: string) => (await redis.zscore(keys.due, id)) !== null
   return { follow, ask, askInVain, find, isDue, live, now: store.now }

@@ -9,7 +9,10 @@ import { askedAt, description, minutes, requestFor, ruleFor } from '../request-f
 function view(more: Partial<CardView> = {}): CardView {
   return {
     request: requestFor(),
+    isKnown: true,
     description,
+    unchecked: [],
+    ending: { why: '' },
     handoverLabel: undefined,
     reverseLabel: undefined,
     rule: ruleFor(),
@@ -27,7 +30,7 @@ const buttonsOf = (card: CardView) => cardActions(card).map(({ text }) => text.t
 describe('a card that waits', () => {
   test('shows who may approve, until when, and everything that is asked for', () => {
     const card = approvalCard(
-      view({ request: requestFor({ reason: 'web-1 is being replaced', unchecked: ['whether web-2 is in the same site'] }) }),
+      view({ request: requestFor({ reason: 'web-1 is being replaced' }), unchecked: ['whether web-2 is in the same site'] }),
     )
 
     expect(card).toMatchInlineSnapshot(`
@@ -114,7 +117,7 @@ describe('a card that waits', () => {
                   "type": "plain_text",
                 },
                 "type": "button",
-                "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
+                "value": "1.b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
               },
               {
                 "action_id": "request-reject",
@@ -125,7 +128,7 @@ describe('a card that waits', () => {
                   "type": "plain_text",
                 },
                 "type": "button",
-                "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
+                "value": "1.b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
               },
               {
                 "action_id": "request-withdraw",
@@ -135,7 +138,7 @@ describe('a card that waits', () => {
                   "type": "plain_text",
                 },
                 "type": "button",
-                "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
+                "value": "1.b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
               },
             ],
             "type": "actions",
@@ -347,12 +350,12 @@ describe('the buttons of a card', () => {
   })
 
   test('offer no second try where asking for the same again is of no use, and the card says what to do instead', () => {
-    const next = "Contact the provider's support."
-    const ended = requestStates.map((state) => view({ request: requestFor({ state, why: 'web-2 is outdated.', next }) }))
+    const ending = { why: 'web-2 is outdated.', next: "Contact the provider's support." }
+    const ended = requestStates.map((state) => view({ request: requestFor({ state }), ending }))
 
     expect(ended.flatMap(buttonsOf)).not.toContain('Request again')
     for (const state of ['failed', 'not-started', 'voided'] as const) {
-      const { text, blocks } = approvalCard(view({ request: requestFor({ state, why: 'web-2 is outdated.', next }) }))
+      const { text, blocks } = approvalCard(view({ request: requestFor({ state }), ending }))
       expect(text).toContain("web-2 is outdated. Contact the provider's support.")
       expect(JSON.stringify(blocks)).toContain("web-2 is outdated. Contact the provider's support.")
     }
@@ -363,7 +366,7 @@ describe('the buttons of a card', () => {
     const blocks = (revision: number) =>
       approvalCard(view({ request: requestFor({ revision }) })).blocks.filter(({ type }) => type === 'actions')
 
-    expect(cardActions(view()).map(({ value }) => value)).toEqual(Array.from({ length: 3 }, () => `${id}.${hash.slice(0, 16)}`))
+    expect(cardActions(view()).map(({ value }) => value)).toEqual(Array.from({ length: 3 }, () => `1.${id}.${hash.slice(0, 16)}`))
     expect(blocks(1)[0]?.block_id).not.toBe(blocks(2)[0]?.block_id)
   })
 
@@ -371,7 +374,7 @@ describe('the buttons of a card', () => {
     expect(cardActions(view({ request: requestFor({ state: 'tracking' }) }))).toMatchInlineSnapshot(`
       [
         {
-          "action_id": "request-stop",
+          "action_id": "request-stop-tracking",
           "confirm": {
             "confirm": {
               "emoji": false,
@@ -400,7 +403,7 @@ describe('the buttons of a card', () => {
             "type": "plain_text",
           },
           "type": "button",
-          "value": "b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
+          "value": "1.b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
         },
       ]
     `)
@@ -433,8 +436,8 @@ describe('what does not fit on a card', () => {
         { by: 'U0BEN00001', reason },
         { by: 'U0ADA00001', reason, breakGlass: true },
       ]) {
-        const more = { state, approvals, decision, why, next: 'Ask.', decidedAt: askedAt + minutes, endedAt: askedAt + minutes }
-        const card = { ...longest, request: { ...longest.request, ...more } }
+        const more = { state, approvals, decision, decidedAt: askedAt + minutes, endedAt: askedAt + minutes }
+        const card = { ...longest, ending: { why, next: 'Ask.' }, request: { ...longest.request, ...more } }
         const { blocks } = approvalCard(card)
         expect(JSON.stringify(blocks)).not.toContain('not shown')
         expect(blocks.filter(({ type }) => type === 'actions')).toHaveLength(cardActions(card).length > 0 ? 1 : 0)

@@ -12,7 +12,10 @@ const address = 'https://nimbus-works.slack.com/archives/C0OPS00001/p17950104000
 function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardView> = {}): HomeEntry {
   const card = {
     request: requestFor(more),
+    isKnown: true,
     description,
+    unchecked: [],
+    ending: { why: '' },
     handoverLabel: undefined,
     reverseLabel: undefined,
     rule: ruleFor(),
@@ -50,7 +53,7 @@ describe('the Home tab', () => {
     const blocks = homeBlocks(
       content({
         waitsForMe: [
-          entry({ reason: 'web-1 is being replaced', unchecked: ['whether web-2 is in the same site'] }, { environment: 'PROD' }),
+          entry({ reason: 'web-1 is being replaced' }, { environment: 'PROD', unchecked: ['whether web-2 is in the same site'] }),
         ],
         mine: [
           entry({ id: 'a'.repeat(32), state: 'done', sentAt: askedAt, endedAt: askedAt + minutes }, { reverseLabel: 'Move back' }),

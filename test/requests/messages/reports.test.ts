@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../../src/domain/policy.ts'
-import { requestStates } from '../../../src/domain/request.ts'
+import { type RequestState, requestStates } from '../../../src/domain/request.ts'
 import { type ReportView, report } from '../../../src/requests/messages/reports.ts'
 import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
 
@@ -8,6 +8,7 @@ function view(more: Partial<ReportView> = {}): ReportView {
   return {
     request: requestFor(),
     description,
+    ending: { why: '' },
     done: '203.0.113.10 now answers from web-2.',
     remark: undefined,
     rule: ruleFor(),
@@ -139,7 +140,10 @@ describe('what is told of an end', () => {
       { state: 'voided' as const, why: 'The address is on web-3 now, not on web-1.' },
       { state: 'rejected' as const, decision: { by: 'U0BEN00001', reason: 'Not during the sale.' } },
       { state: 'expired' as const },
-    ].map((end) => report(view({ request: requestFor({ ...end, sentAt, endedAt: sentAt + 43_000 }) }), 'ended')?.text)
+    ].map(
+      ({ why = '', ...end }: { state: RequestState; why?: string }) =>
+        report(view({ request: requestFor({ ...end, sentAt, endedAt: sentAt + 43_000 }), ending: { why } }), 'ended')?.text,
+    )
 
     expect(ends.join('\n')).toMatchInlineSnapshot(`
       "<@U0ADA00001> :large_green_circle: *Done.* 203.0.113.10 now answers from web-2. It took 43 s.
@@ -155,9 +159,10 @@ describe('what is told of an end', () => {
   })
 
   test.each(['failed', 'not-started', 'voided'] as const)('says what to do where asking again is of no use (%s)', (state) => {
-    const request = requestFor({ state, why: 'web-2 is outdated.', next: "Contact the provider's support.", endedAt: sentAt })
+    const request = requestFor({ state, endedAt: sentAt })
+    const ending = { why: 'web-2 is outdated.', next: "Contact the provider's support." }
 
-    const { text } = report(view({ request }), 'ended') ?? { text: '' }
+    const { text } = report(view({ request, ending }), 'ended') ?? { text: '' }
 
     expect(text).toMatch(/web-2 is outdated\. Contact the provider's support\.$/)
     expect(text).not.toContain('Request again')

@@ -4,7 +4,8 @@ import { createDeliver, type Renderer } from '../../../src/requests/outbox/deliv
 import { createOutbox, type Lease, type Outbox, type Settlement } from '../../../src/requests/outbox/outbox.ts'
 import { encodeFields } from '../../../src/requests/store/record.ts'
 import type { OutboxName } from '../../../src/requests/store/store.ts'
-import type { Messenger, SearchResult } from '../../../src/slack/web-api/messenger.ts'
+import type { SearchResult } from '../../../src/slack/web-api/find-message.ts'
+import type { Messenger } from '../../../src/slack/web-api/messenger.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { requestFor } from '../request-for-test.ts'
 
@@ -71,6 +72,7 @@ async function deliver(
     },
   } as unknown as Messenger
   const render = {
+    knows: () => true,
     card: () => message,
     report: () => message,
     asRepeat: () => ({ ...message, text: 'again' }),
@@ -179,7 +181,7 @@ test('a card that may have been posted is looked for also after Slack has refuse
       return { is: 'sent' }
     },
   } as unknown as Messenger
-  const render = { card: () => message, asRepeat: () => message } as unknown as Renderer
+  const render = { knows: () => true, card: () => message, asRepeat: () => message } as unknown as Renderer
   const deliverCard = createDeliver({ outbox: createOutbox({ redis, keys }), messenger, render, onUndeliverable: () => {} })
 
   const delivered = [await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card'), await deliverCard(request.id, 'card')]

@@ -9,6 +9,9 @@ import { createStore, type NewRequest, type StepData, type Store } from '../../.
 import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
 
+const notPosted = { code: 'not-posted', error: 'is_archived' }
+const answer = { operation: 'elasticIps.move', status: 202 }
+
 function newRequest(more: Partial<NewRequest> = {}): NewRequest {
   return {
     id: randomUUID().replaceAll('-', ''),
@@ -16,7 +19,6 @@ function newRequest(more: Partial<NewRequest> = {}): NewRequest {
     input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
     facts: { address: '203.0.113.10' },
     resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-    sentence: 'Move 203.0.113.10 from web-1 to web-2',
     hash: 'f'.repeat(64),
     rule: 'APPROVERS',
     unchecked: [],
@@ -71,7 +73,7 @@ describe('a new request', () => {
 
   test('that was taken back leaves nothing behind but the notes of the audit', async () => {
     const { redis, store, request, keys } = await withRequest()
-    await store.discard(request, 'the card could not be posted: is_archived')
+    await store.discard(request, notPosted)
     expect(await store.find(request.id)).toBeUndefined()
     expect(await redis.keys(`${keys.queuePrefix}*`)).toEqual([keys.auditIntake])
   })
@@ -81,7 +83,7 @@ describe('a new request', () => {
     const taken = await outbox.lease(request.id, 'card')
     if (typeof taken === 'string') throw new Error(taken)
     await outbox.settle(request.id, 'card', taken.lease, { status: 'settled', cardTs: '1.2', shownRevision: 1 })
-    await store.discard(request, 'the card could not be posted: is_archived')
+    await store.discard(request, notPosted)
     expect(await store.find(request.id)).toMatchObject({ cardTs: '1.2', cardRevision: 1 })
   })
 })
@@ -118,7 +120,7 @@ describe('a step', () => {
   test('that rests on a look is refused when the look is old, and taken anew by a younger one', async () => {
     const { store, request } = await withRequest()
     const now = await store.now()
-    expect(await store.take(request, 'approve', { notAfter: now - 1 })).toEqual({ outcome: 'late', state: 'waiting' })
+    expect(await store.take(request, 'approve', { notAfter: now - 1 })).toEqual({ outcome: 'outdated', state: 'waiting' })
     expect(await store.take(request, 'approve', { notAfter: now + 60_000 })).toEqual({ outcome: 'won', state: 'approved' })
   })
 
@@ -163,7 +165,7 @@ describe('of many requests', () => {
 
   test('every one that is open is told in short, but not one that does not fit', async () => {
     const { redis, keys, store, ids } = await withMany(1_001)
-    await redis.hset(keys.record('r7'), 'state', '"of another age"')
+    await redis.hset(keys.record('r7'), 'id', '7')
     await redis.set(keys.record('r8'), 'not a record')
 
     const open = await store.open()
@@ -212,14 +214,14 @@ describe('a step that was worked out from what the record holds', () => {
   test('is not taken once the record has moved', async () => {
     const { store, request } = await withRequest()
     expect(await count(store, request, 'UBEN')).toEqual({ outcome: 'won', state: 'waiting' })
-    expect(await count(store, request, 'UCHI')).toEqual({ outcome: 'moved', state: 'waiting' })
+    expect(await count(store, request, 'UCHI')).toEqual({ outcome: 'changed', state: 'waiting' })
     expect(await store.find(request.id)).toMatchObject({ approvals: [approval('UBEN')], revision: 2 })
   })
 
   test('that several take at once is taken by one, and no approval is lost to another', async () => {
     const { store, request } = await withRequest()
     const results = await Promise.all(['UA', 'UB', 'UC', 'UD', 'UE'].map((by) => count(store, request, by)))
-    expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['moved', 'moved', 'moved', 'moved', 'won'])
+    expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['changed', 'changed', 'changed', 'changed', 'won'])
   })
 
   test('that is sent again is won again, although its own first time has moved the record', async () => {
@@ -336,13 +338,20 @@ describe('the audit', () => {
     const store = createStore({ redis, keys, audit })
     const { id } = await store.create(newRequest({ reason: 'web-1 is being replaced', ...more }))
     const request = (await store.find(id)) as Request
-    const noted = async () => (await redis.xrange(keys.auditIntake, '-', '+')).map(([, [, note = '']]) => JSON.parse(note))
+    const noted = async () => {
+      const items = await redis.xrange(keys.auditIntake, '-', '+')
+      return items.map(([, [, note = '', , at, ...states]]) => ({
+        ...JSON.parse(note),
+        at: Number(at),
+        ...Object.fromEntries(states.flatMap((name, index) => (index % 2 === 0 ? [[name, states[index + 1]]] : []))),
+      }))
+    }
     return { redis, keys, store, request, noted, kicks }
   }
   const subject = {
     kind: 'ip.move',
     resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-    what: 'Move 203.0.113.10 from web-1 to web-2',
+    facts: { address: '203.0.113.10' },
     channelId: 'C1',
     teamId: 'T1',
     payload: 'f'.repeat(64),
@@ -391,10 +400,10 @@ describe('the audit', () => {
 
   test('notes what came of it, where a step says so or says why', async () => {
     const { store, request, noted } = await withAudit()
-    await takeSteps(store, request.id, ['approve', { audit: { result: '2 of 2' } }], ['void', { set: { why: 'web-2 is gone.' } }])
+    await takeSteps(store, request.id, ['approve', { audit: { answer } }], ['void', { set: { causes: [notPosted] } }])
     expect((await noted()).slice(1)).toMatchObject([
-      { act: 'approve', result: '2 of 2' },
-      { act: 'void', result: 'web-2 is gone.' },
+      { act: 'approve', answer },
+      { act: 'void', causes: [notPosted] },
     ])
   })
 
@@ -402,7 +411,7 @@ describe('the audit', () => {
     const { store, request, noted } = await withAudit()
     await store.take(request, 'count-approval', {}, 'mine')
     await store.take(request, 'count-approval', {}, 'mine')
-    expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'moved' })
+    expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'changed' })
     expect(await store.take(request, 'finish')).toMatchObject({ outcome: 'lost' })
     expect((await noted()).map(({ act }) => act)).toEqual(['request', 'count-approval'])
   })
@@ -416,19 +425,19 @@ describe('the audit', () => {
 
   test('notes a request that was taken back, once, with why, and not one that is kept', async () => {
     const { store, request, noted } = await withAudit()
-    await store.discard(request, 'the card could not be posted: is_archived')
-    await store.discard(request, 'the card could not be posted: is_archived')
+    await store.discard(request, notPosted)
+    await store.discard(request, notPosted)
     expect((await noted())[1]).toMatchObject({
       ...subject,
       act: 'discard',
       requestId: request.id,
-      result: 'the card could not be posted: is_archived',
+      causes: [notPosted],
     })
     expect(await noted()).toHaveLength(2)
 
     const kept = await withAudit()
     await kept.store.take(kept.request, 'approve')
-    await kept.store.discard(kept.request, 'the card could not be posted: is_archived')
+    await kept.store.discard(kept.request, notPosted)
     expect((await kept.noted()).map(({ act }) => act)).toEqual(['request', 'approve'])
   })
 })

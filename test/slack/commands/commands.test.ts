@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { pageActionIds } from '../../../src/slack/blocks/listing.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
-import {
-  type Command,
-  type CommandCall,
-  createCommandRouter,
-  findCommand,
-  helpMessage,
-  type Need,
-  unknownCommand,
-} from '../../../src/slack/commands/commands.ts'
+import { type Command, type CommandCall, findCommand, type Need } from '../../../src/slack/commands/commands.ts'
 import type { Click, SlashCommand } from '../../../src/slack/commands/handlers.ts'
+import { helpMessage } from '../../../src/slack/commands/help.ts'
+import { parseWords } from '../../../src/slack/commands/parse-words.ts'
+import { createCommandRouter } from '../../../src/slack/commands/router.ts'
+import { unknownCommand } from '../../../src/slack/commands/unknown-command.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
 import { readMetadata } from '../../../src/slack/receive/payloads.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
@@ -63,9 +59,9 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
   })
   /** Types a command, and opens its form as `serve` does: first the form, then the check of the rights. */
   const type = async (text: string, more: Partial<SlashCommand> = {}) => {
-    const typed: SlashCommand = { deliveryKey: 'd1', origin, answer, text, responseUrl: undefined, triggerId: 't1', ...more }
-    const handler = router.command.formFor(typed)
-    if (!handler) return router.command.run(typed)
+    const typed: SlashCommand = { deliveryKey: 'd1', origin, answer, responseUrl: undefined, triggerId: 't1', ...more }
+    const handler = router.command(parseWords(text))
+    if (typeof handler === 'function') return handler(typed)
     const view = await handler.form(typed)
     done.push({ opened: view.title.text, metadata: readMetadata(view.private_metadata ?? '') })
     await handler.allow(typed)

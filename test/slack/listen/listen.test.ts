@@ -140,11 +140,8 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
     form: () => modal({ title: name, blocks: [] }),
     allow: async () => void handled.push(`allow ${name}`),
   })
-  const interactions: InteractionHandlers = {
-    command: {
-      formFor: ({ text }) => (text === 'form' ? form('command form') : undefined),
-      run: async ({ text }) => void handled.push(`command ${text}`),
-    },
+  const handlers: InteractionHandlers = {
+    command: (words) => (words[0] === 'form' ? form('command form') : async () => void handled.push(`command ${words.join(' ')}`)),
     clicks: { press: async () => void handled.push('click press'), 'press-form': form('click form') },
     submissions: {
       send: async () => {
@@ -165,7 +162,7 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
     return { is: 'sent' as const }
   }
   const options: ListenOptions = {
-    interactions,
+    handlers,
     authorize: async (who, at) => {
       authorized.push({ origin: who, at })
       await authorize(who, at)
@@ -258,29 +255,25 @@ describe('a refused authorization', () => {
   it.each<[string, Required<Setup>['alsoListen'], string[]]>([
     [
       'to commands',
-      (app, { interactions }) => app.command('/infra', ({ body }) => interactions.command.run(body as never)),
+      (app, { handlers }) => app.command('/infra', ({ body }) => (handlers.command([]) as Handler<object>)(body as never)),
       ['a command', 'a command with a form'],
     ],
     [
       'to clicks',
-      (app, { interactions }) => app.action('press', async () => (interactions.clicks.press as Handler<Click>)({} as Click)),
+      (app, { handlers }) => app.action('press', async () => (handlers.clicks.press as Handler<Click>)({} as Click)),
       Object.keys(deliveries.action ?? {}),
     ],
     [
       'to forms',
-      (app, { interactions }) => app.view('send', async () => void (await interactions.submissions.send?.({} as Submission))),
+      (app, { handlers }) => app.view('send', async () => void (await handlers.submissions.send?.({} as Submission))),
       ['a submission'],
     ],
     [
       'to option loads',
-      (app, { interactions }) => app.options('pick', async () => void (await interactions.options.pick?.({} as OptionsQuery))),
+      (app, { handlers }) => app.options('pick', async () => void (await handlers.options.pick?.({} as OptionsQuery))),
       ['an option load'],
     ],
-    [
-      'to events',
-      (app, { interactions }) => app.event('app_home_opened', () => interactions.home(origin, undefined)),
-      ['an opened Home tab'],
-    ],
+    ['to events', (app, { handlers }) => app.event('app_home_opened', () => handlers.home(origin, undefined)), ['an opened Home tab']],
   ])('does not stop an additional listener %s, which this test then reports', async (_, alsoListen, found) => {
     expect(await unauthorizedDeliveries(alsoListen)).toEqual(found)
   })
@@ -382,8 +375,8 @@ describe('a duplicate', () => {
     const done: string[] = []
     const authorized: string[] = []
     listen(app, {
-      interactions: {
-        command: { formFor: () => undefined, run: async () => void done.push('ran') },
+      handlers: {
+        command: () => async () => void done.push('ran'),
         clicks: {},
         submissions: {},
         options: {},

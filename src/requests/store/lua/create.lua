@@ -25,8 +25,5 @@ redis.call('HSET', KEYS[1], unpack(values))
 redis.call('ZADD', KEYS[4], now, arg.id)
 redis.call('ZADD', KEYS[5], now, arg.id .. '/card')
 redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id)
-local note = cjson.decode(ARGV[2])
-note.at = now
-note.to = 'waiting'
-redis.call('XADD', KEYS[7], '*', 'note', cjson.encode(note))
+redis.call('XADD', KEYS[7], '*', 'note', ARGV[2], 'at', whole(now), 'to', 'waiting')
 return { 'created', arg.id }

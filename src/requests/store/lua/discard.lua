@@ -12,7 +12,5 @@ if redis.call('GET', KEYS[3]) == id then redis.call('DEL', KEYS[3]) end
 redis.call('ZREM', KEYS[4], id)
 redis.call('ZREM', KEYS[5], id .. '/card')
 redis.call('ZREM', KEYS[6], id)
-local note = cjson.decode(ARGV[2])
-note.at = clock()
-redis.call('XADD', KEYS[7], '*', 'note', cjson.encode(note))
+redis.call('XADD', KEYS[7], '*', 'note', ARGV[2], 'at', whole(clock()))
 return 'discarded'

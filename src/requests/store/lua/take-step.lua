@@ -3,7 +3,7 @@
 -- KEYS: record, resource, open, ended, outbox, due, audit's intake.
 -- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
 --              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit's note as JSON.
--- Returns { 'won' | 'lost' | 'moved' | 'expired' | 'late' | 'missing', state as JSON, now in ms }.
+-- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }.
 local arg = cjson.decode(ARGV[1])
 local now = clock()
 local stamp = whole(now)
@@ -19,9 +19,9 @@ for _, from in ipairs(arg.from) do
   if state == cjson.encode(from) then allowed = true end
 end
 if not allowed then return { 'lost', state, stamp } end
-if arg.revision and tonumber(known[3]) ~= arg.revision then return { 'moved', state, stamp } end
+if arg.revision and tonumber(known[3]) ~= arg.revision then return { 'changed', state, stamp } end
 if arg.unexpired and now >= tonumber(known[4]) then return { 'expired', state, stamp } end
-if arg.notAfter and now > arg.notAfter then return { 'late', state, stamp } end
+if arg.notAfter and now > arg.notAfter then return { 'outdated', state, stamp } end
 
 local revision = tonumber(known[3]) + 1
 local values = { 'state', cjson.encode(arg.to), ownToken, arg.token, 'revision', whole(revision) }
@@ -36,11 +36,7 @@ for _, report in ipairs(arg.reports) do set('outbox:' .. report, cjson.encode({ 
 if arg.extendMs then set('expiresAt', whole(now + arg.extendMs)) end
 redis.call('HSET', KEYS[1], unpack(values))
 
-local note = cjson.decode(ARGV[2])
-note.at = now
-note.from = cjson.decode(state)
-note.to = arg.to
-redis.call('XADD', KEYS[7], '*', 'note', cjson.encode(note))
+redis.call('XADD', KEYS[7], '*', 'note', ARGV[2], 'at', stamp, 'from', cjson.decode(state), 'to', arg.to)
 
 local owed = { now, arg.id .. '/card' }
 for _, report in ipairs(arg.reports) do

@@ -1,0 +1,30 @@
+import { distance } from 'fastest-levenshtein'
+
+/** Longer texts are cut before they are compared, because the comparison takes time with the square of the length. */
+const longestTyped = 100
+
+/** Counts the letters to add, remove or replace until `typed` is `name`. Upper and lower case of `typed` count as the same. */
+export function countMistakes(typed: string, name: string): number {
+  return distance(typed.toLowerCase().slice(0, longestTyped), name)
+}
+
+interface MistakeLimits {
+  mistakesIn: (name: string) => number
+  mostMistakes: (name: string) => number
+}
+
+/** Returns the names with the fewest mistakes, in the given order, of those with at most `mostMistakes`. */
+export function nearestNames(known: readonly string[], { mistakesIn, mostMistakes }: MistakeLimits): string[] {
+  const near = known.map((name) => ({ name, mistakes: mistakesIn(name) })).filter(({ name, mistakes }) => mistakes <= mostMistakes(name))
+  const fewest = Math.min(...near.map(({ mistakes }) => mistakes))
+  return near.filter(({ mistakes }) => mistakes === fewest).map(({ name }) => name)
+}
+
+/** Returns the one known word that was probably meant. Returns undefined if more than a third of every word is mistyped. */
+export function nearestWord(known: readonly string[], typed: string): string | undefined {
+  const [nearest] = nearestNames(known, {
+    mistakesIn: (name) => countMistakes(typed, name),
+    mostMistakes: (name) => Math.ceil(name.length / 3),
+  })
+  return nearest
+}

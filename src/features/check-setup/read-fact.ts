@@ -1,0 +1,23 @@
+import { ApiContractError, ApiError, StoreUnavailableError } from '../../domain/errors.ts'
+import { withinOr } from '../../domain/within.ts'
+import type { Unavailable } from './facts.ts'
+
+/** The time limit of each read. One read that hangs neither hides the others nor delays the report. */
+export const factTimeoutMs = 1_500
+
+/** Returns the fact, or why it is unavailable. Never throws. */
+export async function readFact<T>(work: () => Promise<T>): Promise<T | Unavailable> {
+  try {
+    return await withinOr(factTimeoutMs, work(), { unavailable: `no answer within ${factTimeoutMs / 1_000} s` })
+  } catch (error) {
+    return { unavailable: whyNot(error) }
+  }
+}
+
+/** Uses Lockkeeper's own words, because the messages of errors may name hosts or quote what was sent. */
+function whyNot(error: unknown): string {
+  if (error instanceof StoreUnavailableError) return error.code === undefined ? 'Redis does not answer' : `Redis refuses it (${error.code})`
+  if (error instanceof ApiError) return `the account API answers with status ${error.status}`
+  if (error instanceof ApiContractError) return 'the account API answers with something that I do not understand'
+  return 'no answer'
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { CheckFailed } from '../../domain/errors.ts'
+import type { Words } from '../../domain/finding.ts'
+import { RetractedBecause, retractedBecause } from '../../domain/retraction.ts'
+
+/** The id of the key on the account. The audit compares it with the account's own events. */
+const resourceId = z.string()
+
+/** Everything that can stand against a new key, stay unchecked before it, or end it. */
+export const NewKeyFinding = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('name-taken'), name: z.string() }),
+  z.object({ code: z.literal('keys-unread') }),
+  z.object({ code: z.literal('created-unseen'), resourceId }),
+  z.object({ code: z.literal('no-such-key') }),
+  z.object({ code: z.literal('retracted'), resourceId, because: RetractedBecause }),
+])
+export type NewKeyFinding = z.infer<typeof NewKeyFinding>
+
+/** Refuses a new key, in words. */
+export function refuseNewKey(finding: NewKeyFinding): never {
+  throw new CheckFailed(finding, newKeyWords(finding))
+}
+
+/** What stays unchecked is a phrase after *Not checked:*; everything else is a sentence. */
+export function newKeyWords(finding: NewKeyFinding): Words {
+  return { why: sentenceOf(finding) }
+}
+
+function sentenceOf(finding: NewKeyFinding): string {
+  switch (finding.code) {
+    case 'name-taken':
+      return `There is an API key called ${finding.name} already.`
+    case 'keys-unread':
+      return 'whether the account has such a key already (the account API did not answer)'
+    case 'created-unseen':
+      return `The key was made (${finding.resourceId}), but nobody has seen its token, so I deleted it. Ask for it again.`
+    case 'no-such-key':
+      return 'There is no key of that name on the account: none was made, or it is deleted already. Should it appear late, I delete it.'
+    case 'retracted':
+      return `The key was made (${finding.resourceId}), but ${retractedBecause[finding.because]}, so I deleted it at once.`
+  }
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { CheckFailed } from '../../domain/errors.ts'
+import type { Words } from '../../domain/finding.ts'
+import { RetractedBecause, retractedBecause } from '../../domain/retraction.ts'
+
+const between = { before: z.string(), now: z.string() }
+
+/** Everything that can stand against a rotation or a revocation, stay unchecked before it, or end it. */
+export const KeyFinding = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('no-key'), keyId: z.string() }),
+  z.object({ code: z.literal('own-key'), verb: z.enum(['rotate', 'revoke']) }),
+
+  z.object({ code: z.literal('perhaps-own-key'), name: z.string() }),
+  z.object({ code: z.literal('key-unread'), keyId: z.string() }),
+
+  z.object({ code: z.literal('token-changed') }),
+  z.object({ code: z.literal('key-name-changed'), ...between }),
+  z.object({ code: z.literal('access-changed'), ...between }),
+  z.object({ code: z.literal('origins-changed'), ...between }),
+
+  z.object({ code: z.literal('key-gone') }),
+  z.object({ code: z.literal('not-rotated') }),
+  z.object({ code: z.literal('not-revoked') }),
+  z.object({ code: z.literal('rotated-unseen') }),
+  z.object({ code: z.literal('rotated-after-all') }),
+  z.object({ code: z.literal('retracted'), because: RetractedBecause }),
+])
+export type KeyFinding = z.infer<typeof KeyFinding>
+
+/** Refuses a rotation or a revocation, in words. */
+export function refuseKeyChange(finding: KeyFinding): never {
+  throw new CheckFailed(finding, keyWords(finding))
+}
+
+const askForNew = 'Ask for a new key.'
+
+/** What stays unchecked is a phrase after *Not checked:*; everything else is a sentence. */
+export function keyWords(finding: KeyFinding): Words {
+  const why = sentenceOf(finding)
+  const isKeyDeleted = ['key-gone', 'rotated-unseen', 'retracted'].includes(finding.code)
+  return isKeyDeleted ? { why, next: askForNew } : { why }
+}
+
+function sentenceOf(finding: KeyFinding): string {
+  switch (finding.code) {
+    case 'no-key':
+      return `There is no API key ${finding.keyId} on the account.`
+    case 'own-key':
+      return `That is the key that I work with, so I do not ${finding.verb} it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY).`
+    case 'perhaps-own-key':
+      return `whether ${finding.name} is my own key (the account API does not tell how its token ends)`
+    case 'key-unread':
+      return `whether API key ${finding.keyId} exists, and that it is not my own (the account API did not answer)`
+    case 'token-changed':
+      return 'The key was rotated by somebody else after this was asked for.'
+    case 'key-name-changed':
+      return `The key was called ${finding.before} when this was asked for, and is called ${finding.now} now.`
+    case 'access-changed':
+      return `The key had ${finding.before} when this was asked for, and has ${finding.now} now.`
+    case 'origins-changed':
+      return `The key was usable from ${finding.before} when this was asked for, and is usable from ${finding.now} now.`
+    case 'key-gone':
+      return 'The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did.'
+    case 'not-rotated':
+      return 'The key was not rotated, and its old token still works.'
+    case 'not-revoked':
+      return 'The key is still on the account: it was not revoked, and still works.'
+    case 'rotated-unseen':
+      return 'It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key.'
+    case 'rotated-after-all':
+      return 'The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked.'
+    case 'retracted':
+      return `It was rotated, so its old token no longer works; but ${retractedBecause[finding.because]}, so I deleted the key at once.`
+  }
+}

@@ -1,0 +1,38 @@
+import type { ModalView } from '@slack/web-api'
+import type { CommandCall } from '../../slack/commands/commands.ts'
+import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
+import { toUserWords } from '../../slack/errors.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
+import type { Ask, Asked } from '../lifecycle/submit.ts'
+import { askedWords } from '../messages/submitted.ts'
+
+type Requested<Input, Facts> = Pick<Asked<Input, Facts>, 'change' | 'input'>
+
+/** Submits the request of a command, and tells the requester what follows. Throws what `ask` throws. */
+export async function submitFromCommand<Input, Facts>(ask: Ask, call: CommandCall, requested: Requested<Input, Facts>): Promise<void> {
+  const { origin, deliveryKey } = call.slashCommand
+  await call.say(askedWords(await ask({ ...requested, origin, reason: undefined, deliveryKey })))
+}
+
+interface FormRequest<Input, Facts> extends Requested<Input, Facts> {
+  reason: string | undefined
+  /** The field that shows a refusal. */
+  blockId: string | ((error: unknown) => string)
+  /** Makes the form again, with what was entered. */
+  again: (problem: Mrkdwn) => ModalView
+}
+
+/** Submits the request of a form. If it is refused, the form stays open and shows why. Throws errors that are no refusals. */
+export async function submitFromForm<Input, Facts>(
+  ask: Ask,
+  { origin, deliveryKey }: Pick<Submission, 'origin' | 'deliveryKey'>,
+  { change, input, reason, blockId, again }: FormRequest<Input, Facts>,
+): Promise<SubmissionAnswer> {
+  try {
+    return { is: 'accepted', words: askedWords(await ask({ change, input, origin, reason, deliveryKey })) }
+  } catch (error) {
+    const problem = toUserWords(error)
+    if (problem === undefined) throw error
+    return { is: 'refused', blockId: typeof blockId === 'string' ? blockId : blockId(error), problem, again }
+  }
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import type { Change } from '../../domain/change.ts'
+import { ApiError, ApiUnreachableError } from '../../domain/errors.ts'
+import { explainer, type Finding, type Words } from '../../domain/finding.ts'
+import { apiErrorSentence, refusedWrite } from '../../slack/errors.ts'
+
+/** How far a write that had no effect came, and the sentence that says so. */
+const effects = {
+  'not-sent': 'Nothing was sent and nothing was changed.',
+  'not-changed': 'Nothing was changed.',
+  'not-made': 'Nothing was made.',
+} as const
+type Effect = keyof typeof effects
+
+const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
+
+/** What can end a request of any kind, or stay unchecked. Each change brings its own besides. */
+export const CommonFinding = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('api-refused'), ...refusal, effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
+  z.object({ code: z.literal('api-unreachable'), effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
+  /** The account API gave no answer to the reads before the write; `refusal`, where it rejected the key. */
+  z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
+  z.object({ code: z.literal('approved-too-long-ago') }),
+  z.object({ code: z.literal('record-changed') }),
+  z.object({ code: z.literal('suspended') }),
+  z.object({ code: z.literal('not-used') }),
+  /** `error`: Slack's code. */
+  z.object({ code: z.literal('not-posted'), error: z.string() }),
+
+  z.object({ code: z.literal('approvers-unknown') }),
+  z.object({ code: z.literal('channel-unreadable') }),
+])
+export type CommonFinding = z.infer<typeof CommonFinding>
+
+/** A write that certainly had no effect, as a cause. */
+export function unappliedCause(error: ApiError | ApiUnreachableError, effect: Effect): CommonFinding {
+  if (error instanceof ApiUnreachableError) return { code: 'api-unreachable', effect }
+  return { code: 'api-refused', ...refusalOf(error), effect }
+}
+
+export function refusalOf({ operation, status, codes, detail }: ApiError) {
+  return { operation, status, codes, ...(detail === undefined ? {} : { detail }) }
+}
+
+const explainCommon = explainer(CommonFinding, commonWords)
+
+/** Puts a finding into words: those of its change, or the common ones. A code that this version does not know is shown as it is. */
+export function explain(change: Pick<Change, 'explain'> | undefined, finding: Finding): Words {
+  return change?.explain(finding) ?? explainCommon(finding) ?? { why: `${finding.code}.` }
+}
+
+/** Why a request ended, and what to do next where requesting the same again is of no use. */
+export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
+  const words = findings.map((finding) => explain(change, finding))
+  const next = words.find((each) => each.next !== undefined)?.next
+  return { why: words.map(({ why }) => why).join(' '), ...(next === undefined ? {} : { next }) }
+}
+
+function commonWords(finding: CommonFinding): Words {
+  switch (finding.code) {
+    case 'api-refused':
+      return refusedWrite(new ApiError(withoutAbsent(finding)), effects[finding.effect])
+    case 'api-unreachable':
+      return finding.effect === 'not-made'
+        ? { why: 'The account API could not be reached, so nothing was made.' }
+        : { why: 'The account API could not be reached, so nothing was sent and nothing was changed.' }
+    case 'account-unread':
+      return { why: unreadWords(finding.refusal) }
+    case 'approved-too-long-ago':
+      return { why: 'It was approved, but could not be carried out in time, so nothing was sent and nothing was changed.' }
+    case 'record-changed':
+      return {
+        why: 'What I keep of this request is no longer what was approved, so nothing was sent and nothing was changed. Somebody may have changed my memory (Redis).',
+      }
+    case 'suspended':
+      return {
+        why: 'I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.',
+      }
+    case 'not-used':
+      return { why: 'It was approved, but not taken in time.' }
+    case 'not-posted':
+      return { why: `The request message could not be posted: ${finding.error}.` }
+    case 'approvers-unknown':
+      return { why: 'whether enough people can approve it (Slack did not tell who is in the user group)' }
+    case 'channel-unreadable':
+      return {
+        why: 'whether this channel is shared with another organisation (Slack does not tell me: the scope channels:read or groups:read is missing)',
+      }
+  }
+}
+
+function unreadWords(refused: z.infer<z.ZodObject<typeof refusal>> | undefined): string {
+  const unread = 'The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.'
+  return refused ? `${unread} ${apiErrorSentence(new ApiError(withoutAbsent(refused)))}` : unread
+}
+
+function withoutAbsent({ operation, status, codes, detail }: z.infer<z.ZodObject<typeof refusal>>) {
+  return { operation, status, codes, ...(detail === undefined ? {} : { detail }) }
+}

@@ -1,0 +1,38 @@
+import { containsWords } from '../text/contains-words.ts'
+import { code, type Mrkdwn, mrkdwn } from '../text/text.ts'
+import type { Listing } from './listing.ts'
+
+interface FilterParts<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
+  all: T[]
+  /** The words of the command. An item is listed if its texts contain all of them. */
+  words: string[]
+  textsOf: (item: T) => unknown[]
+  /** What the items are called: `1 API key`, `3 API keys`. */
+  one: string
+  many: string
+  order: (a: T, b: T) => number
+  row: (item: T) => Mrkdwn
+  /** Stands in place of the rows if there are no items at all. */
+  none: Mrkdwn
+}
+
+/** Lists the items that contain every word. */
+export function filteredListing<T>({ all, words, textsOf, one, many, order, row, none, ...listing }: FilterParts<T>): Listing {
+  const sorted = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
+  return {
+    ...listing,
+    title: filteredTitle(sorted.length, { one, many, words }),
+    rows: sorted.map(row),
+    empty: words.length > 0 ? mrkdwn`${noneFits(all.length, many)} Use fewer words.` : none,
+  }
+}
+
+/** Says how many were found, and by which words: `3 plans with fra`. */
+export function filteredTitle(count: number, { one, many, words }: { one: string; many: string; words: string[] }): Mrkdwn {
+  const filter = words.length > 0 ? mrkdwn` with ${code(words.join(' '))}` : mrkdwn``
+  return mrkdwn`${count} ${count === 1 ? one : many}${filter}`
+}
+
+export function noneFits(count: number, many: string): string {
+  return `None of the ${count} ${many} fits.`
+}

@@ -1,0 +1,76 @@
+import { listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
+import { notice } from '../blocks/notice.ts'
+import { readJson, writeMetadata } from '../receive/payloads.ts'
+import { mrkdwn } from '../text/text.ts'
+import type { Message } from '../web-api/messenger.ts'
+import { type Command, findCommand, type Need } from './commands.ts'
+import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
+import { helpMessage } from './help.ts'
+import { unknownCommand } from './unknown-command.ts'
+
+/** Throws a Refusal if the person lacks the right. */
+export type Gate = (origin: SlashCommand['origin'], need: Need) => Promise<void>
+/** Returns those of the needs for which the person has the right, for the help page. */
+export type May = (origin: SlashCommand['origin'], needs: Need[]) => Promise<Need[]>
+
+/** Routes the one slash command, whatever its name, to the command that its words name. */
+export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
+  /** Finds what handles the words after the slash command's name: the form or the run of a command, the help, or a suggestion. */
+  function handlerFor(words: string[]): Handler<SlashCommand> | FormHandler<SlashCommand> {
+    if (words.length === 0 || words[0]?.toLowerCase() === 'help') return showHelp
+    const found = findCommand(commands, words)
+    if (!found) return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
+    const { command, args } = found
+    const form = args.length === 0 ? formOf(command) : undefined
+    return form ?? ((slashCommand) => run(command, slashCommand, args, 0, slashCommand.answer.ephemeral))
+  }
+
+  function formOf({ form, need, prepare }: Command): FormHandler<SlashCommand> | undefined {
+    if (!form) return undefined
+    return {
+      form: (slashCommand) => form(metadataOf(slashCommand)),
+      allow: async ({ origin }) => {
+        await gate(origin, need)
+        prepare?.()
+      },
+    }
+  }
+
+  async function showHelp({ origin, answer }: SlashCommand): Promise<void> {
+    const needs = commands.map(({ need }) => need)
+    await answer.ephemeral(helpMessage(commands, origin.command, await may(origin, needs)))
+  }
+
+  async function run(
+    found: Command,
+    slashCommand: SlashCommand,
+    args: string[],
+    page: number,
+    show: (message: Message) => Promise<void>,
+  ): Promise<void> {
+    await gate(slashCommand.origin, found.need)
+    await found.run({
+      slashCommand,
+      args,
+      list: (listing) => show(listingMessage(listing, { page, command: found.words, args })),
+      say: (words) => show(notice(words)),
+    })
+  }
+
+  /** Runs the command of a page button again. The page that the button names replaces the page that was clicked. */
+  async function showPage(click: Click): Promise<void> {
+    const button = readJson(PageButton, click.value)
+    const found = commands.find((candidate) => candidate.words === button?.command)
+    if (!button || !found) {
+      await click.answer.ephemeral(notice(mrkdwn`This list is from another version of me. Ask for it again with the command.`))
+      return
+    }
+    await run(found, { ...click, responseUrl: undefined }, button.args, button.page, click.answer.replace)
+  }
+
+  return { command: handlerFor, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
+}
+
+function metadataOf({ origin, responseUrl }: SlashCommand): string {
+  return writeMetadata({ origin, ...(responseUrl ? { responseUrl } : {}) })
+}

@@ -1,0 +1,23 @@
+import { truncate } from '../text/cut-text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../text/text.ts'
+import type { Command } from './commands.ts'
+import { suggestCommands } from './suggest-commands.ts'
+
+/** Says that there is no such command, and suggests those that were probably meant. */
+export function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
+  const asTyped = (command: string) => code(`${name} ${command}`)
+  const typed = truncate(words.slice(0, 2).join(' ').toLowerCase(), 80, 'plain')
+  const group = commands.filter((command) => command.words.startsWith(`${words[0]?.toLowerCase()} `))
+  if (group.length > 0 && words.length === 1) {
+    const choices = group.map((command) => mrkdwn`${asTyped(command.words)}: ${command.summary}`)
+    return mrkdwn`${asTyped(typed)} needs one more word:\n${joinMrkdwn(choices, '\n')}`
+  }
+  const near = suggestCommands(wordsOf(commands), words)
+  const meant = (near.length > 0 ? near : wordsOf(group)).map(asTyped)
+  const suggestion = meant.length > 0 ? mrkdwn` Did you mean ${joinMrkdwn(meant, ' or ')}?` : mrkdwn``
+  return mrkdwn`I do not know ${asTyped(typed)}.${suggestion} ${asTyped('help')} shows everything that can be asked.`
+}
+
+function wordsOf(commands: Command[]): string[] {
+  return commands.map((command) => command.words)
+}

@@ -1,0 +1,4 @@
+/** Makes the first letter a capital one. */
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import { unknownState } from '../../src/domain/request.ts'
+import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { createCatalog } from '../../src/requests/catalog.ts'
+import { cardActions } from '../../src/requests/messages/card.ts'
+import { createDeliver } from '../../src/requests/outbox/deliver.ts'
+import { createOutbox } from '../../src/requests/outbox/outbox.ts'
+import { createRenderer } from '../../src/requests/outbox/render.ts'
+import { createStore } from '../../src/requests/store/store.ts'
+import type { Messenger } from '../../src/slack/web-api/messenger.ts'
+import { connectTestRedis } from './redis-for-test.ts'
+import { requestFor } from './request-for-test.ts'
+
+const catalog = createCatalog(() => [createMoveChange({} as Parameters<typeof createMoveChange>[0])])
+const render = createRenderer({ catalog, ruleOf: () => undefined, environment: undefined, moveTimeoutMs: 900_000 })
+
+/** A record in Redis with a field that another version of Lockkeeper wrote. */
+async function withRecord(field: string, value: string) {
+  const { redis, keys } = connectTestRedis()
+  const store = createStore({ redis, keys, audit: { encode: () => '{}', kick: () => {} } })
+  const { id, kind, input, facts, resource, hash, rule, unchecked, origin, needsApproval, ttlMs } = requestFor()
+  const request = { id, kind, input, facts, resource, hash, rule, unchecked, origin, needsApproval, ttlMs }
+  await store.create(request)
+  await redis.hset(keys.record(id), field, value)
+  return { redis, keys, store, id }
+}
+
+describe('a request that another version of Lockkeeper wrote', () => {
+  test.each([
+    ['a state', 'state', '"waiting-for-weather"', { state: unknownState }],
+    ['a field', 'weather', '"rain"', { state: 'waiting' }],
+    ['a finding', 'causes', '[{"code":"rain","mm":3}]', { causes: [{ code: 'rain', mm: 3 }] }],
+    ['a later version of the record', 'version', '7', { version: 7 }],
+  ])('is read and listed where it has %s that is not known', async (_, field, value, expected) => {
+    const { store, id } = await withRecord(field, value)
+
+    expect(await store.find(id)).toMatchObject(expected)
+    expect((await store.open()).map((request) => request.id)).toEqual([id])
+  })
+
+  test('is changed by no step, and stays due', async () => {
+    const { store, redis, keys, id } = await withRecord('state', '"waiting-for-weather"')
+    const request = await store.find(id)
+    if (!request) throw new Error('the record is gone')
+
+    expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'lost' })
+    expect(await store.take(request, 'late')).toMatchObject({ outcome: 'lost' })
+    expect(await redis.hget(keys.record(id), 'state')).toBe('"waiting-for-weather"')
+    expect(await redis.zscore(keys.due, id)).not.toBeNull()
+  })
+
+  test('is shown by its state and its findings, without buttons', () => {
+    const view = render.view(requestFor({ state: unknownState, causes: [{ code: 'rain' }] }))
+
+    expect(view.isKnown).toBe(false)
+    expect(view.ending).toEqual({ why: 'rain.' })
+    expect(cardActions(view)).toEqual([])
+    expect(JSON.stringify(render.card(requestFor({ state: unknownState })))).toContain(
+      'In a state that this version of Lockkeeper does not know',
+    )
+  })
+
+  test('keeps the message that a version which knows it has drawn: what is sent of it stays in the outbox', async () => {
+    const { redis, keys, id } = await withRecord('state', '"waiting-for-weather"')
+    const calls: string[] = []
+    const messenger = { post: async () => void calls.push('post'), update: async () => void calls.push('update') } as unknown as Messenger
+    const outbox = createOutbox({ redis, keys })
+    const deliver = createDeliver({ outbox, messenger, render, onUndeliverable: () => {} })
+
+    expect(await deliver(id, 'card')).toEqual({ is: 'later' })
+    expect(calls).toEqual([])
+    expect(await redis.zscore(keys.outbox, `${id}/card`)).not.toBeNull()
+  })
+})

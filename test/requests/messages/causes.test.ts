@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import type { z } from 'zod'
+import { type MoveFinding, moveWords, MoveFinding as schemaOfMoves } from '../../../src/domain/elastic-ip-move-findings.ts'
+import type { Finding, Words } from '../../../src/domain/finding.ts'
+import { type NewKeyFinding, newKeyWords, NewKeyFinding as schemaOfNewKeys } from '../../../src/features/create-api-key/findings.ts'
+import { type RenameFinding, renameWords, RenameFinding as schemaOfRenames } from '../../../src/features/rename-virtual-machine/findings.ts'
+import { type KeyFinding, keyWords, KeyFinding as schemaOfKeys } from '../../../src/features/rotate-revoke-api-key/findings.ts'
+import { type CommonFinding, explain, explainAll, CommonFinding as schemaOfCommon } from '../../../src/requests/messages/causes.ts'
+
+const address = '203.0.113.10'
+const server = 'web-2'
+const between = { before: 'web-1', now: 'web-3' }
+
+/** Each finding in words, a line each. Throws where an example does not fit its schema, or a code of the schema has no example. */
+function wordsOf<Known extends Finding>(schema: z.ZodDiscriminatedUnion, examples: Known[], words: (finding: Known) => Words): string {
+  const codes = schema.options.flatMap((option) => [...((option as z.ZodObject<{ code: z.ZodLiteral<string> }>).shape.code.values ?? [])])
+  expect([...new Set(examples.map(({ code }) => code))].toSorted()).toEqual(codes.toSorted())
+  return examples
+    .map((example) => words(schema.parse(example) as Known))
+    .map(({ why, next }) => (next === undefined ? why : `${why} → ${next}`))
+    .join('\n')
+}
+
+describe('what is found out, in words', () => {
+  test('of a move', () => {
+    const examples: MoveFinding[] = [
+      { code: 'no-elastic-ip', elasticIpId: 'eip_1' },
+      { code: 'no-server', serverId: 'sv_1' },
+      { code: 'already-moving', address },
+      { code: 'already-moving', address, server },
+      { code: 'not-active', address, status: 'error' },
+      { code: 'already-there', address, server },
+      { code: 'other-project', address, project: 'Storefront', server, serverProject: 'Billing' },
+      { code: 'other-site', address, site: 'ASH', server, serverSite: 'FRA' },
+      { code: 'other-site', address, site: 'ASH', server, serverSite: 'FRA', holder: 'web-1' },
+      { code: 'elastic-ip-unread', elasticIpId: 'eip_1' },
+      { code: 'server-unread', serverId: 'sv_1' },
+      { code: 'status-not-shown', address },
+      { code: 'server-not-shown', address },
+      { code: 'project-not-compared', server },
+      { code: 'project-not-compared', server, slug: 'storefront' },
+      { code: 'site-not-compared', server },
+      { code: 'server-changed', address, ...between },
+      { code: 'address-changed', before: address, now: '203.0.113.11' },
+      { code: 'project-changed', before: 'Storefront', now: 'Billing' },
+      { code: 'elastic-ip-gone', address },
+      { code: 'status-error', address },
+      { code: 'being-released', address },
+      { code: 'back-on-old-server', address, server },
+      { code: 'still-on-old-server', address, server },
+      { code: 'moved-by-others', address, server: 'web-3', isMoving: false },
+      { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
+    ]
+    expect(wordsOf(schemaOfMoves, examples, moveWords)).toMatchInlineSnapshot(`
+      "There is no Elastic IP eip_1 on the account.
+      There is no server sv_1 on the account.
+      203.0.113.10 is moving already. Wait until that move has ended, then ask again.
+      203.0.113.10 is moving to web-2 already. Wait until that move has ended, then ask again.
+      203.0.113.10 is error, and only an active Elastic IP can be moved.
+      203.0.113.10 is on web-2 already, so there is nothing to move.
+      web-2 is in project Billing, and 203.0.113.10 is in Storefront. An Elastic IP can only be moved within its project.
+      web-2 is in site FRA, and 203.0.113.10 is in ASH. An Elastic IP can only be moved within its site.
+      web-2 is in site FRA, and web-1, which has 203.0.113.10, is in ASH. An Elastic IP can only be moved within its site.
+      whether Elastic IP eip_1 exists and is active (the account API did not answer)
+      whether server sv_1 exists (the account API did not answer)
+      whether 203.0.113.10 is active (the account API does not tell)
+      which server 203.0.113.10 is on (the account shows none)
+      whether web-2 is in the same project (the account API does not tell)
+      whether web-2 is in the same project (both are called storefront, but their ids differ)
+      whether web-2 is in the same site (the account API does not tell)
+      203.0.113.10 was on web-1 when this was asked for, and is on web-3 now.
+      The Elastic IP's address was 203.0.113.10 when this was asked for, and is 203.0.113.11 now.
+      It was in project Storefront when this was asked for, and is in Billing now.
+      203.0.113.10 no longer exists on the account.
+      The account API reports 203.0.113.10 in status error.
+      203.0.113.10 is being released from the account.
+      The account API accepted the move, but 203.0.113.10 is active on web-2 again.
+      203.0.113.10 is still active on web-2: the move did not start and nothing was changed.
+      203.0.113.10 is on web-3: it was moved by somebody else meanwhile.
+      203.0.113.10 is moving to web-3: it was moved by somebody else meanwhile."
+    `)
+  })
+
+  test('of a rename', () => {
+    const virtualMachineId = 'vm_1'
+    const examples: RenameFinding[] = [
+      { code: 'no-virtual-machine', virtualMachineId },
+      { code: 'not-a-hostname', problem: 'A hostname is needed, and this is empty.' },
+      { code: 'same-name', virtualMachineId, name: 'web-1' },
+      { code: 'virtual-machine-unread', virtualMachineId },
+      { code: 'name-not-shown', virtualMachineId },
+      { code: 'name-changed', ...between },
+      { code: 'project-changed', before: 'Storefront', now: 'Billing' },
+      { code: 'virtual-machine-gone', name: 'web-1' },
+      { code: 'renamed-by-others', name: 'web-1', now: 'web-3' },
+      { code: 'accepted-without-effect', now: 'web-1' },
+      { code: 'still-called', now: 'web-1' },
+    ]
+    expect(wordsOf(schemaOfRenames, examples, renameWords)).toMatchInlineSnapshot(`
+      "There is no virtual machine vm_1 on the account.
+      A hostname is needed, and this is empty.
+      vm_1 is called web-1 already, so there is nothing to rename.
+      whether virtual machine vm_1 exists, and what it is called now (the account API did not answer)
+      what vm_1 is called now (the account API does not tell)
+      It was called web-1 when this was asked for, and is called web-3 now.
+      It was in project Storefront when this was asked for, and is in Billing now.
+      web-1 no longer exists on the account.
+      web-1 is called web-3 now: it was renamed by somebody else meanwhile.
+      The account API accepted the new name, but it is still called web-1.
+      It is still called web-1: the rename did not take effect and nothing was changed."
+    `)
+  })
+
+  test('of a new key', () => {
+    const examples: NewKeyFinding[] = [
+      { code: 'name-taken', name: 'ci-deploy' },
+      { code: 'keys-unread' },
+      { code: 'created-unseen', resourceId: 'tok_1' },
+      { code: 'no-such-key' },
+      { code: 'retracted', resourceId: 'tok_1', because: 'not-shown' },
+      { code: 'retracted', resourceId: 'tok_1', because: 'too-slow' },
+    ]
+    expect(wordsOf(schemaOfNewKeys, examples, newKeyWords)).toMatchInlineSnapshot(`
+      "There is an API key called ci-deploy already.
+      whether the account has such a key already (the account API did not answer)
+      The key was made (tok_1), but nobody has seen its token, so I deleted it. Ask for it again.
+      There is no key of that name on the account: none was made, or it is deleted already. Should it appear late, I delete it.
+      The key was made (tok_1), but Slack did not confirm the message that shows its token, so I deleted it at once.
+      The key was made (tok_1), but that took so long that its token could not be shown any more, so I deleted it at once."
+    `)
+  })
+
+  test('of a rotation and a revocation', () => {
+    const examples: KeyFinding[] = [
+      { code: 'no-key', keyId: 'tok_1' },
+      { code: 'own-key', verb: 'rotate' },
+      { code: 'perhaps-own-key', name: 'ci-deploy' },
+      { code: 'key-unread', keyId: 'tok_1' },
+      { code: 'token-changed' },
+      { code: 'key-name-changed', before: 'ci-deploy', now: 'ci' },
+      { code: 'access-changed', before: 'read-only access', now: 'full access' },
+      { code: 'origins-changed', before: address, now: 'everywhere' },
+      { code: 'key-gone' },
+      { code: 'not-rotated' },
+      { code: 'not-revoked' },
+      { code: 'rotated-unseen' },
+      { code: 'rotated-after-all' },
+      { code: 'retracted', because: 'not-shown' },
+    ]
+    expect(wordsOf(schemaOfKeys, examples, keyWords)).toMatchInlineSnapshot(`
+      "There is no API key tok_1 on the account.
+      That is the key that I work with, so I do not rotate it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY).
+      whether ci-deploy is my own key (the account API does not tell how its token ends)
+      whether API key tok_1 exists, and that it is not my own (the account API did not answer)
+      The key was rotated by somebody else after this was asked for.
+      The key was called ci-deploy when this was asked for, and is called ci now.
+      The key had read-only access when this was asked for, and has full access now.
+      The key was usable from 203.0.113.10 when this was asked for, and is usable from everywhere now.
+      The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. → Ask for a new key.
+      The key was not rotated, and its old token still works.
+      The key is still on the account: it was not revoked, and still works.
+      It was rotated, so its old token no longer works; but nobody has seen the new one, so I deleted the key. → Ask for a new key.
+      The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked.
+      It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. → Ask for a new key."
+    `)
+  })
+
+  test('of any request', () => {
+    const refused = { operation: 'elasticIps.move', status: 422, codes: ['SERVER_NETWORK_INCOMPATIBLE'] }
+    const examples: CommonFinding[] = [
+      { code: 'api-refused', ...refused, effect: 'not-changed' },
+      { code: 'api-refused', ...refused, codes: [], detail: 'No such thing', effect: 'not-sent' },
+      { code: 'api-unreachable', effect: 'not-sent' },
+      { code: 'api-unreachable', effect: 'not-made' },
+      { code: 'account-unread' },
+      { code: 'account-unread', refusal: { operation: 'elasticIps.get', status: 401, codes: [] } },
+      { code: 'approved-too-long-ago' },
+      { code: 'record-changed' },
+      { code: 'suspended' },
+      { code: 'not-used' },
+      { code: 'not-posted', error: 'is_archived' },
+      { code: 'approvers-unknown' },
+      { code: 'channel-unreadable' },
+    ]
+    expect(wordsOf(schemaOfCommon, examples, (finding) => explain(undefined, finding))).toMatchInlineSnapshot(`
+      "Nothing was changed. This server's network configuration is outdated. → Contact the provider's support.
+      The account API refused (422). It says: “No such thing”. Nothing was sent and nothing was changed.
+      The account API could not be reached, so nothing was sent and nothing was changed.
+      The account API could not be reached, so nothing was made.
+      The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.
+      The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed. The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY.
+      It was approved, but could not be carried out in time, so nothing was sent and nothing was changed.
+      What I keep of this request is no longer what was approved, so nothing was sent and nothing was changed. Somebody may have changed my memory (Redis).
+      I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.
+      It was approved, but not taken in time.
+      The request message could not be posted: is_archived.
+      whether enough people can approve it (Slack did not tell who is in the user group)
+      whether this channel is shared with another organisation (Slack does not tell me: the scope channels:read or groups:read is missing)"
+    `)
+  })
+})
+
+describe('a finding that this version does not know', () => {
+  test('is shown by its code, and so is a known code in a shape that does not fit', () => {
+    expect(explain(undefined, { code: 'of-another-version', server })).toEqual({ why: 'of-another-version.' })
+    expect(explain(undefined, { code: 'api-refused', status: 'gone' })).toEqual({ why: 'api-refused.' })
+  })
+
+  test('stands beside those that are known, and what to do next is told once', () => {
+    const known = { code: 'known' }
+    const change = { explain: ({ code }: Finding) => (code === 'known' ? { why: 'It is gone.', next: 'Ask for another.' } : undefined) }
+    expect(explainAll(change, [known, { code: 'unheard-of' }, known])).toEqual({
+      why: 'It is gone. unheard-of. It is gone.',
+      next: 'Ask for another.',
+    })
+    expect(explainAll(change, [])).toEqual({ why: '' })
+  })
+})
