@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AuditNote } from '../../src/audit/entry.ts'
 import { StoreUnavailableError, UserError } from '../../src/domain/errors.ts'
@@ -9,6 +9,7 @@ import { createKeys } from '../../src/redis/key-names.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { createDecide } from '../../src/requests/lifecycle/decide.ts'
 import { createStore } from '../../src/requests/store/store.ts'
+import { newRequest } from '../requests/request-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { createRandom } from './random.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
@@ -69,12 +70,10 @@ async function press(replica: Replica, id: string, userId: string): Promise<'won
 }
 
 async function runTrial(replicas: Replica[]): Promise<void> {
-  const id = randomUUID().replaceAll('-', '')
-  const origin = { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' }
-  const input = { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_1WFgWmkF9Mzju' }
-  const facts = { elasticIpId: 'eip_1GijF7NsZe3bN', to: { id: 'sv_1WFgWmkF9Mzju', name: 'web-1' } }
-  const asked = { id, kind: 'ip.move' as const, input, facts, resource: `elastic_ip:${id}`, sentence: 'Move', hash: '', rule: 'r' }
-  await truth.create({ ...asked, unchecked: [], origin, needsApproval: true, ttlMs: 600_000 })
+  const facts = { elasticIpId: 'eip_1GijF7NsZe3bN', to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' } }
+  const asked = newRequest({ facts })
+  const { id } = asked
+  await truth.create({ ...asked, resource: `elastic_ip:${id}` })
   const told = await Promise.all(replicas.map((replica, index) => press(replica, id, `U${index + 2}`)))
 
   const request = await truth.find(id)

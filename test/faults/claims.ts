@@ -1,8 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Secret } from '../../src/domain/secret.ts'
 import { connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'
+import { newRequest } from '../requests/request-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
@@ -29,22 +30,9 @@ if (!first) throw new Error('no contenders')
 
 const winners: number[] = []
 for (let trial = 0; trial < trials; trial += 1) {
-  const id = randomUUID().replaceAll('-', '')
-  const origin = { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' }
-  const asked = {
-    id,
-    kind: 'ip.move' as const,
-    input: {},
-    facts: {},
-    resource: `elastic_ip:${id}`,
-    sentence: 'Move',
-    hash: '',
-    rule: 'r',
-    unchecked: [],
-    origin,
-  }
-  await first.create({ ...asked, needsApproval: true, ttlMs: 60_000 })
-  const request = await first.find(id)
+  const asked = newRequest()
+  await first.create({ ...asked, resource: `elastic_ip:${asked.id}` })
+  const request = await first.find(asked.id)
   if (!request) throw new Error('not recorded')
   await first.take(request, 'approve')
   const claims = stores.map(async (store, index) => {

@@ -1,17 +1,16 @@
-import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { inject, onTestFinished } from 'vitest'
 import { createVerifier } from '../../src/audit/chain.ts'
 import { AuditEntry } from '../../src/audit/entry.ts'
 import { createAudit } from '../../src/audit/intake.ts'
 import type { ChangeKind } from '../../src/domain/change-kind.ts'
-import { payloadHash } from '../../src/domain/payload.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
-import { createStore, type NewRequest } from '../../src/requests/store/store.ts'
+import { createStore } from '../../src/requests/store/store.ts'
+import { newRequest } from '../requests/request-for-test.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
-import { ops, people, type World } from './world.ts'
+import { ops, type World } from './world.ts'
 
 /** What the bots of a world keep in Redis: looked at, and changed behind their backs. */
 export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) {
@@ -29,20 +28,11 @@ export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) 
 
   /** Records a request of Ada's with a message for its card, which has every button there is. */
   async function create(asked: { kind: ChangeKind; resource: string; input: unknown; facts: unknown; ttlMs?: number }): Promise<Request> {
-    const id = randomBytes(16).toString('hex')
-    const origin = { teamId: 'T0NIMBUS01', channelId: ops, userId: people.ada, command: '/infra' }
-    const payload = { id, unchecked: [], origin, ...asked }
-    const request: NewRequest = {
-      ...payload,
-      hash: payloadHash(payload),
-      rule: '',
-      needsApproval: true,
-      ttlMs: asked.ttlMs ?? 3_600_000,
-    }
+    const request = newRequest(asked)
     await store.create(request)
     const cardTs = await post(ops, allButtons(buttonValue(request)))
-    await redis.hset(keys.record(id), 'cardTs', JSON.stringify(cardTs))
-    return find(id)
+    await redis.hset(keys.record(request.id), 'cardTs', JSON.stringify(cardTs))
+    return find(request.id)
   }
 
   /** A message of the bot's own that says nothing. Resolves with its ts. */

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { payloadHash } from '../../src/domain/payload.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import { Request } from '../../src/domain/request.ts'
+import type { NewRequest } from '../../src/requests/store/store.ts'
 
 /** 18 November 2026, 14:00 UTC. */
 export const askedAt = Date.UTC(2026, 10, 18, 14)
@@ -32,6 +34,12 @@ export function requestFor(more: Partial<Request> = {}): Request {
     cardTs: '1795010400.000100',
     ...more,
   })
+}
+
+/** Such a request before it is recorded, with an id of its own. */
+export function newRequest(more: Partial<NewRequest> = {}): NewRequest {
+  const payload = { ...asked, id: randomUUID().replaceAll('-', ''), ...more }
+  return { ...payload, hash: payloadHash(payload), rule: 'APPROVERS', needsApproval: true, ttlMs: 240 * minutes, ...more }
 }
 
 /** The policy's rule that it is under: the people on call approve. */

@@ -6,7 +6,7 @@ import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import { createWatch } from '../../../src/requests/worker/worker.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { requestFor } from '../request-for-test.ts'
+import { newRequest, requestFor } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
 
 /** The workers over a real Redis, with an attendant that only notes who needs attention. */
@@ -76,19 +76,7 @@ async function startWatch({
 }
 
 function ask(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
-  return store.create({
-    id,
-    kind: 'ip.move',
-    input: {},
-    facts: {},
-    resource: `elastic_ip:${id}`,
-    hash: 'f'.repeat(64),
-    rule: 'APPROVERS',
-    unchecked: [],
-    origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
-    needsApproval,
-    ttlMs: 3_600_000,
-  })
+  return store.create(newRequest({ id, resource: `elastic_ip:${id}`, needsApproval }))
 }
 
 describe('the workers', () => {
