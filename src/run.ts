@@ -1,6 +1,7 @@
 import { type Bot, createBot, type Outlets } from './bot/bot.ts'
 import { ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors.ts'
+import { changeKinds } from './features/index.ts'
 import { createLog } from './ops/log/log.ts'
 import { describeError } from './ops/log/safe-value.ts'
 
@@ -10,7 +11,7 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
   let bot: Bot | undefined
 
   try {
-    const config = takeConfig(env)
+    const config = takeConfig(env, { kinds: changeKinds })
     const log = createLog({ level: config.logLevel })
     for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
     const started = createBot(config, { log, ...outlets })

@@ -10,7 +10,6 @@ import type { Config } from '../config/config.ts'
 import type { Request } from '../domain/request.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { describeBot } from '../features/check-setup/describe-bot.ts'
 import type { Feature } from '../features/feature.ts'
 import { createFeatures } from '../features/index.ts'
 import { createApiErrorHandler } from '../ops/log/api-error-handler.ts'
@@ -25,12 +24,12 @@ import { createStatus } from '../ops/pages/status.ts'
 import { createRedisCheck, findRedisFaults } from '../redis/check.ts'
 import { closeRedis, connectRedis, guardStore, holdCommands } from '../redis/connect.ts'
 import { createKeys } from '../redis/key-names.ts'
+import { createAccess } from '../requests/access/access.ts'
 import { createCatalog } from '../requests/catalog.ts'
 import { createDeliveries } from '../requests/interactions/deliveries.ts'
 import { createHome } from '../requests/interactions/home.ts'
 import { createInteractions } from '../requests/interactions/interactions.ts'
 import { createLastHeard } from '../requests/interactions/last-heard.ts'
-import { createAccess } from '../requests/lifecycle/access.ts'
 import { createRequests } from '../requests/lifecycle/requests.ts'
 import { createAsk } from '../requests/lifecycle/submit.ts'
 import { fitsOnCard } from '../requests/messages/card.ts'
@@ -130,7 +129,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     people: directory,
     policy: config.policy,
     homeTeamId: () => identity?.teamId,
-    projectOf: catalog.projectOf,
+    catalog,
     noteRefusal,
   })
   const { environment, moveTimeoutMs } = config
@@ -152,14 +151,14 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     metrics.transition(kind, to)
     const decision = decisionOf(step)
     if (decision) metrics.decision(kind, decision)
-    if (kind === 'ip.move' && tookMs !== undefined) metrics.moveEnded(to, tookMs)
+    if (catalog.changeIfKnown(kind)?.takesTime && tookMs !== undefined) metrics.moveEnded(to, tookMs)
   }
 
   const forPeople = createRequests({ ...shared, redis: prompt, audit: audits.people })
   const forJobs = createRequests({ ...shared, redis: patient, audit: audits.jobs })
 
   const { store, deliver, queues } = forPeople
-  const progress = createProgress({ store, queues, census: createCensus({ redis: prompt, keys }) })
+  const progress = createProgress({ store, queues, census: createCensus({ redis: prompt, keys }), catalog })
   const ask = createAsk({
     store,
     access,
@@ -186,7 +185,7 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
       lastHeard,
       redisFaults: async () => findRedisFaults(await guardStore(() => prompt.info())),
       opsChannel: config.opsChannel,
-      bot: describeBot({ ...config, version: packageFile.version, rules: config.policy.rules.length, usesSockets }),
+      running: { ...config, version: packageFile.version, rules: config.policy.rules.length },
       usesSockets,
     },
     ownLastSlice: config.infra.key.reveal().slice(-5),
@@ -203,18 +202,11 @@ export function createBot(config: Config, { log, printAudit = createAuditLog(), 
     openForm,
     showSecret: createShowSecret({ respond, messenger }),
     timings,
-    noteRefusal,
     onApiError,
     onError: errorReports.each('people'),
   })
-  const epoch = createEpoch({ redis: patient, keys, tellOperators, seenHead, movingNow })
+  const epoch = createEpoch({ redis: patient, keys, tellOperators, seenHead, catalog })
   const watch = createWatch({ ...forJobs, keys, epoch, onError: errorReports.each('jobs'), onTick: metrics.tick })
-
-  async function movingNow(): Promise<string[]> {
-    const moving = await accountApi.elasticIps.list({ status: 'moving', signal: AbortSignal.timeout(10_000) })
-    // Reads may show the old server or the target meanwhile, so the sentence says no more than that.
-    return moving.map(({ id, address, server }) => `${address} (${id}), shown on ${server?.hostname ?? server?.id ?? 'no server'}`)
-  }
 
   /** The address of a request's card. */
   function linkTo({ origin, cardTs }: Request): string | undefined {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
-import { changeKinds } from '../domain/change-kind.ts'
+import type { ChangeKind } from '../domain/change-kind.ts'
 import type { Policy } from '../domain/policy.ts'
 import { quote } from './notation.ts'
-import { readPolicy } from './policy-file.ts'
-import { Variables } from './variables.ts'
+import { type PolicyOptions, readPolicy } from './policy-file.ts'
+import { Variables, variablesFor } from './variables.ts'
 
 /** Lists every bad or missing variable and every error of the policy file, one line each. No line contains the value of a secret. */
 export class ConfigError extends Error {
@@ -29,6 +29,8 @@ const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as
 export type Environment = Record<string, string | undefined>
 
 interface ReadOptions {
+  /** The kinds of change that there are, in the order in which errors list them. */
+  kinds: ChangeKind[]
   /** Returns the text of a file. The path may be relative to the working directory. */
   readFile?: (path: string) => string
 }
@@ -38,9 +40,9 @@ interface ReadOptions {
  * unknown variables are ignored.
  * Throws ConfigError with a line for every bad or missing variable and for every error of the file.
  */
-export function readConfig(env: Environment, { readFile = (path) => readFileSync(path, 'utf8') }: ReadOptions = {}) {
+export function readConfig(env: Environment, { kinds, readFile = (path) => readFileSync(path, 'utf8') }: ReadOptions) {
   const given = givenVariables(env)
-  const parsed = Variables.safeParse(given)
+  const parsed = variablesFor(kinds).safeParse(given)
   const lines = parsed.success ? [] : linesOf(parsed.error)
   if (!given.APPROVERS && !given.POLICY_FILE) {
     lines.push(
@@ -57,10 +59,10 @@ export function readConfig(env: Environment, { readFile = (path) => readFileSync
   }
   // Read the file even if APPROVAL_TTL, its default, is bad, so that one start shows the errors of both.
   const expiresMs = Variables.shape.APPROVAL_TTL.safeParse(given.APPROVAL_TTL).data ?? 0
-  const file = given.POLICY_FILE ? readPolicyFile(given.POLICY_FILE, readFile, { expiresMs }) : undefined
+  const file = given.POLICY_FILE ? readPolicyFile(given.POLICY_FILE, readFile, { kinds, expiresMs }) : undefined
   if (file && 'lines' in file) lines.push(...file.lines)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
-  const policy = file && 'policy' in file ? file.policy : simplePolicy(parsed.data)
+  const policy = file && 'policy' in file ? file.policy : simplePolicy(parsed.data, kinds)
   const unusedVariables: string[] = given.POLICY_FILE ? policyVariables.filter((name) => given[name]) : []
   return { ...nameParts(parsed.data), policy, policyFile: given.POLICY_FILE, unusedVariables }
 }
@@ -70,9 +72,9 @@ export type Config = ReturnType<typeof readConfig>
  * Reads the configuration and removes the secrets from the environment, even if the configuration is bad.
  * Throws ConfigError as `readConfig` does.
  */
-export function takeConfig(env: NodeJS.ProcessEnv): Config {
+export function takeConfig(env: NodeJS.ProcessEnv, options: ReadOptions): Config {
   try {
-    return readConfig(env)
+    return readConfig(env, options)
   } finally {
     for (const name of secretVariables) delete env[name]
   }
@@ -96,14 +98,14 @@ function linesOf(error: z.ZodError): string[] {
   return error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`)
 }
 
-function readPolicyFile(path: string, readFile: (path: string) => string, defaults: { expiresMs: number }): ReturnType<typeof readPolicy> {
+function readPolicyFile(path: string, readFile: (path: string) => string, options: PolicyOptions): ReturnType<typeof readPolicy> {
   let text: string
   try {
     text = readFile(path)
   } catch (error) {
     return { lines: [`POLICY_FILE must be a file that can be read: ${quote(path, 200)} ${whyUnreadable(error)}`] }
   }
-  return readPolicy(text, path, defaults)
+  return readPolicy(text, path, options)
 }
 
 function whyUnreadable(error: unknown): string {
@@ -115,9 +117,9 @@ function whyUnreadable(error: unknown): string {
 }
 
 /** Builds a policy from the variables: one rule for the kinds of change that need no approval, then one for all other kinds. */
-function simplePolicy(v: Variables): Policy {
+function simplePolicy(v: Variables, kinds: ChangeKind[]): Policy {
   const noApproval = v.NO_APPROVAL ?? []
-  const needApproval = changeKinds.filter((kind) => !noApproval.includes(kind))
+  const needApproval = kinds.filter((kind) => !noApproval.includes(kind))
   const shared = {
     projects: undefined,
     channels: v.CHANNELS,

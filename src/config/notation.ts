@@ -1,11 +1,9 @@
-import { type ChangeKind, changeKinds } from '../domain/change-kind.ts'
 import { parseDuration } from '../domain/duration.ts'
 
 // The formats of values. The variables and the policy file share them.
 
 export const isPersonOrGroupId = (text: string): boolean => /^[UWS][A-Z0-9]{2,}$/.test(text)
 export const isChannelId = (text: string): boolean => /^[CG][A-Z0-9]{2,}$/.test(text)
-export const isKind = (text: string): text is ChangeKind => (changeKinds as readonly string[]).includes(text)
 
 /** Node's timers cannot wait longer than 24.8 days. */
 const longestMs = 24 * 86_400_000

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { approversOf } from '../domain/policy.ts'
 import { quote } from './notation.ts'
-import { FileRule } from './policy-schema.ts'
+import type { FileRule, RuleSchema } from './policy-schema.ts'
 
 export interface Conflict {
   path: (string | number)[]
@@ -12,8 +12,8 @@ export interface Conflict {
 type ValidParts = { [K in keyof FileRule]?: { is: FileRule[K] } }
 
 /** Finds the conflicts within and between rules whose single values are valid. `rules` is the list as parsed from the file. */
-export function conflictsAmong(rules: unknown[]): Conflict[] {
-  const validParts = rules.map(validPartsOf)
+export function conflictsAmong(rules: unknown[], schema: RuleSchema): Conflict[] {
+  const validParts = rules.map((rule) => validPartsOf(rule, schema))
   return validParts.flatMap((rule, index) =>
     [
       nameTaken(rule, validParts.slice(0, index)),
@@ -26,12 +26,12 @@ export function conflictsAmong(rules: unknown[]): Conflict[] {
   )
 }
 
-function validPartsOf(rule: unknown): ValidParts {
+function validPartsOf(rule: unknown, { shape }: RuleSchema): ValidParts {
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) return {}
   const given = rule as Record<string, unknown>
   // An unknown key may be a mistyped one that narrows the rule. Without `changes`, the rule is not compared with others.
-  const { changes, ...rest } = FileRule.shape
-  const schemas = Object.keys(given).every((key) => Object.hasOwn(FileRule.shape, key)) ? { changes, ...rest } : rest
+  const { changes, ...rest } = shape
+  const schemas = Object.keys(given).every((key) => Object.hasOwn(shape, key)) ? { changes, ...rest } : rest
   const valid = Object.entries(schemas).flatMap(([key, schema]: [string, z.ZodType]) => {
     const parsed = schema.safeParse(given[key])
     return parsed.success ? [[key, { is: parsed.data }]] : []

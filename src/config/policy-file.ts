@@ -1,28 +1,37 @@
 import type { z } from 'zod'
+import type { ChangeKind } from '../domain/change-kind.ts'
 import { nearestWord } from '../domain/nearest.ts'
 import type { Policy } from '../domain/policy.ts'
 import { quote } from './notation.ts'
 import { conflictsAmong } from './policy-conflicts.ts'
-import { keysAt, PolicyFile, toRule } from './policy-schema.ts'
+import { type PolicySchema, policySchema, toRule } from './policy-schema.ts'
 import { type Fault, readYaml } from './yaml.ts'
 
 const maxLength = 1_000_000
 
+export interface PolicyOptions {
+  /** The kinds of change that there are. */
+  kinds: ChangeKind[]
+  /** What a rule without `expires` gets, in milliseconds. */
+  expiresMs: number
+}
+
 /**
  * Reads a policy from the YAML text of a file (see docs/policy.example.yml). Returns the policy, or one line for each error, in the order
- * of the lines of the file. The lines name the file `file`. Rules without `expires` get `expiresMs` (milliseconds). Never throws.
+ * of the lines of the file. The lines name the file `file`. Never throws.
  */
-export function readPolicy(text: string, file: string, defaults: { expiresMs: number }): { policy: Policy } | { lines: string[] } {
+export function readPolicy(text: string, file: string, { kinds, expiresMs }: PolicyOptions): { policy: Policy } | { lines: string[] } {
   if (text.length > maxLength) return { lines: [`POLICY_FILE ${file} is larger than 1 MB: is it the right file? Make it smaller`] }
   const { content, faults, lineOf } = readYaml(text)
   if (!content) return { lines: linesOf(file, faults) }
 
-  const parsed = PolicyFile.safeParse(content.value)
-  const issues = withoutFollowUps((parsed.error?.issues ?? []).flatMap(violationsIn))
-  const violations = [...issues, ...conflictsIn(content.value)].map(({ path, sentence }) => ({ line: lineOf(path), sentence }))
+  const schema = policySchema(kinds)
+  const parsed = schema.file.safeParse(content.value)
+  const issues = withoutFollowUps((parsed.error?.issues ?? []).flatMap((issue) => violationsIn(issue, schema)))
+  const violations = [...issues, ...conflictsIn(content.value, schema)].map(({ path, sentence }) => ({ line: lineOf(path), sentence }))
   const all = [...faults, ...violations]
   if (!parsed.success || all.length > 0) return { lines: linesOf(file, all) }
-  return { policy: { rules: parsed.data.rules.map((rule) => toRule(rule, defaults)) } }
+  return { policy: { rules: parsed.data.rules.map((rule) => toRule(rule, { expiresMs })) } }
 }
 
 interface Violation {
@@ -38,7 +47,7 @@ function linesOf(file: string, faults: Fault[]): string[] {
   return [...new Set(inOrder.map(({ line, sentence }) => `POLICY_FILE ${file}, line ${line}: ${sentence}`))]
 }
 
-function violationsIn(issue: z.core.$ZodIssue): Violation[] {
+function violationsIn(issue: z.core.$ZodIssue, { keysAt }: PolicySchema): Violation[] {
   if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, sentence: `${nameOf(issue.path)} ${issue.message}` }]
   const known = keysAt(issue.path)
   return issue.keys.map((key) => {
@@ -55,9 +64,9 @@ function withoutFollowUps(all: Violation[]): Violation[] {
   return all.filter(({ path, sentence }) => !(meant.has(path.join('.')) && sentence.includes(' is missing: ')))
 }
 
-function conflictsIn(content: unknown): Violation[] {
+function conflictsIn(content: unknown, { rule }: PolicySchema): Violation[] {
   if (typeof content !== 'object' || content === null || !('rules' in content) || !Array.isArray(content.rules)) return []
-  return conflictsAmong(content.rules).map(({ path, message }) => ({ path, sentence: `${nameOf(path)} ${message}` }))
+  return conflictsAmong(content.rules, rule).map(({ path, message }) => ({ path, sentence: `${nameOf(path)} ${message}` }))
 }
 
 /** Returns the name of a path for error messages, without the number of the rule: the line already identifies the rule. */

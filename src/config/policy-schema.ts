@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { changeKinds } from '../domain/change-kind.ts'
+import type { ChangeKind } from '../domain/change-kind.ts'
 import { nearestWord } from '../domain/nearest.ts'
 import { type ApproveTerms, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { durationWords, isChannelId, isKind, isPersonOrGroupId, quote, readDuration } from './notation.ts'
+import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
 /** Parses a value with `read`, which returns undefined for a bad one, or reports what the value must be. */
 function value<T>(read: (input: unknown) => T | undefined, expected: string, hint: (input: unknown) => string = () => '') {
@@ -111,75 +111,89 @@ const Nobody = z.literal('none').transform((): ApproveTerms | undefined => undef
 
 const Everyone = z.literal('everyone').transform((): PolicyRule['request'] => undefined)
 
-/** Accepts a single kind without brackets. */
-const Kinds = z.preprocess(
-  (input) => (typeof input === 'string' ? [input] : input),
-  list({
-    expected: `of ${changeKinds.join(', ')}`,
-    fits: isKind,
+/** Parses a list of kinds; without one it is every kind. Accepts a single kind without brackets. */
+function kindsAmong(kinds: ChangeKind[]) {
+  const items = list({
+    expected: `of ${kinds.join(', ')}`,
+    fits: (text) => kinds.includes(text),
     whenEmpty: 'name a kind of change, or take it out for every kind',
     hint: (item) => {
-      const meant = typeof item === 'string' ? nearestWord(changeKinds, item) : undefined
+      const meant = typeof item === 'string' ? nearestWord(kinds, item) : undefined
       return meant ? `: did you mean ${meant}?` : ''
     },
-  }).transform((kinds) => kinds.filter(isKind)),
-)
+  })
+  return z.preprocess((input) => (typeof input === 'string' ? [input] : input), items).prefault([...kinds])
+}
 
 const isMap = (input: unknown): input is object => typeof input === 'object' && input !== null && !Array.isArray(input)
 
 const termsFor = (input: object) => ('any_of' in input || 'all_of' in input ? Terms : TermsWithoutApprovers)
 
 /** A rule as written in the policy file. The path of each issue leads to its line in the file. */
-export const FileRule = z.strictObject(
-  {
-    name: line(60, 'a name that people will read'),
-    changes: Kinds.prefault([...changeKinds]),
-    projects: list({
-      expected: 'project ids or names, each in one line of up to 100 characters',
-      fits: (text) => isLine(text, 100),
-      whenEmpty: 'name a project, or take it out for every project',
-      hint: quotesNeeded,
-    }).optional(),
-    channels: list({
-      expected: 'channel ids (C…, G…)',
-      fits: isChannelId,
-      whenEmpty: 'name a channel, or take it out for every channel',
-    }).optional(),
-    request: formOf<PolicyRule['request']>(
-      (input) =>
-        Array.isArray(input) ? ids('name who may ask, or write everyone').transform(toGroup) : input === 'everyone' ? Everyone : undefined,
-      'everyone, or a list of user ids (U…, W…) and user group ids (S…)',
-    ).optional(),
-    approve: formOf<ApproveTerms | undefined>(
-      (input) => (Array.isArray(input) ? AnyOfThese : isMap(input) ? termsFor(input) : input === 'none' ? Nobody : undefined),
-      'none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists',
-    ),
-    self_approval: value((input) => (input === 'never' || input === 'break-glass' ? input : undefined), 'never or break-glass').prefault(
-      'never',
-    ),
-    expires: value((input) => (typeof input === 'string' ? readDuration(input) : undefined), durationWords).optional(),
-    mention: ids(undefined).transform(toGroup).optional(),
-  },
-  {
-    error: ({ code, input }) => (code === 'invalid_type' ? mustBe('keys with values (name, approve and so on)', input) : undefined),
-  },
-)
-export type FileRule = z.infer<typeof FileRule>
-
-export const PolicyFile = z.strictObject(
-  {
-    rules: z
-      .array(FileRule, { error: ({ input }) => mustBe('a list of rules, each beginning with "- name:"', input) })
-      .min(1, { error: 'must have at least one rule: without any, nothing may be asked for' }),
-  },
-  { error: ({ code, input }) => (code === 'invalid_type' ? mustBe('"rules:" with a list of rules below it', input) : undefined) },
-)
-
-/** Returns the known keys at a path of the file. */
-export function keysAt(path: readonly PropertyKey[]): string[] {
-  if (path.length === 0) return Object.keys(PolicyFile.shape)
-  return Object.keys(path.length === 2 ? FileRule.shape : termFields)
+function ruleSchema(kinds: ChangeKind[]) {
+  return z.strictObject(
+    {
+      name: line(60, 'a name that people will read'),
+      changes: kindsAmong(kinds),
+      projects: list({
+        expected: 'project ids or names, each in one line of up to 100 characters',
+        fits: (text) => isLine(text, 100),
+        whenEmpty: 'name a project, or take it out for every project',
+        hint: quotesNeeded,
+      }).optional(),
+      channels: list({
+        expected: 'channel ids (C…, G…)',
+        fits: isChannelId,
+        whenEmpty: 'name a channel, or take it out for every channel',
+      }).optional(),
+      request: formOf<PolicyRule['request']>(
+        (input) =>
+          Array.isArray(input)
+            ? ids('name who may ask, or write everyone').transform(toGroup)
+            : input === 'everyone'
+              ? Everyone
+              : undefined,
+        'everyone, or a list of user ids (U…, W…) and user group ids (S…)',
+      ).optional(),
+      approve: formOf<ApproveTerms | undefined>(
+        (input) => (Array.isArray(input) ? AnyOfThese : isMap(input) ? termsFor(input) : input === 'none' ? Nobody : undefined),
+        'none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists',
+      ),
+      self_approval: value((input) => (input === 'never' || input === 'break-glass' ? input : undefined), 'never or break-glass').prefault(
+        'never',
+      ),
+      expires: value((input) => (typeof input === 'string' ? readDuration(input) : undefined), durationWords).optional(),
+      mention: ids(undefined).transform(toGroup).optional(),
+    },
+    {
+      error: ({ code, input }) => (code === 'invalid_type' ? mustBe('keys with values (name, approve and so on)', input) : undefined),
+    },
+  )
 }
+export type RuleSchema = ReturnType<typeof ruleSchema>
+export type FileRule = z.infer<RuleSchema>
+
+/** The schema of the whole file, and of one rule in it, where these are the kinds of change. */
+export function policySchema(kinds: ChangeKind[]) {
+  const rule = ruleSchema(kinds)
+  const file = z.strictObject(
+    {
+      rules: z
+        .array(rule, { error: ({ input }) => mustBe('a list of rules, each beginning with "- name:"', input) })
+        .min(1, { error: 'must have at least one rule: without any, nothing may be asked for' }),
+    },
+    { error: ({ code, input }) => (code === 'invalid_type' ? mustBe('"rules:" with a list of rules below it', input) : undefined) },
+  )
+
+  /** Returns the known keys at a path of the file. */
+  function keysAt(path: readonly PropertyKey[]): string[] {
+    if (path.length === 0) return Object.keys(file.shape)
+    return Object.keys(path.length === 2 ? rule.shape : termFields)
+  }
+
+  return { file, rule, keysAt }
+}
+export type PolicySchema = ReturnType<typeof policySchema>
 
 /** Converts a rule of the file. A rule without `expires` gets `expiresMs` (milliseconds). */
 export function toRule(rule: FileRule, { expiresMs }: { expiresMs: number }): PolicyRule {

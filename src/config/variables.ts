@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { changeKinds } from '../domain/change-kind.ts'
+import type { ChangeKind } from '../domain/change-kind.ts'
 import { toGroup } from '../domain/policy.ts'
 import { parseRedisAddress } from '../domain/redis-address.ts'
 import { Secret } from '../domain/secret.ts'
-import { durationWords, isChannelId, isKind, isPersonOrGroupId, quote, readDuration } from './notation.ts'
+import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
 
 /**
  * Parses a value with `parse`, which returns undefined for a bad one, or reports what the value must be. With `show: false`, the error does
@@ -65,7 +65,10 @@ function isRedisUrl(text: string): boolean {
   return parseRedisAddress(text) !== undefined
 }
 
-/** Parses each variable by itself: its format, its default and its error. `config.ts` checks how the variables fit together. */
+/**
+ * Parses each variable by itself: its format, its default and its error. `config.ts` checks how the variables fit together. Kinds of change are
+ * any words here: `variablesFor` knows which there are.
+ */
 export const Variables = z.object({
   SLACK_BOT_TOKEN: secret((text) => /^xoxb-[\x21-\x7e]+$/.test(text), "the bot's token, which begins with xoxb-"),
   SLACK_SIGNING_SECRET: secret(
@@ -83,9 +86,7 @@ export const Variables = z.object({
   APPROVERS: people('the people who may approve').optional(),
   OPERATORS: people('the people who may ask for changes').optional(),
   CHANNELS: list(isChannelId, 'channel ids (C…, G…)').optional(),
-  NO_APPROVAL: list(isKind, `of ${changeKinds.join(', ')}`)
-    .transform((kinds) => kinds.filter(isKind))
-    .optional(),
+  NO_APPROVAL: list(() => true, 'kinds of change').optional(),
   POLICY_FILE: z.string().optional(),
   APPROVAL_TTL: duration.prefault('4h'),
   MOVE_POLL_INTERVAL: duration.prefault('5s'),
@@ -104,3 +105,8 @@ export const Variables = z.object({
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'trace, debug, info, warn, error or fatal').prefault('info'),
 })
 export type Variables = z.infer<typeof Variables>
+
+/** The same variables, where these are the kinds of change. */
+export function variablesFor(kinds: ChangeKind[]) {
+  return Variables.extend({ NO_APPROVAL: list((text) => kinds.includes(text), `of ${kinds.join(', ')}`).optional() })
+}

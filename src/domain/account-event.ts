@@ -11,6 +11,9 @@ export interface AccountEvent {
 const looking = new Set(['read', 'get', 'list', 'show', 'view', 'login', 'logout', 'download', 'export'])
 const changing = new Set(['create', 'update', 'delete', 'destroy'])
 
+/** What the account may call a deletion. */
+export const deletingActions = ['delete', 'destroy', 'revoke', 'remove']
+
 /** The words of an action: `update`, `elastic`, `ip`. */
 export function wordsOfAction(action: string | undefined): string[] {
   return (action ?? '').toLowerCase().split(/[^a-z]+/)

@@ -1,12 +1,5 @@
-/** What may be requested. The names are public: `NO_APPROVAL` and policies use them. */
-export const changeKinds = ['vm.rename', 'ip.move', 'key.create', 'key.rotate', 'key.revoke'] as const
-export type ChangeKind = (typeof changeKinds)[number]
-
-/** Each kind in words, after *ask for* and *may*: `moving an Elastic IP`. */
-export const kindWords: Record<ChangeKind, string> = {
-  'vm.rename': 'renaming a virtual machine',
-  'ip.move': 'moving an Elastic IP',
-  'key.create': 'a new API key',
-  'key.rotate': 'rotating an API key',
-  'key.revoke': 'revoking an API key',
-}
+/**
+ * The name of a kind of change, such as `ip.move`. It is a plain string, because only the features know which kinds there are: what is below them
+ * takes the kinds as an argument, and treats them all alike.
+ */
+export type ChangeKind = string

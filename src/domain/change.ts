@@ -44,6 +44,10 @@ export interface Change<Input = unknown, Facts = unknown> {
   kind: ChangeKind
   /** In words, after *ask for* and *may*: `moving an Elastic IP`. */
   label: string
+  /** The words by which the account's own events may call its write: `update`, `move`. */
+  eventActions: string[]
+  /** It takes minutes to take effect, so it is listed, counted and timed with the moves. */
+  takesTime?: true
   input: z.ZodType<Input>
   facts: z.ZodType<Facts>
   /** The thing that is changed; there is one open request for each: `elastic_ip:eip_1`. */
@@ -79,10 +83,24 @@ export interface Change<Input = unknown, Facts = unknown> {
   survey?(options: { signal?: AbortSignal }): Promise<Set<string>>
   /** How the survey shows this one while it is under way. Pure. */
   sightings?(input: Input, facts: Facts): string[]
+  /** What of this kind is under way on the account now, whoever requested it: for the operators, when Redis has lost which requests there were. */
+  underwayNow?: UnderwayNow
   /** The sentence for the thread when it is done: `203.0.113.10 now answers from web-2`. Pure. */
   doneSentence(facts: Facts): string
   /** What would undo it, as input for a new request, and what the button for it says. Pure. */
   reverse?(input: Input, facts: Facts): { input: Input; label: string } | undefined
+}
+
+/** Everything under way, and how to say it. */
+export interface UnderwayNow {
+  /** Each in words: `203.0.113.10 (eip_1), shown on web-1`. */
+  list(options: { signal: AbortSignal }): Promise<string[]>
+  /** What they are, before the list: `Elastic IPs that are moving now`. */
+  some: string
+  /** A sentence where there are none. */
+  none: string
+  /** A sentence where the account API did not answer. */
+  unread: string
 }
 
 /**
@@ -96,6 +114,8 @@ export interface Handover<Input, Facts> {
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes what was issued worthless, because nobody has seen it. Safe to repeat. */
   retract(issued: Issued): Promise<void>
+  /** The words by which the account's own events may call that. */
+  retractActions: string[]
   /** What the request failed of then, and why it was retracted. */
   retracted(issued: Issued, because: RetractedBecause): Finding
 }

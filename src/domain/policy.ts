@@ -1,20 +1,20 @@
+import { z } from 'zod'
 import type { ChangeKind } from './change-kind.ts'
 
 /** User ids and user group ids, Slack's. */
-export interface Group {
-  users: string[]
-  userGroups: string[]
-}
+export const Group = z.object({ users: z.array(z.string()), userGroups: z.array(z.string()) })
+export type Group = z.infer<typeof Group>
 
 /** Who has to say yes. */
-export interface ApproveTerms {
+export const ApproveTerms = z.object({
   /** Any of these may approve. */
-  anyOf: Group
+  anyOf: Group,
   /** Each of these (a user id, or a user group id for one of its members) has to approve, each a different person. */
-  allOf: string[]
+  allOf: z.array(z.string()),
   /** How many different people at least. */
-  approvals: number
-}
+  approvals: z.number(),
+})
+export type ApproveTerms = z.infer<typeof ApproveTerms>
 
 /** What holds for some kinds of change. The first rule of a policy that matches decides alone. */
 export interface PolicyRule {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { changeKinds } from './change-kind.ts'
 import { Finding } from './finding.ts'
 import { Sighting } from './observation.ts'
 import { Origin } from './origin.ts'
+import { Grant } from './ruling.ts'
 
 /**
  * The states of a request. `starting`: the write may have been sent, and its answer is not known yet. `tracking`: the account API accepted
@@ -39,14 +39,13 @@ export function isOpen(state: StoredState): boolean {
   return (openStates as readonly StoredState[]).includes(state)
 }
 
-/** One person's yes. `at`: ms since 1970. */
-export const Approval = z.object({ by: z.string(), rule: z.string(), at: z.number() })
+/** One person's approval, and what let them give it. `at`: ms since 1970. */
+export const Approval = Grant.extend({ by: z.string(), at: z.number() })
 export type Approval = z.infer<typeof Approval>
 
-/** Who decided, and by which rule. `by` is undefined when the kind needs no approval here; of several approvals it is the last. */
-export const Decision = z.object({
+/** Who decided, and what let them. `by` is undefined when the kind needs no approval here; of several approvals it is the last. */
+export const Decision = Grant.extend({
   by: z.string().optional(),
-  rule: z.string().optional(),
   reason: z.string().optional(),
   /** The requester approved it alone, in an emergency. */
   breakGlass: z.boolean().optional(),
@@ -61,7 +60,7 @@ export const Request = z.object({
   version: z.number().int(),
   id: z.string(),
   /** A kind that this version does not know is shown as it is. */
-  kind: z.enum(changeKinds),
+  kind: z.string(),
   state: z.enum(requestStates).or(z.literal(unknownState)).catch(unknownState),
   /** Grows with every change of the record. */
   revision: z.number().int(),

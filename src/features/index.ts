@@ -1,15 +1,7 @@
-import type { AccountApi } from '../account-api/client.ts'
-import type { Inventory } from '../account-api/inventory.ts'
-import type { Audit } from '../audit/intake.ts'
-import type { Request } from '../domain/request.ts'
-import type { Catalog } from '../requests/catalog.ts'
-import type { Access } from '../requests/lifecycle/access.ts'
-import type { Ask } from '../requests/lifecycle/submit.ts'
-import type { Store } from '../requests/store/store.ts'
-import type { GatherParts } from './check-setup/gather.ts'
+import type { ChangeKind } from '../domain/change-kind.ts'
 import { checkSetup } from './check-setup/index.ts'
 import { createApiKey } from './create-api-key/index.ts'
-import type { Feature } from './feature.ts'
+import type { Feature, FeatureDefinition, FeatureParts } from './feature.ts'
 import { listApiKeys } from './list-api-keys/index.ts'
 import { listBaselines } from './list-baselines/index.ts'
 import { listElasticIps } from './list-elastic-ips/index.ts'
@@ -22,37 +14,26 @@ import { rotateRevokeApiKey } from './rotate-revoke-api-key/index.ts'
 import { showAudit } from './show-audit/index.ts'
 import { whoAmI } from './who-am-i/index.ts'
 
-export interface FeatureParts {
-  accountApi: AccountApi
-  inventory: Inventory
-  ask: Ask
-  store: Store
-  catalog: Catalog
-  access: Access
-  audit: Audit
-  /** The address of a request's card. */
-  linkTo: (request: Request) => string | undefined
-  /** What only the doctor looks at. */
-  setup: Omit<GatherParts, 'access' | 'store' | 'accountApi' | 'ownLastSlice'>
-  /** The last characters of the API key that the bot itself uses. */
-  ownLastSlice: string
-}
-
 /** Everything the bot can do, in the order in which help shows it. */
+const definitions: FeatureDefinition[] = [
+  moveElasticIp,
+  listElasticIps,
+  listMoves,
+  renameVirtualMachine,
+  listPlans,
+  listBaselines,
+  listApiKeys,
+  createApiKey,
+  rotateRevokeApiKey,
+  listPending,
+  showAudit,
+  whoAmI,
+  checkSetup,
+]
+
+/** Every kind of change. They are public names, so that a kind is never renamed. */
+export const changeKinds: ChangeKind[] = definitions.flatMap(({ kinds = [] }) => kinds)
+
 export function createFeatures(parts: FeatureParts): Feature[] {
-  return [
-    moveElasticIp(parts),
-    listElasticIps(parts),
-    listMoves(parts),
-    renameVirtualMachine(parts),
-    listPlans(parts),
-    listBaselines(parts),
-    listApiKeys(parts),
-    createApiKey(parts),
-    rotateRevokeApiKey(parts),
-    listPending(parts),
-    showAudit(parts),
-    whoAmI(parts),
-    checkSetup({ ...parts, ...parts.setup }),
-  ]
+  return definitions.map(({ create }) => create(parts))
 }

@@ -1,4 +1,4 @@
-import type { Change } from '../domain/change.ts'
+import type { Change, UnderwayNow } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import type { Project } from '../domain/policy.ts'
 import { type Request, unknownState } from '../domain/request.ts'
@@ -39,7 +39,7 @@ export function createCatalog(changes: () => Change[]) {
 
   /** Undefined for a kind that this version does not know. */
   function changeIfKnown(kind: string): Change | undefined {
-    return all().get(kind as ChangeKind)
+    return all().get(kind)
   }
 
   /** Every kind that can be requested. */
@@ -49,7 +49,12 @@ export function createCatalog(changes: () => Change[]) {
 
   /** A kind in words; the kind itself where this version does not know it. */
   function labelOf(kind: string): string {
-    return all().get(kind as ChangeKind)?.label ?? kind
+    return changeIfKnown(kind)?.label ?? kind
+  }
+
+  /** What may be under way on the account, of every kind that can tell. */
+  function underwayNow(): UnderwayNow[] {
+    return [...all().values()].flatMap((change) => change.underwayNow ?? [])
   }
 
   /** Throws when the kind is unknown or what the record carries no longer fits it (after a deploy that changed its shape). */
@@ -90,6 +95,6 @@ export function createCatalog(changes: () => Change[]) {
     return opened && survey && sightings ? { survey, sightings: sightings(opened.input, opened.latest) } : undefined
   }
 
-  return { open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf }
+  return { open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
 }
 export type Catalog = ReturnType<typeof createCatalog>

@@ -1,3 +1,4 @@
+import { documentedRefusal } from '../domain/documented-refusals.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import type { Words } from '../domain/finding.ts'
 import { escapeMrkdwn, type Mrkdwn } from './text/text.ts'
@@ -11,32 +12,6 @@ export class Refusal extends UserError {
     super(words.text)
     this.words = words
   }
-}
-
-/** Refusals that the account API's reference documents, by code. */
-const documented = new Map<string, Words>([
-  ['ELASTIC_IP_NOT_ACTIVE', { why: 'The Elastic IP is not active, so it cannot be moved now.' }],
-  ['SERVER_NOT_IN_PROJECT', { why: 'The server is not in the same project as the Elastic IP.' }],
-  ['SITE_NOT_SUPPORTED', { why: 'The site does not support Elastic IPs.', next: "Ask the provider's support which sites do." }],
-  ['SERVER_NETWORK_INCOMPATIBLE', { why: "This server's network configuration is outdated.", next: "Contact the provider's support." }],
-  [
-    'BGP_ELASTIC_IP_NOT_UPDATABLE',
-    {
-      why: 'The Elastic IP is announced by BGP, and the account API does not move such addresses.',
-      next: 'Announce it from the other server.',
-    },
-  ],
-  ['SITE_MISMATCH', { why: 'The server is not in the same site as the Elastic IP.' }],
-])
-
-/** Operations that need a feature flag of the team, by the first word of their name. */
-const flagged = new Map<string, Words>([
-  ['elasticIps', notEnabled('Elastic IPs', 'elastic_ips')],
-  ['baselines', notEnabled('Baselines', 'baselines_api')],
-])
-
-function notEnabled(what: string, flag: string): Words {
-  return { why: `${what} are not enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
 }
 
 /** Explains an error in mrkdwn for a message. Undefined for an unexpected error. */
@@ -75,9 +50,7 @@ export function apiErrorSentence(error: ApiError): string {
 
 /** Explains a refusal in two parts, for the card of a refused request. A card with a `next` offers no second try. */
 export function explainRefusal(error: ApiError): Words {
-  if (isFeatureMissing(error)) return featureMissing(error)
-  const known = error.codes.map((code) => documented.get(code.toUpperCase())).find((words) => words !== undefined)
-  return known ?? { why: statusSentence(error) }
+  return documentedRefusal(error) ?? (isFeatureMissing(error) ? featureMissing(error) : { why: statusSentence(error) })
 }
 
 /**
@@ -90,12 +63,10 @@ export function refusedWrite(error: ApiError, nothing: string): Words {
 }
 
 function featureMissing(error: ApiError): Words {
-  const [resource = ''] = error.operation.split('.')
-  const unnamed = {
+  return {
     why: `This needs a feature that is not enabled for the team.${said(error)}`,
     next: "Ask the provider's support to enable it.",
   }
-  return flagged.get(resource) ?? unnamed
 }
 
 function statusSentence(error: ApiError): string {

@@ -38,7 +38,7 @@ export async function benchDeciding({ quick, rounds }: Effort): Promise<string> 
       await store.create(move)
       const request = await store.find(move.id)
       if (!request) throw new Error('not recorded')
-      const by = { by: 'U2', rule: 'APPROVERS' }
+      const by = { by: 'U2', rule: 'APPROVERS', via: 'U2' }
       return async () => {
         const { outcome } = await store.take(request, 'approve', {
           set: { decision: by, approvals: [{ ...by, at: request.createdAt }] },

@@ -5,7 +5,7 @@ import { inspect, parseEnv, promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig, readRedisConfig, secretVariables, takeConfig, variableNames } from '../../src/config/config.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
-import { changeKinds } from '../../src/domain/change-kind.ts'
+import { changeKinds } from '../../src/features/index.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -18,9 +18,14 @@ const required = {
   APPROVERS: 'U0BEN00001,S0ONCALL01',
 }
 
+/** Reads variables where the kinds of change are those of the bot. */
+function read(env: Record<string, string | undefined>, readFile?: (path: string) => string) {
+  return readConfig(env, { kinds: changeKinds, ...(readFile ? { readFile } : {}) })
+}
+
 function linesFor(env: Record<string, string | undefined>, readFile?: (path: string) => string): string[] {
   try {
-    readConfig(env, readFile ? { readFile } : {})
+    read(env, readFile)
     return []
   } catch (error) {
     if (error instanceof ConfigError) return error.lines
@@ -32,7 +37,7 @@ const withOne = (name: string, value: string) => linesFor({ ...required, [name]:
 
 describe('a valid configuration', () => {
   it('has the documented defaults', () => {
-    expect(readConfig(required)).toMatchInlineSnapshot(`
+    expect(read(required)).toMatchInlineSnapshot(`
       {
         "approvalTtlMs": 14400000,
         "environment": undefined,
@@ -62,8 +67,8 @@ describe('a valid configuration', () => {
               },
               "breakGlass": false,
               "changes": [
-                "vm.rename",
                 "ip.move",
+                "vm.rename",
                 "key.create",
                 "key.rotate",
                 "key.revoke",
@@ -97,7 +102,7 @@ describe('a valid configuration', () => {
   })
 
   it('is read from every variable', () => {
-    const config = readConfig({
+    const config = read({
       ...required,
       SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
       SLACK_API_URL: 'http://127.0.0.1:4010/api/',
@@ -135,14 +140,14 @@ describe('a valid configuration', () => {
   })
 
   it('ignores unknown variables, and white space around values', () => {
-    const config = readConfig({ ...required, INFRA_API_KEY: ' lk_9f2c1b7e4d\n', PATH: '/usr/bin', PORT: ' 8080 ' })
+    const config = read({ ...required, INFRA_API_KEY: ' lk_9f2c1b7e4d\n', PATH: '/usr/bin', PORT: ' 8080 ' })
 
     expect(config.infra.key.reveal()).toBe('lk_9f2c1b7e4d')
     expect(config.slack.port).toBe(8080)
   })
 
   it('needs no signing secret in Socket Mode', () => {
-    const config = readConfig({ ...required, SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })
+    const config = read({ ...required, SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })
 
     expect(config.slack.signingSecret).toBeUndefined()
   })
@@ -220,7 +225,7 @@ describe('an invalid configuration', () => {
         "APPROVERS must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas, not "ada", "@oncall"",
         "OPERATORS must be the people who may ask for changes, as user ids (U…, W…) and user group ids (S…), separated by commas, and at least one",
         "CHANNELS must be channel ids (C…, G…), separated by commas, not "#ops"",
-        "NO_APPROVAL must be of vm.rename, ip.move, key.create, key.rotate, key.revoke, separated by commas, not "ip.delete"",
+        "NO_APPROVAL must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, separated by commas, not "ip.delete"",
         "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "1 hour"",
         "MOVE_POLL_INTERVAL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "0s"",
         "MOVE_TIMEOUT must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "99d"",
@@ -230,7 +235,7 @@ describe('an invalid configuration', () => {
         "ALLOW_VOLATILE_REDIS must be true or false, not "yes"",
         "LOG_LEVEL must be trace, debug, info, warn, error or fatal, not "verbose"",
         "POLICY_FILE policy.yml, line 3: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not "nobody"",
-        "POLICY_FILE policy.yml, line 4: changes must be of vm.rename, ip.move, key.create, key.rotate, key.revoke, not "key.*"",
+        "POLICY_FILE policy.yml, line 4: changes must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, not "key.*"",
       ]
     `)
     expect(Object.keys(env).toSorted()).toEqual(variableNames.toSorted())
@@ -305,7 +310,7 @@ rules:
 
 describe('the policy', () => {
   it('is one rule if only APPROVERS is set', () => {
-    expect(readConfig(required).policy).toEqual({
+    expect(read(required).policy).toEqual({
       rules: [
         {
           name: 'APPROVERS',
@@ -323,7 +328,7 @@ describe('the policy', () => {
   })
 
   it('has one rule for changes without approval and one for the rest, with the same other settings', () => {
-    const { policy } = readConfig({
+    const { policy } = read({
       ...required,
       OPERATORS: 'S0PLATFORM1',
       CHANNELS: 'C0OPS00001',
@@ -351,7 +356,7 @@ describe('the policy', () => {
   })
 
   it('has no rule without kinds of change', () => {
-    const { policy } = readConfig({ ...required, NO_APPROVAL: changeKinds.join() })
+    const { policy } = read({ ...required, NO_APPROVAL: changeKinds.join() })
 
     expect(policy.rules.map(({ name }) => name)).toEqual(['NO_APPROVAL'])
   })
@@ -363,16 +368,16 @@ describe('the policy', () => {
       return policyText
     }
 
-    const config = readConfig({ ...required, APPROVERS: '', POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: '1h' }, { readFile })
+    const config = read({ ...required, APPROVERS: '', POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: '1h' }, readFile)
 
-    expect({ policy: config.policy }).toEqual(readPolicy(policyText, 'ops/policy.yml', { expiresMs: 3_600_000 }))
+    expect({ policy: config.policy }).toEqual(readPolicy(policyText, 'ops/policy.yml', { kinds: changeKinds, expiresMs: 3_600_000 }))
     expect(config.policy.rules).toMatchObject([{ name: 'everything', expiresMs: 3_600_000 }])
     expect(config.unusedVariables).toEqual([])
     expect(readPaths).toEqual(['ops/policy.yml'])
   })
 
   it('is read from a file on disk', () => {
-    const { policy } = readConfig({ ...required, APPROVERS: '', POLICY_FILE: resolve(root, 'docs/policy.example.yml') })
+    const { policy } = read({ ...required, APPROVERS: '', POLICY_FILE: resolve(root, 'docs/policy.example.yml') })
 
     expect(policy.rules.length).toBeGreaterThan(2)
   })
@@ -380,7 +385,7 @@ describe('the policy', () => {
   it('from a file replaces the policy variables, which are reported as unused and must still be valid', () => {
     const env = { ...required, POLICY_FILE: 'policy.yml', OPERATORS: 'U0ADA00001', CHANNELS: 'C0OPS00001', NO_APPROVAL: 'vm.rename' }
 
-    expect(readConfig(env, { readFile: () => policyText })).toMatchObject({
+    expect(read(env, () => policyText)).toMatchObject({
       policy: { rules: [{ name: 'everything', channels: undefined, request: undefined }] },
       unusedVariables: ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'],
     })
@@ -454,7 +459,7 @@ describe('secrets', () => {
   it('are removed from the environment and print as [redacted]', () => {
     const env: NodeJS.ProcessEnv = { ...required, SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99', HOME: '/home/node' }
 
-    const config = takeConfig(env)
+    const config = takeConfig(env, { kinds: changeKinds })
 
     expect(env).toEqual({ HOME: '/home/node', INFRA_API_URL: required.INFRA_API_URL, APPROVERS: required.APPROVERS })
     expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(/botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP/)
@@ -463,7 +468,7 @@ describe('secrets', () => {
   it('are removed even if the configuration is invalid', () => {
     const env: NodeJS.ProcessEnv = { INFRA_API_KEY: 'lk_9f2c1b7e4d' }
 
-    expect(() => takeConfig(env)).toThrow(ConfigError)
+    expect(() => takeConfig(env, { kinds: changeKinds })).toThrow(ConfigError)
     expect(env).toEqual({})
   })
 })
@@ -493,7 +498,7 @@ describe('.env.example', () => {
       OPS_PORT: '9464',
       LOG_LEVEL: 'info',
     })
-    expect(readConfig({ ...required, ...defaults })).toEqual(readConfig(required))
+    expect(read({ ...required, ...defaults })).toEqual(read(required))
   })
 
   it('leaves only the required variables to fill in', () => {

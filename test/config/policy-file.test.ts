@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { readPolicy } from '../../src/config/policy-file.ts'
-import { changeKinds } from '../../src/domain/change-kind.ts'
 import { type Policy, type PolicyRule, ruleFor } from '../../src/domain/policy.ts'
+import { changeKinds } from '../../src/features/index.ts'
 
 const fourHours = 14_400_000
-const read = (text: string) => readPolicy(text, 'policy.yml', { expiresMs: fourHours })
+const read = (text: string) => readPolicy(text, 'policy.yml', { kinds: changeKinds, expiresMs: fourHours })
 
 /** Returns the error lines without their common beginning. */
 function errorsOf(text: string): string[] {
@@ -156,8 +156,8 @@ rules:
 
     expect(errorsOf(text)).toMatchInlineSnapshot(`
       [
-        "line 4: changes must be of vm.rename, ip.move, key.create, key.rotate, key.revoke, not "ip.mov": did you mean ip.move?",
-        "line 4: changes must be of vm.rename, ip.move, key.create, key.rotate, key.revoke, not "ip.delete"",
+        "line 4: changes must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, not "ip.mov": did you mean ip.move?",
+        "line 4: changes must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, not "ip.delete"",
         "line 5: projects must be project ids or names, each in one line of up to 100 characters, not 2024: put quotes around it",
         "line 5: projects must be project ids or names, each in one line of up to 100 characters, not """,
         "line 6: channels must be channel ids (C…, G…), not "#ops"",
@@ -519,7 +519,7 @@ rules:
   })
 
   it('the name of the file in each line', () => {
-    expect(readPolicy('rules: 1', '/etc/lockkeeper/policy.yml', { expiresMs: 1 })).toEqual({
+    expect(readPolicy('rules: 1', '/etc/lockkeeper/policy.yml', { kinds: changeKinds, expiresMs: 1 })).toEqual({
       lines: ['POLICY_FILE /etc/lockkeeper/policy.yml, line 1: rules must be a list of rules, each beginning with "- name:", not 1'],
     })
   })

@@ -75,8 +75,12 @@ describe('what a read of the Elastic IP means', () => {
     expect(observeMove(unknownFrom, seen('moving', 'third'), old).is).toBe('underway')
     expect(observeMove(unknownFrom, seen('active', 'third'), at('sent', graceMs))).toMatchInlineSnapshot(`
       {
+        "cause": {
+          "address": "203.0.113.10",
+          "code": "still-on-old-server",
+          "server": "db-1",
+        },
         "is": "not-started",
-        "why": "203.0.113.10 is still active on db-1: the move did not start and nothing was changed.",
       }
     `)
   })
@@ -84,21 +88,35 @@ describe('what a read of the Elastic IP means', () => {
   test('an end says what was seen', () => {
     expect(observeMove(move, seen('active', 'third'), old)).toMatchInlineSnapshot(`
       {
+        "cause": {
+          "address": "203.0.113.10",
+          "code": "moved-by-others",
+          "isMoving": false,
+          "server": "db-1",
+        },
         "is": "superseded",
-        "why": "203.0.113.10 is on db-1: it was moved by somebody else meanwhile.",
       }
     `)
     expect(observeMove(move, seen('moving', 'third'), old)).toMatchInlineSnapshot(`
       {
+        "cause": {
+          "address": "203.0.113.10",
+          "code": "moved-by-others",
+          "isMoving": true,
+          "server": "db-1",
+        },
         "is": "superseded",
-        "why": "203.0.113.10 is moving to db-1: it was moved by somebody else meanwhile.",
       }
     `)
     expect(observeMove(move, seen('active', 'from'), old)).toMatchInlineSnapshot(`
       {
+        "cause": {
+          "address": "203.0.113.10",
+          "code": "back-on-old-server",
+          "server": "web-1",
+        },
         "is": "failed",
         "mayStillHappen": true,
-        "why": "The account API accepted the move, but 203.0.113.10 is active on web-1 again.",
       }
     `)
   })

@@ -123,14 +123,27 @@ describe('the preflight check of a move', () => {
       check({ elasticIp: elasticIpFor({ site: undefined, server: undefined }), target: serverFor({ project: undefined }) }).unchecked,
     ).toMatchInlineSnapshot(`
       [
-        "which server 203.0.113.10 is on (the account shows none)",
-        "whether web-2 is in the same project (the account API does not tell)",
-        "whether web-2 is in the same site (the account API does not tell)",
+        {
+          "address": "203.0.113.10",
+          "code": "server-not-shown",
+        },
+        {
+          "code": "project-not-compared",
+          "server": "web-2",
+        },
+        {
+          "code": "site-not-compared",
+          "server": "web-2",
+        },
       ]
     `)
     expect(check({ target: serverFor({ project: { ...billing, slug: 'storefront' } }) }).unchecked).toMatchInlineSnapshot(`
       [
-        "whether web-2 is in the same project (both are called storefront, but their ids differ)",
+        {
+          "code": "project-not-compared",
+          "server": "web-2",
+          "slug": "storefront",
+        },
       ]
     `)
     expect(
@@ -140,7 +153,11 @@ describe('the preflight check of a move', () => {
       }).unchecked,
     ).toMatchInlineSnapshot(`
       [
-        "whether web-2 is in the same site (both are called ASH, but their ids differ)",
+        {
+          "code": "site-not-compared",
+          "server": "web-2",
+          "slug": "ASH",
+        },
       ]
     `)
   })
@@ -148,7 +165,10 @@ describe('the preflight check of a move', () => {
   test('lists a status that the account API does not tell', () => {
     expect(check({ elasticIp: elasticIpFor({ status: 'unknown' }) }).unchecked).toMatchInlineSnapshot(`
       [
-        "whether 203.0.113.10 is active (the account API does not tell)",
+        {
+          "address": "203.0.113.10",
+          "code": "status-not-shown",
+        },
       ]
     `)
   })
@@ -159,8 +179,14 @@ describe('the preflight check of a move', () => {
     expect(incomplete).toBe(true)
     expect(unchecked).toMatchInlineSnapshot(`
       [
-        "whether Elastic IP eip_KeQbB4BoO6x10 exists and is active (the account API did not answer)",
-        "whether server sv_W3mVpQ0xNd7Lk exists (the account API did not answer)",
+        {
+          "code": "elastic-ip-unread",
+          "elasticIpId": "eip_KeQbB4BoO6x10",
+        },
+        {
+          "code": "server-unread",
+          "serverId": "sv_W3mVpQ0xNd7Lk",
+        },
       ]
     `)
     expect(facts).toEqual({ elasticIpId: ids.elasticIp, to: { id: ids.web2, name: ids.web2 } })
@@ -185,9 +211,22 @@ describe('a difference between what was approved and what the account shows now'
       }),
     ).toMatchInlineSnapshot(`
       [
-        "203.0.113.99 was on web-1 when this was asked for, and is on db-1 now.",
-        "The Elastic IP's address was 203.0.113.10 when this was asked for, and is 203.0.113.99 now.",
-        "It was in project Storefront when this was asked for, and is in Billing now.",
+        {
+          "address": "203.0.113.99",
+          "before": "web-1",
+          "code": "server-changed",
+          "now": "db-1",
+        },
+        {
+          "before": "203.0.113.10",
+          "code": "address-changed",
+          "now": "203.0.113.99",
+        },
+        {
+          "before": "Storefront",
+          "code": "project-changed",
+          "now": "Billing",
+        },
       ]
     `)
   })
@@ -201,8 +240,17 @@ describe('a difference between what was approved and what the account shows now'
       }),
     ).toMatchInlineSnapshot(`
       [
-        "203.0.113.10 was on web-1 (sv_vKm8ZaLzG5R2n) when this was asked for, and is on web-1 (sv_bT90rYxPqJ6Uh) now.",
-        "It was in project Storefront (proj_6059EqYkOQj8p) when this was asked for, and is in Storefront (proj_R82A9jVb5Lq0d) now.",
+        {
+          "address": "203.0.113.10",
+          "before": "web-1 (sv_vKm8ZaLzG5R2n)",
+          "code": "server-changed",
+          "now": "web-1 (sv_bT90rYxPqJ6Uh)",
+        },
+        {
+          "before": "Storefront (proj_6059EqYkOQj8p)",
+          "code": "project-changed",
+          "now": "Storefront (proj_R82A9jVb5Lq0d)",
+        },
       ]
     `)
   })

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { changeKinds } from '../../src/domain/change-kind.ts'
 import {
   approvalsNeeded,
   approversOf,
@@ -15,6 +14,8 @@ import {
 
 const storefront: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
 const billing: Project = { id: 'proj_2RBis9AK23gEc', name: 'Billing' }
+
+const kinds = ['vm.rename', 'ip.move', 'key.create', 'key.rotate']
 
 function rule(name: string, more: Partial<PolicyRule> = {}): PolicyRule {
   return {
@@ -99,11 +100,11 @@ describe('a project that is not known', () => {
   test('never gives a rule that another answer about the project would not have reached', () => {
     const projects = ['proj_1oNqx62cx6bn0', 'Billing', 'proj_3GGeutpe13Yip']
     const anyRule = fc.record({
-      changes: fc.subarray([...changeKinds], { minLength: 1 }),
+      changes: fc.subarray(kinds, { minLength: 1 }),
       projects: fc.option(fc.subarray(projects, { minLength: 1 }), { nil: undefined }),
       channels: fc.option(fc.subarray(['C1', 'C2'], { minLength: 1 }), { nil: undefined }),
     })
-    const anyChange = fc.record({ kind: fc.constantFrom(...changeKinds), channelId: fc.constantFrom('C1', 'C2', 'C3') })
+    const anyChange = fc.record({ kind: fc.constantFrom(...kinds), channelId: fc.constantFrom('C1', 'C2', 'C3') })
     const knowable: Project[] = [
       storefront,
       billing,

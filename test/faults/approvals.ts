@@ -42,7 +42,7 @@ async function startReplica() {
   await new Promise<void>((resolve) => redis.once('ready', () => resolve()))
   proxy.loseRepliesIf(() => random() * 100 < lossPercent)
   const access = {
-    authorize: async () => 'r',
+    authorize: async () => ({ rule: 'r', via: 'member' }),
     tally: async (_: unknown, by: string[]) => ({ enough: by.length > 0, missing: 0, needed: 1 }),
   }
   const store = createStore({ redis, keys, audit })

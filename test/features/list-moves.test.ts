@@ -18,7 +18,7 @@ function many(count: number, more: Partial<Request>): Request[] {
 
 /** Opens whatever it is given. */
 const catalog = createCatalog(() => [
-  { kind: 'ip.move', facts: anything(), input: anything(), describe: () => description } as unknown as Change,
+  { kind: 'ip.move', takesTime: true, facts: anything(), input: anything(), describe: () => description } as unknown as Change,
 ]) satisfies Catalog
 
 function anything() {
@@ -27,7 +27,7 @@ function anything() {
 
 async function ask(open: Request[], ended: Request[] = []) {
   const listings: Listing[] = []
-  const { commands } = listMoves({
+  const { commands } = listMoves.create({
     store: {
       open: async () => open,
       ended: async (limit, fits) => ended.filter(fits).slice(0, limit),

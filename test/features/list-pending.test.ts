@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { Ruling } from '../../src/domain/approval.ts'
 import type { Request } from '../../src/domain/request.ts'
+import type { Ruling } from '../../src/domain/ruling.ts'
 import { listPending } from '../../src/features/list-pending/index.ts'
 import { type Pending, pendingListing } from '../../src/features/list-pending/messages.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
 import { askedAt, minutes, requestFor } from '../requests/request-for-test.ts'
 
-const allowed: Ruling = { allowed: true, rule: 'APPROVERS: S0ONCALL01' }
-const denied: Ruling = { allowed: false, why: 'You are not an approver of this.' }
+const allowed: Ruling = { allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }
+const denied: Ruling = { allowed: false, denial: { code: 'own-request' } }
 
 function pending(more: Partial<Pending> = {}): Pending {
   return {
@@ -66,7 +66,7 @@ describe('/infra pending', () => {
   async function ask(open: Request[], ruling: Ruling = allowed) {
     const listings: Listing[] = []
     const asked: unknown[] = []
-    const { commands } = listPending({
+    const { commands } = listPending.create({
       store: { open: async () => open, findMany: async (ids) => open.filter(({ id }) => ids.includes(id)) },
       access: {
         judge: async ({ userId }, act) => {
@@ -115,7 +115,9 @@ describe('/infra pending', () => {
   })
 
   test('offers nobody what they have approved already', async () => {
-    const { rows, listing } = await ask([requestFor({ approvals: [{ by: 'U0BEN00001', rule: 'APPROVERS: S0ONCALL01', at: askedAt }] })])
+    const { rows, listing } = await ask([
+      requestFor({ approvals: [{ by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: askedAt }] }),
+    ])
 
     expect(listing.title.text).toBe('1 waiting for approval, 0 of them for you')
     expect(rows[0]).toContain('1 of 3 approvals')

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { AuditEntry, type AuditNote } from '../../src/audit/entry.ts'
 import type { Found } from '../../src/audit/find-entries.ts'
 import type { AccountEvent } from '../../src/domain/account-event.ts'
+import type { Change } from '../../src/domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
+import type { Finding } from '../../src/domain/finding.ts'
+import { toGroup } from '../../src/domain/policy.ts'
 import { readFilter } from '../../src/features/show-audit/filter.ts'
 import { showAudit } from '../../src/features/show-audit/index.ts'
 import { isAboutWrite, judgeEvents } from '../../src/features/show-audit/judge-events.ts'
@@ -10,8 +13,24 @@ import { acts, entryRow } from '../../src/features/show-audit/messages.ts'
 import { auditRows } from '../../src/features/show-audit/rows.ts'
 import { steps } from '../../src/requests/steps.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
+import { catalog as everyChange } from '../requests/catalog-for-test.ts'
 
 const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
+const said = (words: string) => ({ code: 'said', words })
+
+/** A catalog whose requests carry their own sentences, and whose findings carry their own words. */
+const catalog = {
+  ...everyChange,
+  labelOf: (kind: string) => (kind === 'key.create' ? 'a new API key' : kind),
+  sentenceOf: ({ facts }: { facts?: unknown }) => (facts as { sentence: string }).sentence,
+  changeIfKnown: (kind: string) =>
+    ({
+      ...everyChange.changeIfKnown(kind),
+      explain: ({ code, words }: Finding) => (code === 'said' ? { why: String(words) } : undefined),
+    }) as Change,
+}
+const isGuest = { code: 'guest', action: 'read' }
+const notAnApprover = { code: 'not-an-approver', approvers: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 1 } }
 const noon = Date.parse('2026-11-20T12:00:00Z')
 const second = 1_000
 const minute = 60 * second
@@ -20,14 +39,14 @@ type Said = Partial<AuditNote> & { act: string; from?: string; to?: string; at?:
 
 /** Entries in the order in which they were noted, a second apart from noon on. */
 function entriesOf(...said: Said[]): AuditEntry[] {
-  return said.map((one, index) => AuditEntry.parse({ at: noon + index * second, ...one, seq: index + 1, prev: '' }))
+  return said.map((one, index) => AuditEntry.parse({ version: 1, at: noon + index * second, ...one, seq: index + 1, prev: '' }))
 }
 
 const move = {
   requestId: '1a2b3c4d00112233445566778899aabb',
   kind: 'ip.move',
   resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-  what: 'Move 203.0.113.10 from web-1 to web-2',
+  facts: { sentence: 'Move 203.0.113.10 from web-1 to web-2' },
   channelId: 'C0OPS00001',
   teamId: 'T0NIMBUS01',
   payload: '9f8e'.repeat(16),
@@ -37,18 +56,19 @@ const rename = {
   requestId: '99887766554433221100ffeeddccbbaa',
   kind: 'vm.rename',
   resource: 'virtual_machine:vm_7265Xp57xmWdK',
-  what: 'Rename web-21 to web-eu-1',
+  facts: { sentence: 'Rename web-21 to web-eu-1' },
   channelId: 'C0OPS00001',
 }
 
-const byRule = { by: ben, rule: 'APPROVERS: S0ONCALL01' }
+const byRule = { by: ben, rule: 'APPROVERS', via: 'S0ONCALL01' }
+const asRequester = { by: ada, via: 'requester' }
 
 const wholeMove = entriesOf(
-  { ...move, act: 'request', to: 'waiting', by: ada, rule: 'APPROVERS: every full member may ask', reason: 'web-1 is to be <rebooted>' },
+  { ...move, act: 'request', to: 'waiting', by: ada, rule: 'APPROVERS', via: 'member', reason: 'web-1 is to be <rebooted>' },
   { ...move, act: 'remind-half', from: 'waiting', to: 'waiting' },
   { ...move, act: 'approve', from: 'waiting', to: 'approved', ...byRule },
   { ...move, act: 'send', from: 'approved', to: 'starting' },
-  { ...move, act: 'accept', from: 'starting', to: 'tracking', result: 'elasticIps.move: 202' },
+  { ...move, act: 'accept', from: 'starting', to: 'tracking', answer: { operation: 'elasticIps.move', status: 202 } },
   { ...move, act: 'finish', from: 'tracking', to: 'done' },
 )
 
@@ -73,7 +93,7 @@ function texts(rows: { text: string }[]): string {
 
 describe('rows', () => {
   test('tell a whole move, newest first', () => {
-    expect(texts(auditRows(wholeMove, []))).toMatchInlineSnapshot(`
+    expect(texts(auditRows(wholeMove, [], catalog))).toMatchInlineSnapshot(`
       ":large_green_circle: *Done* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
       :arrows_counterclockwise: *Accepted by the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202  ·  1a2b3c4d in <#C0OPS00001>
       :arrow_forward: *Sent to the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
@@ -85,62 +105,88 @@ describe('rows', () => {
 
   test('tell what was refused: who tried what, and why not', () => {
     const entries = entriesOf(
+      { ...move, act: 'refused', by: dov, attempted: 'decide', causes: [notAnApprover] },
+      { act: 'refused', by: dov, text: 'command ip move', channelId: 'C0OPS00001', attempted: 'read', causes: [isGuest] },
       {
-        ...move,
         act: 'refused',
-        by: dov,
-        result: 'decide: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.',
+        by: ada,
+        kind: 'key.create',
+        channelId: 'C0OPS00001',
+        attempted: 'ask',
+        causes: [{ code: 'not-a-requester', requesters: toGroup([ben]) }],
       },
-      { act: 'refused', by: dov, what: 'command ip move', channelId: 'C0OPS00001', result: 'read: Guests may not use this bot.' },
-      { act: 'refused', by: ada, kind: 'key.create', channelId: 'C0OPS00001', result: 'ask: You are not among the people who may ask.' },
-      { ...move, act: 'refused', by: ada, result: 'own: Only <@U0BEN00001>, who asked for this, can withdraw it.' },
-      { ...move, act: 'refused', by: ben, result: 'request-approve: This button is not on the card of this request.' },
-      { act: 'refused', by: ben, channelId: 'C0OPS00001', result: 'request-take: This button does not belong to the request.' },
-      { act: 'refused', by: ben, result: 'in a way that nobody knows' },
+      { ...move, act: 'refused', by: ada, attempted: 'own', causes: [{ code: 'not-yours-to-withdraw', requester: ben }] },
+      { ...move, act: 'refused', by: ben, attempted: 'request-approve', causes: [{ code: 'stale-card' }] },
+      { act: 'refused', by: ben, channelId: 'C0OPS00001', attempted: 'request-hand-over', causes: [{ code: 'foreign-button' }] },
+      { ...move, act: 'refused', by: dov, attempted: 'track', causes: [notAnApprover] },
+      { ...move, act: 'refused', by: ben, attempted: 'request-reject-form', causes: [{ code: 'changed-record' }] },
+      { act: 'refused', by: ben },
     )
-    expect(texts(entries.map((entry) => entryRow(entry, [])))).toMatchInlineSnapshot(`
+    expect(texts(entries.map((entry) => entryRow(entry, [], catalog)))).toMatchInlineSnapshot(`
       ":no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0DOV00001> tried to use this bot (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests may not use this bot.  ·  in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0ADA00001> tried to ask for a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not among the people who may ask.  ·  in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0ADA00001> tried to withdraw or take “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who asked for this, can withdraw it.  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0BEN00001> pressed Approve on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button is not on the card of this request.  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0BEN00001> pressed the button that shows the secret of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button does not belong to the request.  ·  in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0BEN00001> tried something, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: in a way that nobody knows"
+      :no_entry: *Refused*: <@U0DOV00001> tried to use this bot (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests may not use this bot. Ask a full member of this workspace.  ·  in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0ADA00001> tried to ask for a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not among the people who may ask for this here (<@U0BEN00001>). Ask one of them, or the people who run this bot.  ·  in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0ADA00001> tried to withdraw or take “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who asked for this, can withdraw it. An approver can reject it.  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0BEN00001> pressed Approve on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button is not on the card of this request, so I do not act on it. Use the card itself.  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0BEN00001> pressed the button that shows the secret of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.  ·  in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0BEN00001> tried something with “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry: *Refused*: <@U0BEN00001> tried something, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
     `)
+  })
+
+  test('show a denial that this version does not know as its code', () => {
+    const [entry] = entriesOf({ ...move, act: 'refused', by: dov, attempted: 'decide', causes: [{ code: 'on-vacation', until: 'Monday' }] })
+    expect(entry && entryRow(entry, [], catalog).text).toMatchInlineSnapshot(
+      `":no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: \`on-vacation\`  ·  1a2b3c4d in <#C0OPS00001>"`,
+    )
   })
 
   test('tell every other act in words of its own, and an unknown one as it is', () => {
     const entries = entriesOf(
-      { ...move, act: 'count-approval', from: 'waiting', to: 'waiting', ...byRule, result: '1 more of 2 needed' },
-      { ...move, act: 'exempt', from: 'waiting', to: 'approved', rule: 'NO_APPROVAL: needs no approval' },
+      { ...move, act: 'count-approval', from: 'waiting', to: 'waiting', ...byRule, missing: 1, needed: 2 },
+      { ...move, act: 'exempt', from: 'waiting', to: 'approved', rule: 'NO_APPROVAL', via: 'no-approval' },
       {
         ...move,
         act: 'break-glass',
         from: 'waiting',
         to: 'approved',
         by: ada,
-        rule: 'production: U0ADA00001 (break-glass)',
+        rule: 'production',
+        via: 'U0ADA00001',
         reason: 'everything is down',
       },
       { ...move, act: 'reject', from: 'waiting', to: 'rejected', ...byRule, reason: 'not tonight, <@U0ADA00001>' },
-      { ...move, act: 'withdraw', from: 'waiting', to: 'withdrawn', by: ada, rule: 'who asked for it' },
-      { ...move, act: 'expire-approved', from: 'approved', to: 'expired', result: 'It was approved, but not taken in time.' },
-      { ...move, act: 'discard', result: 'not_in_channel' },
-      { ...move, act: 'void', from: 'approved', to: 'voided', result: 'It was on web-1 when this was asked for, and is on web-3 now.' },
-      { ...move, act: 'drop', from: 'approved', to: 'not-started', result: 'The account API could not be read for ten minutes.' },
-      { ...move, act: 'answer', result: 'elasticIps.move: no answer (not finished within 20000 ms)' },
+      { ...move, act: 'withdraw', from: 'waiting', to: 'withdrawn', ...asRequester },
+      { ...move, act: 'expire-approved', from: 'approved', to: 'expired', causes: [{ code: 'not-used' }] },
+      { ...move, act: 'discard', causes: [{ code: 'not-posted', error: 'not_in_channel' }] },
+      {
+        ...move,
+        act: 'void',
+        from: 'approved',
+        to: 'voided',
+        causes: [said('It was on web-1 when this was asked for, and is on web-3 now.')],
+      },
+      { ...move, act: 'drop', from: 'approved', to: 'not-started', causes: [said('The account API could not be read for ten minutes.')] },
+      { ...move, act: 'answer', answer: { operation: 'elasticIps.move', problem: 'not finished within 20000 ms' } },
       { ...move, act: 'late', from: 'tracking', to: 'tracking' },
-      { ...move, act: 'fail', from: 'starting', to: 'failed', result: 'elasticIps.move: 422 SITE_MISMATCH. Nothing was changed.' },
-      { ...move, act: 'not-start', from: 'starting', to: 'not-started', result: 'The move never started.' },
-      { ...move, act: 'supersede', from: 'tracking', to: 'superseded', result: 'It was moved to db-1 meanwhile.' },
+      {
+        ...move,
+        act: 'fail',
+        from: 'starting',
+        to: 'failed',
+        answer: { operation: 'elasticIps.move', status: 422, codes: ['SITE_MISMATCH'] },
+      },
+      { ...move, act: 'not-start', from: 'starting', to: 'not-started', causes: [said('The move never started.')] },
+      { ...move, act: 'supersede', from: 'tracking', to: 'superseded', causes: [said('It was moved to db-1 meanwhile.')] },
       { ...move, act: 'restart', from: 'not-started', to: 'tracking' },
       { ...move, act: 'correct-to-done', from: 'tracking', to: 'done' },
-      { ...move, act: 'stop-tracking', from: 'tracking', to: 'untracked', by: ada, rule: 'who asked for it' },
-      { ...move, act: 'track-again', from: 'untracked', to: 'tracking', by: ada, rule: 'who asked for it' },
-      { act: 'unreadable', result: 'not JSON' },
-      { ...move, act: 'teleport', result: 'somewhere' },
+      { ...move, act: 'stop-tracking', from: 'tracking', to: 'untracked', ...asRequester },
+      { ...move, act: 'track-again', from: 'untracked', to: 'tracking', ...asRequester },
+      { act: 'unreadable', text: 'not JSON' },
+      { ...move, act: 'teleport', text: 'somewhere' },
     )
-    expect(texts(entries.map((entry) => entryRow(entry, [])))).toMatchInlineSnapshot(`
+    expect(texts(entries.map((entry) => entryRow(entry, [], catalog)))).toMatchInlineSnapshot(`
       ":white_check_mark: *Approved, with 1 more of 2 needed* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>
       :white_check_mark: *Needed no approval* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule NO_APPROVAL: needs no approval  ·  1a2b3c4d in <#C0OPS00001>
       :rotating_light: *Approved alone by who asked for it (break-glass)* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule production: <@U0ADA00001> (break-glass)  ·  reason: “everything is down”  ·  1a2b3c4d in <#C0OPS00001>
@@ -168,11 +214,11 @@ describe('rows', () => {
     const [entry] = entriesOf({
       act: 'request',
       by: '<!channel>',
-      what: '<!here> ” *bold*',
+      facts: { sentence: '<!here> ” *bold*' },
       reason: '<@U0ADA00001>',
-      result: '<!everyone>',
+      causes: [said('<!everyone>')],
     })
-    expect(entry && entryRow(entry, []).text).toMatchInlineSnapshot(
+    expect(entry && entryRow(entry, [], catalog).text).toMatchInlineSnapshot(
       `":speech_balloon: *Asked for* “&lt;!here&gt; " *bold*” by \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  reason: “&lt;@U0ADA00001&gt;”  ·  &lt;!everyone&gt;"`,
     )
   })
@@ -191,8 +237,9 @@ describe('rows', () => {
       ],
       wholeMove,
       undefined,
+      catalog,
     )
-    expect(texts(auditRows(wholeMove.slice(3), judged))).toMatchInlineSnapshot(`
+    expect(texts(auditRows(wholeMove.slice(3), judged, catalog))).toMatchInlineSnapshot(`
       ":warning: account: *made outside this bot*: something (the account does not tell what) of \`eip_1GijF7NsZe3bN\` by somebody (the account does not tell who), <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
       :white_small_square: account: \`show.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176663^{date_short_pretty} {time}|2026-11-20 12:11 UTC>
       :warning: account: *made outside this bot*: \`delete.elastic_ip\` of \`203.0.113.10\` by Mallory, <!date^1795176603^{date_short_pretty} {time}|2026-11-20 12:10 UTC>
@@ -203,7 +250,7 @@ describe('rows', () => {
       ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :grey_question: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), an unknown time  ·  whether this bot made it is not known: the account does not tell when"
     `)
-    expect(texts(auditRows([], judged.slice(0, 1)))).toMatchInlineSnapshot(
+    expect(texts(auditRows([], judged.slice(0, 1), catalog))).toMatchInlineSnapshot(
       `":ballot_box_with_check: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  made by this bot, for 1a2b3c4d"`,
     )
   })
@@ -215,7 +262,7 @@ describe('an event of the account', () => {
 
   /** What each event is, by these entries. */
   function judge(found: AccountEvent[], said: Said[], since?: number) {
-    return judgeEvents(found, entriesOf(...said), since).map((judged) => judged.is)
+    return judgeEvents(found, entriesOf(...said), since, catalog).map((judged) => judged.is)
   }
 
   test.each<[name: string, action: string | undefined, afterMs: number, is: string]>([
@@ -243,7 +290,9 @@ describe('an event of the account', () => {
   test('two writes have one each', () => {
     const again = { ...sent, requestId: 'another', at: sentAt + 20 * second }
     const found = [event('update.elastic_ip', sentAt + second), event('update.elastic_ip', sentAt + 21 * second)]
-    expect(judgeEvents(found, entriesOf(sent, again), undefined).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([1, 2])
+    expect(judgeEvents(found, entriesOf(sent, again), undefined, catalog).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([
+      1, 2,
+    ])
   })
 
   test('of another thing is not of this write', () => {
@@ -257,11 +306,9 @@ describe('an event of the account', () => {
     const end = { ...move, from: 'starting', at: sentAt + second }
     const fail = { ...end, act: 'fail', to: 'failed' }
     const notStart = { ...end, act: 'not-start', to: 'not-started' }
-    expect(judge(found, [sent, { ...fail, result: 'elasticIps.move: 422 ELASTIC_IP_NOT_ACTIVE. Nothing was changed.' }])).toEqual([
-      'outside',
-    ])
+    expect(judge(found, [sent, { ...fail, answer: { operation: 'elasticIps.move', status: 422 } }])).toEqual(['outside'])
     expect(judge(found, [sent, notStart])).toEqual(['outside'])
-    expect(judge(found, [sent, { ...fail, result: 'elasticIps.move: 429.' }])).toEqual(['confirms'])
+    expect(judge(found, [sent, { ...fail, answer: { operation: 'elasticIps.move', status: 429 } }])).toEqual(['confirms'])
     expect(judge(found, [sent, notStart, { ...move, act: 'restart', to: 'tracking', at: sentAt + minute }])).toEqual(['confirms'])
   })
 
@@ -272,21 +319,26 @@ describe('an event of the account', () => {
 
   test('of a new key is found by the id that it was given; its deletion by the bot is the bot’s', () => {
     const target = { target: { id: 'tok_15s9QBceXweJT', name: 'ci-deploy' } }
-    const key = { requestId: 'key-request', kind: 'key.create', resource: 'api_key_name:ci-deploy', what: 'Create API key ci-deploy' }
+    const key = {
+      requestId: 'key-request',
+      kind: 'key.create',
+      resource: 'api_key_name:ci-deploy',
+      facts: { sentence: 'Create API key ci-deploy' },
+    }
     const send = { ...key, act: 'issue', at: sentAt }
     const made = {
       ...key,
       act: 'finish',
       to: 'done',
       at: sentAt + second,
-      result: 'apiKeys.create: 201 (tok_15s9QBceXweJT), shown to the person who asked',
+      resourceId: 'tok_15s9QBceXweJT',
     }
     const undone = {
       ...key,
       act: 'fail',
       to: 'failed',
       at: sentAt + second,
-      result: 'It was made (tok_15s9QBceXweJT), but Slack did not take it.',
+      causes: [{ code: 'retracted', resourceId: 'tok_15s9QBceXweJT' }],
     }
     const found = [event('create.api_key', sentAt, target), event('destroy.api_key', sentAt + second, target)]
     expect(judge(found, [send, made])).toEqual(['confirms', 'outside'])
@@ -305,8 +357,8 @@ describe('words', () => {
     { ...move, act: 'approve', to: 'approved', ...byRule },
     { ...move, act: 'finish', to: 'done' },
     { ...rename, act: 'request', by: ben },
-    { ...rename, act: 'refused', by: dov, result: 'decide: You are not an approver of this.' },
-    { act: 'refused', by: dov, channelId: 'C0GENERAL1', result: 'read: Guests may not use this bot.' },
+    { ...rename, act: 'refused', by: dov, attempted: 'decide', causes: [notAnApprover] },
+    { act: 'refused', by: dov, channelId: 'C0GENERAL1', attempted: 'read', causes: [isGuest] },
   )
 
   test.each<[words: string[], seqs: number[]]>([
@@ -339,17 +391,19 @@ describe('words', () => {
     [['9f8e9f8e'], [1, 2, 3]],
     [['kernel update'], [1]],
     [['Kernel'], [1]],
-    [['<!subteam^S0ONCALL01|@oncall>'], [2]],
+    [['<!subteam^S0ONCALL01|@oncall>'], [2, 5]],
+    [['S0ONCALL01'], [2, 5]],
+    [['guests'], [6]],
     [['<#C0GENERAL1|general>'], [6]],
     [['.*'], []],
     [['203.0.113.10', '<@U0BEN00001>'], [2]],
   ])('%j', (words, seqs) => {
-    const { fits } = readFilter(words, ada)
+    const { fits } = readFilter(words, ada, catalog)
     expect(entries.filter(fits).map(({ seq }) => seq)).toEqual(seqs)
   })
 
   test('are shown as what they are', () => {
-    expect(readFilter(['me', '<@U0BEN00001|ben>', 'ip.move', 'web-2', '`x`'], ada).shown.text).toMatchInlineSnapshot(
+    expect(readFilter(['me', '<@U0BEN00001|ben>', 'ip.move', 'web-2', '`x`'], ada, catalog).shown.text).toMatchInlineSnapshot(
       `"<@U0ADA00001> <@U0BEN00001> \`ip.move\` \`web-2\` \`’x’\`"`,
     )
   })
@@ -366,8 +420,9 @@ describe('the list', () => {
     ...wholeMove,
     ...['eip_2VszvKL6sK72c', 'eip_32u9zUzkpdmg6', 'eip_4xxhcCGReYR5C'].map((id, index) =>
       AuditEntry.parse({
+        version: 1,
         ...move,
-        what: `Move ${id}`,
+        facts: { sentence: `Move ${id}` },
         resource: `elastic_ip:${id}`,
         act: 'request',
         at: noon + minute,
@@ -387,7 +442,8 @@ describe('the list', () => {
   async function list(words: string[], { events: known = [], fails, asked = [] }: Account = {}, kept = entries): Promise<Listing> {
     const {
       commands: [command],
-    } = showAudit({
+    } = showAudit.create({
+      catalog,
       audit: {
         find: async (fits, { limit = 200 } = {}): Promise<Found> => ({
           entries: kept.toReversed().filter(fits).slice(0, limit),
@@ -502,7 +558,7 @@ describe('the list', () => {
 
   test('says so where there is more than it shows', async () => {
     const many = Array.from({ length: 300 }, (_, index) =>
-      AuditEntry.parse({ ...move, act: 'remind-half', at: noon + index * second, seq: index + 1, prev: '' }),
+      AuditEntry.parse({ version: 1, ...move, act: 'remind-half', at: noon + index * second, seq: index + 1, prev: '' }),
     )
     const listing = await list(
       ['eip_1GijF7NsZe3bN'],

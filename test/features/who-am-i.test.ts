@@ -1,13 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { type ChangeKind, changeKinds } from '../../src/domain/change-kind.ts'
+import type { ChangeKind } from '../../src/domain/change-kind.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
+import { changeKinds } from '../../src/features/index.ts'
 import { whoAmI } from '../../src/features/who-am-i/index.ts'
 import { rightsMessage } from '../../src/features/who-am-i/messages.ts'
-import { createAccess, type People } from '../../src/requests/lifecycle/access.ts'
+import { createAccess } from '../../src/requests/access/access.ts'
+import type { People } from '../../src/requests/access/standings.ts'
 import type { Mrkdwn } from '../../src/slack/text/text.ts'
 import { minutes, ruleFor } from '../requests/request-for-test.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
+
+const labels: Record<string, string> = {
+  'vm.rename': 'renaming a virtual machine',
+  'ip.move': 'moving an Elastic IP',
+  'key.create': 'a new API key',
+  'key.rotate': 'rotating an API key',
+  'key.revoke': 'revoking an API key',
+}
+const catalog = { labelOf: (kind: string) => labels[kind] ?? kind, kinds: () => [...changeKinds] }
 
 /** The rights of Ben, who is on call, under these rules. */
 async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
@@ -20,10 +31,10 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
     },
     policy: { rules },
     homeTeamId: () => 'T0NIMBUS01',
-    projectOf: () => 'none',
+    catalog: { ...catalog, projectOf: () => 'none' },
     noteRefusal: async () => {},
   })
-  return { access, words: rightsMessage(await access.rights(origin), origin).text }
+  return { access, words: rightsMessage(await access.rights(origin), origin, catalog.labelOf).text }
 }
 
 const of = (kind: ChangeKind, more: Partial<PolicyRule> = {}) => ruleFor({ changes: [kind], ...more })
@@ -116,7 +127,7 @@ test('/infra whoami tells whoever asks, of the channel where they ask', async ()
   const { access, words } = await rightsUnder([of('ip.move')])
   const said: Mrkdwn[] = []
 
-  await whoAmI({ access }).commands[0]?.run({
+  await whoAmI.create({ access, catalog }).commands[0]?.run({
     slashCommand: {
       deliveryKey: 'd1',
       origin,

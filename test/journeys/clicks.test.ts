@@ -44,11 +44,12 @@ async function startQuietWorld() {
 }
 type QuietWorld = Awaited<ReturnType<typeof startQuietWorld>>
 
+const byChiara = { by: people.chiara, rule: 'everything else', via: 'S0ONCALL01' }
 const approved: StepData = {
-  set: { decision: { by: people.chiara, rule: 'everything else' }, approvals: [{ by: people.chiara, rule: 'everything else', at: 1 }] },
+  set: { decision: byChiara, approvals: [{ ...byChiara, at: 1 }] },
 }
-const rejection: StepData = { set: { decision: { by: people.chiara, rule: 'everything else', reason: 'Not during the sale' } } }
-const oneApproval: StepData = { set: { approvals: [{ by: people.chiara, rule: 'names', at: 1 }] } }
+const rejection: StepData = { set: { decision: { ...byChiara, reason: 'Not during the sale' } } }
+const oneApproval: StepData = { set: { approvals: [{ ...byChiara, rule: 'names', at: 1 }] } }
 const because = (cause: Finding): StepData => ({ set: { causes: [cause] } })
 const underWay: PlannedStep[] = [['approve', approved], 'send', 'accept']
 
@@ -371,7 +372,8 @@ describe('a button that is not as the bot made it', () => {
     expect(await records.find(request.id)).toEqual(request)
     expect(await records.find(other.id)).toEqual(other)
     const entries = (await records.audit()).filter(({ act, by }) => act === 'refused' && by === people.ben)
-    expect(entries.map(({ attempted }) => attempted)).toHaveLength(answers.length)
+    expect(entries).toHaveLength(answers.length)
+    expect(new Set(entries.flatMap(({ causes = [] }) => causes.map(({ code }) => code)))).toEqual(new Set(['foreign-button', 'stale-card']))
     expect(entries.map(({ attempted }) => attempted)).toEqual(
       Object.keys(forged).flatMap(() => [cardButtons.approve, cardButtons.reject, cardButtons.again]),
     )
@@ -385,7 +387,10 @@ describe('a button that is not as the bot made it', () => {
     await world.slack.until(() => world.slack.ephemerals(people.ben).some(({ text }) => text.startsWith('I no longer know this request')))
 
     expect(await world.records.find(request.id)).toEqual(request)
-    expect(await world.records.audit()).toMatchObject([{ act: 'request' }, { act: 'refused', by: people.ben }])
+    expect(await world.records.audit()).toMatchObject([
+      { act: 'request' },
+      { act: 'refused', by: people.ben, attempted: cardButtons.approve, causes: [{ code: 'unknown-request' }] },
+    ])
   })
 
   test('of an older card does what its request allows now', async () => {

@@ -139,12 +139,12 @@ function wordsFor(journal: readonly JournalEntry[], userId: string): string[] {
 /** What is wrong with how somebody was turned away; empty when nothing is. Pure. */
 function faultsOf({ act, actor, status, ms, words }: Tried, entries: AuditEntry[], expected: RegExp): string[] {
   const noted = entries.filter(({ by }) => by === actor.userId)
-  const isRight = noted.length === 1 && noted[0]?.act === 'refused' && noted[0].what === act.at
+  const isRight = noted.length === 1 && noted[0]?.act === 'refused' && noted[0].text === act.at
   return [
     ...(status === 200 ? [] : [`${act.name}: acknowledged with ${status}`]),
     ...(ms < 3_000 ? [] : [`${act.name}: acknowledged after ${Math.round(ms)} ms`]),
     ...(words.length > 0 && words.every((text) => expected.test(text)) ? [] : [`${act.name}: told ${JSON.stringify(words)}`]),
-    ...(isRight ? [] : [`${act.name}: the audit has ${JSON.stringify(noted.map(({ act: what, what: at }) => `${what} ${at}`))}`]),
+    ...(isRight ? [] : [`${act.name}: the audit has ${JSON.stringify(noted.map(({ act: noun, text }) => `${noun} ${text}`))}`]),
   ]
 }
 

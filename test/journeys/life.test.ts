@@ -95,31 +95,36 @@ rules:
     for (const id of [people.ben, people.chiara, finn]) expect(done.text).toContain(`Approved by <@${id}>`)
     expect(writesOf(world)).toHaveLength(1)
     const decisions = (await world.records.audit()).filter(({ act }) => act === 'count-approval' || act === 'approve')
-    expect(decisions.map(({ by, rule, from, to, missing, needed }) => ({ by, rule, from, to, missing, needed }))).toMatchInlineSnapshot(`
+    expect(
+      decisions.map(({ by, rule, via, from, to, missing, needed }) => ({ by, rule, via, from, to, missing, needed })),
+    ).toMatchInlineSnapshot(`
       [
         {
           "by": "U0BEN00001",
           "from": "waiting",
           "missing": 2,
           "needed": 3,
-          "rule": "addresses: S0ONCALL01",
+          "rule": "addresses",
           "to": "waiting",
+          "via": "S0ONCALL01",
         },
         {
           "by": "U0CHI00001",
           "from": "waiting",
           "missing": 1,
           "needed": 3,
-          "rule": "addresses: S0ONCALL01",
+          "rule": "addresses",
           "to": "waiting",
+          "via": "S0ONCALL01",
         },
         {
           "by": "U0FIN00001",
           "from": "waiting",
           "missing": undefined,
           "needed": undefined,
-          "rule": "addresses: U0FIN00001",
+          "rule": "addresses",
           "to": "approved",
+          "via": "U0FIN00001",
         },
       ]
     `)
@@ -437,7 +442,7 @@ rules:
     )
     const [entry] = (await world.records.audit()).filter(({ act }) => act === 'break-glass')
     expect(entry).toMatchObject({ by: people.ben, reason: 'The site is down', from: 'waiting', to: 'approved' })
-    expect(entry?.rule).toBe('addresses: S0ONCALL01 (break-glass)')
+    expect(entry).toMatchObject({ rule: 'addresses', via: 'S0ONCALL01' })
     expect(writesOf(world)).toHaveLength(1)
   })
 

@@ -58,7 +58,7 @@ rules:
 
     expect(denied.text).toBe(`You are not an approver of this. <@${people.chiara}> can decide it.`)
     const entry = (await world.records.audit()).find(({ act }) => act === 'approve')
-    expect(entry).toMatchObject({ by: people.chiara, rule: `production: ${people.chiara}` })
+    expect(entry).toMatchObject({ by: people.chiara, rule: 'production', via: people.chiara })
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(target.id)
   })
 

@@ -2,6 +2,7 @@ import { inject, onTestFinished } from 'vitest'
 import { createBot } from '../../src/bot/bot.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type Timings, usualTimings } from '../../src/domain/timings.ts'
+import { changeKinds } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log/log.ts'
 import { type AccountApi, type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-variables.ts'
@@ -47,7 +48,7 @@ export async function startWorld(options: WorldOptions = {}) {
 
   /** `more`: variables of its own, where it is not like the others. */
   async function startBot(more: Record<string, string> = {}) {
-    const bot = createBot(readConfig({ ...variables, ...more }), {
+    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds }), {
       timings,
       printAudit: (line) => void auditLines.push(line),
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),

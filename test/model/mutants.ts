@@ -5,8 +5,8 @@ import { readPolicy } from '../../src/config/policy-file.ts'
 import { Secret } from '../../src/domain/secret.ts'
 import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
 import { createRenameChange } from '../../src/features/rename-virtual-machine/change.ts'
+import { type Access, createAccess } from '../../src/requests/access/access.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
-import { type Access, createAccess } from '../../src/requests/lifecycle/access.ts'
 import { createDecide } from '../../src/requests/lifecycle/decide.ts'
 import { belongsTo, cardButtons, readButton } from '../../src/requests/messages/buttons.ts'
 import { counted } from '../../src/requests/messages/refusals.ts'
@@ -40,7 +40,7 @@ const approve = (...people: Name[]) =>
 /** Bots that go wrong where the real one does not: to see that the model would notice. */
 export const mutants: Record<string, Mutant> = {
   'a bot that asks nobody who may approve': {
-    mutate: replaceApprove((access) => ({ ...access, authorize: async () => 'anybody' })),
+    mutate: replaceApprove((access) => ({ ...access, authorize: async () => ({ via: 'anybody' }) })),
     commands: [ask('ip.move', 0, ['ada']), approve('jana')],
   },
   'a bot that overwrites what was approved at the same moment': {
@@ -70,13 +70,13 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
     const { store, note } = openRecords(world)
     const accountApi = createAccountApi({ baseUrl: new URL(world.accountApi.url), key: new Secret(world.accountApi.key), onCall: () => {} })
     const catalog = createCatalog(() => [createMoveChange(accountApi), createRenameChange(accountApi)])
-    const read = readPolicy(policy, 'policy.yml', { expiresMs: 90_000 })
+    const read = readPolicy(policy, 'policy.yml', { kinds: catalog.kinds(), expiresMs: 90_000 })
     if ('lines' in read) throw new Error(read.lines.join('\n'))
     const access = createAccess({
       people: createDirectory({ client: new WebClient(world.slack.botToken, { slackApiUrl: world.slack.apiUrl }) }),
       policy: read.policy,
       homeTeamId: () => 'T0NIMBUS01',
-      projectOf: catalog.projectOf,
+      catalog,
       noteRefusal: note,
     })
     const decide = createDecide({ store: kept(store), access: wrong(access), catalog, show: async () => {}, wake: async () => {} })

@@ -1,14 +1,10 @@
-interface Running {
-  version: string
-  role: 'all' | 'web' | 'worker'
-  usesSockets: boolean
-  environment: string | undefined
-  rules: number
-  policyFile: unknown
-}
+import type { Setup } from '../feature.ts'
 
 /** Describes this process in one line. */
-export function describeBot({ version, role, usesSockets, environment, rules, policyFile }: Running): string {
+export function describeBot({
+  running: { version, role, environment, rules, policyFile },
+  usesSockets,
+}: Pick<Setup, 'running' | 'usesSockets'>): string {
   const parts = [
     version,
     role === 'all' ? 'web and worker' : role,

@@ -2,10 +2,11 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused, StoreUnavailableError } from '../../domain/errors.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { approversOf, type PolicyRule } from '../../domain/policy.ts'
-import type { LastHeard } from '../../requests/interactions/last-heard.ts'
-import type { Access } from '../../requests/lifecycle/access.ts'
+import type { Access } from '../../requests/access/access.ts'
 import type { Store } from '../../requests/store/store.ts'
-import type { GroupReading, SetupProbe } from '../../slack/web-api/setup-probe.ts'
+import type { GroupReading } from '../../slack/web-api/setup-probe.ts'
+import type { Setup } from '../feature.ts'
+import { describeBot } from './describe-bot.ts'
 import type { AccountApiReading, SetupFacts, Unavailable } from './facts.ts'
 import { factTimeoutMs, readFact } from './read-fact.ts'
 
@@ -15,26 +16,17 @@ const workerSeenMs = 15_000
 const overdueMs = 5 * 60_000
 
 export interface GatherParts {
-  probe: SetupProbe
+  setup: Setup
   access: Pick<Access, 'policy'>
-  /** Reads the members of groups as a decision does. */
-  members: (groupIds: string[]) => Promise<Map<string, Set<string> | 'unknown'>>
-  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | Unavailable>
-  lastHeard: Pick<LastHeard, 'read'>
   store: Pick<Store, 'now' | 'workersSeen' | 'sinceLastTickMs' | 'isBusy'>
-  redisFaults: () => Promise<string[]>
   accountApi: Pick<AccountApi, 'apiKeys'>
   ownLastSlice: string
-  opsChannel: string | undefined
-  /** This process in one line. */
-  bot: string
-  usesSockets: boolean
 }
 
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
-export function createGather(parts: GatherParts) {
-  const { probe, members, showHome, lastHeard, store, redisFaults, accountApi, ownLastSlice, opsChannel, bot, usesSockets } = parts
-  const { rules } = parts.access.policy
+export function createGather({ setup, access, store, accountApi, ownLastSlice }: GatherParts) {
+  const { probe, members, showHome, lastHeard, redisFaults, opsChannel, usesSockets } = setup
+  const { rules } = access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
     // Nobody can invite the app to a direct message.
@@ -78,11 +70,11 @@ export function createGather(parts: GatherParts) {
       readFact(readWorkers),
     ])
     const clock = { ofSlackMs, ofRedisMs }
-    return { bot, usesSockets, slack, home, lastHeardMs, channels, groups, redis, accountApi: api, clock, workers }
+    return { bot: describeBot(setup), usesSockets, slack, home, lastHeardMs, channels, groups, redis, accountApi: api, clock, workers }
   }
 }
 
-async function readRedis(redisFaults: GatherParts['redisFaults']): Promise<Exclude<SetupFacts['redis'], Unavailable>> {
+async function readRedis(redisFaults: Setup['redisFaults']): Promise<Exclude<SetupFacts['redis'], Unavailable>> {
   try {
     return { faults: await redisFaults() }
   } catch (error) {

@@ -1,14 +1,16 @@
 import { option } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { diagnose } from './diagnose.ts'
 import { createGather, type GatherParts } from './gather.ts'
 import { testIds, tests } from './messages.ts'
 import { report } from './report.ts'
 
 /** `/infra doctor`: checks the app, Redis, the account API and the workers, and says how to fix what is wrong. */
-export function checkSetup(parts: GatherParts): Feature {
+export const checkSetup = { create } satisfies FeatureDefinition
+
+function create(parts: GatherParts): Feature {
   const gather = createGather(parts)
 
   async function buttonWorks({ answer }: Click): Promise<void> {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
+import { deletingActions } from '../../domain/account-event.ts'
 import type { Change, Moment, Preflight } from '../../domain/change.ts'
 import { isUnanswered } from '../../domain/errors.ts'
 import { explainer } from '../../domain/finding.ts'
@@ -41,6 +42,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
   return {
     kind: 'key.create',
     label: 'a new API key',
+    eventActions: ['create'],
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,
@@ -65,6 +67,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
         return { id: key.id, secret: token, heading: `Your new API key ${name}`, note: seenOnce }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
+      retractActions: deletingActions,
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
     observe,

@@ -1,6 +1,5 @@
 import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
-import { parseAllowedAddresses } from '../../domain/allowed-addresses.ts'
 import { isKeyLabel, labelOf, uniqueKeyName } from '../../domain/api-key-name.ts'
 import { UserError } from '../../domain/errors.ts'
 import { submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
@@ -9,7 +8,8 @@ import { reasonIn } from '../../slack/blocks/inputs.ts'
 import type { CommandCall } from '../../slack/commands/commands.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
+import { parseAllowedAddresses } from './allowed-addresses.ts'
 import { createNewKeyChange, NewKey } from './change.ts'
 import { keyForm, keyModal } from './modal.ts'
 
@@ -21,7 +21,9 @@ interface CreateApiKeyParts {
 const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -, and begins with a letter or digit.'
 
 /** `/infra keys create`: requests a new API key. Only the requester sees its token, once. */
-export function createApiKey({ accountApi, ask }: CreateApiKeyParts): Feature {
+export const createApiKey = { kinds: ['key.create'], create } satisfies FeatureDefinition
+
+function create({ accountApi, ask }: CreateApiKeyParts): Feature {
   const change = createNewKeyChange(accountApi)
 
   async function run(call: CommandCall): Promise<void> {

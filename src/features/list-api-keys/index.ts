@@ -1,9 +1,11 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { apiKeyListing } from './messages.ts'
 
 /** `/infra keys`: lists the API keys of the account. The account API never returns their tokens. */
-export function listApiKeys({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Feature {
+export const listApiKeys = { create } satisfies FeatureDefinition
+
+function create({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Feature {
   return {
     commands: [
       {

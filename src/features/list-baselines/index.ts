@@ -1,11 +1,13 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Baseline } from '../../domain/baseline.ts'
 import { ApiError, isFeatureMissing, UserError } from '../../domain/errors.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { baselineListing } from './messages.ts'
 
 /** `/infra baselines`: lists the configurations that servers are expected to be delivered with. */
-export function listBaselines({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): Feature {
+export const listBaselines = { create } satisfies FeatureDefinition
+
+function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): Feature {
   async function read(): Promise<Baseline[]> {
     try {
       return await accountApi.baselines.list({ signal: AbortSignal.timeout(10_000) })

@@ -3,10 +3,12 @@ import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 
 /** `/infra ip list`: lists the Elastic IPs of the account. */
-export function listElasticIps({ accountApi }: { accountApi: Pick<AccountApi, 'elasticIps'> }): Feature {
+export const listElasticIps = { create } satisfies FeatureDefinition
+
+function create({ accountApi }: { accountApi: Pick<AccountApi, 'elasticIps'> }): Feature {
   return {
     commands: [
       {

@@ -4,7 +4,7 @@ import { stateWords, timeApproved, timeTaken } from '../../requests/messages/wor
 import type { Store } from '../../requests/store/store.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 
 /** The most moves in flight, and the most that wait, on the list. Nobody turns more pages. */
 const mostOpen = 500
@@ -28,7 +28,11 @@ interface ListMovesParts {
 }
 
 /** `/infra moves`: lists the moves in flight, those that wait for approval, and the last that ended. */
-export function listMoves({ store, catalog }: ListMovesParts): Feature {
+export const listMoves = { create } satisfies FeatureDefinition
+
+function create({ store, catalog }: ListMovesParts): Feature {
+  const isMove = ({ kind }: Outline) => catalog.changeIfKnown(kind)?.takesTime ?? false
+
   return {
     commands: [
       {
@@ -58,10 +62,6 @@ export function listMoves({ store, catalog }: ListMovesParts): Feature {
       },
     ],
   }
-}
-
-function isMove({ kind }: Outline): boolean {
-  return kind === 'ip.move'
 }
 
 function describe(request: Request, catalog: Catalog): ListedMove | undefined {

@@ -1,8 +1,8 @@
 import type { Outline } from '../../domain/request.ts'
+import type { Access } from '../../requests/access/access.ts'
 import type { Catalog } from '../../requests/catalog.ts'
-import type { Access } from '../../requests/lifecycle/access.ts'
 import type { Store } from '../../requests/store/store.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type Pending, pendingListing } from './messages.ts'
 
 /** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
@@ -16,7 +16,9 @@ interface ListPendingParts {
 }
 
 /** `/infra pending`: lists the requests that wait for an approval, and marks those that the viewer can decide. */
-export function listPending({ store, access, catalog, linkTo }: ListPendingParts): Feature {
+export const listPending = { create } satisfies FeatureDefinition
+
+function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
   return {
     commands: [
       {

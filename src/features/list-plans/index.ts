@@ -1,9 +1,11 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { planListing } from './messages.ts'
 
 /** `/infra plans`: lists the plans of virtual machines with stock and price. */
-export function listPlans({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feature {
+export const listPlans = { create } satisfies FeatureDefinition
+
+function create({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feature {
   return {
     commands: [
       {

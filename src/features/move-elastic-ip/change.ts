@@ -53,6 +53,8 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
   return {
     kind: 'ip.move',
     label: 'moving an Elastic IP',
+    eventActions: ['update', 'move', 'assign', 'reassign'],
+    takesTime: true,
     input: MoveInput,
     facts: MoveFacts,
     resource: (input) => `elastic_ip:${input.elasticIpId}`,
@@ -73,10 +75,21 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     },
     survey: async ({ signal }) => sightingsIn(await accountApi.elasticIps.list({ status: 'moving', signal })),
     sightings: (_, facts) => moveSightings(facts),
+    underwayNow: {
+      list: async ({ signal }) => (await accountApi.elasticIps.list({ status: 'moving', signal })).map(movingWords),
+      some: 'Elastic IPs that are moving now',
+      none: 'No Elastic IP is moving now.',
+      unread: 'I could not read from the account API which Elastic IPs are moving now: look there.',
+    },
     doneSentence: (facts) => `${addressOf(facts)} now answers from ${facts.to.name}.`,
     reverse: (_, facts) =>
       facts.from ? { input: { elasticIpId: facts.elasticIpId, serverId: facts.from.id }, label: 'Move back' } : undefined,
   }
+}
+
+/** Reads may show the old server or the target meanwhile, so the words say no more than that. */
+function movingWords({ id, address, server }: ElasticIp): string {
+  return `${address} (${id}), shown on ${server?.hostname ?? server?.id ?? 'no server'}`
 }
 
 export function describeMove(facts: MoveFacts): Description {

@@ -10,7 +10,7 @@ import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { createMoveChange } from './change.ts'
 import { usage } from './messages.ts'
 import { moveForm, moveModal, serverBlockIn } from './modal.ts'
@@ -25,7 +25,9 @@ interface MoveElasticIpParts {
 }
 
 /** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
-export function moveElasticIp({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
+export const moveElasticIp = { kinds: ['ip.move'], create } satisfies FeatureDefinition
+
+function create({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)

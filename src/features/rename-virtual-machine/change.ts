@@ -3,11 +3,11 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
 import type { Change, Description, Preflight } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
-import { hostnameProblem } from '../../domain/hostname.ts'
 import { projectName, sameProject, toldApart } from '../../domain/place.ts'
-import { observeRename } from '../../domain/rename.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import { RenameFinding, refuseRename, renameWords } from './findings.ts'
+import { hostnameProblem } from './hostname.ts'
+import { observeRename } from './progress.ts'
 
 export const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
 export type RenameInput = z.infer<typeof RenameInput>
@@ -28,6 +28,7 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
   return {
     kind: 'vm.rename',
     label: 'renaming a virtual machine',
+    eventActions: ['update', 'rename'],
     input: RenameInput,
     facts: RenameFacts,
     resource: ({ virtualMachineId }) => `virtual_machine:${virtualMachineId}`,

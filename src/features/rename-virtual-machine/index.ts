@@ -12,7 +12,7 @@ import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/h
 import { Refusal } from '../../slack/errors.ts'
 import { readJson } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { createRenameChange, RenameFacts, RenameInput, refuseBadName } from './change.ts'
 import { isAboutName } from './findings.ts'
 import { RenameButton, renameThisOne, usage, whichOne } from './messages.ts'
@@ -27,7 +27,9 @@ interface RenameParts {
 }
 
 /** `/infra vm rename`: requests another name for a virtual machine, by arguments or by a form. */
-export function renameVirtualMachine({ accountApi, inventory, ask }: RenameParts): Feature {
+export const renameVirtualMachine = { kinds: ['vm.rename'], create } satisfies FeatureDefinition
+
+function create({ accountApi, inventory, ask }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
 
   async function run(call: CommandCall): Promise<void> {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
+import { deletingActions } from '../../domain/account-event.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
 import type { Change, Fact, Moment, Preflight } from '../../domain/change.ts'
 import { isUnanswered } from '../../domain/errors.ts'
@@ -52,6 +53,7 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
     ...sharedParts(apiKeys, ownLastSlice, 'rotate'),
     kind: 'key.rotate',
     label: 'rotating an API key',
+    eventActions: ['rotate', 'update', 'regenerate'],
     describe: (facts) => ({
       title: 'Rotate API key',
       sentence: `Rotate API key ${nameOf(facts)}`,
@@ -70,6 +72,7 @@ export function createRotateChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
         }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
+      retractActions: deletingActions,
       retracted: (_, because): KeyFinding => ({ code: 'retracted', because }),
     },
     observe,
@@ -90,6 +93,7 @@ export function createRevokeChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
     ...sharedParts(apiKeys, ownLastSlice, 'revoke'),
     kind: 'key.revoke',
     label: 'revoking an API key',
+    eventActions: deletingActions,
     describe: (facts) => ({
       title: 'Revoke API key',
       sentence: `Revoke API key ${nameOf(facts)}`,

@@ -6,7 +6,7 @@ import { UserError } from '../../domain/errors.ts'
 import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Ask } from '../../requests/lifecycle/submit.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { createRevokeChange, createRotateChange, type KeyFacts, type KeyInput } from './changes.ts'
 
 interface RotateRevokeParts {
@@ -16,7 +16,9 @@ interface RotateRevokeParts {
 }
 
 /** `/infra keys rotate <key>` and `/infra keys revoke <key>`: both end the token that a key has now. */
-export function rotateRevokeApiKey({ accountApi, ask, ownLastSlice }: RotateRevokeParts): Feature {
+export const rotateRevokeApiKey = { kinds: ['key.rotate', 'key.revoke'], create } satisfies FeatureDefinition
+
+function create({ accountApi, ask, ownLastSlice }: RotateRevokeParts): Feature {
   const rotate = createRotateChange({ accountApi, ownLastSlice })
   const revoke = createRevokeChange({ accountApi, ownLastSlice })
 

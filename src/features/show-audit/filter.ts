@@ -1,7 +1,8 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import { changeKinds } from '../../domain/change-kind.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, userGroupMention } from '../../slack/text/text.ts'
-import { causesInWords, subjectOf, typedActs, typedWordOf, type WordsOfChanges, wordsOfAct } from './messages.ts'
+import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
+import { typedActs, typedWordOf, wordsOfAct } from './messages.ts'
+import { whyRefused } from './refused.ts'
 
 export interface Filter {
   /** Whether all words fit. */
@@ -39,10 +40,10 @@ function readWord(word: string, me: string, catalog: WordsOfChanges): Word {
   const [, mark, id = ''] = /^<(@|#|!subteam\^)([A-Z0-9]+)(?:\|[^>]*)?>$/.exec(word) ?? []
   if (mark === '#') return { fits: ({ channelId }) => channelId === id, shown: channelMention(id) }
   if (mark === '@') return { fits: ({ by }) => by === id, shown: mention(id) }
-  if (mark !== undefined) return { fits: ({ rule }) => `${rule}`.includes(id), shown: userGroupMention(id) }
+  if (mark !== undefined) return { fits: (entry) => namesGroup(entry, id), shown: userGroupMention(id) }
   const lower = word.toLowerCase()
   if (lower === 'me') return { fits: ({ by }) => by === me, shown: mention(me) }
-  if (changeKinds.some((kind) => kind === lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
+  if (catalog.kinds().includes(lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
   if (typedActs.has(lower)) return { fits: ({ act }) => act === lower || typedWordOf(act) === lower, shown: code(lower) }
   const holds = finder(lower)
   return { fits: (entry) => isOf(entry, word) || holds(textOf(entry, catalog)), shown: code(word), name: word }
@@ -54,10 +55,17 @@ function isOf({ by, requestId, payload }: AuditEntry, word: string): boolean {
   return by === word || startsIt
 }
 
-/** All that an entry holds, and all that it is shown with. */
+/** Whether something was allowed via a user group, or denied to people who are not in it. */
+function namesGroup({ via, causes = [] }: AuditEntry, id: string): boolean {
+  return via === id || JSON.stringify(causes).includes(JSON.stringify(id))
+}
+
+/** What an entry is about and says, and the words that it is shown with. */
 function textOf(entry: AuditEntry, catalog: WordsOfChanges): string {
-  const shown = [subjectOf(entry, catalog), wordsOfAct(entry), ...causesInWords(entry, catalog)]
-  return [JSON.stringify(entry), ...shown].join('\n').toLowerCase()
+  const { kind, resource, facts, rule, via, reason, answer, resourceId, text, to, act, attempted } = entry
+  const why = entry.act === 'refused' ? whyRefused(entry, catalog.labelOf).map(({ text }) => text) : causesInWords(entry, catalog)
+  const held = [kind, resource, JSON.stringify(facts), rule, via, reason, JSON.stringify(answer), resourceId, text, to, act, attempted]
+  return [...held, subjectOf(entry, catalog), wordsOfAct(entry), ...why].join('\n').toLowerCase()
 }
 
 /** Finds a word anywhere, but no number within a longer one: `203.0.113.1` is not `203.0.113.10`, nor `web-2` `web-21`. */

@@ -3,11 +3,12 @@ import type { Inventory } from '../../account-api/inventory.ts'
 import type { Found } from '../../audit/find-entries.ts'
 import type { Audit } from '../../audit/intake.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
-import type { Feature } from '../feature.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type Beside, createBeside, type Thing, thingsOf } from './beside.ts'
+import type { WordsOfChanges } from './entry-words.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { isAboutWrite, judgeEvents } from './judge-events.ts'
-import { besideNote, filterNote, lookedNote, nothing, title, tooManyThings, unreadableEvents, type WordsOfChanges } from './messages.ts'
+import { besideNote, filterNote, lookedNote, nothing, title, tooManyThings, unreadableEvents } from './messages.ts'
 import { auditRows } from './rows.ts'
 
 /** So many entries are shown. */
@@ -27,13 +28,15 @@ interface ShowAuditParts {
 }
 
 /** `/infra audit`: who asked, approved, rejected and did what, and beside it what the account says of the same things. */
-export function showAudit({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feature {
+export const showAudit = { create } satisfies FeatureDefinition
+
+function create({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feature {
   const beside = createBeside({ accountApi, inventory })
 
   async function listingFor(words: string[], me: string): Promise<Listing> {
     const filter = readFilter(words, me, catalog)
     const found = await audit.find(filter.fits, { limit: mostEntries })
-    if (words.length === 0) return plainListing(found, undefined, catalog, [filterNote])
+    if (words.length === 0) return plainListing(found, undefined, catalog, [filterNote(catalog.kinds())])
     const things = thingsOf(found.entries, filter.names)
     const chosen = things?.length ? things : await beside.findThings(filter.names)
     if (chosen.length === 0) return plainListing(found, filter, catalog, things === undefined ? [tooManyThings] : [])
@@ -49,9 +52,13 @@ export function showAudit({ audit, accountApi, inventory, catalog }: ShowAuditPa
       beside.readEvents(things, new Date(since)),
       audit.find((entry) => isAboutWrite(entry, ids), { limit: 5_000 }),
     ])
-    const events = judgeEvents(read.events, writes.entries, writes.all ? undefined : writes.since)
+    const events = judgeEvents(read.events, writes.entries, writes.all ? undefined : writes.since, catalog)
     const listing = plainListing(found, filter, catalog, besideNotes(read, since))
-    return { ...listing, title: title(found.entries.length, events.length, filter.shown), rows: auditRows(found.entries, events, catalog) }
+    return {
+      ...listing,
+      title: title(found.entries.length, events.length, filter.shown),
+      rows: auditRows(found.entries, events, catalog),
+    }
   }
 
   return {

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import { type AccountEvent, mayChange, wordsOfAction } from '../../domain/account-event.ts'
-import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Catalog } from '../../requests/catalog.ts'
 import type { StepName } from '../../requests/steps.ts'
 
 /** The account writes an event so long after the bot's own note at the most, or before it, where their clocks differ. */
@@ -8,13 +8,7 @@ const latestMs = 2 * 60_000
 const earliestMs = -10_000
 
 /** What the account may call what the bot does. */
-const actionsOf: Record<ChangeKind, string[]> = {
-  'vm.rename': ['update', 'rename'],
-  'ip.move': ['update', 'move', 'assign', 'reassign'],
-  'key.create': ['create'],
-  'key.rotate': ['rotate', 'update', 'regenerate'],
-  'key.revoke': ['delete', 'destroy', 'revoke', 'remove'],
-}
+type EventActions = Pick<Catalog, 'changeIfKnown'>
 
 /** Whether a step tells of a write, or of what came of it. */
 const tellsOfWrite: Record<StepName, boolean> = {
@@ -92,9 +86,14 @@ export function isAboutWrite(entry: AuditEntry, targetIds: Set<string>): boolean
  * What each event is, by the bot's own writes. A write has one event, the nearest: another one at the same time was made by somebody
  * else. `since`: from when on all writes are known; undefined where they all are. Pure.
  */
-export function judgeEvents(events: AccountEvent[], entries: AuditEntry[], since: number | undefined): JudgedEvent[] {
+export function judgeEvents(
+  events: AccountEvent[],
+  entries: AuditEntry[],
+  since: number | undefined,
+  catalog: EventActions,
+): JudgedEvent[] {
   const timed = events.map((event) => ({ event, at: timeOf(event) }))
-  const pairs = writesOf(entries)
+  const pairs = writesOf(entries, catalog)
     .flatMap((write) =>
       timed.flatMap((one) => (one.at !== undefined && fits(one.event, one.at, write) ? [{ ...one, at: one.at, write }] : [])),
     )
@@ -126,29 +125,29 @@ function fits({ action, target }: AccountEvent, at: number, { targetId, actions,
   return target?.id === targetId && at >= sentAt + earliestMs && at <= until && wordsOfAction(action).some((word) => actions.includes(word))
 }
 
-function writesOf(entries: AuditEntry[]): Write[] {
+function writesOf(entries: AuditEntry[], catalog: EventActions): Write[] {
   const requests = new Map<string, AuditEntry[]>()
   for (const entry of entries.toSorted((a, b) => a.seq - b.seq)) {
     if (entry.requestId === undefined || !writeActs.has(entry.act)) continue
     requests.set(entry.requestId, [...(requests.get(entry.requestId) ?? []), entry])
   }
-  return [...requests.values()].flatMap(writesOfRequest)
+  return [...requests.values()].flatMap((one) => writesOfRequest(one, catalog))
 }
 
 /** None where the account said no, or where nothing came of it: whatever happened then was not this. */
-function writesOfRequest(entries: AuditEntry[]): Write[] {
+function writesOfRequest(entries: AuditEntry[], catalog: EventActions): Write[] {
   const send = entries.find(({ act }) => act === 'send' || act === 'issue')
-  const actions = actionsOf[send?.kind as ChangeKind]
+  const change = catalog.changeIfKnown(send?.kind ?? '')
   const targetId = targetIdOf(send?.resource ?? '') ?? entries.map(madeIdOf).find((id) => id !== undefined)
   const outcome = entries.findLast((entry) => isEnd(entry) || entry.act === 'restart')
-  if (!send || !actions || !targetId || entries.some(isRefused) || outcome?.to === 'not-started') return []
+  if (!send || !change || !targetId || entries.some(isRefused) || outcome?.to === 'not-started') return []
 
   const accepted = entries.findLast(({ act }) => act === 'accept' || act === 'answer' || act === 'restart')
-  const write = { targetId, actions, sentAt: send.at, until: (accepted?.at ?? send.at) + latestMs, entry: send }
+  const write = { targetId, actions: change.eventActions, sentAt: send.at, until: (accepted?.at ?? send.at) + latestMs, entry: send }
   // A secret that nobody has seen is made worthless: the bot deletes the key.
   const failed = entries.findLast((entry) => isEnd(entry) && entry.to === 'failed')
-  const takesBack = failed && (send.kind === 'key.create' || send.kind === 'key.rotate')
-  const takenBack = takesBack ? [{ ...write, actions: actionsOf['key.revoke'], until: failed.at + latestMs, entry: failed }] : []
+  const retractActions = change.handover?.retractActions
+  const takenBack = failed && retractActions ? [{ ...write, actions: retractActions, until: failed.at + latestMs, entry: failed }] : []
   return [write, ...takenBack]
 }
 

@@ -1,21 +1,11 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import { type ChangeKind, kindWords } from '../../domain/change-kind.ts'
-import type { Catalog } from '../../requests/catalog.ts'
-import { explain } from '../../requests/messages/causes.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { StepName } from '../../requests/steps.ts'
-import {
-  channelMention,
-  code,
-  dateTime,
-  joinMrkdwn,
-  type Mrkdwn,
-  mention,
-  mrkdwn,
-  ownWords,
-  quotation,
-  userGroupMention,
-} from '../../slack/text/text.ts'
+import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
+import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
 import type { JudgedEvent } from './judge-events.ts'
+import { refusedSentence } from './refused.ts'
+import { ruleWords } from './rule-words.ts'
 
 interface ActWords {
   /** What a person types to find it: `/infra audit approve`. */
@@ -69,34 +59,6 @@ export const acts: Record<string, ActWords> = {
 
 const unknownMark = ':small_blue_diamond:'
 
-/** What a refused attempt was, by the first word of its result. */
-const attempts: Record<string, string> = {
-  decide: 'tried to decide',
-  'break-glass': 'tried to approve their own',
-  own: 'tried to withdraw or take',
-  'request-approve': 'pressed Approve on',
-  'request-reject': 'pressed Reject on',
-  'request-withdraw': 'pressed Withdraw on',
-  'request-hand-over': 'pressed the button that shows the secret of',
-  'request-again': 'pressed Request again on',
-  'request-reverse': 'pressed the button that undoes',
-  'request-stop-tracking': 'pressed Stop watching on',
-  'request-track-again': 'pressed Watch again on',
-}
-
-/** What the changes say of what they did. */
-export type WordsOfChanges = Pick<Catalog, 'sentenceOf' | 'changeIfKnown' | 'labelOf'>
-
-/** What an entry is about: `Move 203.0.113.10 from web-1 to web-2`. Undefined where it is about no request. */
-export function subjectOf({ kind, resource, facts }: AuditEntry, catalog: WordsOfChanges): string | undefined {
-  return kind === undefined || resource === undefined ? undefined : catalog.sentenceOf({ kind, resource, facts })
-}
-
-export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsOfChanges): string[] {
-  const change = catalog.changeIfKnown(kind ?? '')
-  return causes.map((cause) => explain(change, cause).why)
-}
-
 /** What an entry says was done: `Approved`. An act that nobody knows is shown as it is. Pure. */
 export function wordsOfAct({ act, missing, needed }: AuditEntry): string {
   if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
@@ -120,7 +82,7 @@ function markOf({ act }: AuditEntry): string {
 
 /** One entry as a sentence, with what the account says of it beneath. Pure. */
 export function entryRow(entry: AuditEntry, confirmedBy: JudgedEvent[], catalog: WordsOfChanges): Mrkdwn {
-  const sentence = entry.act === 'refused' ? refusedSentence(entry) : actSentence(entry, catalog)
+  const sentence = entry.act === 'refused' ? refusedSentence(entry, catalog) : actSentence(entry, catalog)
   const confirmations = confirmedBy.map((judged) => mrkdwn`↳ confirmed by the account: ${eventWords(judged)}`)
   return joinMrkdwn(
     [mrkdwn`${ownWords(markOf(entry))} ${joinMrkdwn([sentence, ...details(entry, catalog)], '  ·  ')}`, ...confirmations],
@@ -136,33 +98,15 @@ function actSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
   return mrkdwn`*${wordsOfAct(entry)}*${subject}${who}, ${dateTime(at)}`
 }
 
-/** Who tried what, and why not. */
-function refusedSentence(entry: AuditEntry): Mrkdwn {
-  const { by, at } = entry
-  const { attempt, why } = attemptOf(entry)
-  return mrkdwn`*Refused*: ${by === undefined ? 'somebody' : mention(by)} ${attempt}, ${dateTime(at)}${why === '' ? '' : mrkdwn`: ${withMentions(why)}`}`
-}
-
-function attemptOf({ kind, text: what, attempted: result = '' }: AuditEntry): { attempt: Mrkdwn; why: string } {
-  const [, to = '', why = result] = /^([\w-]+): (.*)$/s.exec(result) ?? []
-  if (to === 'ask') return { attempt: mrkdwn`tried to ask for ${kindWords[kind as ChangeKind] ?? kind ?? 'something'}`, why }
-  if (to === 'read') return { attempt: mrkdwn`tried to use this bot${what === undefined ? '' : mrkdwn` (${code(what)})`}`, why }
-  const words = Object.hasOwn(attempts, to) ? attempts[to] : undefined
-  const subject = what === undefined ? mrkdwn`a request` : quotation(what)
-  return words === undefined
-    ? { attempt: mrkdwn`tried something${what === undefined ? '' : mrkdwn` with ${subject}`}`, why: result }
-    : { attempt: mrkdwn`${words} ${subject}`, why }
-}
-
 /** Why, by which rule, what came of it, and where. */
 function details(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn[] {
-  const { act, rule, reason, requestId, channelId, text } = entry
+  const { act, reason, requestId, channelId, text } = entry
   const place = [
     ...(requestId === undefined ? [] : [mrkdwn`${requestId.slice(0, 8)}`]),
     ...(channelId ? [mrkdwn`in ${channelMention(channelId)}`] : []),
   ]
   return [
-    ...(rule === undefined ? [] : [ruleWords(rule)]),
+    ...ruleWords(entry),
     ...(reason === undefined ? [] : [mrkdwn`reason: ${quotation(reason)}`]),
     ...answerWords(entry),
     ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),
@@ -175,26 +119,6 @@ function answerWords({ answer, resourceId }: AuditEntry): Mrkdwn[] {
   const codes = answer?.codes?.length ? ` ${answer.codes.join(', ')}` : ''
   const said = answer ? [mrkdwn`${answer.operation}: ${answer.status ?? answer.problem ?? 'no answer'}${codes}`] : []
   return [...said, ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the person who asked`])]
-}
-
-/** `APPROVERS: S0ONCALL01`, as Slack shows it. */
-function ruleWords(rule: string): Mrkdwn {
-  if (rule === 'who asked for it') return mrkdwn`as who asked for it`
-  const [, name = rule, id, rest = ''] = /^(.*): ([UWS][A-Z0-9]{2,})( \(break-glass\))?$/s.exec(rule) ?? []
-  if (id === undefined) return mrkdwn`by the rule ${rule}`
-  return mrkdwn`by the rule ${name}: ${id.startsWith('S') ? userGroupMention(id) : mention(id)}${rest}`
-}
-
-/** A text that may name people, groups and channels as Slack does; everything else in it is shown as it is. */
-function withMentions(text: string): Mrkdwn {
-  const parts = text.split(/(<(?:@|#|!subteam\^)[A-Z0-9]{2,30}>)/)
-  return joinMrkdwn(parts.map(partWords), '')
-}
-
-function partWords(part: string): Mrkdwn {
-  const [, mark, id = ''] = /^<(@|#|!subteam\^)([A-Z0-9]{2,30})>$/.exec(part) ?? []
-  if (mark === undefined) return mrkdwn`${part}`
-  return mark === '@' ? mention(id) : mark === '#' ? channelMention(id) : userGroupMention(id)
 }
 
 /** One of the account's own events, where it stands by itself. Pure. */
@@ -251,7 +175,11 @@ export function lookedNote({ looked, unreadable, since, all, full }: Looked, fit
   return mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or put in.`
 }
 
-export const filterNote: Mrkdwn = mrkdwn`Words filter, and all of them have to fit: a person (a mention, or ${code('me')}), a channel, a kind (${code('ip.move')}), an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.`
+/** What may be typed, with a kind that there is as an example. */
+export function filterNote([kind]: ChangeKind[]): Mrkdwn {
+  const example = kind === undefined ? mrkdwn`` : mrkdwn` (${code(kind)})`
+  return mrkdwn`Words filter, and all of them have to fit: a person (a mention, or ${code('me')}), a channel, a kind${example}, an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.`
+}
 
 /** Whose events stand beside. Pure. */
 export function besideNote(names: string[], since: number, fullNames: string[]): Mrkdwn {

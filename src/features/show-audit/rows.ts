@@ -1,7 +1,8 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
+import type { WordsOfChanges } from './entry-words.ts'
 import type { JudgedEvent } from './judge-events.ts'
-import { entryRow, eventRow, type WordsOfChanges } from './messages.ts'
+import { entryRow, eventRow } from './messages.ts'
 
 /** Entries and events by time, newest first. An event that confirms an entry stands beneath it, where that is shown. Pure. */
 export function auditRows(entries: AuditEntry[], events: JudgedEvent[], catalog: WordsOfChanges): Mrkdwn[] {

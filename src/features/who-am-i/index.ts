@@ -1,9 +1,12 @@
-import type { Access } from '../../requests/lifecycle/access.ts'
-import type { Feature } from '../feature.ts'
+import type { Access } from '../../requests/access/access.ts'
+import type { Catalog } from '../../requests/catalog.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
 import { rightsMessage } from './messages.ts'
 
 /** `/infra whoami`: what this person may request and approve here, and by which rule. */
-export function whoAmI({ access }: { access: Pick<Access, 'rights'> }): Feature {
+export const whoAmI = { create } satisfies FeatureDefinition
+
+function create({ access, catalog }: { access: Pick<Access, 'rights'>; catalog: Pick<Catalog, 'labelOf'> }): Feature {
   return {
     commands: [
       {
@@ -12,7 +15,7 @@ export function whoAmI({ access }: { access: Pick<Access, 'rights'> }): Feature 
         summary: 'Tells what you may request and approve here, and by which rule.',
         example: '',
         need: 'read',
-        run: async ({ slashCommand: { origin }, say }) => say(rightsMessage(await access.rights(origin), origin)),
+        run: async ({ slashCommand: { origin }, say }) => say(rightsMessage(await access.rights(origin), origin, catalog.labelOf)),
       },
     ],
   }

@@ -1,58 +1,55 @@
-import { type Person, type Ruling, whoApproves } from '../../domain/approval.ts'
-import { kindWords } from '../../domain/change-kind.ts'
+import { isForLackOfAnswer } from '../../domain/denial.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { Origin } from '../../domain/origin.ts'
+import type { Person } from '../../domain/people.ts'
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
-import type { KindRights } from '../../requests/lifecycle/access.ts'
+import type { Ruling } from '../../domain/ruling.ts'
+import type { KindRights } from '../../requests/access/rights.ts'
+import { whoApproves } from '../../requests/messages/approvers.ts'
+import { denialWords, type LabelOf } from '../../requests/messages/denials.ts'
+import { grantWords } from '../../requests/messages/grants.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
-import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text/text.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
-/** Kind by kind, what somebody may do here and why. Pure. */
-export function rightsMessage({ person, kinds }: { person: Person; kinds: KindRights[] }, { channelId }: Origin): Mrkdwn {
-  const who = mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}), a full member of this workspace, so you may look at everything. In <#${channelId}>:`
-  return joinMrkdwn([who, ...kinds.map(kindLine)], '\n\n')
+interface Rights {
+  person: Person
+  kinds: KindRights[]
 }
 
-function kindLine({ kind, ask, rules }: KindRights): Mrkdwn {
-  const title = mrkdwn`*${capitalised(kindWords[kind])}* (${code(kind)})`
-  if (rules.length === 0) return joinMrkdwn([title, mrkdwn`:no_entry: ${whyNot(ask)}`], '\n')
-  return joinMrkdwn([title, ...rules.map((each) => ruleLine(each, rules.length > 1))], '\n')
+/** Says kind by kind what somebody may do here, and by which rule. */
+export function rightsMessage({ person, kinds }: Rights, { channelId }: Origin, labelOf: LabelOf): Mrkdwn {
+  const who = mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}), a full member of this workspace, so you may look at everything. In ${channelMention(channelId)}:`
+  return joinMrkdwn([who, ...kinds.map((kind) => kindLine(kind, labelOf))], '\n\n')
 }
 
-function ruleLine({ rule, ask, approve }: KindRights['rules'][number], isOneOfMany: boolean): Mrkdwn {
+function kindLine({ kind, ask, rules }: KindRights, labelOf: LabelOf): Mrkdwn {
+  const title = mrkdwn`*${capitalised(labelOf(kind))}* (${code(kind)})`
+  if (rules.length === 0) return joinMrkdwn([title, mrkdwn`:no_entry: ${whyNot(ask, labelOf)}`], '\n')
+  return joinMrkdwn([title, ...rules.map((each) => ruleLine(each, rules.length > 1, labelOf))], '\n')
+}
+
+function ruleLine({ rule, ask, approve }: KindRights['rules'][number], isOneOfMany: boolean, labelOf: LabelOf): Mrkdwn {
   const scope = rule.projects
     ? mrkdwn`In ${rule.projects.length > 1 ? 'the projects' : 'the project'} ${rule.projects.join(', ')}: `
     : isOneOfMany
       ? mrkdwn`Otherwise: `
       : mrkdwn``
   const asking = ask.allowed
-    ? mrkdwn`:white_check_mark: ${scope}you may ask for it (${ownWords(withMentions(ask.rule))})`
-    : mrkdwn`:no_entry: ${scope}${whyNot(ask)}`
-  return joinMrkdwn([asking, approvingLine(rule, approve)], '\n')
+    ? mrkdwn`:white_check_mark: ${scope}you may ask for it (${grantWords(ask.grant)})`
+    : mrkdwn`:no_entry: ${scope}${whyNot(ask, labelOf)}`
+  return joinMrkdwn([asking, approvingLine(rule, approve, labelOf)], '\n')
 }
 
-function approvingLine(rule: PolicyRule, approve: Ruling): Mrkdwn {
+function approvingLine(rule: PolicyRule, approve: Ruling, labelOf: LabelOf): Mrkdwn {
   if (!rule.approve) return mrkdwn`:white_check_mark: it needs no approval (${rule.name})`
   const needed = approvalsNeeded(rule.approve)
   const terms = mrkdwn`It takes ${needed === 1 ? 'one approval' : `${needed} approvals`} within ${formatDuration(rule.expiresMs)}${rule.breakGlass ? ', and in an emergency an approver may approve their own (break-glass)' : ''}.`
-  if (!approve.allowed && approve.unknown)
-    return mrkdwn`:grey_question: whether you may approve it is not known: ${ownWords(approve.why)} ${terms}`
-  return approve.allowed
-    ? mrkdwn`:white_check_mark: you may approve it for others (${ownWords(withMentions(approve.rule))}). ${terms}`
-    : mrkdwn`:no_entry: you may not approve it; ${ownWords(whoApproves(rule.approve))} may. ${terms}`
+  if (approve.allowed) return mrkdwn`:white_check_mark: you may approve it for others (${grantWords(approve.grant)}). ${terms}`
+  return isForLackOfAnswer(approve.denial)
+    ? mrkdwn`:grey_question: whether you may approve it is not known: ${denialWords(approve.denial, labelOf)} ${terms}`
+    : mrkdwn`:no_entry: you may not approve it; ${whoApproves(rule.approve)} may. ${terms}`
 }
 
-function whyNot(ruling: Ruling): Mrkdwn {
-  return ruling.allowed ? mrkdwn`` : ownWords(ruling.why)
-}
-
-/** The ids in a rule's name, as Slack shows them. */
-function withMentions(rule: string): string {
-  const [, name = rule, id] = /^(.*): ([UWS][A-Z0-9]{2,})$/.exec(rule) ?? []
-  if (id === undefined) return escapedName(rule)
-  return `${escapedName(name)}: ${id.startsWith('S') ? `<!subteam^${id}>` : `<@${id}>`}`
-}
-
-function escapedName(name: string): string {
-  return mrkdwn`${name}`.text
+function whyNot(ruling: Ruling, labelOf: LabelOf): Mrkdwn {
+  return ruling.allowed ? mrkdwn`` : denialWords(ruling.denial, labelOf)
 }

@@ -5,11 +5,11 @@ import type { Wake } from '../../redis/queues.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
+import type { Access } from '../access/access.ts'
 import type { Catalog, Opened } from '../catalog.ts'
-import type { Access } from '../lifecycle/access.ts'
 import type { Attend } from '../lifecycle/reconcile.ts'
 import { type CommonFinding, explainAll } from '../messages/causes.ts'
-import { notYoursToTake, tooLate, unknownRequest } from '../messages/refusals.ts'
+import { tooLate, unknownRequest } from '../messages/refusals.ts'
 import { createIssueAndShow, type IssueAndShowParts } from './issue-and-show.ts'
 
 const preflightMs = 5_000
@@ -33,7 +33,7 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
 
   return async function handOver(request: Request, click: Click): Promise<void> {
     const opened = catalog.open(request)
-    const rule = await access.authorize(click.origin, { to: 'own', request, otherwise: notYoursToTake(request).text })
+    const grant = await access.authorize(click.origin, { to: 'own', request, wants: 'take' })
     const { handover } = opened.change
     if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
     if (click.onHome) throw new Refusal(onTheCard)
@@ -44,7 +44,7 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
     const claimed = await store.take(request, 'issue', {
       set: { seen: facts },
       dueInMs: timings.handoverMs,
-      audit: { by: click.origin.userId, rule },
+      audit: { by: click.origin.userId, ...grant },
     })
     if (claimed.outcome === 'expired') return expire(request, click)
     if (claimed.outcome !== 'won') {

@@ -1,27 +1,33 @@
 import type { ModalView } from '@slack/web-api'
-import type { AuditNote } from '../../audit/entry.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { ButtonDenial } from '../../domain/denial.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { isGenuine } from '../../domain/payload.ts'
 import type { Request } from '../../domain/request.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
-import type { Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
+import {
+  type Click,
+  type FormHandler,
+  handlerOf,
+  type InteractionHandlers,
+  type Submission,
+  type SubmissionAnswer,
+} from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import type { HandOver } from '../hand-over/hand-over.ts'
-import type { Access } from '../lifecycle/access.ts'
 import type { Decide } from '../lifecycle/decide.ts'
 import type { Ask } from '../lifecycle/submit.ts'
 import { askAgainCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/buttons.ts'
 import { askAgainForm, breakGlassForm, rejectForm } from '../messages/forms.ts'
-import { changedRecord, counted, foreignButton, staleCard, unknownRequest } from '../messages/refusals.ts'
+import { counted } from '../messages/refusals.ts'
 import { askedWords } from '../messages/submitted.ts'
 import { shortId } from '../messages/words.ts'
-import { noteOf } from '../store/store.ts'
 import { submitFromForm } from './submit-from-slack.ts'
 
 /** The form of a kind of change, filled with what was asked for before. Pure. */
@@ -36,10 +42,9 @@ interface ConversationParts {
   openForm: OpenForm
   /** Shows somebody's Home tab as it is now. */
   refreshHome: (viewer: Origin) => Promise<void>
-  noteRefusal: (note: AuditNote) => Promise<void>
   /** Hears of a record that is not what was asked for any more. */
   onChanged: (request: Request) => void
-  forms: Partial<Record<ChangeKind, FormAgain>>
+  forms: Record<ChangeKind, FormAgain>
 }
 
 /** What the buttons of a card do, for every kind of change, on the card itself and on the Home tab. */
@@ -51,7 +56,6 @@ export function createConversation({
   access,
   openForm,
   refreshHome,
-  noteRefusal,
   onChanged,
   forms,
 }: ConversationParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
@@ -63,28 +67,27 @@ export function createConversation({
     const request = await genuine(click.value, click.origin, click.actionId)
     const onCard =
       click.origin.channelId === request.origin.channelId && (request.cardTs === undefined || click.messageTs === request.cardTs)
-    if (!onCard && !click.onHome) throw await refused(click.origin, click.actionId, request, staleCard)
+    if (!onCard && !click.onHome) throw await refused(click.origin, click.actionId, request, 'stale-card')
     return request
   }
 
   /** The request that a button or a form names, where it was made for it as it is. */
   async function genuine(value: string, origin: Origin, at: string): Promise<Request> {
     const button = readButton(value)
-    if (!button) throw await refused(origin, at, undefined, foreignButton)
+    if (!button) throw await refused(origin, at, undefined, 'foreign-button')
     const request = await decide.find(button.id)
-    if (!request) throw await refused(origin, at, undefined, unknownRequest)
-    if (!belongsTo(button, request)) throw await refused(origin, at, request, foreignButton)
+    if (!request) throw await refused(origin, at, undefined, 'unknown-request')
+    if (!belongsTo(button, request)) throw await refused(origin, at, request, 'foreign-button')
     if (!isGenuine(request)) {
       onChanged(request)
-      throw await refused(origin, at, request, changedRecord)
+      throw await refused(origin, at, request, 'changed-record')
     }
     return request
   }
 
-  async function refused({ channelId, teamId, userId }: Origin, at: string, request: Request | undefined, words: Mrkdwn): Promise<Refusal> {
-    const subject = request ? noteOf(request, 'refused', {}) : { act: 'refused', channelId, teamId }
-    await noteRefusal({ ...subject, by: userId, attempted: at })
-    return new Refusal(words)
+  /** `at`: the id of the button or the form. */
+  function refused(origin: Origin, at: string, request: Request | undefined, code: ButtonDenial['code']): Promise<Refusal> {
+    return access.refuse(origin, { to: at, request }, { code })
   }
 
   /** A button that does its work and, where it stands on the Home tab, shows there what became of it. */
@@ -152,7 +155,7 @@ export function createConversation({
       const { input, facts } = catalog.open(request)
       const { responseUrl } = click
       const metadata = { origin: originOf(click, request), ...(responseUrl ? { responseUrl } : {}) }
-      const formAgain = forms[request.kind]
+      const formAgain = handlerOf(forms, request.kind)
       return formAgain
         ? formAgain(writeMetadata(metadata), { input, facts, reason: request.reason })
         : askAgainForm({ ...metadata, extra: click.value }, catalog.sentenceOf(request))

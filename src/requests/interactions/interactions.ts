@@ -1,4 +1,3 @@
-import type { AuditNote } from '../../audit/entry.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Timings } from '../../domain/timings.ts'
 import type { Command } from '../../slack/commands/commands.ts'
@@ -6,9 +5,9 @@ import type { OpenForm } from '../../slack/commands/form.ts'
 import type { InteractionHandlers } from '../../slack/commands/handlers.ts'
 import { createCommandRouter } from '../../slack/commands/router.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
+import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import { createHandOver } from '../hand-over/hand-over.ts'
-import type { Access } from '../lifecycle/access.ts'
 import { createDecide } from '../lifecycle/decide.ts'
 import type { Requests } from '../lifecycle/requests.ts'
 import type { Ask } from '../lifecycle/submit.ts'
@@ -19,7 +18,7 @@ import type { Home } from './home.ts'
 export interface Talk {
   commands: Command[]
   /** The form of a change, for asking again. */
-  forms?: Partial<Record<ChangeKind, FormAgain>>
+  forms?: Record<ChangeKind, FormAgain>
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
   options?: InteractionHandlers['options']
@@ -35,7 +34,6 @@ interface InteractionsParts {
   openForm: OpenForm
   showSecret: ShowSecret
   timings: Timings
-  noteRefusal: (note: AuditNote) => Promise<void>
   onApiError: (error: unknown) => void
   onError: (error: unknown) => void
 }
@@ -52,7 +50,7 @@ export function createInteractions({
   ...parts
 }: InteractionsParts): InteractionHandlers {
   const { store, audit, queues, attend, onChanged } = requests
-  const { openForm, showSecret, timings, noteRefusal, onApiError } = parts
+  const { openForm, showSecret, timings, onApiError } = parts
   const router = createCommandRouter({ commands: features.flatMap(({ commands }) => commands), gate: access.gate, may: access.may })
   // What was decided is decided, also when it cannot be shown at once: the outbox shows it later.
   const show = (id: string) => attend.showEverything(id).catch(onError)
@@ -66,7 +64,6 @@ export function createInteractions({
     access,
     openForm,
     refreshHome: async (viewer) => void (await home.show(viewer, undefined)),
-    noteRefusal,
     onChanged,
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),
   })

@@ -11,7 +11,7 @@ type Requested<Input, Facts> = Pick<Asked<Input, Facts>, 'change' | 'input'>
 /** Submits the request of a command, and tells the requester what follows. Throws what `ask` throws. */
 export async function submitFromCommand<Input, Facts>(ask: Ask, call: CommandCall, requested: Requested<Input, Facts>): Promise<void> {
   const { origin, deliveryKey } = call.slashCommand
-  await call.say(askedWords(await ask({ ...requested, origin, reason: undefined, deliveryKey })))
+  await call.say(askedWords(await ask({ ...requested, origin, requester: call.requester, reason: undefined, deliveryKey })))
 }
 
 interface FormRequest<Input, Facts> extends Requested<Input, Facts> {

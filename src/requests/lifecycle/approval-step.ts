@@ -7,8 +7,7 @@ import type { StepData } from '../store/store.ts'
  * requester, for as long as an approval may take.
  */
 export function approvalData(change: Change, request: Request, decision: Decision): StepData {
-  const { by, rule, reason } = decision
-  const audit = { ...(by ? { by } : {}), ...(rule ? { rule } : {}), ...(reason ? { reason } : {}) }
+  const { breakGlass: _, ...audit } = decision
   const data: StepData = { set: { decision }, audit }
   return change.handover ? { ...data, extendMs: request.ttlMs, dueInMs: request.ttlMs } : { ...data, dueInMs: 0 }
 }

@@ -1,12 +1,12 @@
 import type { Origin } from '../../domain/origin.ts'
-import type { Approval, Request } from '../../domain/request.ts'
+import type { Approval, Decision, Request } from '../../domain/request.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
+import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
-import { approvedByYou, notYoursToWithdraw, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
+import { approvedByYou, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
 import type { StepName } from '../steps.ts'
 import type { StepData, Store } from '../store/store.ts'
-import type { Access } from './access.ts'
 import { approvalData } from './approval-step.ts'
 import type { Attend } from './reconcile.ts'
 
@@ -39,16 +39,17 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
    */
   async function approve(asked: Request, origin: Origin): Promise<{ missing: number; needed: number }> {
     tellRequesterWhatBecame(asked, origin)
-    const rule = await access.authorize(origin, { to: 'decide', request: asked })
+    const grant = await access.authorize(origin, { to: 'decide', request: asked })
+    const decision: Decision = { by: origin.userId, ...grant }
     let request = asked
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
       refuseUnlessWaiting(request, origin.userId)
       if (request.approvals.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request)).missing))
-      const approvals: Approval[] = [...request.approvals, { by: origin.userId, rule, at: await store.now() }]
+      const approvals: Approval[] = [...request.approvals, { by: origin.userId, ...grant, at: await store.now() }]
       const { enough, missing, needed } = await tallyOf({ ...request, approvals })
       const moved = enough
-        ? await step(request, origin.userId, 'approve', completing(request, approvals))
-        : await step(request, origin.userId, 'count-approval', counting(approvals, missing, needed))
+        ? await step(request, origin.userId, 'approve', completing(request, decision, approvals))
+        : await step(request, origin.userId, 'count-approval', counting(decision, approvals, { missing, needed }))
       if (moved === undefined) {
         if (enough) await wakeUp(request)
         return { missing, needed }
@@ -58,17 +59,14 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
     throw new Error(`request ${asked.id} kept changing while it was approved`)
   }
 
-  function completing(request: Request, approvals: Approval[]): StepData {
-    const last = approvals.at(-1)
-    const data = approvalData(catalog.open(request).change, request, { ...(last ? { by: last.by, rule: last.rule } : {}) })
+  function completing(request: Request, decision: Decision, approvals: Approval[]): StepData {
+    const data = approvalData(catalog.open(request).change, request, decision)
     return { ...data, set: { ...data.set, approvals } }
   }
 
   /** Not enough yet: it goes on waiting, with one approval more. */
-  function counting(approvals: Approval[], missing: number, needed: number): StepData {
-    const last = approvals.at(-1)
-    const audit = { ...(last ? { by: last.by, rule: last.rule } : {}), missing, needed }
-    return { set: { approvals, missing }, audit }
+  function counting(decision: Decision, approvals: Approval[], { missing, needed }: { missing: number; needed: number }): StepData {
+    return { set: { approvals, missing }, audit: { ...decision, missing, needed } }
   }
 
   function tallyOf(request: Request) {
@@ -78,9 +76,9 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
 
   /** In an emergency: the requester's own approval, alone, with a reason that the channel is told. */
   async function breakGlass(request: Request, origin: Origin, reason: string): Promise<void> {
-    const rule = await access.authorize(origin, { to: 'break-glass', request })
+    const grant = await access.authorize(origin, { to: 'break-glass', request })
     refuseUnlessWaiting(request, origin.userId)
-    const decision = { by: origin.userId, rule, reason, breakGlass: true }
+    const decision = { by: origin.userId, ...grant, reason, breakGlass: true }
     await decide(request, origin.userId, 'break-glass', approvalData(catalog.open(request).change, request, decision))
     await wakeUp(request)
   }
@@ -104,37 +102,30 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
   }
 
   async function reject(request: Request, origin: Origin, reason: string): Promise<void> {
-    const rule = await access.authorize(origin, { to: 'decide', request })
-    await decide(request, origin.userId, 'reject', {
-      set: { decision: { by: origin.userId, rule, reason } },
-      audit: { by: origin.userId, rule, reason },
-    })
+    const grant = await access.authorize(origin, { to: 'decide', request })
+    const decision = { by: origin.userId, ...grant, reason }
+    await decide(request, origin.userId, 'reject', { set: { decision }, audit: decision })
   }
 
   async function withdraw(request: Request, origin: Origin): Promise<void> {
-    const rule = await access.authorize(origin, { to: 'own', request, otherwise: notYoursToWithdraw(request).text })
+    const grant = await access.authorize(origin, { to: 'own', request, wants: 'withdraw' })
     const name = catalog.open(request).change.handover ? 'withdraw-key' : 'withdraw'
-    await decide(request, origin.userId, name, { audit: { by: origin.userId, rule } })
+    await decide(request, origin.userId, name, { audit: { by: origin.userId, ...grant } })
   }
 
   /** What was accepted cannot be cancelled, only no longer be followed: by who asked for it, or who could decide it. */
   async function stopTracking(request: Request, origin: Origin): Promise<void> {
-    const rule = await authorizeOwnerOrApprover(request, origin)
-    await decide(request, origin.userId, 'stop-tracking', { set: { stoppedBy: origin.userId }, audit: { by: origin.userId, rule } })
+    const grant = await access.authorize(origin, { to: 'track', request })
+    await decide(request, origin.userId, 'stop-tracking', { set: { stoppedBy: origin.userId }, audit: { by: origin.userId, ...grant } })
   }
 
   async function trackAgain(request: Request, origin: Origin): Promise<void> {
-    const rule = await authorizeOwnerOrApprover(request, origin)
+    const grant = await access.authorize(origin, { to: 'track', request })
     if (request.state !== 'untracked') throw new Refusal(tooLate(request, origin.userId))
     const holder = await store.holderOf(request.resource)
     if (!(await store.isLatest(request)) || (holder !== undefined && holder !== request.id)) throw new Refusal(takenOver)
-    await decide(request, origin.userId, 'track-again', { dueInMs: 0, audit: { by: origin.userId, rule } })
+    await decide(request, origin.userId, 'track-again', { dueInMs: 0, audit: { by: origin.userId, ...grant } })
     await wake(request)
-  }
-
-  function authorizeOwnerOrApprover(request: Request, origin: Origin): Promise<string> {
-    const isOwner = request.origin.userId === origin.userId
-    return access.authorize(origin, isOwner ? { to: 'own', request, otherwise: '' } : { to: 'decide', request })
   }
 
   /** That they cannot decide their own request is beside the point once it is decided. */

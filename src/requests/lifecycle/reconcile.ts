@@ -70,7 +70,7 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
     }
     if (!request.needsApproval) {
       const { change } = catalog.open(request)
-      const approved = await store.take(request, 'exempt', approvalData(change, request, { rule: `${request.rule}: needs no approval` }))
+      const approved = await store.take(request, 'exempt', approvalData(change, request, { rule: request.rule, via: 'no-approval' }))
       if (approved.outcome === 'won') return attend(request.id)
       return
     }

@@ -1,18 +1,19 @@
 import { hash } from 'node:crypto'
-import { whoApproves } from '../../domain/approval.ts'
 import type { Change } from '../../domain/change.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
+import type { Requester } from '../../domain/people.ts'
 import { approversOf, type PolicyRule } from '../../domain/policy.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { mention, mrkdwn } from '../../slack/text/text.ts'
+import type { Access } from '../access/access.ts'
+import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
 import type { AskOutcome } from '../messages/submitted.ts'
 import { refusedCard, stateWords } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import { firstReminderAt, type NewRequest, type Store } from '../store/store.ts'
-import type { Access } from './access.ts'
 
 /** Reads for somebody who waits: a preflight that takes longer is given up and told. */
 const preflightMs = 8_000
@@ -21,6 +22,8 @@ export interface Asked<Input, Facts> {
   change: Change<Input, Facts>
   input: Input
   origin: Origin
+  /** What the gate of the command found out about the person. Without it the gate is asked here. */
+  requester?: Requester | undefined
   reason: string | undefined
   /** The same for every delivery of the same act, so that it becomes one request. */
   deliveryKey: string
@@ -42,11 +45,12 @@ interface AskParts {
  * A card whose post got no answer stays in the outbox and is looked for before it is sent again.
  */
 export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: AskParts) {
-  return async function ask<Input, Facts>({ change, input, origin, reason, deliveryKey }: Asked<Input, Facts>): Promise<AskOutcome> {
-    await access.gate(origin, change.kind)
+  return async function ask<Input, Facts>(submitted: Asked<Input, Facts>): Promise<AskOutcome> {
+    const { change, input, origin, reason, deliveryKey } = submitted
+    const requester = submitted.requester ?? (await access.gate(origin, change.kind))
     const looked = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
     const { facts } = looked
-    const { rule, unchecked } = await access.admit(origin, change.kind, change.project(facts))
+    const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project(facts), requester })
     const asked = {
       id: requestIdFor(deliveryKey),
       kind: change.kind,
@@ -89,7 +93,7 @@ export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: A
     if (!approve || !called) return {}
     const { users, userGroups } = approversOf(approve)
     const known = await names([...users, ...userGroups])
-    return { approverNames: whoApproves(approve, (id) => known.get(id) ?? id) }
+    return { approverNames: namesOfApprovers(approve, (id) => known.get(id) ?? id) }
   }
 
   async function busyRefusal(id: string): Promise<Refusal> {

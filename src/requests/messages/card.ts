@@ -1,5 +1,4 @@
 import type { Button, KnownBlock } from '@slack/web-api'
-import { whoApproves, whoIsIn } from '../../domain/approval.ts'
 import type { Description, Fact } from '../../domain/change.ts'
 import type { Words } from '../../domain/finding.ts'
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
@@ -8,8 +7,9 @@ import { actions, type ButtonParts, button, context, fields, header, wholeSectio
 import { message } from '../../slack/blocks/message.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
 import { charactersIn, mostCharacters } from '../../slack/text/characters.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
+import { whoApproves, whoIsIn } from './approvers.ts'
 import { buttonValue, type CardButton, cardButtons } from './buttons.ts'
 import { shortId, stateWords, timeTaken, tookNoTime } from './words.ts'
 
@@ -122,13 +122,13 @@ function endingWords({ why, next }: Words): Mrkdwn {
 
 function approversInWords(request: Request, rule: PolicyRule | undefined): Mrkdwn {
   if (request.approverNames !== undefined) return mrkdwn`${request.approverNames}`
-  return rule?.approve ? ownWords(whoApproves(rule.approve)) : mrkdwn`nobody: no rule of the policy covers it any more`
+  return rule?.approve ? whoApproves(rule.approve) : mrkdwn`nobody: no rule of the policy covers it any more`
 }
 
 /** Whom a rule calls, where these are others than those who may approve. */
 function calling(rule: PolicyRule | undefined): Mrkdwn {
-  const called = rule?.mention ? whoIsIn(rule.mention) : ''
-  return called === '' ? mrkdwn`` : mrkdwn` For the attention of ${ownWords(called)}.`
+  const called = rule?.mention ? whoIsIn(rule.mention) : mrkdwn``
+  return called.text === '' ? called : mrkdwn` For the attention of ${called}.`
 }
 
 /** Where it takes more than one approval, or has one already: who has approved, and how many it takes. */

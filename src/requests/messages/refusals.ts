@@ -48,9 +48,3 @@ export const foreignButton: Mrkdwn = mrkdwn`This button does not belong to the r
 export const changedRecord: Mrkdwn = mrkdwn`What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.`
 
 export const takenOver: Mrkdwn = mrkdwn`Something else has been asked for with the same thing since, so I do not follow this any more. Your click changed nothing.`
-
-export const notYoursToTake = (request: Request): Mrkdwn =>
-  mrkdwn`Only ${mention(request.origin.userId)}, who asked for this, can take it: its secret is for their eyes alone.`
-
-export const notYoursToWithdraw = (request: Request): Mrkdwn =>
-  mrkdwn`Only ${mention(request.origin.userId)}, who asked for this, can withdraw it. An approver can reject it.`

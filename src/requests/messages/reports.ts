@@ -1,4 +1,3 @@
-import { whoIsIn } from '../../domain/approval.ts'
 import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { Words } from '../../domain/finding.ts'
@@ -9,6 +8,7 @@ import { message } from '../../slack/blocks/message.ts'
 import { code, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { ReportName } from '../steps.ts'
+import { whoIsIn } from './approvers.ts'
 import { timeTaken, tookNoTime } from './words.ts'
 
 export interface ReportView {
@@ -43,7 +43,7 @@ function reminder({ request, description, rule, now }: ReportView): Message | un
   const missing = request.missing ?? needed - request.approvals.length
   const more = request.approvals.length > 0 ? mrkdwn` It has ${needed - missing}, and needs ${missing} more.` : mrkdwn``
   const left = formatDuration(wholeMinutes(request.expiresAt - now))
-  const callees = called === '' ? mrkdwn`` : mrkdwn`${ownWords(called)} `
+  const callees = called.text === '' ? called : mrkdwn`${called} `
   const words = mrkdwn`:hourglass_flowing_sand: ${callees}“${description.sentence}” still waits for approval.${more} It expires in ${left}: press *Approve* or *Reject* on the card above.`
   return say(words)
 }
@@ -77,8 +77,8 @@ function sentence(view: ReportView, name: Exclude<ReportName, 'reminder-half' | 
 function breakGlassReport({ request, description, rule }: ReportView): Message | undefined {
   const { decision, origin } = request
   if (!decision?.breakGlass) return undefined
-  const called = rule?.approve ? whoIsIn(rule.mention ?? approversOf(rule.approve)) : ''
-  const callees = called === '' ? mrkdwn`` : mrkdwn`${ownWords(called)}: `
+  const called = rule?.approve ? whoIsIn(rule.mention ?? approversOf(rule.approve)) : mrkdwn``
+  const callees = called.text === '' ? called : mrkdwn`${called}: `
   return say(
     mrkdwn`:rotating_light: *Break-glass.* ${callees}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Reason: ${quotation(decision.reason ?? 'none given')}. Look at it now, and talk about it afterwards.`,
   )

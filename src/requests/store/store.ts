@@ -48,7 +48,7 @@ export interface StepData {
     Pick<Request, 'decision' | 'approvals' | 'missing' | 'reminded' | 'causes' | 'seen' | 'lastSeen' | 'trackedUntil' | 'stoppedBy'>
   >
   /** What the audit says of it, beyond what the request says of itself. */
-  audit?: Pick<AuditNote, 'by' | 'rule' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId'>
+  audit?: Pick<AuditNote, 'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId'>
   /** Of the messages that the step may report: those that the thread is owed. */
   reports?: readonly ReportName[]
   /** Only until then, by Redis' clock: where the step rests on a read of something that may have changed since. */

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { SeenHead } from '../../audit/seen-head.ts'
+import type { UnderwayNow } from '../../domain/change.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { notice } from '../../slack/blocks/notice.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Catalog } from '../catalog.ts'
 import type { TellOperators } from '../outbox/tell-operators.ts'
 
 const scripts = readScripts(import.meta.url, ['data-loss-mark'])
+
+/** How long the account API may take to tell what is under way. */
+const readMs = 10_000
 
 interface EpochParts {
   redis: Redis
@@ -16,16 +21,15 @@ interface EpochParts {
   tellOperators: TellOperators
   /** Shared with everything of this process that sees the end of the audit's chain. */
   seenHead: SeenHead
-  /** Each Elastic IP that moves now, in words; for whoever has to find out what was lost. */
-  movingNow: () => Promise<string[]>
+  catalog: Pick<Catalog, 'underwayNow'>
 }
 
 /**
  * A mark in the data set, by which one that was lost (a wrong restore, FLUSHALL, an empty replica promoted) is told from the one that
  * was there; an older state of the same one (an older copy, a replica that lagged) is known by its audit, which ends before what was
- * seen. Whoever finds either tells the operators, with what is moving on the account.
+ * seen. Whoever finds either tells the operators, with what is under way on the account, so that they can find out what was lost.
  */
-export function createEpoch({ redis, keys, tellOperators, seenHead, movingNow }: EpochParts) {
+export function createEpoch({ redis, keys, tellOperators, seenHead, catalog }: EpochParts) {
   const run = createScripts(redis, scripts)
   let known: string | undefined
 
@@ -45,17 +49,9 @@ export function createEpoch({ redis, keys, tellOperators, seenHead, movingNow }:
     if (isSetBack) return tell(`state-set-back:${current}`, setBackWords, perhapsUnfollowed)
   }
 
-  async function tell(key: string, words: Mrkdwn, movingAre: Mrkdwn): Promise<void> {
-    await tellOperators(key, notice(mrkdwn`${words} ${await movingWords(movingAre)}`))
-  }
-
-  async function movingWords(movingAre: Mrkdwn): Promise<Mrkdwn> {
-    try {
-      const moving = await movingNow()
-      return moving.length === 0 ? mrkdwn`No Elastic IP is moving now.` : mrkdwn`${movingAre}: ${moving.join('; ')}.`
-    } catch {
-      return mrkdwn`I could not read from the account API which Elastic IPs are moving now: look there.`
-    }
+  async function tell(key: string, words: Mrkdwn, andWhich: string): Promise<void> {
+    const underway = await Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich)))
+    await tellOperators(key, notice(joinMrkdwn([words, ...underway], ' ')))
   }
 
   return { check }
@@ -68,6 +64,15 @@ const newWords = mrkdwn`:information_source: *I start with an empty memory.* If 
 
 const setBackWords = mrkdwn`:rotating_light: *My memory was set back:* Redis has an older state of what I kept there than I have seen. Requests may stand as they stood before: what was decided meanwhile may be asked again, and what was asked meanwhile may be gone. Find out what happened to Redis (was an older copy put back, or did a replica take over that lagged behind?), and before anybody approves one of the requests that are open now, look on the account whether it was carried out already.`
 
-const unfollowed = mrkdwn`Elastic IPs that are moving now, and that I do not follow`
+const unfollowed = 'and that I do not follow'
 
-const perhapsUnfollowed = mrkdwn`Elastic IPs that are moving now, and that I may no longer follow`
+const perhapsUnfollowed = 'and that I may no longer follow'
+
+async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
+  try {
+    const underway = await list({ signal: AbortSignal.timeout(readMs) })
+    return underway.length === 0 ? mrkdwn`${none}` : mrkdwn`${some}, ${andWhich}: ${underway.join('; ')}.`
+  } catch {
+    return mrkdwn`${unread}`
+  }
+}

@@ -1,4 +1,5 @@
 import type { Queues } from '../../redis/queues.ts'
+import type { Catalog } from '../catalog.ts'
 import type { Store } from '../store/store.ts'
 import type { Census } from './counts.ts'
 
@@ -9,10 +10,11 @@ interface ProgressParts {
   store: Pick<Store, 'isBusy' | 'sinceLastTickMs' | 'workersSeen'>
   queues: Pick<Queues, 'depth' | 'pollIntervalMs'>
   census: Census
+  catalog: Pick<Catalog, 'changeIfKnown'>
 }
 
 /** How the work of all replicas gets on, by what is in Redis: not by whether somebody says that they run, which a wedged worker does, too. */
-export function createProgress({ store, queues, census }: ProgressParts) {
+export function createProgress({ store, queues, census, catalog }: ProgressParts) {
   /** Throws an Error, in words, when nobody works, or nothing is done although something is due. */
   async function check(): Promise<void> {
     const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
@@ -30,7 +32,8 @@ export function createProgress({ store, queues, census }: ProgressParts) {
 
   async function snapshot() {
     const [{ open, unsent }, jobs, lastTickAgeMs] = await Promise.all([census(), queues.depth(), store.sinceLastTickMs()])
-    const inFlight = open.filter(({ kind, state }) => kind === 'ip.move' && (state === 'starting' || state === 'tracking'))
+    const takesTime = (kind: string) => catalog.changeIfKnown(kind)?.takesTime ?? false
+    const inFlight = open.filter(({ kind, state }) => takesTime(kind) && (state === 'starting' || state === 'tracking'))
     const movesInFlight = inFlight.reduce((sum, { count }) => sum + count, 0)
     return { open, movesInFlight, unsent, jobs, lastTickAgeMs: Number.isFinite(lastTickAgeMs) ? lastTickAgeMs : undefined }
   }

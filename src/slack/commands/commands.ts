@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/web-api'
 import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Requester } from '../../domain/people.ts'
 import type { Listing } from '../blocks/listing.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { SlashCommand } from './handlers.ts'
@@ -27,6 +28,8 @@ export interface CommandCall {
   slashCommand: SlashCommand
   /** The words after the command's own words. */
   args: string[]
+  /** What the gate found out about the person. Undefined if the command only reads. */
+  requester?: Requester | undefined
   /** Shows a page of a list. The buttons for the other pages run the command again. */
   list(listing: Listing): Promise<void>
   say(words: Mrkdwn): Promise<void>

@@ -1,3 +1,5 @@
+import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Requester } from '../../domain/people.ts'
 import { listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
 import { notice } from '../blocks/notice.ts'
 import { readJson, writeMetadata } from '../receive/payloads.ts'
@@ -8,13 +10,17 @@ import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { helpMessage } from './help.ts'
 import { unknownCommand } from './unknown-command.ts'
 
-/** Throws a Refusal if the person lacks the right. */
-export type Gate = (origin: SlashCommand['origin'], need: Need) => Promise<void>
+/** Throws a Refusal if the person may not request this kind of change. That they may read was seen when the command arrived. */
+export type Gate = (origin: SlashCommand['origin'], kind: ChangeKind) => Promise<Requester>
 /** Returns those of the needs for which the person has the right, for the help page. */
 export type May = (origin: SlashCommand['origin'], needs: Need[]) => Promise<Need[]>
 
 /** Routes the one slash command, whatever its name, to the command that its words name. */
 export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
+  async function pass(origin: SlashCommand['origin'], need: Need): Promise<Requester | undefined> {
+    return need === 'read' ? undefined : gate(origin, need)
+  }
+
   /** Finds what handles the words after the slash command's name: the form or the run of a command, the help, or a suggestion. */
   function handlerFor(words: string[]): Handler<SlashCommand> | FormHandler<SlashCommand> {
     if (words.length === 0 || words[0]?.toLowerCase() === 'help') return showHelp
@@ -30,7 +36,7 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     return {
       form: (slashCommand) => form(metadataOf(slashCommand)),
       allow: async ({ origin }) => {
-        await gate(origin, need)
+        await pass(origin, need)
         prepare?.()
       },
     }
@@ -48,10 +54,11 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     page: number,
     show: (message: Message) => Promise<void>,
   ): Promise<void> {
-    await gate(slashCommand.origin, found.need)
+    const requester = await pass(slashCommand.origin, found.need)
     await found.run({
       slashCommand,
       args,
+      requester,
       list: (listing) => show(listingMessage(listing, { page, command: found.words, args })),
       say: (words) => show(notice(words)),
     })

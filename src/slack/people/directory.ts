@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api'
 import { z } from 'zod'
-import type { Person } from '../../domain/approval.ts'
+import type { Person } from '../../domain/people.ts'
 import { isUserGroup } from '../../domain/policy.ts'
 import { createChannels } from './channels.ts'
 import { createGroups } from './groups.ts'

@@ -64,7 +64,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
 
   const handOver = createHandOver({
     store,
-    access: { authorize: async () => 'a rule' } as unknown as Parameters<typeof createHandOver>[0]['access'],
+    access: { authorize: async () => ({ via: 'requester' }) } as unknown as Parameters<typeof createHandOver>[0]['access'],
     audit: { note: async () => {} },
     catalog: createCatalog(() => [createNewKeyChange({ apiKeys })]),
     showSecret: async (_, { heading }) => {
@@ -79,7 +79,13 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
   })
 
   const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
-  const request = requestFor({ kind: 'key.create', state: 'approved', input, facts: input, decision: { by: 'U0BEN00001' } })
+  const request = requestFor({
+    kind: 'key.create',
+    state: 'approved',
+    input,
+    facts: input,
+    decision: { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' },
+  })
   const click = {
     origin: request.origin,
     responseUrl: 'https://example.com',

@@ -18,7 +18,7 @@ async function homeOf({ seen, read = seen, ended = [] }: { seen: Request[]; read
       findMany: async (ids) => read.filter(({ id }) => ids.includes(id)),
       now: async () => askedAt + 30 * minutes,
     },
-    access: { judge: async () => ({ allowed: true, rule: 'APPROVERS: S0ONCALL01' }) },
+    access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }) },
     messenger: {
       publishHome: async (_, blocks) => {
         pages.push(blocks)

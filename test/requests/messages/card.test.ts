@@ -21,7 +21,7 @@ function view(more: Partial<CardView> = {}): CardView {
   }
 }
 
-const approvedBy = (by: string, minute: number) => ({ by, rule: `APPROVERS: ${by}`, at: askedAt + minute * minutes })
+const approvedBy = (by: string, minute: number) => ({ by, rule: 'APPROVERS', via: by, at: askedAt + minute * minutes })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01', 'U0DEE00001']), allOf: [], approvals: 3 } })
 
 /** Buttons by what they say. */
@@ -242,7 +242,7 @@ describe('a card that was decided', () => {
 
   test('shows each of several approvals, with when', () => {
     const approvals = [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9), approvedBy('U0DEE00001', 12)]
-    const request = requestFor({ ...decided, approvals, decision: { by: 'U0DEE00001', rule: 'APPROVERS: U0DEE00001' } })
+    const request = requestFor({ ...decided, approvals, decision: { by: 'U0DEE00001', rule: 'APPROVERS', via: 'U0DEE00001' } })
 
     expect(readable(approvalCard(view({ request, rule: threeOf })))).toMatchInlineSnapshot(`
       "# Move Elastic IP
@@ -263,7 +263,7 @@ describe('a card that was decided', () => {
   })
 
   test('shows that it was approved alone, by whom and why', () => {
-    const decision = { by: 'U0ADA00001', rule: 'APPROVERS: S0ONCALL01 (break-glass)', reason: 'web-1 burns <!here>', breakGlass: true }
+    const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!here>', breakGlass: true }
     const request = requestFor({ ...decided, decision })
 
     expect(readable(approvalCard(view({ request })))).toMatchInlineSnapshot(`
@@ -289,7 +289,7 @@ describe('a card that was decided', () => {
       ...decided,
       state: 'untracked',
       revision: 6,
-      decision: { by: 'U0BEN00001', rule: 'APPROVERS: U0BEN00001' },
+      decision: { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' },
       approvals: [approvedBy('U0BEN00001', 12)],
       endedAt: askedAt + 20 * minutes,
       stoppedBy: 'U0CHI00001',
@@ -314,7 +314,7 @@ describe('a card that was decided', () => {
   })
 
   test('shows that it needed no approval', () => {
-    const request = requestFor({ ...decided, needsApproval: false, decision: { rule: 'NO_APPROVAL: needs no approval' } })
+    const request = requestFor({ ...decided, needsApproval: false, decision: { rule: 'NO_APPROVAL', via: 'no-approval' } })
 
     expect(approvalCard(view({ request, rule: ruleFor({ approve: undefined }) })).text).toContain('Needed no approval')
   })
@@ -433,8 +433,8 @@ describe('what does not fit on a card', () => {
 
     for (const state of requestStates) {
       for (const decision of [
-        { by: 'U0BEN00001', reason },
-        { by: 'U0ADA00001', reason, breakGlass: true },
+        { by: 'U0BEN00001', via: 'U0BEN00001', reason },
+        { by: 'U0ADA00001', via: 'U0ADA00001', reason, breakGlass: true },
       ]) {
         const more = { state, approvals, decision, decidedAt: askedAt + minutes, endedAt: askedAt + minutes }
         const card = { ...longest, ending: { why, next: 'Ask.' }, request: { ...longest.request, ...more } }

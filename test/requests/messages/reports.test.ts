@@ -18,7 +18,7 @@ function view(more: Partial<ReportView> = {}): ReportView {
   }
 }
 
-const approvedBy = (by: string) => ({ by, rule: `APPROVERS: ${by}`, at: askedAt + minutes })
+const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: askedAt + minutes })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 3 } })
 
 describe('a reminder', () => {
@@ -91,7 +91,7 @@ describe('a reminder', () => {
 })
 
 describe('what is told of a break-glass', () => {
-  const decision = { by: 'U0ADA00001', rule: 'APPROVERS: S0ONCALL01 (break-glass)', reason: 'web-1 burns <!channel>', breakGlass: true }
+  const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!channel>', breakGlass: true }
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')).toMatchInlineSnapshot(`
@@ -122,7 +122,7 @@ describe('what is told of a break-glass', () => {
   })
 
   test('is nothing where others have approved', () => {
-    const usual = { by: 'U0BEN00001', rule: 'APPROVERS: U0BEN00001' }
+    const usual = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' }
     expect(report(view({ request: requestFor({ state: 'done', decision: usual }) }), 'break-glass')).toBeUndefined()
   })
 })
@@ -138,7 +138,7 @@ describe('what is told of an end', () => {
       { state: 'not-started' as const, why: 'The address is still on web-1.' },
       { state: 'superseded' as const, why: 'The address is on web-3.' },
       { state: 'voided' as const, why: 'The address is on web-3 now, not on web-1.' },
-      { state: 'rejected' as const, decision: { by: 'U0BEN00001', reason: 'Not during the sale.' } },
+      { state: 'rejected' as const, decision: { by: 'U0BEN00001', via: 'U0BEN00001', reason: 'Not during the sale.' } },
       { state: 'expired' as const },
     ].map(
       ({ why = '', ...end }: { state: RequestState; why?: string }) =>

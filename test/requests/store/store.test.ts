@@ -180,7 +180,7 @@ describe('of many requests', () => {
 })
 
 describe('a step that was worked out from what the record holds', () => {
-  const approval = (by: string) => ({ by, rule: `APPROVERS: ${by}`, at: 1 })
+  const approval = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: 1 })
   const counted = (by: string, approvals = [approval(by)]): StepData => ({ audit: { by }, set: { approvals } })
   const count = (store: Store, request: Request, by: string, token?: string) => store.take(request, 'count-approval', counted(by), token)
 
@@ -356,14 +356,15 @@ describe('the audit', () => {
 
   test('notes each step with the states it left and entered, by Redis’ clock', async () => {
     const { store, request, noted } = await withAudit()
-    await store.take(request, 'reject', { audit: { by: 'UBEN', rule: 'APPROVERS: UBEN', reason: 'Not today' } })
+    await store.take(request, 'reject', { audit: { by: 'UBEN', rule: 'APPROVERS', via: 'UBEN', reason: 'Not today' } })
     const [, note] = await noted()
     expect(note).toEqual({
       ...subject,
       act: 'reject',
       requestId: request.id,
       by: 'UBEN',
-      rule: 'APPROVERS: UBEN',
+      rule: 'APPROVERS',
+      via: 'UBEN',
       reason: 'Not today',
       from: 'waiting',
       to: 'rejected',

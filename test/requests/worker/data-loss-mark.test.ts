@@ -2,8 +2,12 @@ import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AccountApi } from '../../../src/account-api/client.ts'
 import { createAudit } from '../../../src/audit/intake.ts'
 import { createSeenHead } from '../../../src/audit/seen-head.ts'
+import type { UnderwayNow } from '../../../src/domain/change.ts'
+import type { ElasticIp } from '../../../src/domain/elastic-ip.ts'
+import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createTellOperators } from '../../../src/requests/outbox/tell-operators.ts'
 import { createEpoch } from '../../../src/requests/worker/data-loss-mark.ts'
@@ -11,11 +15,22 @@ import type { Posted } from '../../../src/slack/web-api/messenger.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 
+const onWeb1 = {
+  id: 'eip_1GijF7NsZe3bN',
+  address: '203.0.113.10',
+  status: 'moving',
+  server: { id: 'sv_1WFgWmkF9Mzju', hostname: 'web-1' },
+} as ElasticIp
+
+/** What the kind `ip.move` says is under way, where the account API answers like this. */
+function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
+  const { underwayNow } = createMoveChange({ elasticIps: { list } } as unknown as AccountApi)
+  if (!underwayNow) throw new Error('moves tell what is under way')
+  return underwayNow
+}
+
 /** A process that looks after the data set, notes in the audit, and posts to the operators; `failing` posts fail first. */
-function startProcess(
-  { redis, keys }: { redis: Redis; keys: Keys },
-  { failing = 0, moving = ['203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1'] } = {},
-) {
+function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing = 0, underway = [underwayOn(async () => [onWeb1])] } = {}) {
   const posts: string[] = []
   const post = async (_: unknown, { text }: { text: string }): Promise<Posted> => {
     posts.push(text)
@@ -32,7 +47,7 @@ function startProcess(
   })
   const seenHead = createSeenHead()
   const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, seenHead })
-  const epoch = createEpoch({ redis, keys, tellOperators: operators.tell, seenHead, movingNow: async () => moving })
+  const epoch = createEpoch({ redis, keys, tellOperators: operators.tell, seenHead, catalog: { underwayNow: () => underway } })
   onTestFinished(operators.stop)
   /** Notes so many acts, each in the chain by itself. */
   const note = async (count: number) => {
@@ -81,6 +96,22 @@ describe('a data set', () => {
     expect(one.posts.slice(1)).toEqual([
       expect.stringMatching(/My memory was lost.*that I do not follow: 203\.0\.113\.10 \(eip_1GijF7NsZe3bN\), shown on web-1\.$/),
     ])
+  })
+
+  const moving = ' Elastic IPs that are moving now, and that I do not follow: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.'
+  const none = ' No Elastic IP is moving now.'
+  const unread = ' I could not read from the account API which Elastic IPs are moving now: look there.'
+
+  test.each([
+    ['with what is under way, by each kind that can tell', [underwayOn(async () => []), underwayOn(async () => [onWeb1])], none + moving],
+    ['without, where no kind can tell', [], ''],
+    ['also where the account API does not answer', [underwayOn(() => Promise.reject(new Error('no answer')))], unread],
+  ])('is told %s', async (_, underway, told) => {
+    const { check, posts } = startProcess(connectTestRedis(), { underway })
+
+    await check()
+
+    expect(posts.map((text) => text.split('decide nothing any more.')[1])).toEqual([told])
   })
 
   test('that was lost is told although the first telling failed', async () => {

@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import type { Count } from '../../../src/requests/worker/counts.ts'
 import { createProgress } from '../../../src/requests/worker/progress.ts'
+import { catalog } from '../catalog-for-test.ts'
+
+interface Seen {
+  dueSinceMs?: number
+  lastTickMs?: number
+  workers?: number
+  open?: Count[]
+}
 
 /** What is in Redis: since when the oldest is due, when the last tick was, and how many workers there are. */
-function seen({ dueSinceMs, lastTickMs = 5_000, workers = 1 }: { dueSinceMs?: number; lastTickMs?: number; workers?: number }) {
+function seen({ dueSinceMs, lastTickMs = 5_000, workers = 1, open = [] }: Seen) {
   return createProgress({
     store: {
       isBusy: async (withinMs) => dueSinceMs !== undefined && -dueSinceMs <= withinMs,
@@ -10,7 +19,8 @@ function seen({ dueSinceMs, lastTickMs = 5_000, workers = 1 }: { dueSinceMs?: nu
       workersSeen: async () => workers,
     },
     queues: { depth: async () => [], pollIntervalMs: 10_000 },
-    census: async () => ({ open: [], unsent: 0 }),
+    census: async () => ({ open, unsent: 0 }),
+    catalog,
   })
 }
 
@@ -40,4 +50,16 @@ describe('whether work gets on', () => {
   test('nor where no worker is at work', async () => {
     await expect(seen({ workers: 0 }).check()).rejects.toThrow('No worker has been at work for 30 s')
   })
+})
+
+test('only what takes time counts as in flight, and only once it was sent', async () => {
+  const open = [
+    { kind: 'ip.move', state: 'waiting', count: 1 },
+    { kind: 'ip.move', state: 'starting', count: 20 },
+    { kind: 'ip.move', state: 'tracking', count: 300 },
+    { kind: 'vm.rename', state: 'tracking', count: 4_000 },
+    { kind: 'of.a.later.version', state: 'tracking', count: 50_000 },
+  ]
+
+  expect(await seen({ open }).snapshot()).toMatchObject({ movesInFlight: 320 })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Requester } from '../../../src/domain/people.ts'
 import { pageActionIds } from '../../../src/slack/blocks/listing.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
 import { type Command, type CommandCall, findCommand, type Need } from '../../../src/slack/commands/commands.ts'
@@ -32,6 +33,12 @@ const commands = [
   command('vm rename', { usage: '<vm> <new name>', summary: 'Renames a virtual machine.', example: 'web-1 web-2', need: 'vm.rename' }),
 ]
 
+const requester: Requester = {
+  person: { userId: origin.userId, standing: 'member', teamId: origin.teamId },
+  place: { channelId: origin.channelId, teamId: origin.teamId, standing: 'usual' },
+  membership: new Map(),
+}
+
 const everything: Need[] = ['read', 'ip.move', 'vm.rename']
 
 /** A router for these commands, what it did in order, what it showed, and functions to type and to click. */
@@ -51,9 +58,10 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
   }))
   const router = createCommandRouter({
     commands: recorded,
-    gate: async (_, need) => {
-      done.push({ gate: need })
-      if (need === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
+    gate: async (_, kind) => {
+      done.push({ gate: kind })
+      if (kind === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
+      return requester
     },
     may: async (_, needs) => needs.filter((need) => need !== refuse),
   })
@@ -125,6 +133,17 @@ describe('a command', () => {
     expect(refused.done).toEqual([{ gate: 'ip.move' }])
   })
 
+  it('is told what the gate found out about the person', async () => {
+    const told: unknown[] = []
+    const run = async (call: CommandCall) => void told.push(call.requester)
+    const { type } = setUp({ routed: [command('ip move', { need: 'ip.move', run }), command('plans', { run })] })
+
+    await type('ip move eip_1GijF7NsZe3bN web-2')
+    await type('plans')
+
+    expect(told).toEqual([requester, undefined])
+  })
+
   it('answers in an ephemeral message, with text from outside escaped', async () => {
     const { type, shown } = setUp({ routed: [command('moves', { run: ({ say }) => say(mrkdwn`No moves of ${'<!channel>'}.`) })] })
 
@@ -179,7 +198,7 @@ describe('a list', () => {
   const plans = command('plans', { run: ({ list }) => list({ title: mrkdwn`12 plans`, rows, empty: mrkdwn`None.` }) })
 
   it('is shown as an ephemeral message, and another page replaces the page that was clicked', async () => {
-    const { type, click, shown, done } = setUp({ routed: [plans] })
+    const { type, click, shown } = setUp({ routed: [plans] })
 
     await type('plans fra')
     await click(pageActionIds.next, { command: 'plans', args: ['fra'], page: 1 })
@@ -188,15 +207,26 @@ describe('a list', () => {
       ['ephemeral', '*12 plans* (page 1 of 2)'],
       ['replace', '*12 plans* (page 2 of 2)'],
     ])
-    expect(done).toEqual([{ gate: 'read' }, { ran: 'plans', args: ['fra'] }, { gate: 'read' }, { ran: 'plans', args: ['fra'] }])
+  })
+
+  it('that only reads is not judged again, because everybody is judged when the command or the click arrives', async () => {
+    const { type, click, done } = setUp({ routed: [plans] })
+
+    await type('plans fra')
+    await click(pageActionIds.next, { command: 'plans', args: ['fra'], page: 1 })
+
+    expect(done).toEqual([
+      { ran: 'plans', args: ['fra'] },
+      { ran: 'plans', args: ['fra'] },
+    ])
   })
 
   it('shows no other page to a person who has lost the right', async () => {
-    const { click, done } = setUp({ routed: [plans], refuse: 'read' })
+    const { click, done } = setUp({ routed: [{ ...plans, need: 'ip.move' }], refuse: 'ip.move' })
 
     await expect(click(pageActionIds.next, { command: 'plans', args: [], page: 1 })).rejects.toThrow('Guests may not do this.')
 
-    expect(done).toEqual([{ gate: 'read' }])
+    expect(done).toEqual([{ gate: 'ip.move' }])
   })
 
   it.each([

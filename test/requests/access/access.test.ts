@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../../src/audit/entry.ts'
-import type { Person } from '../../../src/domain/approval.ts'
+import type { Person } from '../../../src/domain/people.ts'
 import { type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
-import { createAccess, type People } from '../../../src/requests/lifecycle/access.ts'
+import { type Access, createAccess } from '../../../src/requests/access/access.ts'
+import type { People } from '../../../src/requests/access/standings.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
 
 const ada = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
@@ -44,7 +45,7 @@ function setUp({ rules = [ruleFor()], standings = {}, teams = {}, groups = {}, c
     },
     policy: { rules },
     homeTeamId: () => 'T0NIMBUS01',
-    projectOf: () => projectNow,
+    catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'] },
     noteRefusal: async (note) => void noted.push(note),
   })
   return { access, noted, asked }
@@ -71,11 +72,12 @@ describe('what is refused', () => {
         requestId: request.id,
         kind: 'ip.move',
         resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-        what: 'Move 203.0.113.10 from web-1 to web-2',
+        facts: request.facts,
         channelId: 'C0OPS00001',
         teamId: 'T0NIMBUS01',
         payload: request.hash,
-        result: `decide: ${words}`,
+        attempted: 'decide',
+        causes: [{ code: 'not-an-approver', approvers: approveBy(['S0ONCALL01']) }],
       },
     ])
   })
@@ -85,7 +87,7 @@ describe('what is refused', () => {
 
     await why(access.authorize(ada, { to: 'read', what: 'command ip list' }))
 
-    expect(noted).toMatchObject([{ act: 'refused', by: 'U0ADA00001', what: 'command ip list', channelId: 'C0OPS00001' }])
+    expect(noted).toMatchObject([{ act: 'refused', by: 'U0ADA00001', text: 'command ip list', channelId: 'C0OPS00001', attempted: 'read' }])
   })
 
   test('is not written down where it is only asked what somebody may', async () => {
@@ -101,7 +103,7 @@ describe('a decision', () => {
   test('goes by what Slack says now, of the person and of the groups', async () => {
     const { access, asked } = setUp()
 
-    expect(await access.authorize(ben, { to: 'decide', request: requestFor() })).toBe('APPROVERS: S0ONCALL01')
+    expect(await access.authorize(ben, { to: 'decide', request: requestFor() })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
 
     expect(asked.toSorted()).toEqual(['fresh S0ONCALL01', 'fresh U0BEN00001'])
   })
@@ -111,7 +113,7 @@ describe('a decision', () => {
     const { access } = setUp({ rules })
     const onHome = { ...ben, channelId: '' }
 
-    expect(await access.authorize(onHome, { to: 'decide', request: requestFor() })).toBe('APPROVERS: S0ONCALL01')
+    expect(await access.authorize(onHome, { to: 'decide', request: requestFor() })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
   })
 
   test('goes by the rule as it is now, and nobody may where there is none any more, or its project is not known', async () => {
@@ -146,9 +148,11 @@ describe('break-glass', () => {
     const without = setUp({ rules: [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001']) })] })
     const request = requestFor()
 
-    expect(await access.authorize(ada, { to: 'break-glass', request })).toBe('APPROVERS: U0ADA00001 (break-glass)')
+    expect(await access.authorize(ada, { to: 'break-glass', request })).toEqual({ rule: 'APPROVERS', via: 'U0ADA00001' })
     expect(await why(without.access.authorize(ada, { to: 'break-glass', request }))).toMatch(/^You asked for this yourself/)
-    expect(await access.authorize(ben, { to: 'break-glass', request })).not.toContain('break-glass')
+    expect(await why(access.authorize(ben, { to: 'break-glass', request }))).toBe(
+      'Only <@U0ADA00001>, who asked for this, can approve it alone.',
+    )
   })
 
   test('is refused where no rule is left', async () => {
@@ -161,17 +165,22 @@ describe('break-glass', () => {
 describe('what only the requester may', () => {
   test('is refused to others in the words for it, and to a requester who became a guest', async () => {
     const request = requestFor()
-    const own = { to: 'own' as const, request, otherwise: 'Only Ada can withdraw it.' }
+    const own = { to: 'own' as const, request, wants: 'withdraw' as const }
     const asGuest = setUp({ standings: { U0ADA00001: 'guest' } })
 
-    expect(await setUp().access.authorize(ada, own)).toBe('who asked for it')
-    expect(await why(setUp().access.authorize(ben, own))).toBe('Only Ada can withdraw it.')
+    expect(await setUp().access.authorize(ada, own)).toEqual({ via: 'requester' })
+    expect(await why(setUp().access.authorize(ben, own))).toBe(
+      'Only <@U0ADA00001>, who asked for this, can withdraw it. An approver can reject it.',
+    )
     expect(await why(asGuest.access.authorize(ada, own))).toMatch(/^Guests may not/)
   })
 })
 
 describe('what is asked for', () => {
-  const admit = (workspace: Workspace, by = ada, where: Project = project) => setUp(workspace).access.admit(by, 'ip.move', where)
+  async function admitWith({ gate, admit }: Pick<Access, 'gate' | 'admit'>, by = ada, where: Project = project) {
+    return admit(by, { kind: 'ip.move', project: where, requester: await gate(by, 'ip.move') })
+  }
+  const admit = (workspace: Workspace, by = ada, where: Project = project) => admitWith(setUp(workspace).access, by, where)
 
   test('is admitted under the first rule that holds', async () => {
     const rules = [
@@ -183,50 +192,62 @@ describe('what is asked for', () => {
     expect(await admit({ rules })).toMatchObject({ rule: { name: 'storefront' }, unchecked: [] })
   })
 
-  test.each<[string, Workspace, RegExp]>([
+  test.each<[string, Workspace, string, RegExp]>([
     [
       'no rule holds for its project',
       { rules: [ruleFor({ projects: ['proj_2RBis9AK23gEc'] })] },
+      'no-rule',
       /^No rule of the policy lets anybody ask/,
     ],
     [
       'the person is not among those of its rule',
       { rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] },
+      'not-a-requester',
       /^You are not among the people/,
     ],
-    ['nobody is named', { rules: [ruleFor({ approve: approveBy([]) })] }, /^Nobody else could approve this/],
-    ['its group is empty', { groups: { S0ONCALL01: [] } }, /^Nobody else could approve this/],
-    ['only who asks is in the group', { groups: { S0ONCALL01: ['U0ADA00001'] } }, /^Nobody else could approve this/],
+    ['nobody is named', { rules: [ruleFor({ approve: approveBy([]) })] }, 'too-few-approvers', /^Nobody else could approve this/],
+    ['its group is empty', { groups: { S0ONCALL01: [] } }, 'too-few-approvers', /^Nobody else could approve this/],
+    ['only who asks is in the group', { groups: { S0ONCALL01: ['U0ADA00001'] } }, 'too-few-approvers', /^Nobody else could approve this/],
     [
       'all approvers are guests, bots or gone',
       { standings: { U0BEN00001: 'guest', U0CHI00001: 'deleted' } },
+      'too-few-approvers',
       /^Nobody else could approve this/,
     ],
-    ['all approvers are of another workspace', { teams: { U0BEN00001: 'T0OTHER001', U0CHI00001: 'T0OTHER001' } }, /^Nobody else could/],
+    [
+      'all approvers are of another workspace',
+      { teams: { U0BEN00001: 'T0OTHER001', U0CHI00001: 'T0OTHER001' } },
+      'too-few-approvers',
+      /^Nobody else could/,
+    ],
     [
       'it takes more than there are',
       { rules: [ruleFor({ approve: approveBy(['S0ONCALL01'], 3) })] },
+      'too-few-approvers',
       /^It takes 3 approvals of other people/,
     ],
     [
       'who asks would be one of those it takes',
       { rules: [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001'], 2) })] },
+      'too-few-approvers',
       /^It takes 2/,
     ],
     [
       'one person is in both groups that must be heard',
       { rules: [ruleFor({ approve: { ...approveBy([]), allOf: ['SX', 'SY'] } })], groups: { SX: ['U1'], SY: ['U1'] } },
+      'too-few-approvers',
       /^It takes 2/,
     ],
-  ])('is refused at once where %s', async (_, workspace, expected) => {
+  ])('is refused at once where %s', async (_, workspace, code, expected) => {
     const { access, noted } = setUp(workspace)
 
-    const words = await why(access.admit(ada, 'ip.move', project))
+    const words = await why(admitWith(access))
 
     expect(words).toMatch(expected)
-    expect(noted).toEqual([
-      { act: 'refused', kind: 'ip.move', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', by: 'U0ADA00001', result: `ask: ${words}` },
+    expect(noted).toMatchObject([
+      { act: 'refused', kind: 'ip.move', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', by: 'U0ADA00001', attempted: 'ask' },
     ])
+    expect(noted.flatMap(({ causes = [] }) => causes.map(({ code }) => code))).toEqual([code])
   })
 
   test('is refused where the rule depends on a project that is not known', async () => {
@@ -253,16 +274,48 @@ describe('what is asked for', () => {
     expect([groups, people, channel]).toMatchInlineSnapshot(`
       [
         [
-          "whether enough people can approve it (Slack did not tell who is in the user group)",
+          {
+            "code": "approvers-unknown",
+          },
         ],
         [
-          "whether enough people can approve it (Slack did not tell who is in the user group)",
+          {
+            "code": "approvers-unknown",
+          },
         ],
         [
-          "whether this channel is shared with another organisation (Slack does not tell me: the scope channels:read or groups:read is missing)",
+          {
+            "code": "channel-unreadable",
+          },
         ],
       ]
     `)
+  })
+
+  test('is judged by what Slack said at the gate, once', async () => {
+    const rules = [ruleFor({ request: toGroup(['S0OPERATE1']), approve: undefined })]
+    const { access, asked } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
+
+    expect(await admitWith(access)).toMatchObject({ rule: { name: 'APPROVERS' } })
+
+    expect(asked).toEqual(['fresh U0ADA00001', 'S0OPERATE1'])
+  })
+
+  test('is never judged by what Slack said of another person, or of another channel', async () => {
+    const { access } = setUp()
+    const requester = await access.gate(ben, 'ip.move')
+    const requested = { kind: 'ip.move' as const, project, requester }
+
+    await expect(access.admit(ada, requested)).rejects.toThrow('a requester was judged for another place')
+    await expect(access.admit({ ...ben, channelId: 'C0OTHER001' }, requested)).rejects.toThrow('a requester was judged for another place')
+  })
+
+  test('is refused where the gate judged by the groups of another kind of change', async () => {
+    const rules = [ruleFor({ changes: ['vm.rename'] }), ruleFor({ request: toGroup(['S0OPERATE1']) })]
+    const { access } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
+    const requester = await access.gate(ada, 'vm.rename')
+
+    expect(await why(access.admit(ada, { kind: 'ip.move', project, requester }))).toMatch(/^Slack did not tell who is in the user group/)
   })
 
   test('needs no approvers where it needs no approval', async () => {

@@ -1,6 +1,6 @@
-import type { Moment } from './change.ts'
-import type { Observation } from './observation.ts'
-import type { VirtualMachine } from './virtual-machine.ts'
+import type { Moment } from '../../domain/change.ts'
+import type { Observation } from '../../domain/observation.ts'
+import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 
 export interface Rename {
   id: string

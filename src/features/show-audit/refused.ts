@@ -1,0 +1,54 @@
+import type { AuditEntry } from '../../audit/entry.ts'
+import { type LabelOf, storedDenialWords } from '../../requests/messages/denials.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
+import { subjectOf, type WordsOfChanges } from './entry-words.ts'
+
+/** What somebody tried with a request, by the act or the id of the button. */
+const attempts: Record<string, string> = {
+  decide: 'tried to decide',
+  'break-glass': 'tried to approve their own',
+  own: 'tried to withdraw or take',
+  track: 'tried to decide',
+  'request-approve': 'pressed Approve on',
+  'request-reject': 'pressed Reject on',
+  'request-withdraw': 'pressed Withdraw on',
+  'request-hand-over': 'pressed the button that shows the secret of',
+  'request-again': 'pressed Request again on',
+  'request-reverse': 'pressed the button that undoes',
+  'request-stop-tracking': 'pressed Stop watching on',
+  'request-track-again': 'pressed Watch again on',
+}
+
+/** Says who tried what, and why it was refused. */
+export function refusedSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
+  const { by, at } = entry
+  const parts = [...unknownAttempt(entry), ...whyRefused(entry, catalog.labelOf)]
+  const who = by === undefined ? 'somebody' : mention(by)
+  return joinMrkdwn([mrkdwn`*Refused*: ${who} ${attemptOf(entry, catalog)}, ${dateTime(at)}`, ...parts], ': ')
+}
+
+/** Says why something was refused. Empty if the entry does not tell. */
+export function whyRefused({ causes = [] }: AuditEntry, labelOf: LabelOf): Mrkdwn[] {
+  const words = causes.map((cause) => storedDenialWords(cause, labelOf))
+  return words.length > 0 ? [joinMrkdwn(words, ' ')] : []
+}
+
+function attemptOf(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
+  const { attempted, kind, text } = entry
+  if (attempted === 'ask') return mrkdwn`tried to ask for ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
+  if (attempted === 'read') return mrkdwn`tried to use this bot${text === undefined ? '' : mrkdwn` (${code(text)})`}`
+  const what = subjectOf(entry, catalog)
+  const words = wordsOfAttempt(attempted)
+  if (words === undefined) return mrkdwn`tried something${what === undefined ? '' : mrkdwn` with ${quotation(what)}`}`
+  return mrkdwn`${words} ${what === undefined ? 'a request' : quotation(what)}`
+}
+
+/** The form of a request, or a button of another version: its id is shown as it is. */
+function unknownAttempt({ attempted }: AuditEntry): Mrkdwn[] {
+  const isKnown = attempted === undefined || attempted === 'ask' || attempted === 'read' || wordsOfAttempt(attempted) !== undefined
+  return isKnown ? [] : [mrkdwn`${attempted}`]
+}
+
+function wordsOfAttempt(attempted: string | undefined): string | undefined {
+  return attempted !== undefined && Object.hasOwn(attempts, attempted) ? attempts[attempted] : undefined
+}

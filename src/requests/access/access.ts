@@ -1,0 +1,85 @@
+import type { AuditNote } from '../../audit/entry.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Origin } from '../../domain/origin.ts'
+import type { Requester } from '../../domain/people.ts'
+import { approvalsNeeded, approversOf, type Policy, type PolicyRule, ruleFor } from '../../domain/policy.ts'
+import type { Request } from '../../domain/request.ts'
+import type { Grant } from '../../domain/ruling.ts'
+import { tallyApprovals } from '../../domain/tally.ts'
+import type { Need } from '../../slack/commands/commands.ts'
+import type { Catalog } from '../catalog.ts'
+import { createAdmit } from './admit.ts'
+import { type Act, createJudge } from './judge.ts'
+import { createRefuse } from './refuse.ts'
+import { createRights } from './rights.ts'
+import { createStandings, type People } from './standings.ts'
+
+interface AccessParts {
+  people: People
+  policy: Policy
+  /** The workspace of the bot. A click may name the workspace of the person who clicked instead. */
+  homeTeamId: () => string | undefined
+  catalog: Pick<Catalog, 'projectOf' | 'labelOf' | 'kinds'>
+  /** Notes a refusal in the audit. Never throws. */
+  noteRefusal: (note: AuditNote) => Promise<void>
+}
+
+/**
+ * Says who may do what: the one place. Everybody is judged at the entrance (`read`), and once more for what they request or decide. A
+ * decision is judged by what Slack says at the click.
+ */
+export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal }: AccessParts) {
+  const standings = createStandings({ people, homeTeamId })
+  const { judge, judgeAsk } = createJudge({ standings, policy, ruleOf })
+  const refuse = createRefuse({ noteRefusal, labelOf: catalog.labelOf })
+
+  /** Returns what allows it. Throws a Refusal if the person may not, and notes it. */
+  async function authorize(origin: Origin, act: Act): Promise<Grant> {
+    const ruling = await judge(origin, act, { fresh: act.to !== 'read' })
+    if (!ruling.allowed) throw await refuse(origin, act, ruling.denial)
+    return ruling.grant
+  }
+
+  /** Throws a Refusal if no rule lets the person request this kind of change here. `admit` goes on from what it returns. */
+  async function gate(origin: Origin, kind: ChangeKind): Promise<Requester> {
+    const { ruling, requester } = await judgeAsk(origin, kind, { fresh: true })
+    if (!ruling.allowed) throw await refuse(origin, { to: 'ask', kind }, ruling.denial)
+    return requester
+  }
+
+  /** Returns those of the needs for which the person has the right. */
+  async function may(origin: Origin, needs: Need[]): Promise<Need[]> {
+    const unique = [...new Set(needs)]
+    const rulings = await Promise.all(unique.map((need) => judge(origin, need === 'read' ? { to: 'read' } : { to: 'ask', kind: need })))
+    return unique.filter((_, index) => rulings[index]?.allowed)
+  }
+
+  function ruleOf(request: Request): PolicyRule | undefined {
+    const project = catalog.projectOf(request)
+    const found = ruleFor(policy, { kind: request.kind, channelId: request.origin.channelId, project })
+    return found.is === 'rule' ? found.rule : undefined
+  }
+
+  /** Whether these people's approvals are enough, by what Slack says of the groups now. */
+  async function tally(request: Request, userIds: string[]): Promise<{ enough: boolean; missing: number; needed: number }> {
+    const terms = ruleOf(request)?.approve
+    if (!terms) return { enough: false, missing: 1, needed: 1 }
+    const found = await Promise.all(userIds.map((id) => standings.person(id)))
+    const still = found.filter((person) => person.standing === 'member').map(({ userId }) => userId)
+    return { ...tallyApprovals(terms, still, await standings.members(approversOf(terms).userGroups)), needed: approvalsNeeded(terms) }
+  }
+
+  return {
+    policy,
+    judge,
+    authorize,
+    refuse,
+    gate,
+    admit: createAdmit({ standings, policy, refuse }),
+    may,
+    rights: createRights({ standings, policy, kinds: catalog.kinds }),
+    tally,
+    ruleOf,
+  }
+}
+export type Access = ReturnType<typeof createAccess>

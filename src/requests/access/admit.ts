@@ -1,0 +1,86 @@
+import { judgeRequester, noRule } from '../../domain/approval.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Finding } from '../../domain/finding.ts'
+import type { Origin } from '../../domain/origin.ts'
+import type { Place, Requester } from '../../domain/people.ts'
+import {
+  type ApproveTerms,
+  approvalsNeeded,
+  approversOf,
+  type Policy,
+  type PolicyRule,
+  type Project,
+  ruleFor,
+} from '../../domain/policy.ts'
+import { tallyApprovals } from '../../domain/tally.ts'
+import type { Refuse } from './refuse.ts'
+import type { Standings } from './standings.ts'
+
+interface AdmitParts {
+  standings: Standings
+  policy: Policy
+  refuse: Refuse
+}
+
+/** A change that somebody requests, once its project is known. */
+export interface Requested {
+  kind: ChangeKind
+  project: Project
+  /** By what it was judged before whether they may request this kind of change. */
+  requester: Requester
+}
+
+type Approvers = 'enough' | 'too-few' | 'unknown'
+
+/**
+ * Finds the rule that a change is requested under, and what could not be checked. Throws a Refusal if no rule covers it, the rule does not
+ * allow this person to request it, or too few people could approve it.
+ */
+export function createAdmit({ standings, policy, refuse }: AdmitParts) {
+  return async function admit(origin: Origin, requested: Requested): Promise<{ rule: PolicyRule; unchecked: Finding[] }> {
+    const { kind, project, requester } = requested
+    const { person, place, membership } = requester
+    if (person.userId !== origin.userId || place.channelId !== origin.channelId) throw new Error('a requester was judged for another place')
+    const attempt = { to: 'ask', kind }
+    const found = ruleFor(policy, { kind, channelId: origin.channelId, project })
+    if (found.is === 'none') throw await refuse(origin, attempt, noRule(policy, kind))
+    const { rule } = found
+    if (found.is === 'project-unknown') throw await refuse(origin, attempt, { code: 'project-unknown', rule: rule.name })
+    const ruling = judgeRequester(person, place, rule, membership)
+    if (!ruling.allowed) throw await refuse(origin, attempt, ruling.denial)
+    if (!rule.approve) return { rule, unchecked: uncheckedOf(place, 'enough') }
+    const approvers = await findApprovers(rule.approve, rule, origin)
+    if (approvers === 'too-few')
+      throw await refuse(origin, attempt, { code: 'too-few-approvers', rule: rule.name, needed: approvalsNeeded(rule.approve) })
+    return { rule, unchecked: uncheckedOf(place, approvers) }
+  }
+
+  /** Whether those who could approve it, without the requester, would be enough. */
+  async function findApprovers(terms: ApproveTerms, { breakGlass }: PolicyRule, origin: Origin): Promise<Approvers> {
+    const { users, userGroups } = approversOf(terms)
+    const membership = await standings.members(userGroups)
+    const groups = [...membership.values()]
+    if (groups.includes('unknown')) return 'unknown'
+    const inGroups = groups.flatMap((members) => [...members])
+    const eligible: string[] = []
+    for (const userId of new Set([...users, ...inGroups])) {
+      const isOwn = userId === origin.userId
+      if (isOwn && !breakGlass) continue
+      const person = await standings.person(userId)
+      if (person.standing === 'unknown') return 'unknown'
+      const teamId = standings.teamIdFor(origin)
+      if (person.standing !== 'member' || (teamId !== undefined && person.teamId !== teamId)) continue
+      eligible.push(userId)
+      if (isOwn || tallyApprovals(terms, eligible, membership).enough) return 'enough'
+    }
+    return 'too-few'
+  }
+}
+export type Admit = ReturnType<typeof createAdmit>
+
+function uncheckedOf({ standing }: Place, approvers: Approvers): Finding[] {
+  return [
+    ...(approvers === 'unknown' ? [{ code: 'approvers-unknown' }] : []),
+    ...(standing === 'unreadable' ? [{ code: 'channel-unreadable' }] : []),
+  ]
+}

@@ -1,0 +1,35 @@
+import type { AuditNote } from '../../audit/entry.ts'
+import type { Denial } from '../../domain/denial.ts'
+import type { Origin } from '../../domain/origin.ts'
+import type { Request } from '../../domain/request.ts'
+import { Refusal } from '../../slack/errors.ts'
+import { denialWords, type LabelOf } from '../messages/denials.ts'
+import { noteOf } from '../store/store.ts'
+
+/** What somebody tried: an act, or the id of a button. */
+export interface Attempt {
+  to: string
+  /** Which command, click, submission or option load it was. */
+  what?: string
+  kind?: string
+  request?: Request | undefined
+}
+
+interface RefuseParts {
+  /** Notes it in the audit. Never throws. */
+  noteRefusal: (note: AuditNote) => Promise<void>
+  labelOf: LabelOf
+}
+
+/** Notes who was denied what, and why, and makes the Refusal that tells them. */
+export function createRefuse({ noteRefusal, labelOf }: RefuseParts) {
+  return async function refuse(origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
+    await noteRefusal({ ...subjectOf(origin, attempt), by: origin.userId, attempted: attempt.to, causes: [denial] })
+    return new Refusal(denialWords(denial, labelOf))
+  }
+}
+export type Refuse = ReturnType<typeof createRefuse>
+
+function subjectOf({ channelId, teamId }: Origin, { request, kind, what }: Attempt): AuditNote {
+  return request ? noteOf(request, 'refused', {}) : { act: 'refused', kind, text: what, channelId, teamId }
+}

@@ -1,0 +1,39 @@
+import { type ApproveTerms, approvalsNeeded, type Group, isUserGroup } from '../../domain/policy.ts'
+import { type Mrkdwn, mention, ownWords, userGroupMention } from '../../slack/text/text.ts'
+
+/** Mentions a person or a user group by its id. */
+export function mentionOf(id: string): Mrkdwn {
+  return isUserGroup(id) ? userGroupMention(id) : mention(id)
+}
+
+/** Says who approves under these terms: `@ben or @oncall`, `2 of @ben, @chi or @oncall`, `@network and @security`. */
+export function whoApproves(terms: ApproveTerms): Mrkdwn {
+  return ownWords(listApprovers(terms, inMarkup))
+}
+
+/** Says the same in plain text with names, because a mention would notify people. */
+export function namesOfApprovers(terms: ApproveTerms, nameOf: (id: string) => string): string {
+  return listApprovers(terms, nameOf)
+}
+
+/** Lists a group of people. An empty group gives an empty text. */
+export function whoIsIn({ users, userGroups }: Group): Mrkdwn {
+  return ownWords(listed([...users, ...userGroups].map(inMarkup), 'and'))
+}
+
+function listApprovers(terms: ApproveTerms, show: (id: string) => string): string {
+  const any = listed([...terms.anyOf.users, ...terms.anyOf.userGroups].map(show), 'or')
+  const all = listed(terms.allOf.map(show), 'and')
+  if (all === '') return terms.approvals > 1 ? `${terms.approvals} of ${any}` : any || 'Nobody'
+  const more = approvalsNeeded(terms) - terms.allOf.length
+  if (more <= 0 || any === '') return all
+  return `${all}, and ${more} more of ${any}`
+}
+
+function listed(names: string[], word: 'and' | 'or'): string {
+  return names.length > 1 ? `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}` : (names[0] ?? '')
+}
+
+function inMarkup(id: string): string {
+  return mentionOf(id).text
+}

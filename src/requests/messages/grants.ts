@@ -1,0 +1,21 @@
+import type { Grant } from '../../domain/ruling.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { mentionOf } from './approvers.ts'
+
+/** Says which rule allowed something, and via whom: `APPROVERS: @oncall`. */
+export function grantWords({ rule, via }: Grant): Mrkdwn {
+  return rule === undefined ? viaWords(via) : mrkdwn`${rule}: ${viaWords(via)}`
+}
+
+function viaWords(via: string): Mrkdwn {
+  switch (via) {
+    case 'member':
+      return mrkdwn`every full member may ask`
+    case 'requester':
+      return mrkdwn`who asked for it`
+    case 'no-approval':
+      return mrkdwn`needs no approval`
+    default:
+      return mentionOf(via)
+  }
+}

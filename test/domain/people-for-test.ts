@@ -1,0 +1,29 @@
+import type { Membership, Person, Place } from '../../src/domain/people.ts'
+import { type ApproveTerms, type PolicyRule, toGroup } from '../../src/domain/policy.ts'
+
+/** A rule under which Ben and the people on call approve. */
+export const rule: PolicyRule = {
+  name: 'APPROVERS',
+  changes: ['ip.move'],
+  projects: undefined,
+  channels: undefined,
+  request: undefined,
+  approve: terms(['UBEN', 'SONCALL']),
+  breakGlass: false,
+  expiresMs: 3_600_000,
+  mention: undefined,
+}
+
+export const ops: Place = { channelId: 'C1', teamId: 'T1', standing: 'usual' }
+
+export function person(userId: string, standing: Person['standing'] = 'member', teamId: string | undefined = 'T1'): Person {
+  return { userId, standing, teamId }
+}
+
+export function terms(anyOf: string[], more: Partial<ApproveTerms> = {}): ApproveTerms {
+  return { anyOf: toGroup(anyOf), allOf: [], approvals: 1, ...more }
+}
+
+export function groups(members: Record<string, string[] | 'unknown'>): Membership {
+  return new Map(Object.entries(members).map(([id, users]) => [id, users === 'unknown' ? users : new Set(users)]))
+}

@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { judgeApprover } from '../../src/domain/approval.ts'
+import type { Membership } from '../../src/domain/people.ts'
+import { toGroup } from '../../src/domain/policy.ts'
+import { tallyApprovals } from '../../src/domain/tally.ts'
+import { groups, ops, person, rule, terms } from './people-for-test.ts'
+
+const oncall = groups({ SONCALL: ['UCHI'] })
+const untold = groups({ SONCALL: 'unknown' })
+
+describe('whether approvals are enough', () => {
+  test('any of: one of them is', () => {
+    expect(tallyApprovals(terms(['UBEN', 'SONCALL']), ['UCHI'], oncall)).toEqual({ enough: true, missing: 0 })
+    expect(tallyApprovals(terms(['UBEN', 'SONCALL']), [], oncall)).toEqual({ enough: false, missing: 1 })
+  })
+
+  test('several: so many different people, of whom one twice is one', () => {
+    const two = terms(['UBEN', 'UCHI', 'UDOV'], { approvals: 2 })
+    expect(tallyApprovals(two, ['UBEN'], new Map())).toEqual({ enough: false, missing: 1 })
+    expect(tallyApprovals(two, ['UBEN', 'UBEN'], new Map())).toEqual({ enough: false, missing: 1 })
+    expect(tallyApprovals(two, ['UBEN', 'UDOV'], new Map())).toEqual({ enough: true, missing: 0 })
+  })
+
+  test('all of: each by another person', () => {
+    const both = terms([], { allOf: ['SNET', 'SSEC'] })
+    const membership = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UCHI', 'UDOV'] })
+    expect(tallyApprovals(both, ['UBEN'], membership)).toEqual({ enough: false, missing: 1 })
+    expect(tallyApprovals(both, ['UBEN', 'UDOV'], membership)).toEqual({ enough: true, missing: 0 })
+  })
+
+  test('one who is in both groups stands for one of them only', () => {
+    const both = terms([], { allOf: ['SNET', 'SSEC'] })
+    const membership = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UCHI'] })
+    expect(tallyApprovals(both, ['UCHI'], membership)).toEqual({ enough: false, missing: 1 })
+    expect(tallyApprovals(both, ['UCHI', 'UBEN'], membership)).toEqual({ enough: true, missing: 0 })
+    expect(tallyApprovals(both, ['UBEN', 'UCHI'], membership)).toEqual({ enough: true, missing: 0 })
+  })
+
+  test('two of the same group do not stand for the other', () => {
+    const both = terms([], { allOf: ['SNET', 'SSEC'] })
+    const membership = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UDOV'] })
+    expect(tallyApprovals(both, ['UBEN', 'UCHI'], membership)).toEqual({ enough: false, missing: 1 })
+  })
+
+  test('all of and more: those who must be heard count among the number', () => {
+    const three = terms(['UBEN', 'UCHI', 'UDOV'], { allOf: ['UEVE'], approvals: 3 })
+    expect(tallyApprovals(three, ['UBEN', 'UCHI', 'UDOV'], new Map())).toEqual({ enough: false, missing: 1 })
+    expect(tallyApprovals(three, ['UEVE', 'UCHI'], new Map())).toEqual({ enough: false, missing: 1 })
+    expect(tallyApprovals(three, ['UEVE', 'UCHI', 'UDOV'], new Map())).toEqual({ enough: true, missing: 0 })
+  })
+
+  test('whoever has left the group no longer counts', () => {
+    const two = terms(['SONCALL'], { approvals: 2 })
+    expect(tallyApprovals(two, ['UBEN', 'UCHI'], groups({ SONCALL: ['UBEN', 'UCHI'] }))).toEqual({ enough: true, missing: 0 })
+    expect(tallyApprovals(two, ['UBEN', 'UCHI'], groups({ SONCALL: ['UCHI'] }))).toEqual({ enough: false, missing: 1 })
+  })
+
+  test('nobody counts by a group that Slack does not tell of', () => {
+    expect(tallyApprovals(terms(['SONCALL']), ['UCHI'], untold)).toEqual({ enough: false, missing: 1 })
+    expect(tallyApprovals(terms([], { allOf: ['SONCALL'] }), ['UCHI'], untold)).toEqual({ enough: false, missing: 1 })
+    expect(tallyApprovals(terms(['SONCALL']), ['UCHI'], new Map())).toEqual({ enough: false, missing: 1 })
+  })
+
+  test('nothing is enough where nobody is named, and no number below one is taken', () => {
+    expect(tallyApprovals(terms([]), ['UBEN'], new Map()).enough).toBe(false)
+    expect(tallyApprovals(terms(['UBEN'], { approvals: 0 }), [], new Map())).toEqual({ enough: false, missing: 1 })
+  })
+})
+
+describe('whatever the terms and the groups', () => {
+  const users = ['UA', 'UB', 'UC', 'UD', 'UE']
+  const userGroups = ['SX', 'SY', 'SZ']
+  const anyUser = fc.constantFrom(...users)
+  const anyTerms = fc.record({
+    anyOf: fc.subarray([...users, ...userGroups]).map(toGroup),
+    allOf: fc.subarray([...users, ...userGroups]),
+    approvals: fc.integer({ min: 1, max: 4 }),
+  })
+  const anyMembership = fc
+    .tuple(
+      ...userGroups.map(() =>
+        fc.oneof({ weight: 4, arbitrary: fc.subarray(users) }, { weight: 1, arbitrary: fc.constant('unknown' as const) }),
+      ),
+    )
+    .map((members) => groups(Object.fromEntries(userGroups.map((id, index) => [id, members[index] ?? []]))))
+  const anyPeople = fc.array(anyUser, { maxLength: 7 })
+
+  /** Every way to give each party a person of their own, tried one by one. */
+  function canAllBeHeard(parties: string[], people: string[], membership: Membership): boolean {
+    const [party, ...others] = parties
+    if (party === undefined) return true
+    return people.some((userId) => {
+      const members = membership.get(party)
+      const speaks = party === userId || (members instanceof Set && members.has(userId))
+      return (
+        speaks &&
+        canAllBeHeard(
+          others,
+          people.filter((other) => other !== userId),
+          membership,
+        )
+      )
+    })
+  }
+
+  test('never are fewer different people who may enough, or is one of those who must be heard left out', () => {
+    fc.assert(
+      fc.property(anyTerms, anyPeople, anyMembership, (each, people, membership) => {
+        const under = { ...rule, approve: each }
+        const may = [...new Set(people)].filter((userId) => judgeApprover(person(userId), ops, 'UADA', under, membership).allowed)
+        const enough = may.length >= Math.max(each.approvals, each.allOf.length) && canAllBeHeard(each.allOf, may, membership)
+
+        expect(tallyApprovals(each, people, membership).enough).toBe(enough)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('one approval more never makes it less, and lessens what is missing by one at most', () => {
+    fc.assert(
+      fc.property(anyTerms, anyPeople, anyUser, anyMembership, (each, people, another, membership) => {
+        const before = tallyApprovals(each, people, membership)
+        const after = tallyApprovals(each, [...people, another], membership)
+
+        expect(after.missing).toBeLessThanOrEqual(before.missing)
+        expect(before.missing - after.missing).toBeLessThanOrEqual(1)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('in which order they came does not matter', () => {
+    fc.assert(
+      fc.property(anyTerms, anyPeople, anyMembership, (each, people, membership) => {
+        expect(tallyApprovals(each, people.toReversed(), membership)).toEqual(tallyApprovals(each, people, membership))
+      }),
+    )
+  })
+
+  test('a group that Slack does not tell of never helps', () => {
+    fc.assert(
+      fc.property(anyTerms, anyPeople, anyMembership, fc.constantFrom(...userGroups), (each, people, membership, silent) => {
+        const without: Membership = new Map(membership).set(silent, 'unknown')
+
+        expect(tallyApprovals(each, people, without).missing).toBeGreaterThanOrEqual(tallyApprovals(each, people, membership).missing)
+      }),
+    )
+  })
+})

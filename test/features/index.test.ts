@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { changeKinds } from '../../src/features/index.ts'
+import { catalog } from '../requests/catalog-for-test.ts'
+
+test('the kinds of change keep their names, which policies and NO_APPROVAL use', () => {
+  expect(changeKinds).toEqual(['vm.rename', 'ip.move', 'key.create', 'key.rotate', 'key.revoke'])
+})
+
+test('every kind that a feature declares is the kind of one change, and every change has a declared kind', () => {
+  expect(catalog.kinds().toSorted()).toEqual(changeKinds.toSorted())
+})
+
+test('a kind cannot be taken for the right to read', () => {
+  for (const kind of changeKinds) expect(kind).toMatch(/^[a-z]+\.[a-z]+$/)
+})
