@@ -27,6 +27,7 @@ const verifier: Record<string, string[]> = { 'audit/check.ts': ['config', 'ops']
 const roomsOfRequests = [
   ['interactions', 'worker'],
   ['hand-over'],
+  ['reconcile'],
   ['lifecycle'],
   ['access'],
   ['outbox'],
@@ -159,7 +160,7 @@ describe('the architecture', () => {
     const revealers = files.filter((file) => /\.reveal\(\)/.test(textOf.get(file) ?? ''))
     expect(revealers.toSorted()).toEqual([
       'account-api/transport/exchange.ts',
-      'bot/bot.ts',
+      'bot/clients.ts',
       'redis/connect.ts',
       'slack/receive/app.ts',
       'slack/web-api/show-secret.ts',

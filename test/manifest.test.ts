@@ -70,8 +70,9 @@ describe('the manifest', () => {
   })
 
   test('asks for the scopes of what the bot calls, and for no others', () => {
-    const source =
-      readFileSync(join(root, 'src/slack/web-api/messenger.ts'), 'utf8') + readFileSync(join(root, 'src/slack/people/directory.ts'), 'utf8')
+    const slack = join(root, 'src/slack')
+    const files = readdirSync(slack, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+    const source = files.map((file) => readFileSync(join(slack, file), 'utf8')).join('\n')
     const called = [...source.matchAll(/client\.((?:\w+\.)+\w+)\(/g)].map((match) => match[1] ?? '')
     expect(called.length).toBeGreaterThan(5)
     expect(called.filter((method) => !(method in scopeOf))).toEqual([])
@@ -115,11 +116,11 @@ describe('every element that the bot shows', () => {
           "rename-this-one",
           "request-again",
           "request-approve",
+          "request-hand-over",
           "request-reject",
           "request-reverse",
-          "request-stop",
-          "request-take",
-          "request-watch",
+          "request-stop-tracking",
+          "request-track-again",
           "request-withdraw",
         ],
         "options": [

@@ -7,14 +7,14 @@ import type { Origin } from '../domain/origin.ts'
 import type { Request } from '../domain/request.ts'
 import type { Access } from '../requests/access/access.ts'
 import type { Catalog } from '../requests/catalog.ts'
-import type { Talk } from '../requests/interactions/interactions.ts'
-import type { LastHeard } from '../requests/interactions/last-heard.ts'
-import type { Ask } from '../requests/lifecycle/submit.ts'
+import type { FeatureHandlers } from '../requests/interactions/interactions.ts'
+import type { LastReceived } from '../requests/interactions/last-received.ts'
+import type { Submit } from '../requests/lifecycle/submit.ts'
 import type { Store } from '../requests/store/store.ts'
 import type { SetupProbe } from '../slack/web-api/setup-probe.ts'
 
 /** One capability of the bot: everything that is its own, and nothing that others have too. */
-export interface Feature extends Talk {
+export interface Feature extends FeatureHandlers {
   changes?: Change[]
 }
 
@@ -30,7 +30,7 @@ export interface FeatureDefinition {
 export interface FeatureParts {
   accountApi: AccountApi
   inventory: Inventory
-  ask: Ask
+  submit: Submit
   store: Store
   catalog: Catalog
   access: Access
@@ -51,7 +51,7 @@ export interface Setup {
   /** Who is in these groups, as it is asked for at a decision. */
   members: (groupIds: string[]) => Promise<Map<string, Set<string> | 'unknown'>>
   showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
-  lastHeard: Pick<LastHeard, 'read'>
+  lastReceived: Pick<LastReceived, 'read'>
   redisFaults: () => Promise<string[]>
 }
 

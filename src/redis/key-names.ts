@@ -29,9 +29,9 @@ export function createKeys(prefix: string) {
     /** A sorted set of workers by the time they last worked. */
     workers: `${tag}:workers`,
     /** A hash: when the last click and the last request for options arrived from Slack. */
-    lastHeard: `${tag}:last-heard`,
+    lastReceived: `${tag}:last-received`,
     /** Marks this data set. If the mark is gone, data was lost. */
-    epoch: `${tag}:epoch`,
+    dataLossMark: `${tag}:data-loss-mark`,
     lastTick: `${tag}:last-tick`,
     /** The process that searches for the API key that a request has created. */
     search: (id: string) => `${tag}:search:${id}`,

@@ -20,31 +20,31 @@ export interface Surveyed {
 }
 
 /**
- * The changes that can be asked for, found by kind: what waits in Redis names its kind and nothing else. They are asked for at the
- * first use, because the features that bring them are made of parts that need this catalog.
+ * Finds changes by their kind, because a record in Redis names its kind and nothing else. Features make the changes, from parts that need the
+ * catalog: so the catalog is made first, and the changes are registered before anything uses it.
  */
-export function createCatalog(changes: () => Change[]) {
-  let byKind: Map<ChangeKind, Change> | undefined
+export function createCatalog(changes: Change[] = []) {
+  const byKind = new Map<ChangeKind, Change>()
 
-  function all(): Map<ChangeKind, Change> {
-    byKind ??= new Map(changes().map((change) => [change.kind, change]))
-    return byKind
+  function register(more: Change[]): void {
+    for (const change of more) byKind.set(change.kind, change)
   }
+  register(changes)
 
   function changeOf(kind: ChangeKind): Change {
-    const change = all().get(kind)
+    const change = byKind.get(kind)
     if (!change) throw new Error(`no change of kind ${kind}`)
     return change
   }
 
   /** Undefined for a kind that this version does not know. */
   function changeIfKnown(kind: string): Change | undefined {
-    return all().get(kind)
+    return byKind.get(kind)
   }
 
   /** Every kind that can be requested. */
   function kinds(): ChangeKind[] {
-    return [...all().keys()]
+    return [...byKind.keys()]
   }
 
   /** A kind in words; the kind itself where this version does not know it. */
@@ -54,7 +54,7 @@ export function createCatalog(changes: () => Change[]) {
 
   /** What may be under way on the account, of every kind that can tell. */
   function underwayNow(): UnderwayNow[] {
-    return [...all().values()].flatMap((change) => change.underwayNow ?? [])
+    return [...byKind.values()].flatMap((change) => change.underwayNow ?? [])
   }
 
   /** Throws when the kind is unknown or what the record carries no longer fits it (after a deploy that changed its shape). */
@@ -95,6 +95,6 @@ export function createCatalog(changes: () => Change[]) {
     return opened && survey && sightings ? { survey, sightings: sightings(opened.input, opened.latest) } : undefined
   }
 
-  return { open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
+  return { register, open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
 }
 export type Catalog = ReturnType<typeof createCatalog>

@@ -1,20 +1,35 @@
+import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
-import { type AblationName, ablations } from './ablations.ts'
+import { fileURLToPath } from 'node:url'
+import { type Ablation, type AblationName, ablations } from './ablations.ts'
 
-/** Preloaded into a bot (`node --import`): changes one of its files as it is loaded. Ends the process where the text is not there any more. */
+/**
+ * Preloaded into a bot (`node --import`). Whoever imports the module that the ablation names gets another one instead: it exports the same,
+ * except for the one export that the ablation wraps. The process ends if that does not exist.
+ */
 const name = process.env.ABLATION as AblationName
-const { file, instead } = ablations[name]
-const [from, to] = instead
+const ablation: Ablation | undefined = ablations[name]
+if (!ablation) throw new Error(`There is no ablation "${name}".`)
+
+const isFile = ablation.module.startsWith('src/')
+const real = isFile ? new URL(`../../${ablation.module}`, import.meta.url).href : import.meta.resolve(ablation.module)
+if (!existsSync(fileURLToPath(real))) throw new Error(`The ablation "${name}" no longer finds the module ${ablation.module}.`)
+
+const instead = 'ablated:module'
+const source = `
+import * as real from ${JSON.stringify(real)}
+import { ablated } from ${JSON.stringify(new URL('./ablations.ts', import.meta.url).href)}
+export * from ${JSON.stringify(real)}
+const wrapped = ablated(${JSON.stringify(name)}, real)
+export { wrapped as ${ablation.export} }
+`
 
 registerHooks({
+  resolve(specifier, context, nextResolve) {
+    const resolved = nextResolve(specifier, context)
+    return resolved.url === real && context.parentURL !== instead ? { url: instead, shortCircuit: true } : resolved
+  },
   load(url, context, nextLoad) {
-    const loaded = nextLoad(url, context)
-    if (!url.endsWith(`/${file}`)) return loaded
-    const source = String(loaded.source)
-    if (!source.includes(from)) {
-      process.stderr.write(`the ablation "${name}" finds nothing to change in ${file}\n`)
-      process.exit(3)
-    }
-    return { ...loaded, source: source.replace(from, () => to) }
+    return url === instead ? { format: 'module', source, shortCircuit: true } : nextLoad(url, context)
   },
 })

@@ -3,7 +3,7 @@ import { runChaos } from './chaos.ts'
 import { brokenPromises } from './invariants.ts'
 import { startScene } from './scene.ts'
 
-/** A suite that cannot fail proves nothing: robbed of one of its ideas the bot must break a promise. */
+/** A suite that cannot fail proves nothing: without one of its safety mechanisms the bot must break a promise. */
 test.each([
   ['look-up off', /^I3/],
   ['absence taken for done', /^I4/],

@@ -1,34 +1,106 @@
-/** What the bot is robbed of to see that the suite notices: a text in one of its files, and what stands there instead. */
+import type { Processor, Worker, WorkerOptions } from 'bullmq'
+import type { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
+import type { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import type { readScripts } from '../../src/redis/scripts.ts'
+import type { createMessenger } from '../../src/slack/web-api/messenger.ts'
+
+/** One safety mechanism that is taken away. The place is an export of a module, so the wording of the source does not matter. */
 export interface Ablation {
-  file: string
-  instead: [from: string, to: string]
+  /** A file below `src/`, or a package. */
+  module: string
+  export: string
+  /** Makes what stands in place of the export. It calls `lacks` if something that it replaces no longer exists. */
+  wrap: (real: never, lacks: Lacks) => unknown
 }
 
+/** Throws an error that names the ablation and what it no longer finds. */
+export type Lacks = (what: string) => never
+
 export const ablations = {
-  /** A message whose answer was lost is sent again without looking whether it is there. */
-  'look-up off': { file: 'src/slack/web-api/find-message.ts', instead: ["if (match?.ts) return { is: 'found', ts: match.ts }", ''] },
-  /** Whoever is not on the list of moving Elastic IPs is taken for done. */
+  /** A message whose answer was lost is sent again, although the search finds it. */
+  'look-up off': {
+    module: 'src/slack/web-api/messenger.ts',
+    export: 'createMessenger',
+    wrap: withMember<typeof createMessenger, 'find'>('find', (find) => async (where) => {
+      const found = await find(where)
+      return found.is === 'found' ? { is: 'absent' } : found
+    }),
+  },
+  /** A move that is not on the list of moving Elastic IPs is taken for done, without a read of its own. */
   'absence taken for done': {
-    file: 'src/requests/lifecycle/track.ts',
-    instead: ['(signal.aborted ? undefined : lookAt(request, now, signal))', "apply(request, { is: 'done' }, now)"],
+    module: 'src/features/move-elastic-ip/change.ts',
+    export: 'createMoveChange',
+    wrap: withMember<typeof createMoveChange, 'observe'>('observe', () => async () => ({ is: 'done' })),
   },
-  /** A claim that is sent twice, because its answer was lost, does not know itself again. */
+  /** A step does not recognize its own token when a client sends it again because the answer was lost. */
   'plain SET NX': {
-    file: 'src/redis/scripts.ts',
-    instead: ["module), 'utf8')", "module), 'utf8').replace(/^if known\\[2\\] == arg.token .*$/m, '')"],
+    module: 'src/redis/scripts.ts',
+    export: 'readScripts',
+    wrap:
+      (read: typeof readScripts): typeof readScripts =>
+      (module, names) =>
+        new Map([...read(module, names)].map(([name, lua]) => [name, name === 'take-step' ? `${anotherToken}\n${lua}` : lua])),
   },
-  /** A key whose token reached nobody is left on the account. */
+  /** A key whose token reached nobody stays on the account. */
   'nothing taken back': {
-    file: 'src/features/create-api-key/change.ts',
-    instead: ['    if (key) {', '    if (key?.id === undefined && key) {'],
+    module: 'src/features/create-api-key/change.ts',
+    export: 'createNewKeyChange',
+    wrap: withMember<typeof createNewKeyChange, 'observe'>(
+      'observe',
+      () => async (_input, _facts, moment) => (moment.early ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'no-such-key' } }),
+    ),
   },
   /** The queue gives up a job whose process died, at the first time and within seconds. */
   'stalled jobs given up': {
-    file: 'src/requests/worker/worker.ts',
-    instead: [
-      'concurrency: 50,\n        maxStalledCount: 1_000_000,',
-      'concurrency: 50, lockDuration: 2_000, stalledInterval: 1_000, maxStalledCount: 0,',
-    ],
+    module: 'bullmq',
+    export: 'Worker',
+    wrap: (Real: typeof Worker, lacks: Lacks) =>
+      class extends Real {
+        constructor(name: string, work: Processor, options: WorkerOptions) {
+          if (options.maxStalledCount === undefined) lacks('maxStalledCount')
+          const impatient = { ...options, lockDuration: 2_000, stalledInterval: 1_000, maxStalledCount: 0 }
+          super(name, work, name === 'wake-ups' ? impatient : options)
+        }
+      },
   },
 } satisfies Record<string, Ablation>
 export type AblationName = keyof typeof ablations
+
+/** Stands before the script that takes a step: gives the step another token each time, where the argument is as `store.take` sends it. */
+const anotherToken = `
+do
+  local argument = cjson.decode(ARGV[1])
+  if not argument.token then return redis.error_reply('The ablation "plain SET NX" no longer finds "token" in the argument of take-step.') end
+  argument.token = argument.token .. table.concat(redis.call('TIME'), '.')
+  ARGV[1] = cjson.encode(argument)
+end`
+
+/** What a program is started with, so that it runs with this ablation. */
+export function startOptions(name: AblationName | undefined): { nodeOptions: string[]; env: Record<string, string> } {
+  if (name === undefined) return { nodeOptions: [], env: {} }
+  return { nodeOptions: ['--import', new URL('./ablate.ts', import.meta.url).href], env: { ABLATION: name } }
+}
+
+/** Makes what stands in place of the export that an ablation names. `namespace`: everything that the module exports. */
+export function ablated(name: AblationName, namespace: Record<string, unknown>): unknown {
+  const ablation: Ablation = ablations[name]
+  const lacks: Lacks = (what) => {
+    throw new Error(`The ablation "${name}" no longer finds "${what}" (${ablation.export} of ${ablation.module}).`)
+  }
+  const real = namespace[ablation.export]
+  if (typeof real !== 'function') lacks(ablation.export)
+  return ablation.wrap(real as never, lacks)
+}
+
+/** Replaces one member of what a factory returns. */
+function withMember<Create extends (...parts: never[]) => object, Member extends keyof ReturnType<Create> & string>(
+  member: Member,
+  instead: (real: ReturnType<Create>[Member]) => ReturnType<Create>[Member],
+) {
+  return (create: Create, lacks: Lacks) =>
+    (...parts: Parameters<Create>) => {
+      const made = create(...parts) as ReturnType<Create>
+      if (typeof made[member] !== 'function') lacks(member)
+      return { ...made, [member]: instead(made[member]) }
+    }
+}

@@ -9,7 +9,7 @@ import { createKeys } from '../../src/redis/key-names.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { createDecide } from '../../src/requests/lifecycle/decide.ts'
 import { createStore } from '../../src/requests/store/store.ts'
-import { newRequest } from '../requests/request-for-test.ts'
+import { minutes, recordRequest } from '../requests/request-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { createRandom } from './random.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
@@ -25,7 +25,7 @@ const random = createRandom(seed)
 const server = await startRedis()
 const keys = createKeys(`approvals-${randomBytes(4).toString('hex')}`)
 const noMoves = {} as Parameters<typeof createMoveChange>[0]
-const catalog = createCatalog(() => [createMoveChange(noMoves)] as never)
+const catalog = createCatalog([createMoveChange(noMoves)] as never)
 const audit = { encode: (note: AuditNote) => JSON.stringify(note), kick: () => {} }
 const direct = connectRedis(new Secret(server.url), 'patient', () => {})
 const truth = createStore({ redis: direct, keys, audit })
@@ -70,10 +70,7 @@ async function press(replica: Replica, id: string, userId: string): Promise<'won
 }
 
 async function runTrial(replicas: Replica[]): Promise<void> {
-  const facts = { elasticIpId: 'eip_1GijF7NsZe3bN', to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' } }
-  const asked = newRequest({ facts })
-  const { id } = asked
-  await truth.create({ ...asked, resource: `elastic_ip:${id}` })
+  const { id } = await recordRequest(truth, { resource: `elastic_ip:${begun}`, ttlMs: 10 * minutes })
   const told = await Promise.all(replicas.map((replica, index) => press(replica, id, `U${index + 2}`)))
 
   const request = await truth.find(id)

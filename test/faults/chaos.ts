@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { isGenuine } from '../../src/domain/payload.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import type { AblationName } from './ablations.ts'
+import { type AblationName, startOptions } from './ablations.ts'
 import { startBots } from './bots.ts'
 import { createEvidence } from './evidence.ts'
 import { startStandIns } from './stand-ins.ts'
@@ -24,8 +24,6 @@ export interface ChaosOptions {
   keyLoss?: number
 }
 
-const ablate = new URL('./ablate.ts', import.meta.url).href
-
 const movesPerKey = 15
 
 const channel = 'C0OPS00001'
@@ -44,6 +42,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
   const standIns = await startStandIns({ elasticIps: requests, moveTakes: { min: 1_000, max: 8_000 }, seed })
   const places = await standIns.call('addresses')
   const prefix = `chaos-${randomBytes(4).toString('hex')}`
+  const ablating = startOptions(ablation)
   const env = {
     SLACK_BOT_TOKEN: places.botToken,
     SLACK_SIGNING_SECRET: places.signingSecret,
@@ -55,9 +54,9 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
     APPROVERS: `${ben},${chiara}`,
     APPROVAL_TTL: '10m',
     MOVE_POLL_INTERVAL: '500ms',
-    ...(ablation ? { ABLATION: ablation } : {}),
+    ...ablating.env,
   }
-  const bots = await startBots(2, env, { nodeOptions: ablation ? ['--import', ablate] : [] })
+  const bots = await startBots(2, env, { nodeOptions: ablating.nodeOptions })
   const admin = new Redis(server.url, { maxRetriesPerRequest: null })
   admin.on('error', () => {})
   const evidence = createEvidence(admin, prefix)

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { type AblationName, startOptions } from './ablations.ts'
 
 const run = promisify(execFile)
 const program = fileURLToPath(new URL('./claims.ts', import.meta.url))
-const ablate = new URL('./ablate.ts', import.meta.url).href
 
 interface Claims {
   trials: number
@@ -15,11 +15,9 @@ interface Claims {
   more: number
 }
 
-async function claim(trials: number, ablation?: string): Promise<Claims> {
-  const options = ablation ? ['--import', ablate] : []
-  const { stdout } = await run(process.execPath, [...options, program, String(trials), '4'], {
-    env: { ...process.env, ...(ablation ? { ABLATION: ablation } : {}) },
-  })
+async function claim(trials: number, ablation?: AblationName): Promise<Claims> {
+  const { nodeOptions, env } = startOptions(ablation)
+  const { stdout } = await run(process.execPath, [...nodeOptions, program, String(trials), '4'], { env: { ...process.env, ...env } })
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}')
 }
 

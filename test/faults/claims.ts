@@ -3,13 +3,13 @@ import { Secret } from '../../src/domain/secret.ts'
 import { connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'
-import { newRequest } from '../requests/request-for-test.ts'
+import { recordRequest } from '../requests/request-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 /**
  * Several replicas claim the same requests while their connections break, so that commands are sent twice. Prints how many requests
- * had no winner, one, or more. Run as a program, so that an ablation can change the bot's files.
+ * had no winner, one, or more. Run as a program, so that it can be started with an ablation.
  */
 const [trials = 0, contenders = 0] = process.argv.slice(2).map(Number)
 
@@ -30,10 +30,7 @@ if (!first) throw new Error('no contenders')
 
 const winners: number[] = []
 for (let trial = 0; trial < trials; trial += 1) {
-  const asked = newRequest()
-  await first.create({ ...asked, resource: `elastic_ip:${asked.id}` })
-  const request = await first.find(asked.id)
-  if (!request) throw new Error('not recorded')
+  const request = await recordRequest(first, { resource: `elastic_ip:${trial}` })
   await first.take(request, 'approve')
   const claims = stores.map(async (store, index) => {
     if ((trial + index) % 3 === 0) replicas[index]?.proxy.loseNextReply()

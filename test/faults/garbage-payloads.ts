@@ -161,7 +161,12 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
     {
       weight: 3,
       arbitrary: fc
-        .record({ origin, extra: or(spoilt(known.buttonValue)), responseUrl: or(fc.constant('https://evil.example/hook')) })
+        .record({
+          version: or(fc.constant(1)),
+          origin,
+          extra: or(spoilt(known.buttonValue)),
+          responseUrl: or(fc.constant('https://evil.example/hook')),
+        })
         .map((value) => JSON.stringify(value)),
     },
     garbageText,

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { ablations } from './ablations.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const page = readFileSync(resolve(root, 'docs/faults.md'), 'utf8')
@@ -22,9 +21,4 @@ test.each(['docs/faults.md', 'docs/security.md'])('the tests that %s names are t
   )
   expect(named.size).toBeGreaterThan(10)
   expect(missing).toEqual([])
-})
-
-test('what ablations take away is there', () => {
-  const gone = Object.entries(ablations).filter(([, { file, instead }]) => !readFileSync(resolve(root, file), 'utf8').includes(instead[0]))
-  expect(gone).toEqual([])
 })

@@ -8,7 +8,7 @@ import { botVariables } from '../sandbox/bot-variables.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import type { AblationName } from './ablations.ts'
+import { type AblationName, startOptions } from './ablations.ts'
 import { startBots } from './bots.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
 import { manyElasticIps, places, watchForEarlyWords } from './many-elastic-ips.ts'
@@ -31,8 +31,6 @@ export interface SceneOptions {
   /** Slack's own limits hold. */
   limits?: boolean
 }
-
-const ablate = new URL('./ablate.ts', import.meta.url).href
 
 /**
  * Real bots as processes over a Redis of their own, whose append-only file is written before anything is confirmed, behind a proxy
@@ -60,6 +58,7 @@ export async function startScene({
   })
   const toldTooEarly = watchForEarlyWords(slack, account)
   const prefix = `scene-${randomBytes(4).toString('hex')}`
+  const ablating = startOptions(ablation)
   const variables = {
     ...botVariables({ slack, accountApi: account, redisUrl: `redis://:${redis.password}@127.0.0.1:${proxy.port}` }),
     SLACK_API_URL: `http://127.0.0.1:${slackProxy.port}/api/`,
@@ -67,10 +66,10 @@ export async function startScene({
     APPROVERS: `${people.ben},${people.chiara}`,
     APPROVAL_TTL: '10m',
     MOVE_POLL_INTERVAL: '500ms',
-    ...(ablation ? { ABLATION: ablation } : {}),
+    ...ablating.env,
     ...env,
   }
-  const bots = await startBots(count, variables, { nodeOptions: ablation ? ['--import', ablate] : [], own })
+  const bots = await startBots(count, variables, { nodeOptions: ablating.nodeOptions, own })
   const admin = new Redis(redis.url, { maxRetriesPerRequest: null })
   admin.on('error', () => {})
   const evidence = createEvidence(admin, prefix)

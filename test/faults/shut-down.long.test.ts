@@ -268,7 +268,7 @@ async function arrangeStart({ socketMode = false, env = {} }: { socketMode?: boo
   url.host = `127.0.0.1:${proxy.port}`
   const world = await startStandInWorld({ program: main, atOnce: 0, socketMode, env: { REDIS_URL: url.href, ...env } })
   /** Whatever the bot asks of this key for the first time does not arrive. Gives how often that has happened. */
-  const holdRedis = (key: 'epoch' | 'workers') => {
+  const holdRedis = (key: 'dataLossMark' | 'workers') => {
     proxy.holdSent((sent) => sent.includes(createKeys(world.prefix)[key]), new Promise(() => {}))
     return () => proxy.fired.held
   }
@@ -310,7 +310,7 @@ const moments: Record<string, { socketMode?: true; arrange: (start: Start) => ()
       return () => bots.log.filter((line) => line.includes('Lockkeeper is ready')).length
     },
   },
-  'Redis hangs on the mark': { arrange: ({ holdRedis }) => holdRedis('epoch') },
+  'Redis hangs on the mark': { arrange: ({ holdRedis }) => holdRedis('dataLossMark') },
   'the account API hangs on its first answer': {
     arrange({ accountApi }) {
       const hung = accountApi.faults.add({ method: 'GET', kind: 'delay', delayMs: 30_000 })

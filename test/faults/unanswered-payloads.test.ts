@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { moveForm } from '../../src/features/move-elastic-ip/modal.ts'
 import { cardButtons } from '../../src/requests/messages/buttons.ts'
+import { writeMetadata } from '../../src/slack/receive/payloads.ts'
 import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 import { problemsWithView } from '../sandbox/slack/validate-blocks.ts'
@@ -177,7 +178,7 @@ test('a person whose command or click cannot be read is told so', async () => {
   const world = await startWorld()
   const { payload } = await world.ada.command('/infra help', { channel: ops })
   const responseUrl = String(payload.response_url)
-  const metadata = JSON.stringify({ origin: { channelId: ops, userId: ada.id, command: '/infra' }, responseUrl })
+  const metadata = writeMetadata({ origin: { channelId: ops, userId: ada.id, command: '/infra' }, responseUrl })
 
   await world.slack.sendRaw(interaction({ type: 'block_actions', user: ada, actions: [{}], response_url: responseUrl }))
   await untilShown(world.slack, people.ada, /Couldn't read this click\. Nothing was changed\./)
@@ -250,7 +251,7 @@ test('a member that is odd and not needed keeps nobody from anything', async () 
 test('no button, form or picker takes a payload without values for a defect', async () => {
   const world = await startWorld()
   const { clicks = {}, submissions = {}, options = {} } = world.bots[0]?.interactions ?? {}
-  const metadata = JSON.stringify({ origin: { channelId: ops, userId: ada.id, command: '/infra' } })
+  const metadata = writeMetadata({ origin: { channelId: ops, userId: ada.id, command: '/infra' } })
   const empty = { value: null, selected_option: null, block_id: null }
   const each = (what: string, ids: object, payload: (id: string) => object) =>
     Object.keys(ids).map((id): [string, [RawRequest]] => [`${what} ${id}`, [interaction({ user: ada, ...payload(id) })]])

@@ -10,7 +10,7 @@ import { readFact } from '../../src/features/check-setup/read-fact.ts'
 import { report } from '../../src/features/check-setup/report.ts'
 import { closeRedis, connectRedis } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
-import { createLastHeard } from '../../src/requests/interactions/last-heard.ts'
+import { createLastReceived } from '../../src/requests/interactions/last-received.ts'
 import { charactersIn } from '../sandbox/slack/characters-in.ts'
 
 const granted = [...neededScopes, ...optionalScopes]
@@ -22,7 +22,7 @@ const well: SetupFacts = {
   usesSockets: false,
   slack: answering(granted),
   home: 'shown',
-  lastHeardMs: { click: 180_000, options: 3_600_000 },
+  lastReceivedMs: { click: 180_000, options: 3_600_000 },
   channels: [
     { id: 'C0OPS00001', membership: { is: 'member' } },
     { id: 'C0DEPLOY01', membership: { is: 'member' } },
@@ -86,13 +86,13 @@ describe('the ten mistakes', () => {
   })
 
   test('2: interactivity off: no click ever came, and what to do when the tests stay without an answer too', () => {
-    const lastHeardMs = { click: undefined, options: undefined }
-    expect(linesOf({ lastHeardMs })).toMatchInlineSnapshot(`
+    const lastReceivedMs = { click: undefined, options: undefined }
+    expect(linesOf({ lastReceivedMs })).toMatchInlineSnapshot(`
       "*Nothing needs mending*, 2 are not known
       :grey_question: *Buttons* no click has ever reached me. Press *Test the buttons* below. If nothing answers, turn on *Interactivity & Shortcuts* at api.slack.com/apps, with the address of the command as its *Request URL*.
       :grey_question: *Pickers* none has ever asked me for its choices. Open *Test the pickers* below. If it stays empty, enter the address of the command as *Options Load URL* under *Interactivity & Shortcuts* too: pickers have one of their own."
     `)
-    expect(linesOf({ lastHeardMs, usesSockets: true })).toMatchInlineSnapshot(`
+    expect(linesOf({ lastReceivedMs, usesSockets: true })).toMatchInlineSnapshot(`
       "*Nothing needs mending*, 2 are not known
       :grey_question: *Buttons* no click has ever reached me. Press *Test the buttons* below. If nothing answers, turn on *Interactivity & Shortcuts* at api.slack.com/apps; with Socket Mode there is no address to enter.
       :grey_question: *Pickers* none has ever asked me for its choices. Open *Test the pickers* below. If it stays empty, turn on *Interactivity & Shortcuts* at api.slack.com/apps."
@@ -279,7 +279,7 @@ test('what could not be found out is said to be so, and takes nothing away from 
   expect(
     linesOf({
       home: unavailable,
-      lastHeardMs: unavailable,
+      lastReceivedMs: unavailable,
       channels: [{ id: 'C0OPS00001', membership: unavailable }],
       groups: [{ id: 'S0ONCALL01', decides: true, reading: unavailable }],
       redis: { unavailable: 'Redis refuses it (NOPERM)' },
@@ -337,7 +337,7 @@ describe('when something last arrived from Slack', () => {
     onTestFinished(() => closeRedis(redis))
     const keys = createKeys(`test-${randomBytes(6).toString('hex')}`)
     let now = start
-    const [one, other] = [createLastHeard({ redis, keys, now: () => now }), createLastHeard({ redis, keys, now: () => now })]
+    const [one, other] = [createLastReceived({ redis, keys, now: () => now }), createLastReceived({ redis, keys, now: () => now })]
     expect(await other.read()).toEqual({ click: undefined, options: undefined })
 
     one.note('click')
@@ -354,7 +354,7 @@ describe('when something last arrived from Slack', () => {
   test('is nobody’s trouble when it cannot be written down', async () => {
     const redis = connectRedis(new Secret(inject('redisUrl')), 'prompt', () => {})
     redis.disconnect()
-    const { note, read } = createLastHeard({ redis, keys: createKeys('test'), now: () => start })
+    const { note, read } = createLastReceived({ redis, keys: createKeys('test'), now: () => start })
     note('click')
     await expect(read()).rejects.toThrow('Redis')
   })

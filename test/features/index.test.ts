@@ -3,7 +3,7 @@ import { changeKinds } from '../../src/features/index.ts'
 import { catalog } from '../requests/catalog-for-test.ts'
 
 test('the kinds of change keep their names, which policies and NO_APPROVAL use', () => {
-  expect(changeKinds).toEqual(['vm.rename', 'ip.move', 'key.create', 'key.rotate', 'key.revoke'])
+  expect(changeKinds).toEqual(['ip.move', 'vm.rename', 'key.create', 'key.rotate', 'key.revoke'])
 })
 
 test('every kind that a feature declares is the kind of one change, and every change has a declared kind', () => {

@@ -17,7 +17,7 @@ function many(count: number, more: Partial<Request>): Request[] {
 }
 
 /** Opens whatever it is given. */
-const catalog = createCatalog(() => [
+const catalog = createCatalog([
   { kind: 'ip.move', takesTime: true, facts: anything(), input: anything(), describe: () => description } as unknown as Change,
 ]) satisfies Catalog
 

@@ -193,12 +193,12 @@ describe('rows', () => {
       :no_entry_sign: *Rejected* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  reason: “not tonight, &lt;@U0ADA00001&gt;”  ·  1a2b3c4d in <#C0OPS00001>
       :leftwards_arrow_with_hook: *Withdrawn* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
       :hourglass: *Expired* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was approved, but not taken in time.  ·  1a2b3c4d in <#C0OPS00001>
-      :wastebasket: *Taken back before anybody saw it* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not_in_channel  ·  1a2b3c4d in <#C0OPS00001>
+      :wastebasket: *Taken back before anybody saw it* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The request message could not be posted: not_in_channel.  ·  1a2b3c4d in <#C0OPS00001>
       :warning: *Void, because the account had changed* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was asked for, and is on web-3 now.  ·  1a2b3c4d in <#C0OPS00001>
       :white_circle: *Given up before anything was sent* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.  ·  1a2b3c4d in <#C0OPS00001>
-      :arrow_backward: *The account answered* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: no answer (not finished within 20000 ms)  ·  1a2b3c4d in <#C0OPS00001>
+      :arrow_backward: *The account answered* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: not finished within 20000 ms  ·  1a2b3c4d in <#C0OPS00001>
       :snail: *Takes longer than expected* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      :red_circle: *Failed* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 422 SITE_MISMATCH. Nothing was changed.  ·  1a2b3c4d in <#C0OPS00001>
+      :red_circle: *Failed* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 422 SITE_MISMATCH  ·  1a2b3c4d in <#C0OPS00001>
       :white_circle: *Not started* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176012^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The move never started.  ·  1a2b3c4d in <#C0OPS00001>
       :white_circle: *Superseded by another change* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176013^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was moved to db-1 meanwhile.  ·  1a2b3c4d in <#C0OPS00001>
       :warning: *Started after all* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176014^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
@@ -214,6 +214,8 @@ describe('rows', () => {
     const [entry] = entriesOf({
       act: 'request',
       by: '<!channel>',
+      kind: 'ip.move',
+      resource: 'elastic_ip:eip_1',
       facts: { sentence: '<!here> ” *bold*' },
       reason: '<@U0ADA00001>',
       causes: [said('<!everyone>')],

@@ -55,13 +55,13 @@ describe('what somebody may do', () => {
     expect(words).toMatchInlineSnapshot(`
       "You are <@U0BEN00001> (\`U0BEN00001\`), a full member of this workspace, so you may look at everything. In <#C0OPS00001>:
 
-      *Renaming a virtual machine* (\`vm.rename\`)
-      :white_check_mark: you may ask for it (NO_APPROVAL: every full member may ask)
-      :white_check_mark: it needs no approval (NO_APPROVAL)
-
       *Moving an Elastic IP* (\`ip.move\`)
       :white_check_mark: you may ask for it (addresses: every full member may ask)
       :white_check_mark: you may approve it for others (addresses: <!subteam^S0ONCALL01>). It takes 2 approvals within 30 min.
+
+      *Renaming a virtual machine* (\`vm.rename\`)
+      :white_check_mark: you may ask for it (NO_APPROVAL: every full member may ask)
+      :white_check_mark: it needs no approval (NO_APPROVAL)
 
       *A new API key* (\`key.create\`)
       :no_entry: You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.

@@ -109,7 +109,7 @@ export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'inte
 
   function valueFor(id: string): string {
     const isPage = Object.values<string>(pageActionIds).includes(id)
-    return isPage ? JSON.stringify({ command: 'ip list', args: [], page: 0 }) : buttonValue(request)
+    return isPage ? JSON.stringify({ version: 1, command: 'ip list', args: [], page: 0 }) : buttonValue(request)
   }
 }
 

@@ -327,15 +327,16 @@ describe('a button that is not as the bot made it', () => {
     slack.invite(general)
     const waiting = { state: 'waiting' as const, steps: [] }
     const [request, other] = [await bring(world, waiting, 'requester'), await bring(world, waiting, 'requester')]
-    const [id, hash] = buttonValue(request).split('.')
+    const { id, hash } = request
     const elsewhere = await records.post(general, [])
     const again = await records.post(ops, [])
     const forged: Record<string, Message> = {
-      'an edited hash': cardOf(request, { value: `${id}.${'0'.repeat(16)}` }),
-      'the hash of another request': cardOf(request, { value: `${id}.${buttonValue(other).split('.')[1]}` }),
-      'the id of another request': cardOf(request, { value: `${other.id}.${hash}` }),
+      'an edited hash': cardOf(request, { value: buttonValue({ id, hash: '0'.repeat(64) }) }),
+      'the hash of another request': cardOf(request, { value: buttonValue({ id, hash: other.hash }) }),
+      'the id of another request': cardOf(request, { value: buttonValue({ id: other.id, hash }) }),
       'the whole button of another request': cardOf(request, { value: buttonValue(other) }),
-      'no hash': cardOf(request, { value: `${id}` }),
+      'no hash': cardOf(request, { value: `1.${id}` }),
+      'another version': cardOf(request, { value: buttonValue(request).replace(/^1/, '2') }),
       garbage: cardOf(request, { value: '{"id":"*"}' }),
       nothing: cardOf(request, { value: '' }),
       'copied to another message': cardOf(request, { ts: again }),
@@ -363,6 +364,7 @@ describe('a button that is not as the bot made it', () => {
         "the id of another request: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
         "the whole button of another request: This button is not on the card of this request, so I do not act on it. Use the card itself.",
         "no hash: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
+        "another version: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
         "garbage: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
         "nothing: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.",
         "copied to another message: This button is not on the card of this request, so I do not act on it. Use the card itself.",
@@ -383,7 +385,7 @@ describe('a button that is not as the bot made it', () => {
     const world = await startQuietWorld()
     const request = await bring(world, { state: 'waiting', steps: [] }, 'requester')
 
-    await world.ben.click(cardOf(request, { value: `${'0'.repeat(32)}.${buttonValue(request).split('.')[1]}` }), cardButtons.approve)
+    await world.ben.click(cardOf(request, { value: buttonValue({ ...request, id: '0'.repeat(32) }) }), cardButtons.approve)
     await world.slack.until(() => world.slack.ephemerals(people.ben).some(({ text }) => text.startsWith('I no longer know this request')))
 
     expect(await world.records.find(request.id)).toEqual(request)

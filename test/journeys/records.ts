@@ -8,7 +8,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
 import { createStore } from '../../src/requests/store/store.ts'
-import { newRequest } from '../requests/request-for-test.ts'
+import { newRequestFor } from '../requests/request-for-test.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { ops, type World } from './world.ts'
 
@@ -28,7 +28,7 @@ export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) 
 
   /** Records a request of Ada's with a message for its card, which has every button there is. */
   async function create(asked: { kind: ChangeKind; resource: string; input: unknown; facts: unknown; ttlMs?: number }): Promise<Request> {
-    const request = newRequest(asked)
+    const request = newRequestFor(asked)
     await store.create(request)
     const cardTs = await post(ops, allButtons(buttonValue(request)))
     await redis.hset(keys.record(request.id), 'cardTs', JSON.stringify(cardTs))

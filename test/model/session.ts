@@ -121,9 +121,8 @@ export async function startSession(mutate: Mutate = () => {}) {
   }
 
   function cardFor(request: Request, forged: Forgery | undefined): Message {
-    const [id, hash] = buttonValue(request).split('.')
-    if (forged === 'hash') return cardOf(request, { value: `${id}.${'0'.repeat(16)}` })
-    if (forged === 'id') return cardOf(request, { value: `${'0'.repeat(32)}.${hash}` })
+    if (forged === 'hash') return cardOf(request, { value: buttonValue({ ...request, hash: '0'.repeat(64) }) })
+    if (forged === 'id') return cardOf(request, { value: buttonValue({ ...request, id: '0'.repeat(32) }) })
     return forged === 'copy' ? cardOf(request, { ts: decoy }) : cardOf(request)
   }
 

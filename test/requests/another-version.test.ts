@@ -11,7 +11,7 @@ import type { Messenger } from '../../src/slack/web-api/messenger.ts'
 import { connectTestRedis } from './redis-for-test.ts'
 import { requestFor } from './request-for-test.ts'
 
-const catalog = createCatalog(() => [createMoveChange({} as Parameters<typeof createMoveChange>[0])])
+const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
 const render = createRenderer({ catalog, ruleOf: () => undefined, environment: undefined, moveTimeoutMs: 900_000 })
 
 /** A record in Redis with a field that another version of Lockkeeper wrote. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { payloadHash } from '../../src/domain/payload.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import { Request } from '../../src/domain/request.ts'
-import type { NewRequest } from '../../src/requests/store/store.ts'
+import type { NewRequest, Store } from '../../src/requests/store/store.ts'
 
 /** 18 November 2026, 14:00 UTC. */
 export const askedAt = Date.UTC(2026, 10, 18, 14)
@@ -36,10 +36,32 @@ export function requestFor(more: Partial<Request> = {}): Request {
   })
 }
 
-/** Such a request before it is recorded, with an id of its own. */
-export function newRequest(more: Partial<NewRequest> = {}): NewRequest {
-  const payload = { ...asked, id: randomUUID().replaceAll('-', ''), ...more }
-  return { ...payload, hash: payloadHash(payload), rule: 'APPROVERS', needsApproval: true, ttlMs: 240 * minutes, ...more }
+/** What the account shows of that move. */
+export const moveFacts = {
+  elasticIpId: 'eip_1GijF7NsZe3bN',
+  address: '203.0.113.10',
+  from: { id: 'sv_1WFgWmkF9Mzju', name: 'web-1' },
+  to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
+}
+
+/** The same request before it is recorded, with an id of its own and a hash that fits. */
+export function newRequestFor(more: Partial<NewRequest> = {}): NewRequest {
+  const payload = { ...asked, facts: moveFacts, id: randomUUID().replaceAll('-', ''), ...more }
+  return {
+    rule: 'APPROVERS',
+    hash: payloadHash(payload),
+    needsApproval: true,
+    ttlMs: 240 * minutes,
+    ...payload,
+  }
+}
+
+/** Records such a request and returns its record. */
+export async function recordRequest(store: Pick<Store, 'create' | 'find'>, more: Partial<NewRequest> = {}): Promise<Request> {
+  const { outcome, id } = await store.create(newRequestFor(more))
+  const request = await store.find(id)
+  if (outcome !== 'created' || !request) throw new Error(`the request was not recorded: ${outcome}`)
+  return request
 }
 
 /** The policy's rule that it is under: the people on call approve. */

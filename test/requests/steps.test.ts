@@ -260,7 +260,7 @@ describe('the code', () => {
     expect(taken.filter((name) => !stepNames.some((known) => known === name))).toEqual([])
 
     // Some names are chosen before the call. After `===`, `case` and `to:` the same words are outcomes and rights.
-    const takers = files.filter(({ file }) => /^requests[\\/](?:lifecycle|hand-over)[\\/]/.test(file))
+    const takers = files.filter(({ file }) => /^requests[\\/](?:lifecycle|reconcile|hand-over)[\\/]/.test(file))
     const named = new Set(takers.flatMap(({ text }) => [...text.matchAll(/(?<!=== |\bto: |case )'([\w-]+)'/g)].map(([, name]) => name)))
     expect(stepNames.filter((name) => !named.has(name))).toEqual([])
   })

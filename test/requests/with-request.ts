@@ -1,15 +1,12 @@
 import { createOutbox } from '../../src/requests/outbox/outbox.ts'
 import { createStore, type NewRequest } from '../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
-import { newRequest } from './request-for-test.ts'
+import { recordRequest } from './request-for-test.ts'
 
 /** One recorded request, with the store and the outbox over a real Redis. */
 export async function withRequest(more: Partial<NewRequest> = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })
   const outbox = createOutbox({ redis, keys })
-  const { id } = await store.create(newRequest(more))
-  const request = await store.find(id)
-  if (!request) throw new Error('it was not recorded')
-  return { redis, keys, store, outbox, request }
+  return { redis, keys, store, outbox, request: await recordRequest(store, more) }
 }

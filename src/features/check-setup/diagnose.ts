@@ -87,12 +87,12 @@ function manifest(facts: SetupFacts): CheckResult {
   return granted ? ok(what, say.manifest.present) : unknown(what, say.scopes.unknown)
 }
 
-function buttons({ lastHeardMs, usesSockets }: SetupFacts): CheckResult {
-  return arrival(subjects.buttons, isUnavailable(lastHeardMs) ? lastHeardMs : lastHeardMs.click, say.buttons, usesSockets)
+function buttons({ lastReceivedMs, usesSockets }: SetupFacts): CheckResult {
+  return arrival(subjects.buttons, isUnavailable(lastReceivedMs) ? lastReceivedMs : lastReceivedMs.click, say.buttons, usesSockets)
 }
 
-function pickers({ lastHeardMs, usesSockets }: SetupFacts): CheckResult {
-  return arrival(subjects.pickers, isUnavailable(lastHeardMs) ? lastHeardMs : lastHeardMs.options, say.pickers, usesSockets)
+function pickers({ lastReceivedMs, usesSockets }: SetupFacts): CheckResult {
+  return arrival(subjects.pickers, isUnavailable(lastReceivedMs) ? lastReceivedMs : lastReceivedMs.options, say.pickers, usesSockets)
 }
 
 /** Clicks and option loads arrive at addresses of their own, so each is checked by when one last arrived. */

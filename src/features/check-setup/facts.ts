@@ -13,7 +13,7 @@ export interface SetupFacts {
   slack: SlackReading | Unavailable
   /** Slack's answer when the Home tab of the person who ran the command was published. */
   home: 'shown' | { refused: string } | Unavailable
-  lastHeardMs: { click: number | undefined; options: number | undefined } | Unavailable
+  lastReceivedMs: { click: number | undefined; options: number | undefined } | Unavailable
   channels: { id: string; membership: ChannelMembership | Unavailable }[]
   /** `decides`: its members may request or approve. Otherwise request messages only mention it. */
   groups: { id: string; decides: boolean; reading: GroupReading | Unavailable }[]

@@ -25,7 +25,7 @@ export interface GatherParts {
 
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
 export function createGather({ setup, access, store, accountApi, ownLastSlice }: GatherParts) {
-  const { probe, members, showHome, lastHeard, redisFaults, opsChannel, usesSockets } = setup
+  const { probe, members, showHome, lastReceived, redisFaults, opsChannel, usesSockets } = setup
   const { rules } = access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
@@ -57,10 +57,10 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
   }
 
   return async function gather(viewer: Origin): Promise<SetupFacts> {
-    const [slack, home, lastHeardMs, channels, groups, redis, api, ofSlackMs, ofRedisMs, workers] = await Promise.all([
+    const [slack, home, lastReceivedMs, channels, groups, redis, api, ofSlackMs, ofRedisMs, workers] = await Promise.all([
       readFact(probe.reach),
       readFact(() => showHome(viewer)),
-      readFact(lastHeard.read),
+      readFact(lastReceived.read),
       channelsFor(viewer),
       groupsOfPolicy(),
       readFact(() => readRedis(redisFaults)),
@@ -70,7 +70,7 @@ export function createGather({ setup, access, store, accountApi, ownLastSlice }:
       readFact(readWorkers),
     ])
     const clock = { ofSlackMs, ofRedisMs }
-    return { bot: describeBot(setup), usesSockets, slack, home, lastHeardMs, channels, groups, redis, accountApi: api, clock, workers }
+    return { bot: describeBot(setup), usesSockets, slack, home, lastReceivedMs, channels, groups, redis, accountApi: api, clock, workers }
   }
 }
 

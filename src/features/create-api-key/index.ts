@@ -3,7 +3,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { isKeyLabel, labelOf, uniqueKeyName } from '../../domain/api-key-name.ts'
 import { UserError } from '../../domain/errors.ts'
 import { submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
-import { type Ask, requestIdFor } from '../../requests/lifecycle/submit.ts'
+import { requestIdFor, type Submit } from '../../requests/lifecycle/submit.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
 import type { CommandCall } from '../../slack/commands/commands.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
@@ -15,7 +15,7 @@ import { keyForm, keyModal } from './modal.ts'
 
 interface CreateApiKeyParts {
   accountApi: Pick<AccountApi, 'apiKeys'>
-  ask: Ask
+  submit: Submit
 }
 
 const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -, and begins with a letter or digit.'
@@ -23,7 +23,7 @@ const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -, and
 /** `/infra keys create`: requests a new API key. Only the requester sees its token, once. */
 export const createApiKey = { kinds: ['key.create'], create } satisfies FeatureDefinition
 
-function create({ accountApi, ask }: CreateApiKeyParts): Feature {
+function create({ accountApi, submit }: CreateApiKeyParts): Feature {
   const change = createNewKeyChange(accountApi)
 
   async function run(call: CommandCall): Promise<void> {
@@ -31,10 +31,10 @@ function create({ accountApi, ask }: CreateApiKeyParts): Feature {
     if (!isKeyLabel(label)) throw new UserError(nameRule)
     const { origin, deliveryKey } = call.slashCommand
     const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: true, allowedIps: [] }
-    await submitFromCommand(ask, call, { change, input })
+    await submitFromCommand(submit, call, { change, input })
   }
 
-  async function submit(submission: Submission): Promise<SubmissionAnswer> {
+  async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
     const { values, origin, deliveryKey } = submission
     const label = values[keyForm.name]?.trim() ?? ''
     const { addresses, wrong } = parseAllowedAddresses(values[keyForm.addresses] ?? '')
@@ -55,7 +55,7 @@ function create({ accountApi, ask }: CreateApiKeyParts): Feature {
       return { is: 'refused', blockId: keyForm.addresses, problem, again }
     }
     const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: !fullAccess, allowedIps: addresses }
-    return submitFromForm(ask, submission, { change, input, reason, blockId: keyForm.name, again })
+    return submitFromForm(submit, submission, { change, input, reason, blockId: keyForm.name, again })
   }
 
   function formAgain(metadata: string, before: { input: unknown; reason: string | undefined }): ModalView {
@@ -77,6 +77,6 @@ function create({ accountApi, ask }: CreateApiKeyParts): Feature {
     ],
     changes: [change],
     forms: { 'key.create': formAgain },
-    submissions: { [keyForm.callbackId]: submit },
+    submissions: { [keyForm.callbackId]: submitForm },
   }
 }

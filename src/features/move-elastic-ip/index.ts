@@ -3,7 +3,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { MoveFacts, MoveInput } from '../../domain/elastic-ip-move.ts'
 import { submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
-import type { Ask } from '../../requests/lifecycle/submit.ts'
+import type { Submit } from '../../requests/lifecycle/submit.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
@@ -21,13 +21,13 @@ import { createServerPicker, withElasticIp } from './server-picker.ts'
 interface MoveElasticIpParts {
   accountApi: AccountApi
   inventory: Inventory
-  ask: Ask
+  submit: Submit
 }
 
 /** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
 export const moveElasticIp = { kinds: ['ip.move'], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
+function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)
@@ -36,7 +36,7 @@ function create({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
     const [elasticIp, server, ...rest] = call.args
     if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(call.slashCommand.origin.command))
     const input = await resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
-    await submitFromCommand(ask, call, { change, input })
+    await submitFromCommand(submit, call, { change, input })
   }
 
   function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
@@ -49,7 +49,7 @@ function create({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
     })
   }
 
-  async function submit(submission: Submission): Promise<SubmissionAnswer> {
+  async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
     const { values, chosen } = submission
     const serverBlock = serverBlockIn(values)
     const reason = reasonIn(values)
@@ -65,7 +65,7 @@ function create({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
     const input = { elasticIpId: values[moveForm.elasticIp] ?? '', serverId: values[serverBlock] ?? '' }
     if (!isChoice(input.elasticIpId)) return { is: 'refused', blockId: moveForm.elasticIp, problem: mrkdwn`Choose an Elastic IP.`, again }
     if (!isChoice(input.serverId)) return { is: 'refused', blockId: serverBlock, problem: mrkdwn`Choose a server.`, again }
-    return submitFromForm(ask, submission, { change, input, reason, blockId: serverBlock, again })
+    return submitFromForm(submit, submission, { change, input, reason, blockId: serverBlock, again })
   }
 
   const command: Command = {
@@ -84,7 +84,7 @@ function create({ accountApi, inventory, ask }: MoveElasticIpParts): Feature {
     changes: [change],
     forms: { 'ip.move': formAgain },
     clicks: { [moveForm.elasticIp]: elasticIpChosen },
-    submissions: { [moveForm.callbackId]: submit },
+    submissions: { [moveForm.callbackId]: submitForm },
     options: {
       [moveForm.elasticIp]: async ({ typed }) => elasticIpChoices(await inventory.elasticIps(), typed),
       [moveForm.server]: offerServers,

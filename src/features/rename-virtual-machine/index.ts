@@ -2,8 +2,8 @@ import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
-import type { Ask } from '../../requests/lifecycle/submit.ts'
-import { askedWords } from '../../requests/messages/submitted.ts'
+import type { Submit } from '../../requests/lifecycle/submit.ts'
+import { submittedWords } from '../../requests/messages/submitted.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
@@ -23,13 +23,13 @@ import { createResolve } from './resolve.ts'
 interface RenameParts {
   accountApi: AccountApi
   inventory: Pick<Inventory, 'virtualMachines' | 'prefetch'>
-  ask: Ask
+  submit: Submit
 }
 
 /** `/infra vm rename`: requests another name for a virtual machine, by arguments or by a form. */
 export const renameVirtualMachine = { kinds: ['vm.rename'], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, ask }: RenameParts): Feature {
+function create({ accountApi, inventory, submit }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
 
   async function run(call: CommandCall): Promise<void> {
@@ -39,7 +39,7 @@ function create({ accountApi, inventory, ask }: RenameParts): Feature {
     refuseBadName(name)
     const found = await createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
     if (found.is === 'several') return answer.ephemeral(whichOne(found.machines, { typed, name, command: origin.command }))
-    await submitFromCommand(ask, call, { change, input: { virtualMachineId: found.id, name } })
+    await submitFromCommand(submit, call, { change, input: { virtualMachineId: found.id, name } })
   }
 
   /** Continues with one of several virtual machines of the same name, as if its id had been typed. The answer replaces the buttons. */
@@ -48,11 +48,11 @@ function create({ accountApi, inventory, ask }: RenameParts): Feature {
     if (!button) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
     const { id, name, command } = button
     const input = { virtualMachineId: id, name }
-    const outcome = await ask({ change, input, origin: { ...origin, command }, reason: undefined, deliveryKey })
-    await answer.replace(notice(askedWords(outcome)))
+    const outcome = await submit({ change, input, origin: { ...origin, command }, reason: undefined, deliveryKey })
+    await answer.replace(notice(submittedWords(outcome)))
   }
 
-  async function submit(submission: Submission): Promise<SubmissionAnswer> {
+  async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
     const { values, chosen } = submission
     const virtualMachineId = values[renameForm.virtualMachine]
     const name = values[renameForm.newName]?.trim() ?? ''
@@ -69,7 +69,7 @@ function create({ accountApi, inventory, ask }: RenameParts): Feature {
       return { is: 'refused', blockId: renameForm.virtualMachine, problem: mrkdwn`Choose a virtual machine.`, again }
     }
     const blockId = (error: unknown) => (isAboutName(error) ? renameForm.newName : renameForm.virtualMachine)
-    return submitFromForm(ask, submission, { change, input: { virtualMachineId, name }, reason, blockId, again })
+    return submitFromForm(submit, submission, { change, input: { virtualMachineId, name }, reason, blockId, again })
   }
 
   function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
@@ -104,7 +104,7 @@ function create({ accountApi, inventory, ask }: RenameParts): Feature {
     changes: [change],
     forms: { 'vm.rename': formAgain },
     clicks: { [renameThisOne]: choose },
-    submissions: { [renameForm.callbackId]: submit },
+    submissions: { [renameForm.callbackId]: submitForm },
     options: {
       [renameForm.virtualMachine]: async ({ typed }) => virtualMachineChoices(await inventory.virtualMachines(), typed),
     },

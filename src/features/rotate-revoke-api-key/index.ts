@@ -4,21 +4,21 @@ import { findKeys } from '../../domain/api-key-name.ts'
 import type { Change } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
 import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
-import type { Ask } from '../../requests/lifecycle/submit.ts'
+import type { Submit } from '../../requests/lifecycle/submit.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { createRevokeChange, createRotateChange, type KeyFacts, type KeyInput } from './changes.ts'
 
 interface RotateRevokeParts {
   accountApi: Pick<AccountApi, 'apiKeys'>
-  ask: Ask
+  submit: Submit
   ownLastSlice: string
 }
 
 /** `/infra keys rotate <key>` and `/infra keys revoke <key>`: both end the token that a key has now. */
 export const rotateRevokeApiKey = { kinds: ['key.rotate', 'key.revoke'], create } satisfies FeatureDefinition
 
-function create({ accountApi, ask, ownLastSlice }: RotateRevokeParts): Feature {
+function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Feature {
   const rotate = createRotateChange({ accountApi, ownLastSlice })
   const revoke = createRevokeChange({ accountApi, ownLastSlice })
 
@@ -29,7 +29,7 @@ function create({ accountApi, ask, ownLastSlice }: RotateRevokeParts): Feature {
         throw new UserError(`Which key? Give its name or id: ${command} keys ${verb} <key>. ${command} keys shows all of them.`)
       const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
       const keyId = chooseKey(keys, call.args.join(' '))
-      await submitFromCommand(ask, call, { change, input: { keyId } })
+      await submitFromCommand(submit, call, { change, input: { keyId } })
     }
     return { words: `keys ${verb}`, usage: '<key>', summary, example: 'ci-deploy', need: change.kind, run }
   }

@@ -7,9 +7,9 @@ import { Refusal } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog, Opened } from '../catalog.ts'
-import type { Attend } from '../lifecycle/reconcile.ts'
 import { type CommonFinding, explainAll } from '../messages/causes.ts'
 import { tooLate, unknownRequest } from '../messages/refusals.ts'
+import type { Show } from '../outbox/show.ts'
 import { createIssueAndShow, type IssueAndShowParts } from './issue-and-show.ts'
 
 const preflightMs = 5_000
@@ -19,7 +19,7 @@ const onTheCard = mrkdwn`Nothing was made: here, on the Home tab, the token coul
 interface HandOverParts extends IssueAndShowParts {
   access: Access
   catalog: Catalog
-  show: Attend['showEverything']
+  show: Show
   wake: Wake
 }
 

@@ -22,21 +22,21 @@ import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import type { HandOver } from '../hand-over/hand-over.ts'
 import type { Decide } from '../lifecycle/decide.ts'
-import type { Ask } from '../lifecycle/submit.ts'
+import type { Submit } from '../lifecycle/submit.ts'
 import { askAgainCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/buttons.ts'
 import { askAgainForm, breakGlassForm, rejectForm } from '../messages/forms.ts'
 import { counted } from '../messages/refusals.ts'
-import { askedWords } from '../messages/submitted.ts'
+import { submittedWords } from '../messages/submitted.ts'
 import { shortId } from '../messages/words.ts'
 import { submitFromForm } from './submit-from-slack.ts'
 
 /** The form of a kind of change, filled with what was asked for before. Pure. */
 export type FormAgain = (metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }) => ModalView
 
-interface ConversationParts {
+interface CardButtonsParts {
   decide: Decide
   handOver: HandOver
-  ask: Ask
+  submit: Submit
   catalog: Catalog
   access: Access
   openForm: OpenForm
@@ -48,17 +48,17 @@ interface ConversationParts {
 }
 
 /** What the buttons of a card do, for every kind of change, on the card itself and on the Home tab. */
-export function createConversation({
+export function createCardButtons({
   decide,
   handOver,
-  ask,
+  submit,
   catalog,
   access,
   openForm,
   refreshHome,
   onChanged,
   forms,
-}: ConversationParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
+}: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
   /**
    * The request of a button, if the button is where it belongs and was made for it: a copy of a card elsewhere, or a button with
    * another request's name, decides nothing.
@@ -173,7 +173,7 @@ export function createConversation({
     const { change, input } = catalog.open(request)
     const reason = reasonIn(submission.values)
     const again = (problem: Mrkdwn) => askAgainForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
-    return submitFromForm(ask, submission, { change, input, reason, blockId: 'reason', again })
+    return submitFromForm(submit, submission, { change, input, reason, blockId: 'reason', again })
   }
 
   /** Asks for the change that undoes this one: a request of its own, by whoever presses, approved like any other. */
@@ -183,8 +183,8 @@ export function createConversation({
     if (!back) throw new Refusal(mrkdwn`This cannot be undone from here. Ask for what you want with the command.`)
     const origin = originOf(click, request)
     const reason = `Undoes request ${shortId(request)}.`
-    const outcome = await ask({ change, input: back.input, origin, reason, deliveryKey: click.deliveryKey })
-    if (outcome.is === 'card-delayed') await click.answer.ephemeral(notice(askedWords(outcome)))
+    const outcome = await submit({ change, input: back.input, origin, reason, deliveryKey: click.deliveryKey })
+    if (outcome.is === 'card-delayed') await click.answer.ephemeral(notice(submittedWords(outcome)))
   }
 
   return {

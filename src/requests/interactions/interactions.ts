@@ -1,5 +1,8 @@
+import type { Audit } from '../../audit/intake.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Request } from '../../domain/request.ts'
 import type { Timings } from '../../domain/timings.ts'
+import type { Wake } from '../../redis/queues.ts'
 import type { Command } from '../../slack/commands/commands.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
 import type { InteractionHandlers } from '../../slack/commands/handlers.ts'
@@ -9,13 +12,14 @@ import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import { createHandOver } from '../hand-over/hand-over.ts'
 import { createDecide } from '../lifecycle/decide.ts'
-import type { Requests } from '../lifecycle/requests.ts'
-import type { Ask } from '../lifecycle/submit.ts'
-import { createConversation, type FormAgain } from './card-buttons.ts'
+import type { Submit } from '../lifecycle/submit.ts'
+import type { Show } from '../outbox/show.ts'
+import type { Store } from '../store/store.ts'
+import { createCardButtons, type FormAgain } from './card-buttons.ts'
 import type { Home } from './home.ts'
 
-/** What a feature brings to the conversation with people. */
-export interface Talk {
+/** What a feature adds: its commands, and what its buttons, forms and pickers do. */
+export interface FeatureHandlers {
   commands: Command[]
   /** The form of a change, for asking again. */
   forms?: Record<ChangeKind, FormAgain>
@@ -25,41 +29,36 @@ export interface Talk {
 }
 
 interface InteractionsParts {
-  features: Talk[]
-  requests: Requests
+  features: FeatureHandlers[]
+  store: Store
+  audit: Pick<Audit, 'note'>
+  wake: Wake
+  show: Show
   catalog: Catalog
   access: Access
-  ask: Ask
+  submit: Submit
   home: Home
   openForm: OpenForm
   showSecret: ShowSecret
   timings: Timings
+  /** Is called with a record that is no longer what was requested. */
+  onChanged: (request: Request) => void
   onApiError: (error: unknown) => void
   onError: (error: unknown) => void
 }
 
 /** Everything that people can do, by where it comes in: the commands, the buttons and forms of requests, and what each feature adds. */
-export function createInteractions({
-  features,
-  requests,
-  catalog,
-  access,
-  ask,
-  home,
-  onError,
-  ...parts
-}: InteractionsParts): InteractionHandlers {
-  const { store, audit, queues, attend, onChanged } = requests
-  const { openForm, showSecret, timings, onApiError } = parts
+export function createInteractions({ features, catalog, access, submit, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
+  const { store, audit, wake, openForm, showSecret, timings, onChanged, onApiError } = parts
   const router = createCommandRouter({ commands: features.flatMap(({ commands }) => commands), gate: access.gate, may: access.may })
   // What was decided is decided, also when it cannot be shown at once: the outbox shows it later.
-  const show = (id: string) => attend.showEverything(id).catch(onError)
-  const decide = createDecide({ store, access, catalog, show, wake: queues.wake })
-  const handOver = createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, onError, timings, wake: queues.wake })
-  const conversation = createConversation({
+  const show = (id: string) => parts.show(id).catch(onError)
+  const decide = createDecide({ store, access, catalog, show, wake })
+  const handOver = createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, onError, timings, wake })
+  const cardButtons = createCardButtons({
     decide,
     handOver,
-    ask,
+    submit,
     catalog,
     access,
     openForm,
@@ -69,8 +68,8 @@ export function createInteractions({
   })
   return {
     command: router.command,
-    clicks: Object.assign({}, router.clicks, conversation.clicks, ...features.map(({ clicks }) => clicks)),
-    submissions: Object.assign({}, conversation.submissions, ...features.map(({ submissions }) => submissions)),
+    clicks: Object.assign({}, router.clicks, cardButtons.clicks, ...features.map(({ clicks }) => clicks)),
+    submissions: Object.assign({}, cardButtons.submissions, ...features.map(({ submissions }) => submissions)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: async (viewer, refused) => void (await home.show(viewer, refused)),
   }

@@ -3,15 +3,19 @@ import type { CommandCall } from '../../slack/commands/commands.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { toUserWords } from '../../slack/errors.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
-import type { Ask, Asked } from '../lifecycle/submit.ts'
-import { askedWords } from '../messages/submitted.ts'
+import type { RequestedChange, Submit } from '../lifecycle/submit.ts'
+import { submittedWords } from '../messages/submitted.ts'
 
-type Requested<Input, Facts> = Pick<Asked<Input, Facts>, 'change' | 'input'>
+type Requested<Input, Facts> = Pick<RequestedChange<Input, Facts>, 'change' | 'input'>
 
-/** Submits the request of a command, and tells the requester what follows. Throws what `ask` throws. */
-export async function submitFromCommand<Input, Facts>(ask: Ask, call: CommandCall, requested: Requested<Input, Facts>): Promise<void> {
+/** Submits the request of a command, and tells the requester what follows. Throws what `submit` throws. */
+export async function submitFromCommand<Input, Facts>(
+  submit: Submit,
+  call: CommandCall,
+  requested: Requested<Input, Facts>,
+): Promise<void> {
   const { origin, deliveryKey } = call.slashCommand
-  await call.say(askedWords(await ask({ ...requested, origin, requester: call.requester, reason: undefined, deliveryKey })))
+  await call.say(submittedWords(await submit({ ...requested, origin, requester: call.requester, reason: undefined, deliveryKey })))
 }
 
 interface FormRequest<Input, Facts> extends Requested<Input, Facts> {
@@ -24,12 +28,12 @@ interface FormRequest<Input, Facts> extends Requested<Input, Facts> {
 
 /** Submits the request of a form. If it is refused, the form stays open and shows why. Throws errors that are no refusals. */
 export async function submitFromForm<Input, Facts>(
-  ask: Ask,
+  submit: Submit,
   { origin, deliveryKey }: Pick<Submission, 'origin' | 'deliveryKey'>,
   { change, input, reason, blockId, again }: FormRequest<Input, Facts>,
 ): Promise<SubmissionAnswer> {
   try {
-    return { is: 'accepted', words: askedWords(await ask({ change, input, origin, reason, deliveryKey })) }
+    return { is: 'accepted', words: submittedWords(await submit({ change, input, origin, reason, deliveryKey })) }
   } catch (error) {
     const problem = toUserWords(error)
     if (problem === undefined) throw error

@@ -5,10 +5,10 @@ import { Refusal } from '../../slack/errors.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvedByYou, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
+import type { Show } from '../outbox/show.ts'
 import type { StepName } from '../steps.ts'
 import type { StepData, Store } from '../store/store.ts'
 import { approvalData } from './approval-step.ts'
-import type { Attend } from './reconcile.ts'
 
 /** Others may decide at the same moment; each time somebody else was first, it is worked out anew. */
 const mostTries = 20
@@ -18,7 +18,7 @@ interface DecideParts {
   access: Access
   catalog: Catalog
   /** Shows the new state at once; the outbox does where that fails. */
-  show: Attend['showEverything']
+  show: Show
   wake: Wake
 }
 

@@ -10,7 +10,7 @@ import { mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
-import type { AskOutcome } from '../messages/submitted.ts'
+import type { SubmitOutcome } from '../messages/submitted.ts'
 import { refusedCard, stateWords } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import { firstReminderAt, type NewRequest, type Store } from '../store/store.ts'
@@ -18,7 +18,7 @@ import { firstReminderAt, type NewRequest, type Store } from '../store/store.ts'
 /** Reads for somebody who waits: a preflight that takes longer is given up and told. */
 const preflightMs = 8_000
 
-export interface Asked<Input, Facts> {
+export interface RequestedChange<Input, Facts> {
   change: Change<Input, Facts>
   input: Input
   origin: Origin
@@ -29,7 +29,7 @@ export interface Asked<Input, Facts> {
   deliveryKey: string
 }
 
-interface AskParts {
+interface SubmitParts {
   store: Store
   access: Access
   deliver: Deliver
@@ -44,14 +44,14 @@ interface AskParts {
  * From "someone asks" to a card in the channel. Throws UserError for every refusal, and then leaves nothing behind.
  * A card whose post got no answer stays in the outbox and is looked for before it is sent again.
  */
-export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: AskParts) {
-  return async function ask<Input, Facts>(submitted: Asked<Input, Facts>): Promise<AskOutcome> {
+export function createSubmit({ store, access, deliver, wake, names, fitsOnCard }: SubmitParts) {
+  return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
     const { change, input, origin, reason, deliveryKey } = submitted
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
     const looked = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
     const { facts } = looked
     const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project(facts), requester })
-    const asked = {
+    const requested = {
       id: requestIdFor(deliveryKey),
       kind: change.kind,
       input,
@@ -62,8 +62,8 @@ export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: A
       ...(reason ? { reason } : {}),
     }
     const request: NewRequest = {
-      ...asked,
-      hash: payloadHash(asked),
+      ...requested,
+      hash: payloadHash(requested),
       rule: rule.name,
       needsApproval: rule.approve !== undefined,
       ttlMs: rule.expiresMs,
@@ -103,7 +103,7 @@ export function createAsk({ store, access, deliver, wake, names, fitsOnCard }: A
     return new Refusal(mrkdwn`${what} One change of a thing at a time: let that one end, or have it withdrawn or rejected, then ask again.`)
   }
 }
-export type Ask = ReturnType<typeof createAsk>
+export type Submit = ReturnType<typeof createSubmit>
 
 /** The id that a delivery's request gets: the same for every delivery of the same act. */
 export function requestIdFor(deliveryKey: string): string {

@@ -160,7 +160,7 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     return { outcome: outcome as Taken['outcome'], state: (JSON.parse(state ?? '""') || undefined) as RequestState | undefined }
   }
 
-  /** Puts the next attention off. Harmless for one that has ended meanwhile: whoever attends to it looks at its state first. */
+  /** Puts the next attention off. Harmless for one that has ended meanwhile: whoever reconciles it looks at its state first. */
   async function postpone(ids: string[], inMs: number): Promise<void> {
     if (ids.length > 0) await run('postpone', [keys.due], [String(Math.round(inMs)), ...ids])
   }

@@ -18,10 +18,10 @@ export interface Count {
  * How many requests are open, by kind and state, and how many messages are unsent. Counted in parts: one that ends meanwhile can make
  * another be missed, which figures for a graph may. Throws StoreUnavailableError when Redis does not answer.
  */
-export function createCensus({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createCounts({ redis, keys }: { redis: Redis; keys: Keys }) {
   const run = createScripts(redis, scripts)
 
-  return async function census(): Promise<{ open: Count[]; unsent: number }> {
+  return async function counts(): Promise<{ open: Count[]; unsent: number }> {
     const total = new Map<string, Count>()
     for (let at = 0, size = countAtOnce; size === countAtOnce; at += countAtOnce) {
       const part = await run('counts', [keys.open], [keys.recordPrefix, String(at), String(at + countAtOnce - 1)])
@@ -34,7 +34,7 @@ export function createCensus({ redis, keys }: { redis: Redis; keys: Keys }) {
     return { open: [...total.values()], unsent: await guardStore(() => redis.zcard(keys.outbox)) }
   }
 }
-export type Census = ReturnType<typeof createCensus>
+export type Counts = ReturnType<typeof createCounts>
 
 function countsOf(triples: string[]): Count[] {
   return Array.from({ length: triples.length / 3 }, (_, index) => {

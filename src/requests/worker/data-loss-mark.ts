@@ -14,7 +14,7 @@ const scripts = readScripts(import.meta.url, ['data-loss-mark'])
 /** How long the account API may take to tell what is under way. */
 const readMs = 10_000
 
-interface EpochParts {
+interface DataLossMarkParts {
   redis: Redis
   keys: Keys
   /** Sees to it by itself that a telling which fails is tried again. */
@@ -29,7 +29,7 @@ interface EpochParts {
  * was there; an older state of the same one (an older copy, a replica that lagged) is known by its audit, which ends before what was
  * seen. Whoever finds either tells the operators, with what is under way on the account, so that they can find out what was lost.
  */
-export function createEpoch({ redis, keys, tellOperators, seenHead, catalog }: EpochParts) {
+export function createDataLossMark({ redis, keys, tellOperators, seenHead, catalog }: DataLossMarkParts) {
   const run = createScripts(redis, scripts)
   let known: string | undefined
 
@@ -38,7 +38,7 @@ export function createEpoch({ redis, keys, tellOperators, seenHead, catalog }: E
     const fresh = randomUUID()
     const compareHead = seenHead.compare()
     // It may be sent twice: the second time it finds its own mark.
-    const [current = fresh, seq, hash = ''] = await run('data-loss-mark', [keys.epoch, keys.auditHead], [fresh])
+    const [current = fresh, seq, hash = ''] = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead], [fresh])
     compareHead({ seq: Number(seq), hash })
     const before = known
     known = current
@@ -56,7 +56,7 @@ export function createEpoch({ redis, keys, tellOperators, seenHead, catalog }: E
 
   return { check }
 }
-export type Epoch = ReturnType<typeof createEpoch>
+export type DataLossMark = ReturnType<typeof createDataLossMark>
 
 const lostWords = mrkdwn`:rotating_light: *My memory was lost:* Redis no longer has what I kept there a moment ago. Open requests, approvals and what I followed are gone; cards that still show buttons decide nothing any more. Find out what happened to Redis, and have people ask again.`
 

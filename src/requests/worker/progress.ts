@@ -1,7 +1,7 @@
 import type { Queues } from '../../redis/queues.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Store } from '../store/store.ts'
-import type { Census } from './counts.ts'
+import type { Counts } from './counts.ts'
 
 /** A worker says every few seconds that it is at work. */
 const workerSilenceMs = 30_000
@@ -9,12 +9,12 @@ const workerSilenceMs = 30_000
 interface ProgressParts {
   store: Pick<Store, 'isBusy' | 'sinceLastTickMs' | 'workersSeen'>
   queues: Pick<Queues, 'depth' | 'pollIntervalMs'>
-  census: Census
+  counts: Counts
   catalog: Pick<Catalog, 'changeIfKnown'>
 }
 
 /** How the work of all replicas gets on, by what is in Redis: not by whether somebody says that they run, which a wedged worker does, too. */
-export function createProgress({ store, queues, census, catalog }: ProgressParts) {
+export function createProgress({ store, queues, counts, catalog }: ProgressParts) {
   /** Throws an Error, in words, when nobody works, or nothing is done although something is due. */
   async function check(): Promise<void> {
     const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
@@ -31,7 +31,7 @@ export function createProgress({ store, queues, census, catalog }: ProgressParts
   }
 
   async function snapshot() {
-    const [{ open, unsent }, jobs, lastTickAgeMs] = await Promise.all([census(), queues.depth(), store.sinceLastTickMs()])
+    const [{ open, unsent }, jobs, lastTickAgeMs] = await Promise.all([counts(), queues.depth(), store.sinceLastTickMs()])
     const takesTime = (kind: string) => catalog.changeIfKnown(kind)?.takesTime ?? false
     const inFlight = open.filter(({ kind, state }) => takesTime(kind) && (state === 'starting' || state === 'tracking'))
     const movesInFlight = inFlight.reduce((sum, { count }) => sum + count, 0)
@@ -40,3 +40,4 @@ export function createProgress({ store, queues, census, catalog }: ProgressParts
 
   return { check, snapshot }
 }
+export type Progress = ReturnType<typeof createProgress>

@@ -7,12 +7,12 @@ import { StoreUnavailableError } from '../../domain/errors.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { horizonMs, type Queues, WakeUp } from '../../redis/queues.ts'
-import type { Attend } from '../lifecycle/reconcile.ts'
-import type { Follow, Followed } from '../lifecycle/track.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import type { Outbox } from '../outbox/outbox.ts'
+import type { Reconcile } from '../reconcile/reconcile.ts'
+import type { Track, Tracked } from '../reconcile/track.ts'
 import type { OutboxName, Store } from '../store/store.ts'
-import type { Epoch } from './data-loss-mark.ts'
+import type { DataLossMark } from './data-loss-mark.ts'
 
 /** One tick takes this many; the next one takes the rest. */
 const tickSize = 20_000
@@ -23,19 +23,20 @@ const usualLongestTickMs = 40_000
 /** Whatever became of jobs and schedulers: each worker looks this often whether ticks are needed and running. */
 const usualWatchdogMs = 5_000
 
-/** What could not be attended to is not tried at every tick. */
+/** What could not be reconciled is not tried at every tick. */
 const unfitMs = 10 * 60_000
 
-interface WatchParts {
+interface WorkerParts {
   redis: Redis
   keys: Keys
   queues: Queues
   audit: Pick<Audit, 'tidy'>
-  epoch: Epoch
+  dataLossMark: DataLossMark
   store: Store
   outbox: Outbox
-  attend: Attend
-  follow: Follow
+  reconcile: Reconcile
+  track: Track['track']
+  tracked: Track['tracked']
   deliver: Deliver
   onError: (error: unknown) => void
   /** Hears of every tick, and how long it took. */
@@ -48,29 +49,30 @@ interface WatchParts {
  * The workers. One tick for all replicas (global concurrency 1) sweeps what is due: requests that take effect together, because
  * one list tells of many; every other request, and every unsent message, by itself.
  */
-export function createWatch({
+export function createWorker({
   redis,
   keys,
   queues,
   audit,
-  epoch,
+  dataLossMark,
   store,
   outbox,
-  attend,
-  follow,
+  reconcile,
+  track,
+  tracked,
   deliver,
   onError,
   onTick = () => {},
   watchdogMs = usualWatchdogMs,
   longestTickMs = usualLongestTickMs,
-}: WatchParts) {
+}: WorkerParts) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const sending = pLimit(16)
   // Apart from the messages: those may all wait for a Slack that hangs.
   const looking = pLimit(16)
-  const attending = new Map<string, Promise<void>>()
+  const reconciling = new Map<string, Promise<void>>()
   /** Requests that were under way at their last look: nothing but the list is read for them until that tells something new. */
-  const quiet = new Map<string, Followed>()
+  const quiet = new Map<string, Tracked>()
   let watchdog: NodeJS.Timeout | undefined
   let meanwhile: NodeJS.Timeout | undefined
   let wasBusy = false
@@ -99,31 +101,31 @@ export function createWatch({
     const ids = await store.due(tickSize)
     const underway = ids.flatMap((id) => quiet.get(id) ?? [])
     for await (const request of store.findEach(ids.filter((id) => !quiet.has(id))))
-      if (request.state === 'tracking') underway.push(follow.followed(request))
-    const followed = new Set(underway.map(({ id }) => id))
-    for (const id of ids) if (!followed.has(id)) attendAside(id)
-    const stillQuiet = await follow.follow(underway)
+      if (request.state === 'tracking') underway.push(tracked(request))
+    const together = new Set(underway.map(({ id }) => id))
+    for (const id of ids) if (!together.has(id)) reconcileAside(id)
+    const stillQuiet = await track(underway)
     for (const { id } of underway) quiet.delete(id)
     if (quiet.size + stillQuiet.length > tickSize) quiet.clear()
     for (const request of stillQuiet) quiet.set(request.id, request)
   }
 
   /** Not waited for, because it may have to talk to Slack, and a slow Slack must not hold up the following. */
-  function attendAside(id: string): void {
-    if (attending.has(id)) return
-    const work = looking(() => attendSafely(id))
+  function reconcileAside(id: string): void {
+    if (reconciling.has(id)) return
+    const work = looking(() => reconcileSafely(id))
       .catch(onError)
-      .finally(() => attending.delete(id))
-    attending.set(id, work)
+      .finally(() => reconciling.delete(id))
+    reconciling.set(id, work)
   }
 
   /**
-   * One that cannot be attended to (its record does not fit this version) is put off, and does not stop the others. Where it was Redis that
+   * One that cannot be reconciled (its record does not fit this version) is put off, and does not stop the others. Where it was Redis that
    * failed, it stays due as it is: nothing is wrong with it.
    */
-  async function attendSafely(id: string): Promise<void> {
+  async function reconcileSafely(id: string): Promise<void> {
     try {
-      await attend.attend(id)
+      await reconcile(id)
     } catch (error) {
       onError(error)
       if (!(error instanceof StoreUnavailableError)) await store.postpone([id], unfitMs)
@@ -149,7 +151,7 @@ export function createWatch({
   async function send(id: string, name: OutboxName): Promise<void> {
     const sent = await deliver(id, name)
     // A request without a card is nothing that anybody could answer: what becomes of it is decided where requests are looked at.
-    if (name === 'card' && sent.is === 'refused') attendAside(id)
+    if (name === 'card' && sent.is === 'refused') reconcileAside(id)
   }
 
   /** Sees to it that ticks run when they are needed, whatever became of the scheduler. */
@@ -158,7 +160,7 @@ export function createWatch({
     if (isGuarding) return
     isGuarding = true
     try {
-      await epoch.check()
+      await dataLossMark.check()
       await store.noteWorker(workerName)
       await audit.tidy()
       if (!(await store.isBusy(horizonMs))) {
@@ -182,7 +184,7 @@ export function createWatch({
     const shared = { connection, prefix: keys.queuePrefix, removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } }
     workers.push(
       new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000, maxStalledCount: 1_000_000 }),
-      new Worker('wake-ups', async (job) => attend.attend(WakeUp.parse(job.data).id), {
+      new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), {
         ...shared,
         concurrency: 50,
         maxStalledCount: 1_000_000,
@@ -199,9 +201,8 @@ export function createWatch({
     clearInterval(meanwhile)
     await Promise.allSettled(workers.map((worker) => worker.close()))
     // The last tick may have begun something.
-    await Promise.allSettled([sendingOutbox, ...attending.values()])
+    await Promise.allSettled([sendingOutbox, ...reconciling.values()])
   }
 
   return { start, stop }
 }
-export type Watch = ReturnType<typeof createWatch>

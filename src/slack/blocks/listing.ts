@@ -22,7 +22,12 @@ export interface Listing {
 export const pageActionIds = { previous: 'page-previous', next: 'page-next' } as const
 
 /** The value of a page button. It holds only what a person could type as a command, so a forged value gains nothing. */
-export const PageButton = z.object({ command: z.string(), args: z.array(z.string()), page: z.number().int().nonnegative() })
+export const PageButton = z.object({
+  version: z.literal(1),
+  command: z.string(),
+  args: z.array(z.string()),
+  page: z.number().int().nonnegative(),
+})
 
 const defaultRowsPerPage = 10
 
@@ -93,7 +98,7 @@ function cut(words: Mrkdwn, most: number): Mrkdwn {
 
 function pageButtons({ command, args }: { command: string; args: string[] }, page: number, pages: number): KnownBlock[] {
   if (pages === 1) return []
-  const valueFor = (target: number) => JSON.stringify({ command, args, page: target })
+  const valueFor = (target: number) => JSON.stringify({ version: 1, command, args, page: target } satisfies z.infer<typeof PageButton>)
   if (valueFor(pages).length > longestButtonValue) {
     return context([mrkdwn`The other pages cannot be turned to, because so many words do not fit into a button. Use fewer.`])
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createMetrics, places, type Snapshot } from '../../../src/ops/pages/metrics.ts'
+import { createMetrics, places } from '../../../src/ops/pages/metrics.ts'
+import { createMetricsPage, type Snapshot } from '../../../src/ops/pages/metrics-page.ts'
 
 const figures: Snapshot = {
   open: [{ state: 'waiting', kind: 'ip.move', count: 2 }],
@@ -9,15 +10,21 @@ const figures: Snapshot = {
   lastTickAgeMs: 1_500,
 }
 
+/** Returns metrics together with their page. */
+function createPaged(options: Omit<Parameters<typeof createMetricsPage>[0], 'registry'>) {
+  const metrics = createMetrics()
+  return { ...metrics, page: createMetricsPage({ registry: metrics.registry, ...options }) }
+}
+
 /** Returns the lines of the page about the bot, without those about the process. */
-async function linesOf(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
+async function linesOf(metrics: ReturnType<typeof createPaged>): Promise<string[]> {
   const { body } = await metrics.page()
   return body.split('\n').filter((line) => line.startsWith('lockkeeper_'))
 }
 
 describe('the metrics page', () => {
   test('shows the figures of this process and those that all replicas share', async () => {
-    const metrics = createMetrics({ snapshot: async () => figures })
+    const metrics = createPaged({ snapshot: async () => figures })
     metrics.transition('ip.move', 'done')
     metrics.decision('ip.move', 'approve')
     metrics.apiCall('elasticIps.move', 202, 120)
@@ -49,7 +56,7 @@ describe('the metrics page', () => {
   })
 
   test('still shows the figures of this process when Redis does not answer', async () => {
-    const metrics = createMetrics({ snapshot: () => Promise.reject(new Error('away')) })
+    const metrics = createPaged({ snapshot: () => Promise.reject(new Error('away')) })
     metrics.error('jobs')
     const lines = await linesOf(metrics)
     expect(lines).toContain('lockkeeper_redis_up 0')
@@ -58,7 +65,7 @@ describe('the metrics page', () => {
 
   test('shows no value for unknown figures, neither an old one nor 0', async () => {
     let answer: () => Promise<Snapshot> = async () => figures
-    const metrics = createMetrics({ snapshot: () => answer(), keepMs: 0 })
+    const metrics = createPaged({ snapshot: () => answer(), keepMs: 0 })
     const shared = async () => (await linesOf(metrics)).filter((line) => /_open|in_flight|unsent|queue_jobs|tick_age/.test(line))
     expect(await shared()).toHaveLength(5)
 
@@ -71,13 +78,13 @@ describe('the metrics page', () => {
   })
 
   test('starts each error counter at 0, so that the first error is an increase', async () => {
-    const lines = await linesOf(createMetrics({ snapshot: async () => figures }))
+    const lines = await linesOf(createPaged({ snapshot: async () => figures }))
     for (const place of places) expect(lines).toContain(`lockkeeper_errors_total{where="${place}"} 0`)
   })
 
   test('reads the shared figures once for many scrapes', async () => {
     let reads = 0
-    const metrics = createMetrics({
+    const metrics = createPaged({
       snapshot: async () => {
         reads += 1
         return figures
@@ -91,7 +98,7 @@ describe('the metrics page', () => {
 
   test('does not wait for shared figures that hang, and does not read them again meanwhile', async () => {
     let reads = 0
-    const metrics = createMetrics({
+    const metrics = createPaged({
       snapshot: () => {
         reads += 1
         return new Promise(() => {})
@@ -105,7 +112,7 @@ describe('the metrics page', () => {
   })
 
   test('uses names that follow the conventions of Prometheus, also for the metrics of the process', async () => {
-    const metrics = createMetrics({ snapshot: async () => figures })
+    const metrics = createPaged({ snapshot: async () => figures })
     metrics.error('jobs')
     const families = parsePage((await metrics.page()).body)
 
@@ -124,7 +131,7 @@ describe('the metrics page', () => {
   })
 
   test('shows the active handles of Node by type, without the gauges that are named like counters', async () => {
-    const names = parsePage((await createMetrics({ snapshot: async () => figures }).page()).body).map(({ name }) => name)
+    const names = parsePage((await createPaged({ snapshot: async () => figures }).page()).body).map(({ name }) => name)
 
     expect(names).toEqual(expect.arrayContaining(['nodejs_active_handles', 'nodejs_active_requests', 'nodejs_active_resources']))
     expect(names.filter((name) => /^nodejs_active_\w+_total$/.test(name))).toEqual([])

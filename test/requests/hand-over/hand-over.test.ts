@@ -66,7 +66,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     store,
     access: { authorize: async () => ({ via: 'requester' }) } as unknown as Parameters<typeof createHandOver>[0]['access'],
     audit: { note: async () => {} },
-    catalog: createCatalog(() => [createNewKeyChange({ apiKeys })]),
+    catalog: createCatalog([createNewKeyChange({ apiKeys })]),
     showSecret: async (_, { heading }) => {
       shown.push(heading.text)
       return 'shown'

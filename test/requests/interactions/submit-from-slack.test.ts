@@ -2,7 +2,7 @@ import type { ModalView } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
 import { UserError } from '../../../src/domain/errors.ts'
 import { submitFromCommand, submitFromForm } from '../../../src/requests/interactions/submit-from-slack.ts'
-import type { Ask } from '../../../src/requests/lifecycle/submit.ts'
+import type { Submit } from '../../../src/requests/lifecycle/submit.ts'
 import type { CommandCall } from '../../../src/slack/commands/commands.ts'
 import type { Submission } from '../../../src/slack/commands/handlers.ts'
 import type { Mrkdwn } from '../../../src/slack/text/text.ts'
@@ -12,7 +12,7 @@ const change = { kind: 'ip.move' } as never
 const sent = { is: 'posted', requestId: 'r1', needsApproval: true, handoverLabel: undefined } as const
 const again = (problem: Mrkdwn): ModalView => ({ type: 'modal', title: { type: 'plain_text', text: problem.text }, blocks: [] })
 
-function refuseWith(error: unknown): Ask {
+function refuseWith(error: unknown): Submit {
   return async () => {
     throw error
   }
@@ -22,13 +22,13 @@ describe('a request from a command', () => {
   it('is submitted with where it came from, and its outcome is said', async () => {
     const submitted: unknown[] = []
     const said: string[] = []
-    const ask = (async (asked: unknown) => {
+    const submit = (async (asked: unknown) => {
       submitted.push(asked)
       return sent
-    }) as Ask
+    }) as Submit
     const call = { slashCommand: { origin, deliveryKey: 'd1' }, say: async ({ text }: Mrkdwn) => void said.push(text) }
 
-    await submitFromCommand(ask, call as unknown as CommandCall, { change, input: { to: 'web-2' } })
+    await submitFromCommand(submit, call as unknown as CommandCall, { change, input: { to: 'web-2' } })
 
     expect(submitted).toEqual([{ change, input: { to: 'web-2' }, origin, deliveryKey: 'd1', reason: undefined }])
     expect(said).toEqual(['Asked for. The card is in the channel, and its thread tells how it ends.'])
@@ -36,15 +36,15 @@ describe('a request from a command', () => {
 })
 
 describe('a request from a form', () => {
-  const submit = (ask: Ask, blockId: string | ((error: unknown) => string) = 'server') =>
-    submitFromForm(ask, { origin, deliveryKey: 'd1' } as Submission, { change, input: {}, reason: 'maintenance', blockId, again })
+  const submitForm = (submit: Submit, blockId: string | ((error: unknown) => string) = 'server') =>
+    submitFromForm(submit, { origin, deliveryKey: 'd1' } as Submission, { change, input: {}, reason: 'maintenance', blockId, again })
 
   it('closes the form when it is accepted', async () => {
-    expect(await submit(async () => sent)).toMatchObject({ is: 'accepted' })
+    expect(await submitForm(async () => sent)).toMatchObject({ is: 'accepted' })
   })
 
   it('keeps the form open with a refusal at its field', async () => {
-    const answer = await submit(refuseWith(new UserError('No server <web-2>.')))
+    const answer = await submitForm(refuseWith(new UserError('No server <web-2>.')))
 
     expect(answer).toMatchObject({ is: 'refused', blockId: 'server', problem: { text: 'No server &lt;web-2&gt;.' } })
     expect(answer.is === 'refused' && answer.again(answer.problem).title.text).toBe('No server &lt;web-2&gt;.')
@@ -52,11 +52,11 @@ describe('a request from a form', () => {
 
   it('can choose the field by the refusal', async () => {
     const fieldOf = (error: unknown) => (error instanceof UserError ? 'new-name' : 'virtual-machine')
-    expect(await submit(refuseWith(new UserError('Too long.')), fieldOf)).toMatchObject({ is: 'refused', blockId: 'new-name' })
+    expect(await submitForm(refuseWith(new UserError('Too long.')), fieldOf)).toMatchObject({ is: 'refused', blockId: 'new-name' })
   })
 
   it('throws an error that is no refusal', async () => {
     const defect = new TypeError('undefined is not a function')
-    await expect(submit(refuseWith(defect))).rejects.toBe(defect)
+    await expect(submitForm(refuseWith(defect))).rejects.toBe(defect)
   })
 })

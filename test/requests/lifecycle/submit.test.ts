@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Change } from '../../../src/domain/change.ts'
 import type { Finding } from '../../../src/domain/finding.ts'
 import type { Requester } from '../../../src/domain/people.ts'
-import { createAsk } from '../../../src/requests/lifecycle/submit.ts'
+import { createSubmit } from '../../../src/requests/lifecycle/submit.ts'
 import type { NewRequest } from '../../../src/requests/store/store.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
@@ -41,7 +41,7 @@ function setUp({ mayAsk = true, unchecked = [] as Finding[] } = {}) {
     observe: async () => ({ is: 'done' }),
     doneSentence: () => 'It was moved',
   }
-  const ask = createAsk({
+  const submit = createSubmit({
     store: {
       create: async (request: NewRequest) => {
         created.push(request)
@@ -64,40 +64,40 @@ function setUp({ mayAsk = true, unchecked = [] as Finding[] } = {}) {
     names: async () => new Map(),
     fitsOnCard: () => true,
   })
-  const asked = { change, input: { id: 'eip_1' }, origin, reason: undefined, deliveryKey: 'd1' }
-  return { ask, asked, done, created }
+  const requested = { change, input: { id: 'eip_1' }, origin, reason: undefined, deliveryKey: 'd1' }
+  return { submit, requested, done, created }
 }
 
 describe('a request', () => {
   test('is judged at the gate, before the account is read, and then under the rule of its project', async () => {
-    const { ask, asked, done } = setUp()
+    const { submit, requested, done } = setUp()
 
-    await ask(asked)
+    await submit(requested)
 
     expect(done).toEqual([{ gate: 'ip.move' }, 'preflight', { admitted: 'from the gate' }])
   })
 
   test('is not judged at the gate again where its command was', async () => {
-    const { ask, asked, done } = setUp()
+    const { submit, requested, done } = setUp()
 
-    await ask({ ...asked, requester: requesterOf('from the command') })
+    await submit({ ...requested, requester: requesterOf('from the command') })
 
     expect(done).toEqual(['preflight', { admitted: 'from the command' }])
   })
 
   test('is refused before the account is read', async () => {
-    const { ask, asked, done, created } = setUp({ mayAsk: false })
+    const { submit, requested, done, created } = setUp({ mayAsk: false })
 
-    await expect(ask(asked)).rejects.toThrow('You are not among the people')
+    await expect(submit(requested)).rejects.toThrow('You are not among the people')
 
     expect(done).toEqual([{ gate: 'ip.move' }])
     expect(created).toEqual([])
   })
 
   test('says what Slack did not tell', async () => {
-    const { ask, asked, created } = setUp({ unchecked: [{ code: 'approvers-unknown' }, { code: 'channel-unreadable' }] })
+    const { submit, requested, created } = setUp({ unchecked: [{ code: 'approvers-unknown' }, { code: 'channel-unreadable' }] })
 
-    await ask(asked)
+    await submit(requested)
 
     expect(created[0]?.unchecked).toMatchInlineSnapshot(`
       [

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import type { AskOutcome } from '../../../src/requests/messages/submitted.ts'
-import { askedWords } from '../../../src/requests/messages/submitted.ts'
+import type { SubmitOutcome } from '../../../src/requests/messages/submitted.ts'
+import { submittedWords } from '../../../src/requests/messages/submitted.ts'
 
 test('whoever asked is told what happens next, and what it waits for', () => {
   const words = (['posted', 'card-delayed'] as const).flatMap((is) =>
     [undefined, 'Create and show'].flatMap((handoverLabel) =>
       [true, false].map((needsApproval) => {
-        const outcome: AskOutcome = { is, requestId: 'b7e23ec29af22b0b4e41da31e868d572', needsApproval, handoverLabel }
-        return `${is}, ${needsApproval ? 'to be approved' : 'without approval'}${handoverLabel ? ', handed over' : ''}\n${askedWords(outcome)}`
+        const outcome: SubmitOutcome = { is, requestId: 'b7e23ec29af22b0b4e41da31e868d572', needsApproval, handoverLabel }
+        return `${is}, ${needsApproval ? 'to be approved' : 'without approval'}${handoverLabel ? ', handed over' : ''}\n${submittedWords(outcome)}`
       }),
     ),
   )

@@ -1,239 +1,333 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { Lease, Outbox } from '../../../src/requests/outbox/outbox.ts'
-import type { OutboxName } from '../../../src/requests/store/store.ts'
+import { createOutbox, type Lease, type Settlement } from '../../../src/requests/outbox/outbox.ts'
+import { createStore, type OutboxName } from '../../../src/requests/store/store.ts'
+import { connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { minutes, recordRequest } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
-import { withRequest } from '../with-request.ts'
 
-/** Takes the lease of a message. Throws where another one has it, or there is nothing to send. */
-async function leased(outbox: Outbox, id: string, name: OutboxName = 'card'): Promise<Lease> {
-  const taken = await outbox.lease(id, name, { early: name !== 'card' })
-  if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
-  return taken.lease
+const seconds = 1_000
+const cardShown = (revision: number): Settlement => ({ status: 'settled', cardTs: '1.2', shownRevision: revision })
+const perhapsSent: Settlement = { status: 'unsure', retryInMs: 0 }
+const notSent: Settlement = { status: 'queued', retryInMs: 0 }
+
+/** A recorded request, whose card is to be sent, and its outbox. */
+async function withRequest() {
+  const { redis, keys } = connectTestRedis()
+  const store = createStore({ redis, keys, audit: noAudit })
+  const outbox = createOutbox({ redis, keys })
+  const request = await recordRequest(store)
+  const { id } = request
+
+  /** Takes a message to send it. Reports go here before the card, so that a test needs no card. */
+  async function lease(name: OutboxName = 'card') {
+    const taken = await outbox.lease(id, name, { early: true })
+    if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
+    return taken
+  }
+
+  function settle(name: OutboxName, held: Lease, settlement: Settlement) {
+    return outbox.settle(id, name, held, settlement)
+  }
+
+  /** Takes a message and settles it. */
+  async function send(name: OutboxName, settlement: Settlement): Promise<Lease> {
+    const taken = await lease(name)
+    await settle(name, taken.lease, settlement)
+    return taken.lease
+  }
+
+  /** Changes what Redis holds of a message. */
+  async function rewrite(name: OutboxName, change: (item: Record<string, number>) => object): Promise<void> {
+    const item = JSON.parse((await redis.hget(keys.record(id), `outbox:${name}`)) ?? '{}')
+    await redis.hset(keys.record(id), `outbox:${name}`, JSON.stringify({ ...item, ...change(item) }))
+  }
+
+  /** As if a lease had run out this long ago. */
+  const letRunOut = (name: OutboxName, agoMs = 0) => store.now().then((now) => rewrite(name, () => ({ until: now - agoMs })))
+
+  return { redis, keys, store, outbox, request, lease, settle, send, rewrite, letRunOut }
 }
 
-describe('the outbox', () => {
-  test('lets one at a time send', async () => {
+/** One whose change takes effect, in revision 4. */
+async function withTracked() {
+  const parts = await withRequest()
+  return { ...parts, request: await takeSteps(parts.store, parts.request.id, ...untilTracking) }
+}
+
+describe('a message', () => {
+  test('is leased to one process at a time', async () => {
     const { outbox, request } = await withRequest()
-    const leases = await Promise.all(Array.from({ length: 10 }, () => outbox.lease(request.id, 'card')))
-    expect(leases.filter((lease) => lease !== 'held')).toHaveLength(1)
+    const taken = await Promise.all(Array.from({ length: 10 }, () => outbox.lease(request.id, 'card')))
+    expect(taken.filter((each) => each === 'held')).toHaveLength(9)
   })
 
-  test('tells the next one to look first, when it is not known whether it was sent', async () => {
-    const { outbox, request } = await withRequest()
-    const lease = await leased(outbox, request.id)
-    expect(lease.mode).toBe('fresh')
-    await outbox.settle(request.id, 'card', lease, { status: 'unsure', retryInMs: 0 })
-    expect((await leased(outbox, request.id)).mode).toBe('unsure')
+  test('that nobody tried to send is sent without a search', async () => {
+    const { lease } = await withRequest()
+    expect((await lease()).lease).toMatchObject({ mode: 'fresh', lookedForMs: 0, triedCardless: false })
   })
 
-  test('tells how long it has been looked for, by Redis’ clock, whoever looks and however often', async () => {
-    const { redis, keys, outbox, request } = await withRequest()
-    const record = keys.record(request.id)
-    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'unsure', retryInMs: 0 })
-    const first = await leased(outbox, request.id)
-    const since = JSON.parse((await redis.hget(record, 'outbox:card')) ?? '').since - 60_000
-    await redis.hset(record, 'outbox:card', JSON.stringify({ status: 'sending', token: first.token, mode: 'unsure', until: 0, since }))
+  test('that may have been sent is searched for first', async () => {
+    const { lease, send } = await withRequest()
+    await send('card', perhapsSent)
+    expect((await lease()).lease.mode).toBe('unsure')
+  })
 
-    const afterDeath = await leased(outbox, request.id)
-    await outbox.settle(request.id, 'card', afterDeath, { status: 'queued', retryInMs: 0 })
-    const afterLook = await leased(outbox, request.id)
+  test('that was certainly not sent is sent without a search', async () => {
+    const { outbox, lease, send } = await withRequest()
+    await send('card', notSent)
+    const { lease: again } = await lease()
+    expect(again.mode).toBe('fresh')
+    expect(again).not.toHaveProperty('triedUntilMs')
+    expect(await outbox.due(10)).toEqual([])
+  })
+
+  test('comes with the record as it is at that moment', async () => {
+    const { store, request, lease } = await withRequest()
+    await store.take(request, 'approve')
+    const taken = await lease()
+    expect(taken.request).toEqual(await store.find(request.id))
+    expect(taken.request).toMatchObject({ state: 'approved', revision: 2 })
+  })
+
+  test('of a request that is gone is not there', async () => {
+    const { outbox } = await withRequest()
+    expect(await outbox.lease('f'.repeat(32), 'card')).toBe('missing')
+    expect(await outbox.due(10)).toHaveLength(1)
+  })
+})
+
+describe('a lease', () => {
+  test.each([
+    ['10 s to send a message', notSent, 10 * seconds],
+    ['20 s to search for it and send it', perhapsSent, 20 * seconds],
+  ])('gives %s, and ends 5 s earlier for a process that counts by its own clock', async (_, before, lastsMs) => {
+    const { redis, keys, store, request, lease, send } = await withRequest()
+    await send('card', before)
+    const [startedAt, startedOnOwnClock] = [await store.now(), performance.now()]
+
+    const { lease: held } = await lease()
+
+    expect(Math.abs(Number(await redis.zscore(keys.outbox, `${request.id}/card`)) - startedAt - lastsMs)).toBeLessThan(seconds)
+    expect(Math.abs(held.sendBefore - startedOnOwnClock - (lastsMs - 5 * seconds))).toBeLessThan(seconds)
+  })
+
+  test('that ran out goes to another process, which searches first', async () => {
+    const { lease, letRunOut } = await withRequest()
+    const { lease: dead } = await lease()
+    await letRunOut('card')
+    const { lease: next } = await lease()
+    expect(next).toMatchObject({ mode: 'unsure', triedUntilMs: expect.any(Number) })
+    expect(next.token).not.toBe(dead.token)
+  })
+
+  test('that another process has taken over settles nothing', async () => {
+    const { outbox, lease, settle, letRunOut } = await withRequest()
+    const { lease: slow } = await lease()
+    await letRunOut('card')
+    const { lease: held, request } = await lease()
+
+    expect(await settle('card', slow, cardShown(1))).toBe('lost')
+
+    expect(await outbox.lease(request.id, 'card')).toBe('held')
+    expect(await settle('card', held, cardShown(1))).toBe('settled')
+  })
+
+  test('can be settled twice with the same outcome, because an answer of Redis can be lost', async () => {
+    const { lease, send, settle } = await withRequest()
+    await send('card', perhapsSent)
+    const { lease: held } = await lease()
+    expect(await settle('card', held, notSent)).toBe('later')
+    expect(await settle('card', held, notSent)).toBe('later')
+    expect((await lease()).lease.mode).toBe('unsure')
+  })
+})
+
+describe('the card', () => {
+  test('is settled once Slack shows the latest revision', async () => {
+    const { outbox, store, request, send } = await withRequest()
+    await send('card', cardShown(1))
+    expect(await store.find(request.id)).toMatchObject({ cardTs: '1.2', cardRevision: 1 })
+    expect(await outbox.lease(request.id, 'card')).toBe('settled')
+    expect(await outbox.due(10)).toEqual([])
+  })
+
+  test('is to be sent again if the record changed while it was sent', async () => {
+    const { store, outbox, request, lease, settle, send } = await withRequest()
+    const { lease: held } = await lease()
+    await store.take(request, 'approve')
+
+    expect(await settle('card', held, cardShown(1))).toBe('again')
+
+    expect(await outbox.due(10)).toEqual([{ id: request.id, name: 'card' }])
+    await send('card', { status: 'settled', shownRevision: 2 })
+    expect(await outbox.due(10)).toEqual([])
+  })
+
+  test('goes before a report, unless the card cannot be posted', async () => {
+    const { outbox, request } = await withRequest()
+    expect(await outbox.lease(request.id, 'ended')).toBe('cardless')
+    expect(await outbox.lease(request.id, 'ended', { early: true })).toMatchObject({ lease: { mode: 'fresh' } })
+  })
+})
+
+describe('the search for a message that may have been sent', () => {
+  test('is timed by the clock of Redis, over all processes that search', async () => {
+    const { lease, send, rewrite, letRunOut } = await withRequest()
+    await send('card', perhapsSent)
+    const { lease: first } = await lease()
+    await rewrite('card', ({ since = 0 }) => ({ since: since - minutes }))
+    await letRunOut('card')
+
+    const afterCrash = await send('card', notSent)
+    const { lease: afterFailedSearch } = await lease()
 
     expect(first).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
-    for (const { lookedForMs } of [afterDeath, afterLook]) expect(lookedForMs).toBeGreaterThanOrEqual(60_000)
+    for (const { lookedForMs } of [afterCrash, afterFailedSearch]) expect(lookedForMs).toBeGreaterThanOrEqual(minutes)
   })
 
-  test('begins to look anew for a repeat that may have been sent, too', async () => {
-    const { redis, keys, outbox, request } = await withRequest()
-    const since = (await redis.time()).map(Number)[0] ?? 0
-    await redis.hset(
-      keys.record(request.id),
-      'outbox:card',
-      JSON.stringify({ status: 'unsure', token: 'x', since: since * 1000 - 660_000 }),
-    )
-    const long = await leased(outbox, request.id)
-    await outbox.settle(request.id, 'card', long, { status: 'unsure', retryInMs: 0 })
+  test('starts again after another try that may have sent it', async () => {
+    const { store, lease, send, rewrite } = await withRequest()
+    await send('card', perhapsSent)
+    const since = (await store.now()) - 11 * minutes
+    await rewrite('card', () => ({ since }))
 
-    expect(long.lookedForMs).toBeGreaterThanOrEqual(660_000)
-    expect(await leased(outbox, request.id)).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+    const long = await send('card', perhapsSent)
+
+    expect(long.lookedForMs).toBeGreaterThanOrEqual(11 * minutes)
+    expect((await lease()).lease).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
   })
 
-  test('tells until when it may have been sent: as long as the last try that may have done it, or its lease, went on', async () => {
-    const { redis, keys, outbox, request } = await withRequest()
-    const now = async () => (await redis.time()).map(Number).reduce((s, us) => s * 1_000 + us / 1_000)
-    const give = async (lease: Lease, status: 'unsure' | 'queued') => {
-      await setTimeout(5)
-      const before = Math.floor(await now())
-      await outbox.settle(request.id, 'card', lease, { status, retryInMs: 0 })
-      return { before, after: await now() }
-    }
-    const fresh = await leased(outbox, request.id)
-    const lost = await give(fresh, 'unsure')
-    const first = await leased(outbox, request.id)
-    const lostAgain = await give(first, 'unsure')
-    const second = await leased(outbox, request.id)
-    await give(second, 'queued')
-    const third = await leased(outbox, request.id)
+  test('reaches to the end of the last try that may have sent it', async () => {
+    const { store, lease, send, settle } = await withRequest()
+    const { lease: fresh } = await lease()
+    const before = await store.now()
+    await settle('card', fresh, perhapsSent)
+    const after = await store.now()
+    await sleep(5)
+
+    const second = await send('card', notSent)
+    const { lease: third } = await lease()
 
     expect(fresh).not.toHaveProperty('triedUntilMs')
-    for (const [{ triedUntilMs }, { before, after }] of [
-      [first, lost],
-      [second, lostAgain],
-      [third, lostAgain],
-    ] as const) {
-      expect(triedUntilMs).toBeGreaterThanOrEqual(before)
-      expect(triedUntilMs).toBeLessThanOrEqual(after)
-    }
+    expect(second.triedUntilMs).toBeGreaterThanOrEqual(before)
+    expect(second.triedUntilMs).toBeLessThanOrEqual(after)
     expect(third.triedUntilMs).toBe(second.triedUntilMs)
-
-    const record = keys.record(request.id)
-    const dead = JSON.parse((await redis.hget(record, 'outbox:card')) ?? '')
-    await redis.hset(record, 'outbox:card', JSON.stringify({ ...dead, until: dead.tried + 3 }))
-    await setTimeout(10)
-    expect((await leased(outbox, request.id)).triedUntilMs).toBe(dead.tried + 3)
   })
 
-  test('forgets when it was tried, once it was certainly not sent', async () => {
-    const { outbox, request } = await withRequest()
-    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'queued', retryInMs: 0 })
-    expect(await leased(outbox, request.id)).not.toHaveProperty('triedUntilMs')
+  test('reaches to the end of a lease whose process died', async () => {
+    const { store, lease, letRunOut } = await withRequest()
+    await lease()
+    const now = await store.now()
+    await letRunOut('card', 3 * seconds)
+    const { triedUntilMs = 0 } = (await lease()).lease
+    expect(Math.abs(triedUntilMs - (now - 3 * seconds))).toBeLessThan(seconds)
   })
 
-  test('tells of a report that may have been sent before its card, also after later tries', async () => {
-    const { outbox, store, request } = await withRequest()
+  test('includes the channel if a report may have been sent before its card, also after later tries', async () => {
+    const { store, request, send } = await withRequest()
     await store.take(request, 'reject')
-    const report = () => leased(outbox, request.id, 'ended')
-    const early = await report()
-    await outbox.settle(request.id, 'ended', early, { status: 'unsure', retryInMs: 0 })
-    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'settled', cardTs: '1.1', shownRevision: 2 })
-    const below = await report()
-    await outbox.settle(request.id, 'ended', below, { status: 'queued', retryInMs: 0 })
-    const refused = await report()
-    await outbox.settle(request.id, 'ended', refused, { status: 'unsure', retryInMs: 0 })
-    const belowAgain = await report()
+    const early = await send('ended', perhapsSent)
+    await send('card', cardShown(2))
+
+    const below = await send('ended', notSent)
+    const refused = await send('ended', perhapsSent)
+    const belowAgain = await send('ended', notSent)
 
     expect([early, below, refused, belowAgain].map(({ triedCardless }) => triedCardless)).toEqual([false, true, true, true])
-  })
-
-  test('goes on looking for what may have been sent, when a later try certainly sent nothing, also if that is told twice', async () => {
-    const { outbox, request } = await withRequest()
-    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'unsure', retryInMs: 0 })
-    const refused = await leased(outbox, request.id)
-    await outbox.settle(request.id, 'card', refused, { status: 'queued', retryInMs: 0 })
-    await outbox.settle(request.id, 'card', refused, { status: 'queued', retryInMs: 0 })
-    expect((await leased(outbox, request.id)).mode).toBe('unsure')
   })
 
   test.each([
     ['may have been sent', { status: 'unsure', token: 'x' }],
     ['was being sent', { status: 'sending', token: 'x', mode: 'unsure', until: 0 }],
-  ])('begins to look anew for what %s when the version before this one left it', async (_, item) => {
-    const { redis, keys, outbox, request } = await withRequest()
-    await redis.hset(keys.record(request.id), 'outbox:card', JSON.stringify(item))
-    const lease = await leased(outbox, request.id)
-    expect(lease).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
-    expect(lease.triedCardless).toBe(false)
+  ])('starts with the first lease of a message that %s and does not say since when', async (_, item) => {
+    const { lease, rewrite } = await withRequest()
+    await rewrite('card', () => item)
+    expect((await lease()).lease).toMatchObject({ mode: 'unsure', lookedForMs: 0, triedCardless: false })
+  })
+})
+
+describe('what is to be sent now', () => {
+  test('comes in the order in which it was due, up to a limit', async () => {
+    const { redis, keys, store, outbox } = await withRequest()
+    const now = await store.now()
+    await redis.del(keys.outbox)
+    await redis.zadd(keys.outbox, now - 1, 'a/card', now - 3, 'b/ended', now - 2, 'c/reminder-half', now + minutes, 'd/card')
+    const due = [
+      { id: 'b', name: 'ended' },
+      { id: 'c', name: 'reminder-half' },
+      { id: 'a', name: 'card' },
+    ]
+    expect(await outbox.due(10)).toEqual(due)
+    expect(await outbox.due(2)).toEqual(due.slice(0, 2))
   })
 
-  test('lets it be sent anew, when it certainly was not', async () => {
-    const { outbox, request } = await withRequest()
-    await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'queued', retryInMs: 0 })
-    expect((await leased(outbox, request.id)).mode).toBe('fresh')
+  test('does not include a message that is leased, or put off', async () => {
+    const { store, outbox, request, lease, send } = await withRequest()
+    await store.take(request, 'reject')
+    await lease('card')
+    await send('ended', { status: 'queued', retryInMs: minutes })
     expect(await outbox.due(10)).toEqual([])
   })
+})
 
-  test('asks for the card again, when the record has changed while it was sent', async () => {
-    const { store, outbox, request } = await withRequest()
-    const lease = await leased(outbox, request.id)
-    await store.take(request, 'approve')
-    expect(await outbox.settle(request.id, 'card', lease, { status: 'settled', cardTs: '1.2', shownRevision: 1 })).toBe('again')
-    expect(await outbox.settle(request.id, 'card', await leased(outbox, request.id), { status: 'settled', shownRevision: 2 })).toBe(
-      'settled',
-    )
-    expect(await outbox.due(10)).toEqual([])
+describe('the reports that a request owes', () => {
+  test('come in the order in which they belong into the thread, whichever is due first', async () => {
+    const { redis, keys, store, outbox, request } = await withRequest()
+    await takeSteps(store, request.id, 'remind-half', 'break-glass', ['send', { reports: ['remark'] }], 'late', 'finish')
+    await redis.zadd(keys.outbox, 1, `${request.id}/ended`, 2, `${request.id}/late`)
+    expect(await outbox.owed(request.id)).toEqual(['reminder-half', 'break-glass', 'remark', 'late', 'ended'])
   })
 
-  test('gives the record along with the lease, as it is in that moment', async () => {
-    const { store, outbox, request } = await withRequest()
-    await store.take(request, 'approve')
-    const taken = await outbox.lease(request.id, 'card')
-    expect(taken).toMatchObject({ request: await store.find(request.id) })
-    expect(taken).toMatchObject({ request: { state: 'approved', revision: 2 } })
+  test('do not include one that was sent', async () => {
+    const { store, outbox, request, send } = await withRequest()
+    await takeSteps(store, request.id, 'remind-half', 'reject')
+    await send('reminder-half', { status: 'settled' })
+    expect(await outbox.owed(request.id)).toEqual(['ended'])
+  })
+})
+
+describe('a report that a later step owes again', () => {
+  const sent: Settlement = { status: 'settled' }
+
+  test('is another message', async () => {
+    const { store, request, send } = await withTracked()
+    await store.take(request, 'stop-tracking')
+    const first = await send('stopped', sent)
+    await takeSteps(store, request.id, 'track-again', 'stop-tracking')
+
+    const second = await send('stopped', sent)
+
+    expect(second.mode).toBe('fresh')
+    expect([first.owedBy, second.owedBy]).toEqual([5, 7])
   })
 
-  test('keeps a report back until its card is there, unless that cannot be posted', async () => {
-    const { outbox, request } = await withRequest()
-    expect(await outbox.lease(request.id, 'ended')).toBe('cardless')
-    expect(await outbox.lease(request.id, 'ended', { early: true })).toMatchObject({ lease: { mode: 'fresh' } })
+  test('is not owed by a step that is sent twice because its answer was lost', async () => {
+    const { store, outbox, request, send } = await withTracked()
+    await store.take(request, 'stop-tracking', {}, 'mine')
+    await send('stopped', sent)
+
+    await store.take(request, 'stop-tracking', {}, 'mine')
+
+    expect(await outbox.lease(request.id, 'stopped', { early: true })).toBe('settled')
+    expect(await outbox.owed(request.id)).toEqual([])
   })
 
-  describe('owes a report anew', () => {
-    /** One whose change takes effect, in revision 4. */
-    async function withTracked() {
-      const parts = await withRequest()
-      return { ...parts, request: await takeSteps(parts.store, parts.request.id, ...untilTracking) }
-    }
+  test('is owed also while the first one is being sent, whose lease then settles nothing', async () => {
+    const { store, request, lease, settle, send } = await withTracked()
+    await store.take(request, 'stop-tracking')
+    const { lease: first } = await lease('stopped')
+    await takeSteps(store, request.id, 'track-again', 'stop-tracking')
 
-    async function told(outbox: Outbox, id: string) {
-      const lease = await leased(outbox, id, 'stopped')
-      await outbox.settle(id, 'stopped', lease, { status: 'settled' })
-      return lease
-    }
+    expect(await settle('stopped', first, sent)).toBe('lost')
 
-    test('with a second step that calls for it, as another message', async () => {
-      const { store, outbox, request } = await withTracked()
-      await store.take(request, 'stop-tracking')
-      const first = await told(outbox, request.id)
-      await store.take(request, 'track-again')
-      await store.take(request, 'stop-tracking')
-
-      const second = await told(outbox, request.id)
-
-      expect(second).toMatchObject({ mode: 'fresh' })
-      expect([first.owedBy, second.owedBy]).toEqual([5, 7])
-    })
-
-    test('not with a step that is sent twice, because its answer was lost', async () => {
-      const { store, outbox, request } = await withTracked()
-      await store.take(request, 'stop-tracking', {}, 'mine')
-      await told(outbox, request.id)
-
-      await store.take(request, 'stop-tracking', {}, 'mine')
-
-      expect(await outbox.lease(request.id, 'stopped', { early: true })).toBe('settled')
-      expect(await outbox.owed(request.id)).toEqual([])
-    })
-
-    test('also while the first one is being sent, which then has no place any more', async () => {
-      const { store, outbox, request } = await withTracked()
-      await store.take(request, 'stop-tracking')
-      const lease = await leased(outbox, request.id, 'stopped')
-      await store.take(request, 'track-again')
-      await store.take(request, 'stop-tracking')
-
-      expect(await outbox.settle(request.id, 'stopped', lease, { status: 'settled' })).toBe('lost')
-
-      expect(await told(outbox, request.id)).toMatchObject({ mode: 'fresh', owedBy: 7 })
-    })
-
-    test('and remembers which one it is, until Slack has it', async () => {
-      const { store, outbox, request } = await withTracked()
-      await store.take(request, 'stop-tracking')
-      for (const status of ['unsure', 'queued'] as const) {
-        await outbox.settle(request.id, 'stopped', await leased(outbox, request.id, 'stopped'), { status, retryInMs: 0 })
-      }
-      expect(await told(outbox, request.id)).toMatchObject({ mode: 'unsure', owedBy: 5 })
-    })
+    expect(await send('stopped', sent)).toMatchObject({ mode: 'fresh', owedBy: 7 })
   })
 
-  test('knows nothing of a request that is gone', async () => {
-    const { outbox } = await withRequest()
-    expect(await outbox.lease('f'.repeat(32), 'card')).toBe('missing')
-  })
-
-  test('has no place for who lost the lease', async () => {
-    const { outbox, request } = await withRequest()
-    await leased(outbox, request.id)
-    expect(await outbox.settle(request.id, 'card', { token: 'another' }, { status: 'settled', shownRevision: 1 })).toBe('lost')
+  test('keeps the revision that owes it until Slack has it', async () => {
+    const { store, request, send } = await withTracked()
+    await store.take(request, 'stop-tracking')
+    for (const settlement of [perhapsSent, notSent]) await send('stopped', settlement)
+    expect(await send('stopped', sent)).toMatchObject({ mode: 'unsure', owedBy: 5 })
   })
 })

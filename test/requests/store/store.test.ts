@@ -4,7 +4,7 @@ import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { createStore, type NewRequest, type StepData, type Store } from '../../../src/requests/store/store.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { newRequest } from '../request-for-test.ts'
+import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
 import { withRequest } from '../with-request.ts'
 
@@ -19,7 +19,7 @@ describe('a new request', () => {
       state: 'waiting',
       revision: 1,
       input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
-      facts: { address: '203.0.113.10' },
+      facts: moveFacts,
       reason: 'because "quotes" & <tags>',
     })
     expect(request.expiresAt - request.createdAt).toBe(14_400_000)
@@ -27,21 +27,21 @@ describe('a new request', () => {
 
   test('that is delivered twice is one request', async () => {
     const { store, request } = await withRequest()
-    expect(await store.create(newRequest({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id })
+    expect(await store.create(newRequestFor({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id })
     expect(await store.open()).toHaveLength(1)
   })
 
   test('waits for the open one of the same resource', async () => {
     const { store, request } = await withRequest()
-    expect(await store.create(newRequest())).toEqual({ outcome: 'busy', id: request.id })
+    expect(await store.create(newRequestFor())).toEqual({ outcome: 'busy', id: request.id })
     await store.take(request, 'reject')
-    expect(await store.create(newRequest())).toMatchObject({ outcome: 'created' })
+    expect(await store.create(newRequestFor())).toMatchObject({ outcome: 'created' })
   })
 
   test('is not held up by one whose record is gone', async () => {
     const { redis, keys, store, request } = await withRequest()
     await redis.del(keys.record(request.id))
-    expect(await store.create(newRequest())).toMatchObject({ outcome: 'created' })
+    expect(await store.create(newRequestFor())).toMatchObject({ outcome: 'created' })
   })
 
   test('that was taken back leaves nothing behind but the notes of the audit', async () => {
@@ -132,7 +132,7 @@ describe('of many requests', () => {
     const { redis, keys } = connectTestRedis()
     const store = createStore({ redis, keys, audit: noAudit })
     const ids = Array.from({ length: count }, (_, index) => `r${index}`)
-    await Promise.all(ids.map((id) => store.create(newRequest({ id, resource: `elastic_ip:${id}` }))))
+    await Promise.all(ids.map((id) => store.create(newRequestFor({ id, resource: `elastic_ip:${id}` }))))
     return { redis, keys, store, ids }
   }
 
@@ -150,7 +150,7 @@ describe('of many requests', () => {
       kind: 'ip.move',
       state: 'waiting',
       needsApproval: true,
-      origin: newRequest().origin,
+      origin: newRequestFor().origin,
     })
   })
 
@@ -171,7 +171,7 @@ describe('of many requests', () => {
 
   test('the latest that ended and fit are found behind all the others', async () => {
     const { store } = await withMany(3)
-    await store.create(newRequest({ id: 'rename', kind: 'vm.rename', resource: 'vm:1' }))
+    await store.create(newRequestFor({ id: 'rename', kind: 'vm.rename', resource: 'vm:1' }))
     for (const id of ['rename', 'r0', 'r2', 'r1']) await takeSteps(store, id, 'reject')
     // All within a few milliseconds: which was last is told apart by the clock alone.
     expect((await store.ended(1, ({ kind }) => kind === 'vm.rename')).map(({ id }) => id)).toEqual(['rename'])
@@ -309,8 +309,7 @@ describe('the audit', () => {
     const kicks: string[] = []
     const audit = { encode: (note: AuditNote) => JSON.stringify(note), kick: () => void kicks.push('kicked') }
     const store = createStore({ redis, keys, audit })
-    const { id } = await store.create(newRequest({ reason: 'web-1 is being replaced', ...more }))
-    const request = (await store.find(id)) as Request
+    const request = await recordRequest(store, { reason: 'web-1 is being replaced', hash: 'f'.repeat(64), ...more })
     const noted = async () => {
       const items = await redis.xrange(keys.auditIntake, '-', '+')
       return items.map(([, [, note = '', , at, ...states]]) => ({
@@ -324,7 +323,7 @@ describe('the audit', () => {
   const subject = {
     kind: 'ip.move',
     resource: 'elastic_ip:eip_1GijF7NsZe3bN',
-    facts: { address: '203.0.113.10' },
+    facts: moveFacts,
     channelId: 'C0OPS00001',
     teamId: 'T0NIMBUS01',
     payload: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -349,8 +348,8 @@ describe('the audit', () => {
 
   test('notes a request once that is delivered twice, and one that had to wait not at all', async () => {
     const { store, request, noted } = await withAudit()
-    await store.create(newRequest({ id: request.id }))
-    await store.create(newRequest())
+    await store.create(newRequestFor({ id: request.id }))
+    await store.create(newRequestFor())
     expect(await noted()).toHaveLength(1)
   })
 

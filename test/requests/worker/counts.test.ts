@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createCensus } from '../../../src/requests/worker/counts.ts'
+import { createCounts } from '../../../src/requests/worker/counts.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 
 /** So many open requests, of two kinds and three states. */
@@ -13,16 +13,16 @@ async function withOpen(count: number) {
     pipeline.hset(keys.record(`r${index}`), { kind: JSON.stringify(kind), state: JSON.stringify(state), reason: '"x"' })
   }
   await pipeline.exec()
-  return { redis, keys, census: createCensus({ redis, keys }) }
+  return { redis, keys, counts: createCounts({ redis, keys }) }
 }
 
 const byName = (a: { kind: string; state: string }, b: { kind: string; state: string }) =>
   `${a.kind} ${a.state}`.localeCompare(`${b.kind} ${b.state}`)
 
 test('open requests are counted by kind and state, whatever their number', async () => {
-  const { redis, keys, census } = await withOpen(1_500)
+  const { redis, keys, counts } = await withOpen(1_500)
   await redis.zadd(keys.outbox, '1', 'r1/card', '2', 'r2/card')
-  const { open, unsent } = await census()
+  const { open, unsent } = await counts()
   expect(open.toSorted(byName)).toEqual([
     { kind: 'ip.move', state: 'starting', count: 200 },
     { kind: 'ip.move', state: 'tracking', count: 400 },
@@ -35,15 +35,15 @@ test('open requests are counted by kind and state, whatever their number', async
 })
 
 test('nothing open is nothing to tell of, and one whose record is gone is not counted', async () => {
-  const { redis, keys, census } = await withOpen(1)
+  const { redis, keys, counts } = await withOpen(1)
   await redis.del(keys.record('r0'))
-  expect(await census()).toEqual({ open: [], unsent: 0 })
+  expect(await counts()).toEqual({ open: [], unsent: 0 })
 })
 
 test('thousands keep the connection that people wait for busy with a few short answers', async () => {
-  const { redis, census } = await withOpen(10_000)
-  await census()
+  const { redis, counts } = await withOpen(10_000)
+  await counts()
   const sent = vi.spyOn(redis, 'sendCommand')
-  await census()
+  await counts()
   expect(sent.mock.calls.length).toBeLessThan(25)
 })

@@ -10,7 +10,7 @@ import type { ElasticIp } from '../../../src/domain/elastic-ip.ts'
 import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
 import { createTellOperators } from '../../../src/requests/outbox/tell-operators.ts'
-import { createEpoch } from '../../../src/requests/worker/data-loss-mark.ts'
+import { createDataLossMark } from '../../../src/requests/worker/data-loss-mark.ts'
 import type { Posted } from '../../../src/slack/web-api/messenger.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
@@ -47,7 +47,13 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
   })
   const seenHead = createSeenHead()
   const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, seenHead })
-  const epoch = createEpoch({ redis, keys, tellOperators: operators.tell, seenHead, catalog: { underwayNow: () => underway } })
+  const dataLossMark = createDataLossMark({
+    redis,
+    keys,
+    tellOperators: operators.tell,
+    seenHead,
+    catalog: { underwayNow: () => underway },
+  })
   onTestFinished(operators.stop)
   /** Notes so many acts, each in the chain by itself. */
   const note = async (count: number) => {
@@ -56,7 +62,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
       await audit.settle()
     }
   }
-  return { check: epoch.check, posts, note }
+  return { check: dataLossMark.check, posts, note }
 }
 
 /** Puts the audit back to where it was when this was called, with the mark that it had. */
@@ -121,7 +127,7 @@ describe('a data set', () => {
     await expect.poll(() => one.posts.length).toBe(3)
     const other = startProcess(shared, { failing: 2 })
     await other.check()
-    await shared.redis.set(shared.keys.epoch, 'another')
+    await shared.redis.set(shared.keys.dataLossMark, 'another')
 
     await other.check()
     await other.check()

@@ -19,7 +19,7 @@ function seen({ dueSinceMs, lastTickMs = 5_000, workers = 1, open = [] }: Seen) 
       workersSeen: async () => workers,
     },
     queues: { depth: async () => [], pollIntervalMs: 10_000 },
-    census: async () => ({ open, unsent: 0 }),
+    counts: async () => ({ open, unsent: 0 }),
     catalog,
   })
 }

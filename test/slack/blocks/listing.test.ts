@@ -138,9 +138,9 @@ describe('a list', () => {
       ]
     `)
     expect(pages.map(pageButtonsOf)).toEqual([
-      { [pageActionIds.next]: { ...at, page: 1 } },
-      { [pageActionIds.previous]: { ...at, page: 0 }, [pageActionIds.next]: { ...at, page: 2 } },
-      { [pageActionIds.previous]: { ...at, page: 1 } },
+      { [pageActionIds.next]: { version: 1, ...at, page: 1 } },
+      { [pageActionIds.previous]: { version: 1, ...at, page: 0 }, [pageActionIds.next]: { version: 1, ...at, page: 2 } },
+      { [pageActionIds.previous]: { version: 1, ...at, page: 1 } },
     ])
   })
 
@@ -161,9 +161,9 @@ describe('a list', () => {
     ])
     expect(pages.map(({ text }) => /page \d+ of \d+/.exec(text)?.[0])).toEqual(['page 1 of 3', 'page 2 of 3', 'page 3 of 3', 'page 3 of 3'])
     expect(pages.slice(0, 3).map(pageButtonsOf)).toEqual([
-      { [pageActionIds.next]: { ...at, page: 1 } },
-      { [pageActionIds.previous]: { ...at, page: 0 }, [pageActionIds.next]: { ...at, page: 2 } },
-      { [pageActionIds.previous]: { ...at, page: 1 } },
+      { [pageActionIds.next]: { version: 1, ...at, page: 1 } },
+      { [pageActionIds.previous]: { version: 1, ...at, page: 0 }, [pageActionIds.next]: { version: 1, ...at, page: 2 } },
+      { [pageActionIds.previous]: { version: 1, ...at, page: 1 } },
     ])
   })
 

@@ -163,7 +163,7 @@ describe('a command with a form', () => {
     await type('ip move', { responseUrl: 'https://hooks.slack.example/commands/1' })
 
     expect(done).toEqual([
-      { opened: 'Move an Elastic IP', metadata: { origin, responseUrl: 'https://hooks.slack.example/commands/1' } },
+      { opened: 'Move an Elastic IP', metadata: { version: 1, origin, responseUrl: 'https://hooks.slack.example/commands/1' } },
       { gate: 'ip.move' },
     ])
   })
@@ -201,7 +201,7 @@ describe('a list', () => {
     const { type, click, shown } = setUp({ routed: [plans] })
 
     await type('plans fra')
-    await click(pageActionIds.next, { command: 'plans', args: ['fra'], page: 1 })
+    await click(pageActionIds.next, { version: 1, command: 'plans', args: ['fra'], page: 1 })
 
     expect(shown.map(({ how, message }) => [how, message.text.split('\n')[0]])).toEqual([
       ['ephemeral', '*12 plans* (page 1 of 2)'],
@@ -213,7 +213,7 @@ describe('a list', () => {
     const { type, click, done } = setUp({ routed: [plans] })
 
     await type('plans fra')
-    await click(pageActionIds.next, { command: 'plans', args: ['fra'], page: 1 })
+    await click(pageActionIds.next, { version: 1, command: 'plans', args: ['fra'], page: 1 })
 
     expect(done).toEqual([
       { ran: 'plans', args: ['fra'] },
@@ -224,7 +224,7 @@ describe('a list', () => {
   it('shows no other page to a person who has lost the right', async () => {
     const { click, done } = setUp({ routed: [{ ...plans, need: 'ip.move' }], refuse: 'ip.move' })
 
-    await expect(click(pageActionIds.next, { command: 'plans', args: [], page: 1 })).rejects.toThrow('Guests may not do this.')
+    await expect(click(pageActionIds.next, { version: 1, command: 'plans', args: [], page: 1 })).rejects.toThrow('Guests may not do this.')
 
     expect(done).toEqual([{ gate: 'ip.move' }])
   })

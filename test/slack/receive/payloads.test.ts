@@ -134,7 +134,7 @@ describe("a modal's metadata", () => {
   it('is read as it was written', () => {
     const metadata = { origin, responseUrl: 'https://hooks.slack.example/commands/1', extra: 'r1' }
 
-    expect(readMetadata(writeMetadata(metadata))).toEqual(metadata)
+    expect(readMetadata(writeMetadata(metadata))).toEqual({ version: 1, ...metadata })
   })
 
   it.each(['', 'null', '{', '{"origin":{}}', '[]'])('is undefined if another version wrote it: %j', (text) => {

@@ -4,8 +4,8 @@ import { payloadHash } from '../../../src/domain/payload.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
-import { createExecute } from '../../../src/requests/lifecycle/execute.ts'
 import { explainAll } from '../../../src/requests/messages/causes.ts'
+import { createExecute } from '../../../src/requests/reconcile/execute.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, Store } from '../../../src/requests/store/store.ts'
 import { requestFor } from '../request-for-test.ts'
@@ -56,7 +56,7 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
   const execute = createExecute({
     store,
     audit: { note: async () => {} },
-    catalog: createCatalog(() => [createMoveChange(accountApi)]),
+    catalog: createCatalog([createMoveChange(accountApi)]),
     onApiError: () => {},
     onChanged: () => {},
   })

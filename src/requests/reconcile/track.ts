@@ -22,11 +22,11 @@ const readsMs = 10_000
 const unfitMs = 10 * 60_000
 
 /** A request that is followed, and how a survey of its kind shows it: worked out once, because it is compared at every tick. */
-export interface Followed extends Underway {
+export interface Tracked extends Underway {
   surveyed?: Surveyed | undefined
 }
 
-export interface FollowParts {
+export interface TrackParts {
   store: Store
   catalog: Catalog
   /** How often what takes effect is looked at, and when it is told as late. */
@@ -40,19 +40,19 @@ export interface FollowParts {
  * Looks what became of writes, and settles the requests whose end can be seen. Only what was seen settles anything: a failed look,
  * or not being on a list, never does.
  */
-export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError }: FollowParts) {
+export function createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError }: TrackParts) {
   const limit = pLimit(parallelReads)
 
   /**
    * Looks at all of these, reading a list first when they are many. Answers those of which nothing is new: what is known of them need
    * not be of just now, because all that is done with them is to look again later.
    */
-  async function follow(requests: Followed[]): Promise<Followed[]> {
+  async function track(requests: Tracked[]): Promise<Tracked[]> {
     if (requests.length === 0) return []
     const now = await store.now()
     const sees = requests.length >= surveyFrom ? createSurveyor() : undefined
     const seenUnderway = new Set<string>()
-    const quiet: Followed[] = []
+    const quiet: Tracked[] = []
     for (let at = 0; at < requests.length; at += partSize) {
       const part = requests.slice(at, at + partSize)
       for (const request of part) if (await sees?.(request)) seenUnderway.add(request.id)
@@ -75,7 +75,7 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
   /** Tells whether one survey, made once for all, shows a request under way. A list that cannot be read says nothing about anything. */
   function createSurveyor() {
     const surveys = new Map<unknown, Promise<Set<string> | undefined>>()
-    return async function sees({ state, surveyed }: Followed): Promise<boolean> {
+    return async function sees({ state, surveyed }: Tracked): Promise<boolean> {
       if (state !== 'tracking' || !surveyed) return false
       const { survey, sightings } = surveyed
       const look = surveys.get(survey) ?? survey({ signal: AbortSignal.timeout(surveyMs) }).catch(ignoreFailedSurvey)
@@ -158,14 +158,14 @@ export function createFollow({ store, catalog, pollIntervalMs, lateAfterMs, timi
     return request.lateAt === undefined ? Math.floor(pollIntervalMs / 2) : pollIntervalMs * 6
   }
 
-  function followed(request: Request): Followed {
+  function tracked(request: Request): Tracked {
     const { id, kind, state, createdAt, sentAt, lateAt, trackedUntil } = request
     return { id, kind, state, createdAt, sentAt, lateAt, trackedUntil, surveyed: catalog.surveyed(request) }
   }
 
-  return { follow, followed }
+  return { track, tracked }
 }
-export type Follow = ReturnType<typeof createFollow>
+export type Track = ReturnType<typeof createTrack>
 
 function momentOf(request: Request, now: number, { graceMs }: Timings): Moment {
   const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'ended'

@@ -2,15 +2,16 @@ import type { Request } from '../../domain/request.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
 import type { Catalog } from '../catalog.ts'
+import { approvalData } from '../lifecycle/approval-step.ts'
 import type { Deliver } from '../outbox/deliver.ts'
-import type { Outbox } from '../outbox/outbox.ts'
+import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
-import { approvalData } from './approval-step.ts'
+import type { DiscardUnposted } from './discard-unposted.ts'
 import type { Execute } from './execute.ts'
 import { remindersOf } from './reminders.ts'
-import type { Follow } from './track.ts'
+import type { Track } from './track.ts'
 
-/** A request that somebody is carrying out, or that failed to be attended to, is looked at again after this; two at once do no harm. */
+/** A request that somebody is carrying out, or that could not be reconciled, is looked at again after this; two at once do no harm. */
 const holdMs = 15_000
 
 /** A request whose card is not posted yet is looked at again after this; after a refusal, which may pass as well, later. */
@@ -21,57 +22,56 @@ const changedRetryMs = 500
 
 const unknownRetryMs = 10 * 60_000
 
-interface AttendParts {
+interface ReconcileParts {
   store: Store
   catalog: Catalog
-  outbox: Outbox
   deliver: Deliver
+  show: Show
   execute: Execute
-  follow: Follow
+  track: Track['track']
+  discardUnposted: DiscardUnposted
   wake: Wake
-  /** The card of a request cannot be posted, and the person who asked was not there to be told. */
-  onCardRefused: (request: Request, error: string) => Promise<void>
 }
 
 /**
  * Looks at one request and does whatever it needs now. Jobs only wake this up: it may be called for any request, at any time, by
  * several processes at once, and a job that is lost is made up for by the set of what is due.
  */
-export function createAttend({ store, catalog, outbox, deliver, execute, follow, wake, onCardRefused }: AttendParts) {
-  async function attend(id: string): Promise<void> {
+export function createReconcile({ store, catalog, deliver, show, execute, track, discardUnposted, wake }: ReconcileParts) {
+  async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
     if (!request) return store.forget(id, undefined)
     // Another version of Lockkeeper wrote it, and does whatever it needs. It stays due for that version.
     if (!catalog.openIfFit(request)) return store.putOff(request, unknownRetryMs)
     await store.putOff(request, holdMs)
-    if (request.state === 'waiting') return attendWaiting(request)
+    if (request.state === 'waiting') return reconcileWaiting(request)
     if (request.state === 'approved') {
       await execute(request)
-      return showEverything(id)
+      return show(id)
     }
     if (request.state === 'starting' || request.state === 'tracking' || request.trackedUntil !== undefined) {
-      await follow.follow([request])
-      return showEverything(id)
+      await track([request])
+      return show(id)
     }
     return store.forget(id, request.revision)
   }
 
-  async function attendWaiting(request: Request): Promise<void> {
+  async function reconcileWaiting(request: Request): Promise<void> {
     const now = await store.now()
     if (now >= request.expiresAt) {
       await store.take(request, 'expire')
-      return showEverything(request.id)
+      return show(request.id)
     }
     if (request.cardTs === undefined) {
       const shown = await deliver(request.id, 'card')
-      if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return onCardRefused(request, shown.error)
+      if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return discardUnposted(request, shown.error)
       // Nothing is carried out before its card is there, also where it needs no approval.
       if (shown.is !== 'sent') return store.putOff(request, shown.is === 'refused' ? refusedRetryMs : cardRetryMs)
     }
     if (!request.needsApproval) {
       const { change } = catalog.open(request)
       const approved = await store.take(request, 'exempt', approvalData(change, request, { rule: request.rule, via: 'no-approval' }))
-      if (approved.outcome === 'won') return attend(request.id)
+      if (approved.outcome === 'won') return reconcile(request.id)
       return
     }
     await remind(request, now)
@@ -89,15 +89,9 @@ export function createAttend({ store, catalog, outbox, deliver, execute, follow,
     // Somebody else reminds, or approves, at this moment: it is looked at anew.
     if (reminded.outcome === 'changed') return store.postpone([request.id], changedRetryMs)
     await wake(request, inMs)
-    await showEverything(request.id)
+    await show(request.id)
   }
 
-  /** The card and whatever the thread is owed, without waiting for the next tick. */
-  async function showEverything(id: string): Promise<void> {
-    await deliver(id, 'card')
-    for (const name of await outbox.owed(id)) await deliver(id, name)
-  }
-
-  return { attend, showEverything }
+  return reconcile
 }
-export type Attend = ReturnType<typeof createAttend>
+export type Reconcile = ReturnType<typeof createReconcile>

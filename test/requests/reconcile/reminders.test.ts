@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { remindersOf } from '../../../src/requests/lifecycle/reminders.ts'
+import { remindersOf } from '../../../src/requests/reconcile/reminders.ts'
 import { askedAt, minutes, requestFor } from '../request-for-test.ts'
 
 const half = askedAt + 120 * minutes

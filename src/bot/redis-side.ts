@@ -1,0 +1,51 @@
+import type { Config } from '../config/config.ts'
+import { type Log, throttled } from '../ops/log/log.ts'
+import { createRedisCheck, findRedisFaults } from '../redis/check.ts'
+import { closeRedis, connectRedis, guardStore, holdCommands } from '../redis/connect.ts'
+import { createKeys } from '../redis/key-names.ts'
+
+/** Opens both connections to Redis. The prompt one is for people, who cannot wait; the patient one is for jobs. */
+export function createRedisSide({ redis: { url, prefix, allowVolatile } }: Config, log: Pick<Log, 'warn'>) {
+  const problems = createProblems(log)
+  const prompt = connectRedis(url, 'prompt', problems.note)
+  const patient = connectRedis(url, 'patient', problems.note)
+  const letCommandsPass = holdCommands(prompt)
+  const check = createRedisCheck({ redis: patient, allowVolatile, problem: problems.latest, warn: (fault) => log.warn(fault) })
+
+  /** Checks that this Redis keeps requests safe, and opens it to people. Throws as the check does. */
+  async function reach(): Promise<void> {
+    await check()
+    problems.logFromNowOn()
+    letCommandsPass()
+  }
+
+  /** Returns the settings with which this Redis could lose requests, a sentence for each. */
+  async function faults(): Promise<string[]> {
+    return findRedisFaults(await guardStore(() => prompt.info()))
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled([closeRedis(prompt), closeRedis(patient)])
+  }
+
+  return { keys: createKeys(prefix), prompt, patient, reach, faults, close }
+}
+export type RedisSide = ReturnType<typeof createRedisSide>
+
+/** Keeps the latest problem of the connections, as a code. It is not logged before the check has passed: until then, each attempt to start logs it. */
+function createProblems(log: Pick<Log, 'warn'>) {
+  let latest: string | undefined
+  let isLogged = false
+  const warn = throttled(() => log.warn({ problem: latest }, 'Redis does not answer'))
+
+  function note(problem: string): void {
+    latest = problem
+    if (isLogged) warn(undefined)
+  }
+
+  function logFromNowOn(): void {
+    isLogged = true
+  }
+
+  return { note, latest: () => latest, logFromNowOn }
+}

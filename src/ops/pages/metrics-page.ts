@@ -1,0 +1,84 @@
+import { Gauge, type Registry } from 'prom-client'
+import { settleWithin } from '../../domain/within.ts'
+import type { Page } from './health.ts'
+import { atMostEvery, shareRuns } from './shared-runs.ts'
+
+/** The figures that all replicas share. They are read from Redis for a scrape instead of being counted here. */
+export interface Snapshot {
+  /** Open requests, by state and kind. */
+  open: { state: string; kind: string; count: number }[]
+  movesInFlight: number
+  /** The number of messages that were not delivered to Slack yet. */
+  unsent: number
+  /** Jobs, by BullMQ queue and state. */
+  jobs: { queue: string; state: string; count: number }[]
+  /** Undefined if there was no tick yet. */
+  lastTickAgeMs: number | undefined
+}
+
+/** How long the shared figures are reused, so that frequent scrapes cost little. Short enough that ages in them need no correction. */
+const defaultKeepMs = 1_000
+
+/** How long the page waits for the shared figures. Scrapers wait longer, so they still get the figures of this process. */
+const defaultWaitMs = 3_000
+
+interface MetricsPageParts {
+  /** Holds the metrics of this process. */
+  registry: Registry
+  snapshot: () => Promise<Snapshot>
+  keepMs?: number
+  waitMs?: number
+}
+
+/**
+ * Creates the metrics page in the format of Prometheus: the metrics of this process, and the figures that all replicas share. The latter are
+ * missing while they cannot be read.
+ */
+export function createMetricsPage({ registry, snapshot, keepMs = defaultKeepMs, waitMs = defaultWaitMs }: MetricsPageParts) {
+  const shared = createSnapshotGauges([registry])
+  const readShared = atMostEvery(keepMs, shareRuns(snapshot))
+
+  return async function page(): Promise<Page> {
+    let latest: Snapshot | undefined
+    const reading = readShared().then((figures) => {
+      latest = figures
+    })
+    await settleWithin(waitMs, [reading])
+    shared.set(latest)
+    return { status: 200, type: registry.contentType, body: await registry.metrics() }
+  }
+}
+
+/** Creates the gauges of the shared figures. Unknown figures get no value: an old one would hide an outage, and 0 would look healthy. */
+function createSnapshotGauges(registers: Registry[]) {
+  const up = new Gauge({ name: 'lockkeeper_redis_up', help: '1 where Redis answered this scrape, 0 where not.', registers })
+  const open = new Gauge({
+    name: 'lockkeeper_requests_open',
+    help: 'Open requests of all replicas, by kind of change and state.',
+    labelNames: ['kind', 'state'],
+    registers,
+  })
+  const inFlight = new Gauge({ name: 'lockkeeper_moves_in_flight', help: 'Moves that take effect now, of all replicas.', registers })
+  const unsent = new Gauge({ name: 'lockkeeper_messages_unsent', help: 'Messages that Slack does not have yet.', registers })
+  const jobs = new Gauge({ name: 'lockkeeper_queue_jobs', help: 'Jobs, by queue and state.', labelNames: ['queue', 'state'], registers })
+  const tickAge = new Gauge({
+    name: 'lockkeeper_last_tick_age_seconds',
+    help: 'How long ago the last tick was, of any replica; ticks rest while nothing is due.',
+    registers,
+  })
+
+  function set(figures: Snapshot | undefined): void {
+    up.set(figures ? 1 : 0)
+    open.reset()
+    jobs.reset()
+    for (const gauge of [inFlight, unsent, tickAge]) gauge.remove()
+    if (!figures) return
+    for (const { kind, state, count } of figures.open) open.set({ kind, state }, count)
+    for (const { queue, state, count } of figures.jobs) jobs.set({ queue, state }, count)
+    inFlight.set(figures.movesInFlight)
+    unsent.set(figures.unsent)
+    if (figures.lastTickAgeMs !== undefined) tickAge.set(figures.lastTickAgeMs / 1_000)
+  }
+
+  return { set }
+}

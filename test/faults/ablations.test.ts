@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
+import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { createScripts, readScripts } from '../../src/redis/scripts.ts'
+import { createStore } from '../../src/requests/store/store.ts'
+import { createMessenger } from '../../src/slack/web-api/messenger.ts'
+import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
+import { recordRequest } from '../requests/request-for-test.ts'
+import { type Ablation, type AblationName, ablated, ablations, startOptions } from './ablations.ts'
+import { startScene } from './scene.ts'
+
+/** Uses what an ablation gives as the bot does, and tells what it takes away. Throws if that no longer exists. */
+const effects: Record<AblationName, () => Promise<void>> = {
+  'look-up off': async () => {
+    const create = ablated('look-up off', { createMessenger }) as typeof createMessenger
+    const sent = { ts: '1.1', user: 'U0LOCKKEEP', metadata: { event_payload: { key: 'k' } } }
+    const client = { conversations: { history: async () => ({ messages: [sent] }) } } as unknown as Parameters<typeof create>[0]['client']
+    const parts = { client, botUserId: () => 'U0LOCKKEEP' }
+    const where = { channelId: 'C0OPS00001', key: 'k', oldestMs: 0 }
+    expect(await create(parts).find(where)).toEqual({ is: 'absent' })
+    expect(await createMessenger(parts).find(where)).toEqual({ is: 'found', ts: '1.1' })
+  },
+  'absence taken for done': async () => {
+    const create = ablated('absence taken for done', { createMoveChange }) as typeof createMoveChange
+    const { observe } = create({} as Parameters<typeof create>[0])
+    expect(await observe(...([] as unknown as Parameters<typeof observe>))).toEqual({ is: 'done' })
+  },
+  'plain SET NX': async () => {
+    const { redis, keys } = connectTestRedis()
+    const store = createStore({ redis, keys, audit: noAudit })
+    const request = await recordRequest(store)
+    const read = ablated('plain SET NX', { readScripts }) as typeof readScripts
+    // A connection runs the script that was defined for it last.
+    createScripts(redis, read(new URL('../../src/requests/store/store.ts', import.meta.url).href, ['take-step']))
+    expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
+    expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'lost' })
+  },
+  'nothing taken back': async () => {
+    const deleted: string[] = []
+    const apiKeys = {
+      list: async () => [{ id: 'tok_1deLnN7QD0r6I', name: 'ci-deploy' }],
+      delete: async (id: string) => void deleted.push(id),
+    } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
+    const create = ablated('nothing taken back', { createNewKeyChange }) as typeof createNewKeyChange
+    const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
+    const moment = { phase: 'sent', sinceSentMs: 90_000, early: false } as const
+    const { is } = await create({ apiKeys }).observe(key, key, moment, { signal: AbortSignal.timeout(1_000) })
+    expect({ is, deleted }).toEqual({ is: 'not-started', deleted: [] })
+  },
+  'stalled jobs given up': async () => {
+    const given: object[] = []
+    class Worker {
+      constructor(_name: string, _work: unknown, options: object) {
+        given.push(options)
+      }
+    }
+    const Impatient = ablated('stalled jobs given up', { Worker }) as typeof Worker
+    const usual = { maxStalledCount: 1_000_000 }
+    for (const name of ['ticks', 'wake-ups']) new Impatient(name, async () => {}, usual)
+    expect(given).toEqual([usual, { lockDuration: 2_000, stalledInterval: 1_000, maxStalledCount: 0 }])
+    expect(() => new Impatient('wake-ups', async () => {}, {})).toThrow('no longer finds "maxStalledCount"')
+  },
+}
+
+describe('what an ablation replaces', () => {
+  test.each(Object.entries<Ablation>(ablations))('exists: %s', async (name, { module }) => {
+    const path = module.startsWith('src/') ? `../../${module}` : module
+    const exported = await import(/* @vite-ignore */ path)
+    expect(() => ablated(name as AblationName, exported)).not.toThrow()
+  })
+
+  test.each(Object.entries(effects))('no longer works: %s', (_, effect) => effect())
+
+  test('is named where it no longer exists', () => {
+    const gone = () => ablated('look-up off', {})
+    const create = ablated('look-up off', { createMessenger: () => ({}) }) as () => unknown
+    expect(gone).toThrow(
+      'The ablation "look-up off" no longer finds "createMessenger" (createMessenger of src/slack/web-api/messenger.ts).',
+    )
+    expect(create).toThrow('The ablation "look-up off" no longer finds "find" (createMessenger of src/slack/web-api/messenger.ts).')
+  })
+})
+
+test('a program that is started with an ablation gets the module with the one export replaced', async () => {
+  const { nodeOptions, env } = startOptions('absence taken for done')
+  const module = new URL('../../src/features/move-elastic-ip/change.ts', import.meta.url).href
+  const program = `const own = await import('${module}'); console.log(await own.createMoveChange({}).observe(), Object.keys(own))`
+  const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, '--input-type=module', '-e', program], {
+    env: { ...process.env, ...env },
+  })
+  expect(stdout).toContain("{ is: 'done' }")
+})
+
+test('a bot finds what an ablation replaces in the options of its workers', async () => {
+  const { bots } = await startScene({ ablation: 'stalled jobs given up' })
+  expect(bots.crashes).toEqual([])
+})

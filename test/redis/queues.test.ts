@@ -1,0 +1,191 @@
+import { type ConnectionOptions, Worker } from 'bullmq'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createQueues, horizonMs } from '../../src/redis/queues.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { requestFor } from '../requests/request-for-test.ts'
+
+const request = requestFor({ state: 'approved', reason: 'web-1 is being replaced' })
+const pollIntervalMs = 1_000
+
+/** The queues of one process. Those of a second one share its Redis. */
+function startQueues({ redis, keys }: Pick<ReturnType<typeof connectTestRedis>, 'redis' | 'keys'> = connectTestRedis()) {
+  const errors: unknown[] = []
+  const queues = createQueues({ redis, keys, pollIntervalMs, onError: (error) => errors.push(error) })
+  onTestFinished(() => queues.close())
+
+  /** Runs the wake-ups as a worker does, and notes what it gets. */
+  function runWakeUps() {
+    const ran: { data: unknown; at: number }[] = []
+    const options = { connection: redis as ConnectionOptions, prefix: keys.queuePrefix }
+    const worker = new Worker('wake-ups', async ({ data }) => void ran.push({ data, at: performance.now() }), options)
+    onTestFinished(() => worker.close())
+    return ran
+  }
+
+  const scheduledAt = async () => (await queues.ticks.getJobScheduler('tick'))?.next
+  /** The ids of the ticks that are to come. */
+  const nextTicks = async () => (await queues.ticks.getJobs(['wait', 'delayed'])).map(({ id }) => id)
+  return { ...queues, redis, keys, errors, runWakeUps, scheduledAt, nextTicks }
+}
+
+describe('a wake-up', () => {
+  test('says what kind of request it is for and of which resource, and names nobody', async () => {
+    const { wake, wakeUps } = startQueues()
+
+    await wake(request, 90_000)
+
+    const [job] = await wakeUps.getDelayed()
+    expect(job?.name).toBe('ip.move')
+    expect(job?.data).toEqual({ version: 1, id: request.id, kind: 'ip.move', resource: 'elastic_ip:eip_1GijF7NsZe3bN' })
+  })
+
+  test('with a delay runs once, after the delay, and leaves nothing behind', async () => {
+    const { wake, wakeUps, runWakeUps } = startQueues()
+    const ran = runWakeUps()
+    const startedAt = performance.now()
+
+    await wake(request, 150)
+
+    await expect.poll(() => ran.length).toBe(1)
+    expect((ran[0]?.at ?? 0) - startedAt).toBeGreaterThanOrEqual(145)
+    await expect.poll(() => wakeUps.getJobCounts()).toMatchObject({ active: 0, completed: 0, delayed: 0, failed: 0, waiting: 0 })
+    expect(ran).toHaveLength(1)
+  })
+
+  test('runs for each time that the request was woken up, because the state may have changed in between', async () => {
+    const { wake, runWakeUps } = startQueues()
+    await wake(request)
+    await wake(request)
+
+    const ran = runWakeUps()
+
+    await expect.poll(() => ran.length).toBe(2)
+  })
+
+  test('that fails is not kept, because a tick finds the request', async () => {
+    const { redis, keys, wake, wakeUps } = startQueues()
+    const failed: string[] = []
+    const fail = async () => {
+      throw new Error('no')
+    }
+    const worker = new Worker('wake-ups', fail, { connection: redis as ConnectionOptions, prefix: keys.queuePrefix })
+    onTestFinished(() => worker.close())
+    worker.on('failed', (job) => void failed.push(job?.name ?? ''))
+
+    await wake(request)
+
+    await expect.poll(() => failed).toEqual(['ip.move'])
+    expect(await wakeUps.getJobCounts()).toMatchObject({ failed: 0, waiting: 0, delayed: 0 })
+  })
+
+  test('that Redis does not take is reported, and throws nothing', async () => {
+    const { redis, wake, wakeUps, errors } = startQueues()
+    await wakeUps.waitUntilReady()
+    redis.disconnect()
+
+    await expect(wake(request)).resolves.toBeUndefined()
+
+    expect(errors.length).toBeGreaterThan(0)
+  })
+})
+
+describe('ticks', () => {
+  test('start with a wake-up that is due soon, and not with one that is due later', async () => {
+    const { wake, scheduledAt } = startQueues()
+    await wake(request, horizonMs)
+    expect(await scheduledAt()).toBeUndefined()
+
+    await wake(request, horizonMs - 1)
+
+    expect(await scheduledAt()).toBeGreaterThan(0)
+  })
+
+  test('have one scheduler, however many processes start them', async () => {
+    const one = startQueues()
+    const other = startQueues(one)
+
+    await Promise.all([one.startTicking(), other.startTicking(), one.startTicking()])
+    await other.startTicking()
+
+    expect(await one.ticks.getJobSchedulersCount()).toBe(1)
+    expect(await one.nextTicks()).toHaveLength(1)
+  })
+
+  test('run one at a time, over all processes', async () => {
+    const { startTicking, ticks } = startQueues()
+    await startTicking()
+    expect(await ticks.getGlobalConcurrency()).toBe(1)
+  })
+
+  test('are left as they are while they run', async () => {
+    const { startTicking, scheduledAt, nextTicks } = startQueues()
+    await startTicking()
+    const before = [await scheduledAt(), await nextTicks()]
+
+    await startTicking()
+
+    expect([await scheduledAt(), await nextTicks()]).toEqual(before)
+    expect(before[1]).toHaveLength(1)
+  })
+
+  test.each([
+    ['are started again if the next one is overdue by more than three intervals and 2 s', 5_500, true],
+    ['are left as they are if the next one is overdue by less', 3_000, false],
+  ])('%s', async (_, overdueMs, isRestarted) => {
+    const { redis, keys, startTicking, scheduledAt } = startQueues()
+    await startTicking()
+    const lost = Date.now() - overdueMs
+    await redis.zadd(`${keys.queuePrefix}:ticks:repeat`, lost, 'tick')
+
+    await startTicking()
+
+    expect((await scheduledAt()) === lost).toBe(!isRestarted)
+  })
+
+  test('of a scheduler that lost its next tick can be started again before that is overdue', async () => {
+    const { redis, keys, startTicking, restartTicking, nextTicks } = startQueues()
+    await startTicking()
+    await redis.del(`${keys.queuePrefix}:ticks:wait`, `${keys.queuePrefix}:ticks:delayed`)
+
+    await startTicking()
+    expect(await nextTicks()).toEqual([])
+    await restartTicking()
+
+    expect(await nextTicks()).toHaveLength(1)
+  })
+
+  test('stop for all processes, and stopping twice does no harm', async () => {
+    const one = startQueues()
+    const other = startQueues(one)
+    await one.startTicking()
+
+    await other.stopTicking()
+    await one.stopTicking()
+
+    expect(await one.scheduledAt()).toBeUndefined()
+    expect(one.errors).toEqual([])
+  })
+})
+
+test('the depth counts the jobs of each queue by state', async () => {
+  const { wake, depth } = startQueues()
+  await wake(request)
+  await wake(request, horizonMs)
+  const counts = (await depth()).map(({ queue, state, count }) => `${queue} ${state} ${count}`)
+  expect(counts.filter((each) => each.startsWith('wake-ups')).toSorted()).toEqual([
+    'wake-ups active 0',
+    'wake-ups delayed 1',
+    'wake-ups wait 1',
+  ])
+  expect(counts.filter((each) => each.startsWith('ticks'))).toHaveLength(3)
+})
+
+test('closing the queues ends, also twice, and leaves the connection to who opened it', async () => {
+  const { redis, wake, close } = startQueues()
+  await wake(request)
+
+  await close()
+  await close()
+
+  expect(await redis.ping()).toBe('PONG')
+})

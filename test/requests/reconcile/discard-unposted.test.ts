@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { createDiscardUnposted } from '../../../src/requests/reconcile/discard-unposted.ts'
+import type { Posted } from '../../../src/slack/web-api/messenger.ts'
+import { requestFor } from '../request-for-test.ts'
+
+/** Discards a request whose card is refused, where the direct message to its requester ends like this. */
+async function discardAfter(posted: Posted) {
+  const discarded: unknown[] = []
+  const channels: string[] = []
+  const discardUnposted = createDiscardUnposted({
+    store: { discard: async ({ id }, cause) => void discarded.push([id, cause]) },
+    messenger: {
+      post: async ({ channelId }) => {
+        channels.push(channelId)
+        return posted
+      },
+    },
+  })
+  const request = requestFor({ id: 'a' })
+  await discardUnposted(request, 'is_archived')
+  return { discarded, channels, requester: request.origin.userId }
+}
+
+describe('a request whose card Slack refuses', () => {
+  test('is discarded once its requester was told in a direct message', async () => {
+    const { discarded, channels, requester } = await discardAfter({ is: 'sent', ts: '1.1', channelId: 'D1' })
+    expect(channels).toEqual([requester])
+    expect(discarded).toEqual([['a', { code: 'not-posted', error: 'is_archived' }]])
+  })
+
+  test('is discarded if the requester takes no direct message', async () => {
+    const { discarded } = await discardAfter({ is: 'refused', error: 'messages_tab_disabled' })
+    expect(discarded).toHaveLength(1)
+  })
+
+  test.each<Posted>([
+    { is: 'unknown', problem: 'no answer' },
+    { is: 'rate-limited', retryInMs: 1_000 },
+  ])('stays while the requester may not have been told ($is)', async (posted) => {
+    const { discarded } = await discardAfter(posted)
+    expect(discarded).toEqual([])
+  })
+})

@@ -1,0 +1,312 @@
+import { describe, expect, test } from 'vitest'
+import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
+import { createCatalog } from '../../../src/requests/catalog.ts'
+import type { Deliver, Delivered } from '../../../src/requests/outbox/deliver.ts'
+import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
+import { createShow } from '../../../src/requests/outbox/show.ts'
+import { createReconcile } from '../../../src/requests/reconcile/reconcile.ts'
+import { createStore, type NewRequest } from '../../../src/requests/store/store.ts'
+import { connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { minutes, recordRequest } from '../request-for-test.ts'
+import { type PlannedStep, takeSteps, untilTracking } from '../take-steps.ts'
+
+const seconds = 1_000
+const id = 'b7e23ec29af22b0b4e41da31e868d572'
+
+interface World {
+  /** What happens to every message that is sent. */
+  delivered?: Delivered
+  /** Steps that others take after the request was read. */
+  meanwhile?: PlannedStep[]
+}
+
+type Recorded = Partial<NewRequest> & {
+  /** How long ago it was requested. */
+  agoMs?: number
+  /** Null: its card is not posted yet. */
+  cardTs?: string | null
+}
+
+/** Reconciles requests over a real Redis, and notes what it has others do: send messages, execute, track, wake up. */
+function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = {}) {
+  const { redis, keys } = connectTestRedis()
+  const store = createStore({ redis, keys, audit: noAudit })
+  const did: string[] = []
+  const held: number[] = []
+  const wakeUps: number[] = []
+
+  async function dueInMs(): Promise<number | undefined> {
+    const at = await redis.zscore(keys.due, id)
+    return at === null ? undefined : Number(at) - (await store.now())
+  }
+
+  const outbox = createOutbox({ redis, keys })
+  const deliver: Deliver = async (_, name) => {
+    did.push(`send ${name}`)
+    return delivered
+  }
+  const reconcile = createReconcile({
+    store: {
+      ...store,
+      now: async () => {
+        await takeSteps(store, id, ...meanwhile.splice(0))
+        return store.now()
+      },
+    },
+    catalog: createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])]),
+    deliver,
+    show: createShow({ outbox, deliver }),
+    execute: async () => {
+      held.push((await dueInMs()) ?? 0)
+      did.push('execute')
+    },
+    track: async ([request]) => {
+      did.push(`track ${request?.state}`)
+      return []
+    },
+    wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
+    discardUnposted: async (_, error) => void did.push(`report that the card was refused: ${error}`),
+  })
+
+  /** Records a request that went this way, and is due now. */
+  async function record({ agoMs = 0, cardTs = '1.2', ...more }: Recorded = {}, ...steps: PlannedStep[]): Promise<void> {
+    const { createdAt, expiresAt } = await recordRequest(store, { id, ...more })
+    await takeSteps(store, id, ...steps)
+    const times = ['createdAt', String(createdAt - agoMs), 'expiresAt', String(expiresAt - agoMs)]
+    await redis.hset(keys.record(id), ...times, ...(cardTs === null ? [] : ['cardTs', JSON.stringify(cardTs)]))
+    await redis.zadd(keys.due, 1, id)
+  }
+
+  const find = () => store.find(id)
+  const removeRecord = () => redis.del(keys.record(id))
+  return { reconcile: () => reconcile(id), record, find, removeRecord, dueInMs, did, held, wakeUps }
+}
+
+describe('a waiting request', () => {
+  test('is due again at its next reminder, for which a worker is woken up', async () => {
+    const { reconcile, record, dueInMs, did, wakeUps } = startReconcile()
+    await record({ ttlMs: 240 * minutes, agoMs: 100 * minutes })
+
+    await reconcile()
+
+    expect(did).toEqual([])
+    expect(await dueInMs()).toBeGreaterThan(19 * minutes)
+    expect(await dueInMs()).toBeLessThanOrEqual(20 * minutes + 50)
+    expect(wakeUps).toHaveLength(1)
+    expect(wakeUps[0]).toBeGreaterThan(19 * minutes)
+  })
+
+  test('is reminded of at half of its time, and due again at nine tenths', async () => {
+    const { reconcile, record, find, dueInMs, did, wakeUps } = startReconcile()
+    await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
+
+    await reconcile()
+
+    expect(await find()).toMatchObject({ state: 'waiting', reminded: 1 })
+    expect(did).toEqual(['send card', 'send reminder-half'])
+    expect(Math.abs(((await dueInMs()) ?? 0) - 95 * minutes)).toBeLessThan(5 * seconds)
+    expect(wakeUps).toHaveLength(1)
+  })
+
+  test('is reminded of once, although several processes find it at the same moment', async () => {
+    const { reconcile, record, did } = startReconcile()
+    await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
+
+    await Promise.all([reconcile(), reconcile(), reconcile()])
+
+    expect(did.filter((each) => each === 'send reminder-half')).toHaveLength(1)
+  })
+
+  test('that somebody approves at the time of its reminder is looked at again at once', async () => {
+    const { reconcile, record, find, dueInMs, did } = startReconcile({ meanwhile: ['count-approval'] })
+    await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
+
+    await reconcile()
+
+    expect(await find()).toMatchObject({ state: 'waiting', reminded: 0 })
+    expect(did).toEqual([])
+    expect(await dueInMs()).toBeLessThanOrEqual(500)
+  })
+
+  test('expires at its deadline, and its thread is told', async () => {
+    const { reconcile, record, find, dueInMs, did } = startReconcile()
+    await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes })
+
+    await reconcile()
+
+    expect((await find())?.state).toBe('expired')
+    expect(did).toEqual(['send card', 'send ended'])
+    expect(await dueInMs()).toBeUndefined()
+  })
+
+  test('that is decided at its deadline stays decided', async () => {
+    const { reconcile, record, find } = startReconcile({ meanwhile: ['withdraw'] })
+    await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes })
+
+    await reconcile()
+
+    expect((await find())?.state).toBe('withdrawn')
+  })
+})
+
+describe('a waiting request whose card is not posted yet', () => {
+  test('gets its card', async () => {
+    const { reconcile, record, did, wakeUps } = startReconcile()
+
+    await record({ cardTs: null })
+
+    await reconcile()
+
+    expect(did).toEqual(['send card'])
+    expect(wakeUps).toHaveLength(1)
+  })
+
+  test.each<[string, Delivered, number]>([
+    ['2 s later if Slack has trouble', { is: 'later' }, 2 * seconds],
+    ['a minute later if Slack refuses it for a reason that can pass', { is: 'refused', error: 'invalid_auth' }, 60 * seconds],
+  ])('is tried again %s', async (_, delivered, expectedMs) => {
+    const { reconcile, record, dueInMs, did, wakeUps } = startReconcile({ delivered })
+    await record({ cardTs: null })
+
+    await reconcile()
+
+    expect(did).toEqual(['send card'])
+    expect(Math.abs(((await dueInMs()) ?? 0) - expectedMs)).toBeLessThan(seconds)
+    expect(wakeUps).toEqual([])
+  })
+
+  test('is reported if its channel takes no messages, and tried again if that cannot be reported', async () => {
+    const { reconcile, record, dueInMs, did } = startReconcile({ delivered: { is: 'refused', error: 'is_archived' } })
+    await record({ cardTs: null })
+
+    await reconcile()
+
+    expect(did).toEqual(['send card', 'report that the card was refused: is_archived'])
+    expect(await dueInMs()).toBeGreaterThan(0)
+  })
+})
+
+describe('a request that needs no approval', () => {
+  const exempt = { needsApproval: false }
+
+  test('is approved by its rule and executed, after its card is posted', async () => {
+    const { reconcile, record, find, did } = startReconcile()
+    await record({ ...exempt, cardTs: null })
+
+    await reconcile()
+
+    expect(await find()).toMatchObject({ state: 'approved', decision: { rule: 'APPROVERS', via: 'no-approval' } })
+    expect(did).toEqual(['send card', 'execute', 'send card'])
+  })
+
+  test.each<[string, Delivered]>([
+    ['has no answer yet', { is: 'later' }],
+    ['is refused', { is: 'refused', error: 'is_archived' }],
+  ])('is not executed while its card %s', async (_, delivered) => {
+    const { reconcile, record, find, did } = startReconcile({ delivered })
+    await record({ ...exempt, cardTs: null })
+
+    await reconcile()
+
+    expect((await find())?.state).toBe('waiting')
+    expect(did).not.toContain('execute')
+  })
+
+  test('is executed by one of two processes that find it at the same moment', async () => {
+    const { reconcile, record, did } = startReconcile()
+    await record(exempt)
+
+    await Promise.all([reconcile(), reconcile()])
+
+    expect(did.filter((each) => each === 'execute')).toHaveLength(1)
+  })
+
+  test('expires like any other', async () => {
+    const { reconcile, record, find } = startReconcile()
+    await record({ ...exempt, ttlMs: 240 * minutes, agoMs: 240 * minutes })
+
+    await reconcile()
+
+    expect((await find())?.state).toBe('expired')
+  })
+})
+
+describe('an approved request', () => {
+  test('is executed, and then its card and the reports that it owes are sent', async () => {
+    const { reconcile, record, did } = startReconcile()
+    await record({}, 'remind-half', 'break-glass')
+
+    await reconcile()
+
+    expect(did).toEqual(['execute', 'send card', 'send reminder-half', 'send break-glass'])
+  })
+
+  test('is not due for 15 s while a process works on it', async () => {
+    const { reconcile, record, held } = startReconcile()
+
+    await record({}, 'approve')
+
+    await reconcile()
+
+    expect(held).toHaveLength(1)
+    expect(Math.abs((held[0] ?? 0) - 15 * seconds)).toBeLessThan(seconds)
+  })
+})
+
+describe('a request that was sent', () => {
+  test.each<[string, PlannedStep[], string]>([
+    ['without an answer', ['approve', 'send'], 'track starting'],
+    ['and accepted', [...untilTracking], 'track tracking'],
+    [
+      'and reported as not started, but may still start',
+      ['approve', 'send', ['not-start', { set: { trackedUntil: 4e12 } }]],
+      'track not-started',
+    ],
+    ['and reported as failed, but may still happen', [...untilTracking, ['fail', { set: { trackedUntil: 4e12 } }]], 'track failed'],
+  ])('%s is tracked, and then its card is sent', async (_, steps, tracked) => {
+    const { reconcile, record, did } = startReconcile()
+    await record({}, ...steps)
+
+    await reconcile()
+
+    expect(did.slice(0, 2)).toEqual([tracked, 'send card'])
+  })
+})
+
+describe('a request that needs nothing', () => {
+  test.each<[string, PlannedStep[]]>([
+    ['was rejected', ['reject']],
+    ['is done', [...untilTracking, 'finish']],
+    ['is no longer tracked', [...untilTracking, 'stop-tracking']],
+  ])('because it %s is never due again', async (_, steps) => {
+    const { reconcile, record, dueInMs, did } = startReconcile()
+    await record({}, ...steps)
+
+    await reconcile()
+
+    expect(did).toEqual([])
+    expect(await dueInMs()).toBeUndefined()
+  })
+
+  test('because its record is gone is never due again', async () => {
+    const { reconcile, record, dueInMs, removeRecord, did } = startReconcile()
+    await record()
+    await removeRecord()
+
+    await reconcile()
+
+    expect(did).toEqual([])
+    expect(await dueInMs()).toBeUndefined()
+  })
+})
+
+test('a request that only another version of Lockkeeper knows is left as it is, and looked at again in 10 minutes', async () => {
+  const { reconcile, record, find, dueInMs, did } = startReconcile()
+  await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes, input: { weather: 'rain' } })
+
+  await reconcile()
+
+  expect((await find())?.state).toBe('waiting')
+  expect(did).toEqual([])
+  expect(Math.abs(((await dueInMs()) ?? 0) - 10 * minutes)).toBeLessThan(seconds)
+})
