@@ -10,38 +10,18 @@ describe('the description of a move', () => {
   test('tells it whole', () => {
     const { facts } = checkMove(input, { elasticIp: elasticIpFor(), target: serverFor(), assigned: undefined })
 
-    expect(describeMove(facts)).toMatchInlineSnapshot(`
-      {
-        "facts": [
-          {
-            "detail": "eip_KeQbB4BoO6x10",
-            "label": "Elastic IP",
-            "value": "203.0.113.10",
-          },
-          {
-            "label": "Site",
-            "value": "ASH",
-          },
-          {
-            "detail": "sv_vKm8ZaLzG5R2n",
-            "label": "From",
-            "value": "web-1",
-          },
-          {
-            "detail": "sv_W3mVpQ0xNd7Lk, 198.51.100.22",
-            "label": "To",
-            "value": "web-2",
-          },
-          {
-            "label": "Project",
-            "value": "Storefront",
-          },
-        ],
-        "sentence": "Move 203.0.113.10 from web-1 to web-2",
-        "title": "Move Elastic IP",
-        "underway": "moving",
-      }
-    `)
+    expect(describeMove(facts)).toEqual({
+      title: 'Move Elastic IP',
+      sentence: 'Move 203.0.113.10 from web-1 to web-2',
+      facts: [
+        { label: 'Elastic IP', value: '203.0.113.10', detail: 'eip_KeQbB4BoO6x10' },
+        { label: 'Site', value: 'ASH' },
+        { label: 'From', value: 'web-1', detail: 'sv_vKm8ZaLzG5R2n' },
+        { label: 'To', value: 'web-2', detail: 'sv_W3mVpQ0xNd7Lk, 198.51.100.22' },
+        { label: 'Project', value: 'Storefront' },
+      ],
+      underway: 'moving',
+    })
   })
 
   test('says that no server is shown', () => {

@@ -14,7 +14,13 @@ function readableBlock(block: KnownBlock): string {
     case 'header':
       return `# ${block.text.text}`
     case 'section':
-      return [block.text?.text, ...(block.fields ?? []).map(({ text }) => `| ${text.replaceAll('\n', ' / ')}`)].filter(Boolean).join('\n')
+      return [
+        block.text?.text,
+        ...(block.fields ?? []).map(({ text }) => `| ${text.replaceAll('\n', ' / ')}`),
+        block.accessory?.type === 'button' && readableButton(block.accessory),
+      ]
+        .filter(Boolean)
+        .join('\n')
     case 'context':
       return block.elements.map((element) => `(${'text' in element ? element.text : element.type})`).join('\n')
     case 'actions':

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../../src/domain/policy.ts'
 import { type RequestState, requestStates } from '../../../src/domain/request.ts'
 import { type ReportView, report } from '../../../src/requests/messages/reports.ts'
+import { readableBlocks } from '../readable.ts'
 import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
 
 function view(more: Partial<ReportView> = {}): ReportView {
@@ -21,41 +22,23 @@ function view(more: Partial<ReportView> = {}): ReportView {
 const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: askedAt + minutes })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 3 } })
 
+test('a report shows in its blocks what notifications tell', () => {
+  const { text = '', blocks = [] } = report(view(), 'reminder-half') ?? {}
+
+  expect(readableBlocks(blocks)).toBe(text)
+})
+
 describe('a reminder', () => {
   test('at half of the time calls those who may approve', () => {
-    expect(report(view(), 'reminder-half')).toMatchInlineSnapshot(`
-      {
-        "blocks": [
-          {
-            "text": {
-              "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 2 h: press *Approve* or *Reject* on the card above.",
-              "type": "mrkdwn",
-              "verbatim": true,
-            },
-            "type": "section",
-          },
-        ],
-        "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 2 h: press *Approve* or *Reject* on the card above.",
-      }
-    `)
+    expect(report(view(), 'reminder-half')?.text).toMatchInlineSnapshot(
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 2 h: press *Approve* or *Reject* on the card above."`,
+    )
   })
 
   test('at nine tenths says how little time is left', () => {
-    expect(report(view({ now: askedAt + 216 * minutes }), 'reminder-last')).toMatchInlineSnapshot(`
-      {
-        "blocks": [
-          {
-            "text": {
-              "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 24 min: press *Approve* or *Reject* on the card above.",
-              "type": "mrkdwn",
-              "verbatim": true,
-            },
-            "type": "section",
-          },
-        ],
-        "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 24 min: press *Approve* or *Reject* on the card above.",
-      }
-    `)
+    expect(report(view({ now: askedAt + 216 * minutes }), 'reminder-last')?.text).toMatchInlineSnapshot(
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 24 min: press *Approve* or *Reject* on the card above."`,
+    )
   })
 
   test('says how many have approved and how many are missing', () => {
@@ -94,21 +77,9 @@ describe('what is told of a break-glass', () => {
   const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!channel>', breakGlass: true }
 
   test('calls all who could have approved it, with who did it, what and why', () => {
-    expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')).toMatchInlineSnapshot(`
-      {
-        "blocks": [
-          {
-            "text": {
-              "text": ":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards.",
-              "type": "mrkdwn",
-              "verbatim": true,
-            },
-            "type": "section",
-          },
-        ],
-        "text": ":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards.",
-      }
-    `)
+    expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
+      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards."`,
+    )
   })
 
   test.each(requestStates.filter((state) => state !== 'waiting'))('is told also when it is %s by then', (state) => {
