@@ -3,8 +3,8 @@ import type { Change } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { listMoves } from '../../src/features/list-moves/index.ts'
 import { type Catalog, createCatalog } from '../../src/requests/catalog.ts'
-import type { Listing } from '../../src/slack/blocks/listing.ts'
 import { askedAt, description, minutes, requestFor } from '../requests/request-for-test.ts'
+import { listingOf } from './listing-of.ts'
 
 const now = askedAt + 240 * minutes
 
@@ -26,7 +26,6 @@ function anything() {
 }
 
 async function ask(open: Request[], ended: Request[] = []) {
-  const listings: Listing[] = []
   const { commands } = listMoves.create({
     store: {
       open: async () => open,
@@ -36,16 +35,7 @@ async function ask(open: Request[], ended: Request[] = []) {
     },
     catalog,
   })
-  const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
-  const answer = { ephemeral: async () => {}, replace: async () => {} }
-  await commands[0]?.run({
-    slashCommand: { deliveryKey: 'd1', origin, answer, responseUrl: undefined, triggerId: '' },
-    args: [],
-    list: async (listing) => void listings.push(listing),
-    say: async () => {},
-  })
-  const [listing] = listings
-  if (!listing) throw new Error('nothing was listed')
+  const listing = await listingOf(commands[0])
   return { title: listing.title.text, rows: listing.rows.map(({ text }) => text), notes: listing.notes?.map(({ text }) => text) }
 }
 

@@ -5,6 +5,7 @@ import { listPending } from '../../src/features/list-pending/index.ts'
 import { type Pending, pendingListing } from '../../src/features/list-pending/messages.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
 import { askedAt, minutes, requestFor } from '../requests/request-for-test.ts'
+import { listingOf } from './listing-of.ts'
 
 const allowed: Ruling = { allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }
 const denied: Ruling = { allowed: false, denial: { code: 'own-request' } }
@@ -61,10 +62,7 @@ describe('the requests that wait', () => {
 })
 
 describe('/infra pending', () => {
-  const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
-
   async function ask(open: Request[], ruling: Ruling = allowed) {
-    const listings: Listing[] = []
     const asked: unknown[] = []
     const { commands } = listPending.create({
       store: { open: async () => open, findMany: async (ids) => open.filter(({ id }) => ids.includes(id)) },
@@ -78,20 +76,7 @@ describe('/infra pending', () => {
       catalog: { sentenceOf: ({ resource }) => resource },
       linkTo: () => undefined,
     })
-    await commands[0]?.run({
-      slashCommand: {
-        deliveryKey: 'd1',
-        origin,
-        answer: { ephemeral: async () => {}, replace: async () => {} },
-        responseUrl: undefined,
-        triggerId: '',
-      },
-      args: [],
-      list: async (listing) => void listings.push(listing),
-      say: async () => {},
-    })
-    const [listing] = listings
-    if (!listing) throw new Error('nothing was listed')
+    const listing = await listingOf(commands[0])
     return { listing, asked, rows: listing.rows.map(({ text }) => text) }
   }
 

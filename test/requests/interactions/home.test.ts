@@ -2,8 +2,9 @@ import type { KnownBlock } from '@slack/web-api'
 import { expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import { createHome } from '../../../src/requests/interactions/home.ts'
+import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { readableBlocks } from '../readable.ts'
-import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { askedAt, minutes, requestFor } from '../request-for-test.ts'
 
 const ben = 'U0BEN00001'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ben, command: '/infra' }
@@ -25,17 +26,7 @@ async function homeOf({ seen, read = seen, ended = [] }: { seen: Request[]; read
         return { is: 'sent' }
       },
     },
-    view: (request) => ({
-      request,
-      isKnown: true,
-      description,
-      unchecked: [],
-      ending: { why: '' },
-      handoverLabel: undefined,
-      reverseLabel: undefined,
-      rule: ruleFor(),
-      environment: undefined,
-    }),
+    view: (request) => cardViewFor({ request }),
     linkTo: () => undefined,
     onError: (error) => {
       throw error

@@ -5,21 +5,7 @@ import { approvalCard, type CardView, cardActions, fitsOnCard } from '../../../s
 import { charactersIn } from '../../sandbox/slack/characters-in.ts'
 import { readable, readableBlocks } from '../readable.ts'
 import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
-
-function view(more: Partial<CardView> = {}): CardView {
-  return {
-    request: requestFor(),
-    isKnown: true,
-    description,
-    unchecked: [],
-    ending: { why: '' },
-    handoverLabel: undefined,
-    reverseLabel: undefined,
-    rule: ruleFor(),
-    environment: undefined,
-    ...more,
-  }
-}
+import { cardViewFor } from './card-view-for-test.ts'
 
 const approvedBy = (by: string, minute: number) => ({ by, rule: 'APPROVERS', via: by, at: askedAt + minute * minutes })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01', 'U0DEE00001']), allOf: [], approvals: 3 } })
@@ -30,7 +16,7 @@ const buttonsOf = (card: CardView) => cardActions(card).map(({ text }) => text.t
 describe('a card that waits', () => {
   test('shows who may approve, until when, and everything that is asked for', () => {
     const card = approvalCard(
-      view({ request: requestFor({ reason: 'web-1 is being replaced' }), unchecked: ['whether web-2 is in the same site'] }),
+      cardViewFor({ request: requestFor({ reason: 'web-1 is being replaced' }), unchecked: ['whether web-2 is in the same site'] }),
     )
 
     expect(readable(card)).toMatchInlineSnapshot(`
@@ -66,7 +52,7 @@ describe('a card that waits', () => {
   test('shows how many of several have approved, who they are and when', () => {
     const request = requestFor({ revision: 3, approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)], missing: 1 })
 
-    expect(readable(approvalCard(view({ request, rule: threeOf })))).toMatchInlineSnapshot(`
+    expect(readable(approvalCard(cardViewFor({ request, rule: threeOf })))).toMatchInlineSnapshot(`
       "# Move Elastic IP
       :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
       :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>; <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>
@@ -87,7 +73,7 @@ describe('a card that waits', () => {
   })
 
   test('shows from the beginning that it takes several', () => {
-    const { text } = approvalCard(view({ rule: threeOf }))
+    const { text } = approvalCard(cardViewFor({ rule: threeOf }))
 
     expect(text).toContain('0 of 3 approvals')
     expect(text).toContain('*Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>')
@@ -96,20 +82,20 @@ describe('a card that waits', () => {
   test('shows who counts, where somebody has left the group since they approved', () => {
     const request = requestFor({ revision: 4, approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)], missing: 2 })
 
-    const { text, blocks } = approvalCard(view({ request, rule: threeOf }))
+    const { text, blocks } = approvalCard(cardViewFor({ request, rule: threeOf }))
 
     expect(text).toContain('1 of 3 approvals')
     expect(JSON.stringify(blocks)).toContain('*1 of 3 approvals*')
   })
 
   test('says nothing of a count where one approval is enough and none is there', () => {
-    expect(JSON.stringify(approvalCard(view()))).not.toContain('of 1 approvals')
+    expect(JSON.stringify(approvalCard(cardViewFor()))).not.toContain('of 1 approvals')
   })
 
   test('shows approvers by name where the rule calls others, whom alone it mentions', () => {
     const rule = ruleFor({ mention: toGroup(['S0PAGED001']) })
 
-    const card = approvalCard(view({ request: requestFor({ approverNames: '@ben or @oncall' }), rule }))
+    const card = approvalCard(cardViewFor({ request: requestFor({ approverNames: '@ben or @oncall' }), rule }))
 
     expect(readableBlocks(card.blocks)).toMatchInlineSnapshot(`
       "# Move Elastic IP
@@ -124,14 +110,16 @@ describe('a card that waits', () => {
   })
 
   test('shows names as text, whatever people call themselves', () => {
-    const { text } = approvalCard(view({ request: requestFor({ approverNames: '@<!channel>' }), rule: ruleFor({ mention: toGroup([]) }) }))
+    const { text } = approvalCard(
+      cardViewFor({ request: requestFor({ approverNames: '@<!channel>' }), rule: ruleFor({ mention: toGroup([]) }) }),
+    )
 
     expect(text).toContain('*Waiting for approval* by @&lt;!channel&gt;, until')
     expect(text).not.toContain('For the attention of')
   })
 
   test('says that nobody may decide it where no rule covers it any more', () => {
-    const { text } = approvalCard(view({ rule: undefined }))
+    const { text } = approvalCard(cardViewFor({ rule: undefined }))
 
     expect(text).toContain('*Waiting for approval* by nobody: no rule of the policy covers it any more, until')
   })
@@ -144,7 +132,7 @@ describe('a card that was decided', () => {
     const approvals = [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9), approvedBy('U0DEE00001', 12)]
     const request = requestFor({ ...decided, approvals, decision: { by: 'U0DEE00001', rule: 'APPROVERS', via: 'U0DEE00001' } })
 
-    expect(readableBlocks(approvalCard(view({ request, rule: threeOf })).blocks)).toMatchInlineSnapshot(`
+    expect(readableBlocks(approvalCard(cardViewFor({ request, rule: threeOf })).blocks)).toMatchInlineSnapshot(`
       "# Move Elastic IP
       :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
       | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
@@ -159,7 +147,7 @@ describe('a card that was decided', () => {
     const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!here>', breakGlass: true }
     const request = requestFor({ ...decided, decision })
 
-    expect(readableBlocks(approvalCard(view({ request })).blocks)).toMatchInlineSnapshot(`
+    expect(readableBlocks(approvalCard(cardViewFor({ request })).blocks)).toMatchInlineSnapshot(`
       "# Move Elastic IP
       :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
       | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
@@ -181,7 +169,7 @@ describe('a card that was decided', () => {
       stoppedBy: 'U0CHI00001',
     })
 
-    expect(readableBlocks(approvalCard(view({ request })).blocks)).toMatchInlineSnapshot(`
+    expect(readableBlocks(approvalCard(cardViewFor({ request })).blocks)).toMatchInlineSnapshot(`
       "# Move Elastic IP
       :large_orange_circle: *No longer followed*, because <@U0CHI00001> stopped it. The account API had accepted it, so it may still complete; I do not tell when.
       | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
@@ -195,17 +183,17 @@ describe('a card that was decided', () => {
   test('shows that it needed no approval', () => {
     const request = requestFor({ ...decided, needsApproval: false, decision: { rule: 'NO_APPROVAL', via: 'no-approval' } })
 
-    expect(approvalCard(view({ request, rule: ruleFor({ approve: undefined }) })).text).toContain('Needed no approval')
+    expect(approvalCard(cardViewFor({ request, rule: ruleFor({ approve: undefined }) })).text).toContain('Needed no approval')
   })
 })
 
 describe('the buttons of a card', () => {
   test('are in each state those that do something then', () => {
     const table = requestStates.map((state) => {
-      const usual = buttonsOf(view({ request: requestFor({ state }) }))
-      const forHandover = buttonsOf(view({ request: requestFor({ state }), handoverLabel: 'Create and show' }))
-      const reversible = buttonsOf(view({ request: requestFor({ state }), reverseLabel: 'Move back' }))
-      const free = buttonsOf(view({ request: requestFor({ state, needsApproval: false }) }))
+      const usual = buttonsOf(cardViewFor({ request: requestFor({ state }) }))
+      const forHandover = buttonsOf(cardViewFor({ request: requestFor({ state }), handoverLabel: 'Create and show' }))
+      const reversible = buttonsOf(cardViewFor({ request: requestFor({ state }), reverseLabel: 'Move back' }))
+      const free = buttonsOf(cardViewFor({ request: requestFor({ state, needsApproval: false }) }))
       return [state, usual, ...[forHandover, reversible, free].filter((each) => each.join() !== usual.join())]
     })
 
@@ -230,11 +218,11 @@ describe('the buttons of a card', () => {
 
   test('offer no second try where asking for the same again is of no use, and the card says what to do instead', () => {
     const ending = { why: 'web-2 is outdated.', next: "Contact the provider's support." }
-    const ended = requestStates.map((state) => view({ request: requestFor({ state }), ending }))
+    const ended = requestStates.map((state) => cardViewFor({ request: requestFor({ state }), ending }))
 
     expect(ended.flatMap(buttonsOf)).not.toContain('Request again')
     for (const state of ['failed', 'not-started', 'voided'] as const) {
-      const { text, blocks } = approvalCard(view({ request: requestFor({ state }), ending }))
+      const { text, blocks } = approvalCard(cardViewFor({ request: requestFor({ state }), ending }))
       expect(text).toContain("web-2 is outdated. Contact the provider's support.")
       expect(JSON.stringify(blocks)).toContain("web-2 is outdated. Contact the provider's support.")
     }
@@ -243,14 +231,14 @@ describe('the buttons of a card', () => {
   test('carry which request and what was asked for, and have a place of their own at every revision', () => {
     const { id, hash } = requestFor()
     const blocks = (revision: number) =>
-      approvalCard(view({ request: requestFor({ revision }) })).blocks.filter(({ type }) => type === 'actions')
+      approvalCard(cardViewFor({ request: requestFor({ revision }) })).blocks.filter(({ type }) => type === 'actions')
 
-    expect(cardActions(view()).map(({ value }) => value)).toEqual(Array.from({ length: 3 }, () => `1.${id}.${hash.slice(0, 16)}`))
+    expect(cardActions(cardViewFor()).map(({ value }) => value)).toEqual(Array.from({ length: 3 }, () => `1.${id}.${hash.slice(0, 16)}`))
     expect(blocks(1)[0]?.block_id).not.toBe(blocks(2)[0]?.block_id)
   })
 
   test('ask once more before nobody is told any more how it ends', () => {
-    expect(cardActions(view({ request: requestFor({ state: 'tracking' }) }))).toMatchInlineSnapshot(`
+    expect(cardActions(cardViewFor({ request: requestFor({ state: 'tracking' }) }))).toMatchInlineSnapshot(`
       [
         {
           "action_id": "request-stop-tracking",
@@ -296,15 +284,15 @@ describe('what does not fit on a card', () => {
   })
 
   test('cannot be asked for: nothing is approved that is not shown', () => {
-    expect(fitsOnCard(view())).toBe(true)
-    expect(fitsOnCard(view({ description: factsOf(200, 10) }))).toBe(true)
-    expect(fitsOnCard(view({ description: factsOf(250, 10) }))).toBe(false)
-    expect(fitsOnCard(view({ description: factsOf(2, 2_500) }))).toBe(false)
-    expect(fitsOnCard(view({ description: { ...description, facts: Array(490).fill({ label: '', value: '.' }) } }))).toBe(false)
+    expect(fitsOnCard(cardViewFor())).toBe(true)
+    expect(fitsOnCard(cardViewFor({ description: factsOf(200, 10) }))).toBe(true)
+    expect(fitsOnCard(cardViewFor({ description: factsOf(250, 10) }))).toBe(false)
+    expect(fitsOnCard(cardViewFor({ description: factsOf(2, 2_500) }))).toBe(false)
+    expect(fitsOnCard(cardViewFor({ description: { ...description, facts: Array(490).fill({ label: '', value: '.' }) } }))).toBe(false)
   })
 
   test('is left out of no card that could be asked for, whatever is decided about it and however it ends', () => {
-    const longest = view({ description: factsOf(190, 10), request: requestFor({ reason: 'y'.repeat(100) }), rule: threeOf })
+    const longest = cardViewFor({ description: factsOf(190, 10), request: requestFor({ reason: 'y'.repeat(100) }), rule: threeOf })
     expect(fitsOnCard(longest)).toBe(true)
     const reason = '&'.repeat(500)
     const approvals = Array.from({ length: 10 }, (_, index) => approvedBy(`U0BEN0000${index}`, index))
@@ -326,7 +314,7 @@ describe('what does not fit on a card', () => {
   })
 
   test('is what would be left out: all that fits is there whole', () => {
-    const whole = view({ description: factsOf(190, 10), request: requestFor({ reason: 'y'.repeat(500) }) })
+    const whole = cardViewFor({ description: factsOf(190, 10), request: requestFor({ reason: 'y'.repeat(500) }) })
     const shown = JSON.stringify(approvalCard(whole).blocks)
 
     expect(whole.description.facts.every(({ label, value }) => shown.includes(`*${label}*\\n\`${value}\``))).toBe(true)

@@ -4,24 +4,14 @@ import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../..
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import { createMessenger } from '../../../src/slack/web-api/messenger.ts'
 import { readableBlocks } from '../readable.ts'
-import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { askedAt, description, minutes, requestFor } from '../request-for-test.ts'
+import { cardViewFor } from './card-view-for-test.ts'
 
 const now = askedAt + 30 * minutes
 const address = 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100'
 
 function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardView> = {}): HomeEntry {
-  const card = {
-    request: requestFor(more),
-    isKnown: true,
-    description,
-    unchecked: [],
-    ending: { why: '' },
-    handoverLabel: undefined,
-    reverseLabel: undefined,
-    rule: ruleFor(),
-    environment: undefined,
-  }
-  return { card: { ...card, ...view }, link: address }
+  return { card: cardViewFor({ request: requestFor(more), ...view }), link: address }
 }
 
 function content(more: Partial<HomeContent> = {}): HomeContent {
