@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { changeKinds } from '../../src/features/index.ts'
 import { catalog } from '../requests/catalog-for-test.ts'
@@ -12,4 +14,9 @@ test('every kind that a feature declares is the kind of one change, and every ch
 
 test('a kind cannot be taken for the right to read', () => {
   for (const kind of changeKinds) expect(kind).toMatch(/^[a-z]+\.[a-z]+$/)
+})
+
+test('.env.example names every kind, in the order in which errors list them', () => {
+  const example = readFileSync(resolve(import.meta.dirname, '../../.env.example'), 'utf8')
+  expect(example).toContain(`separated by commas: ${changeKinds.join(', ')}.`)
 })
