@@ -82,7 +82,7 @@ function stateRow(state: RequestState): string[] {
 
 function stepRow(name: StepName): string[] {
   const step = stepOf(name)
-  const told = [
+  const messages = [
     ...(step.reports ?? []).map((report) => reports[report]),
     ...(step.mayReport ?? []).map((report) => `${reports[report]}, if anything`),
   ]
@@ -96,7 +96,7 @@ function stepRow(name: StepName): string[] {
     step.to === 'same' ? `${listed(step.from)} (no change)` : `${listed(step.from)} → \`${step.to}\``,
     step.takers.map((taker) => takers[taker]).join(', '),
     listed(step.stamps ?? []),
-    told.join('; '),
+    messages.join('; '),
     guards.join('; '),
   ]
 }

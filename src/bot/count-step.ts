@@ -1,6 +1,6 @@
 import type { Metrics } from '../ops/pages/metrics.ts'
 import type { Catalog } from '../requests/catalog.ts'
-import type { TakenStep } from '../requests/store/store.ts'
+import type { TakenStep } from '../requests/store/take-step.ts'
 import { decisionOf } from './decision-of.ts'
 
 /** Returns a function that counts a step of a request, the decision that it is, and how long a change took that it ends. */

@@ -3,7 +3,7 @@ import type { Request } from '../domain/request.ts'
 import { createApiErrorHandler } from '../ops/log/api-error-handler.ts'
 import { changedInRedis, undeliverable } from '../requests/messages/operator-notices.ts'
 import { refusedKey } from '../requests/messages/words.ts'
-import { createTellOperators } from '../requests/outbox/tell-operators.ts'
+import { createNotifyOperators } from '../requests/outbox/notify-operators.ts'
 import { notice } from '../slack/blocks/notice.ts'
 import type { Clients } from './clients.ts'
 import type { Instruments } from './instruments.ts'
@@ -18,7 +18,7 @@ interface OperatorNoticesParts {
 
 /** Creates the notices to the channel of operators, and what is noticed everywhere. */
 export function createOperatorNotices({ config, instruments: { log, metrics, errorReports }, redis, clients }: OperatorNoticesParts) {
-  const { tell, stop } = createTellOperators({
+  const { notify, stop } = createNotifyOperators({
     redis: redis.prompt,
     keys: redis.keys,
     messenger: clients.slack.messenger,
@@ -30,18 +30,18 @@ export function createOperatorNotices({ config, instruments: { log, metrics, err
   const onApiError = createApiErrorHandler({
     log,
     count: () => metrics.error('account-api'),
-    onRefusedKey: (error) => void tell(`api-key-${error.status}`, notice(refusedKey(error))),
+    onRefusedKey: (error) => void notify(`api-key-${error.status}`, notice(refusedKey(error))),
   })
 
   function onUndeliverable(request: Request, error: string): void {
-    void tell(`undeliverable:${request.id}`, notice(undeliverable(request, error)))
+    void notify(`undeliverable:${request.id}`, notice(undeliverable(request, error)))
   }
 
   /** Is called with a record that is no longer what was requested. */
   function onChanged(request: Request): void {
-    void tell(`changed:${request.id}`, notice(changedInRedis(request)))
+    void notify(`changed:${request.id}`, notice(changedInRedis(request)))
   }
 
-  return { tell, onApiError, onUndeliverable, onChanged, stop }
+  return { notify, onApiError, onUndeliverable, onChanged, stop }
 }
 export type OperatorNotices = ReturnType<typeof createOperatorNotices>

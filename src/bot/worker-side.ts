@@ -16,7 +16,7 @@ export function createWorkerSide(parts: Parts) {
   const dataLossMark = createDataLossMark({
     redis: patient,
     keys,
-    tellOperators: notices.tell,
+    notifyOperators: notices.notify,
     seenHead: requests.seenHead,
     catalog: requests.catalog,
   })

@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 
-/** A message as people see it, a line or more for each block, and below it what notifications and screen readers tell. */
+/** Prints a message as people see it, one or more lines per block, and below it the text for notifications and screen readers. */
 export function readable({ text, blocks }: { text: string; blocks: KnownBlock[] }): string {
   return `${readableBlocks(blocks)}\n--- in words ---\n${text}`
 }

@@ -1,6 +1,6 @@
 import type { ApiAnswer } from '../../audit/entry.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
 import type { OnAnswer } from '../../domain/change.ts'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors.ts'
 
 /** Keeps what the account API answered to a write, for the audit. */
 export function createAnswerRecorder() {

@@ -1,13 +1,15 @@
 import type { ApiAnswer } from '../../audit/entry.ts'
 import type { Audit } from '../../audit/intake.ts'
-import { ApiError, CheckFailed, certainlyNotApplied, isKeyRefused, type UnappliedError } from '../../domain/errors.ts'
+import { ApiError, certainlyNotApplied, isKeyRefused, type UnappliedError } from '../../domain/api-errors.ts'
+import { CheckFailed } from '../../domain/errors.ts'
 import { isGenuine } from '../../domain/payload.ts'
 import type { Request } from '../../domain/request.ts'
 import { explainRefusal, toUserMessage } from '../../slack/errors.ts'
 import type { Catalog, Opened } from '../catalog.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/causes.ts'
 import type { StepName } from '../steps.ts'
-import { noteOf, type Store } from '../store/store.ts'
+import { noteOf } from '../store/request-note.ts'
+import type { Store } from '../store/store.ts'
 import { answerOf, createAnswerRecorder } from './api-answer.ts'
 
 /** The look before the write. */
@@ -85,7 +87,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
 
   async function expire(request: Request): Promise<void> {
     const left = request.expiresAt - (await store.now())
-    if (left > 0) return store.putOff(request, left + 50)
+    if (left > 0) return store.postponeIfUnchanged(request, left + 50)
     await end(request, 'expire-approved', { code: 'not-used' })
   }
 
@@ -113,7 +115,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
 
   async function putOff(request: Request, error?: unknown): Promise<undefined> {
     const waited = (await store.now()) - (request.decidedAt ?? request.createdAt)
-    if (waited < patienceMs) return void (await store.putOff(request, retryLookMs))
+    if (waited < patienceMs) return void (await store.postponeIfUnchanged(request, retryLookMs))
     const refusal = error instanceof ApiError && isKeyRefused(error) ? { refusal: refusalOf(error) } : {}
     await end(request, 'drop', { code: 'account-unread', ...refusal })
   }

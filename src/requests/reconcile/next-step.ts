@@ -1,7 +1,7 @@
 import type { Observation } from '../../domain/observation.ts'
 import type { Underway } from '../../domain/request.ts'
 import type { StepName } from '../steps.ts'
-import type { StepData } from '../store/store.ts'
+import type { StepData } from '../store/take-step.ts'
 
 /** What was reported as not started (or as failed, where it may still happen) is tracked for this long, and corrected if it starts late. */
 export const trackEndedMs = 15 * 60_000

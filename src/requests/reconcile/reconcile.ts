@@ -40,10 +40,10 @@ interface ReconcileParts {
 export function createReconcile({ store, catalog, deliver, show, execute, track, discardUnposted, wake }: ReconcileParts) {
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
-    if (!request) return store.forget(id, undefined)
+    if (!request) return store.clearDueIfUnchanged(id, undefined)
     // Another version of Lockkeeper wrote it, and does whatever it needs. It stays due for that version.
-    if (!catalog.openIfFit(request)) return store.putOff(request, unknownRetryMs)
-    await store.putOff(request, holdMs)
+    if (!catalog.openIfFit(request)) return store.postponeIfUnchanged(request, unknownRetryMs)
+    await store.postponeIfUnchanged(request, holdMs)
     if (request.state === 'waiting') return reconcileWaiting(request)
     if (request.state === 'approved') {
       await execute(request)
@@ -53,7 +53,7 @@ export function createReconcile({ store, catalog, deliver, show, execute, track,
       await track([request])
       return show(id)
     }
-    return store.forget(id, request.revision)
+    return store.clearDueIfUnchanged(id, request.revision)
   }
 
   async function reconcileWaiting(request: Request): Promise<void> {
@@ -66,7 +66,7 @@ export function createReconcile({ store, catalog, deliver, show, execute, track,
       const shown = await deliver(request.id, 'card')
       if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return discardUnposted(request, shown.error)
       // Nothing is carried out before its card is there, also where it needs no approval.
-      if (shown.is !== 'sent') return store.putOff(request, shown.is === 'refused' ? refusedRetryMs : cardRetryMs)
+      if (shown.is !== 'sent') return store.postponeIfUnchanged(request, shown.is === 'refused' ? refusedRetryMs : cardRetryMs)
     }
     if (!request.needsApproval) {
       const { change } = catalog.open(request)
@@ -82,7 +82,7 @@ export function createReconcile({ store, catalog, deliver, show, execute, track,
     const { due, passed, nextAt } = remindersOf(request, now)
     const inMs = nextAt - now + 50
     if (!due) {
-      await store.putOff(request, inMs)
+      await store.postponeIfUnchanged(request, inMs)
       return wake(request, inMs)
     }
     const reminded = await store.take(request, due, { set: { reminded: passed }, dueInMs: inMs })

@@ -1,5 +1,5 @@
 import type { Request } from '../../domain/request.ts'
-import { firstReminderAt } from '../store/store.ts'
+import { firstReminderAt } from '../store/new-requests.ts'
 
 /** After which share of the time to decide approvers are reminded, each once. */
 const reminders = [

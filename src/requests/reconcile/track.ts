@@ -77,11 +77,11 @@ export function createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timin
     const surveys = new Map<unknown, Promise<Set<string> | undefined>>()
     return async function sees({ state, surveyed }: Tracked): Promise<boolean> {
       if (state !== 'tracking' || !surveyed) return false
-      const { survey, sightings } = surveyed
+      const { survey, surveyKeys } = surveyed
       const look = surveys.get(survey) ?? survey({ signal: AbortSignal.timeout(surveyMs) }).catch(ignoreFailedSurvey)
       surveys.set(survey, look)
       const seen = await look
-      return seen !== undefined && sightings.some((sighting) => seen.has(sighting))
+      return seen !== undefined && surveyKeys.some((sighting) => seen.has(sighting))
     }
   }
 
@@ -92,7 +92,7 @@ export function createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timin
 
   async function lookAt(request: Request, now: number, signal: AbortSignal): Promise<void> {
     // A look may take back what it finds, and that may be in use.
-    if (!isOpen(request.state) && !(await isWatched(request))) return store.forget(request.id, request.revision)
+    if (!isOpen(request.state) && !(await isWatched(request))) return store.clearDueIfUnchanged(request.id, request.revision)
     const opened = catalog.openIfFit(request)
     // A record of another version of ours: a later version may know it again.
     if (!opened) return store.postpone([request.id], unfitMs)
@@ -117,7 +117,7 @@ export function createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timin
   }
 
   async function apply(request: Request, observation: Observation, now: number): Promise<void> {
-    if (!isOpen(request.state) && !(await isWorthWatching(request, now))) return store.forget(request.id, request.revision)
+    if (!isOpen(request.state) && !(await isWorthWatching(request, now))) return store.clearDueIfUnchanged(request.id, request.revision)
     const step = nextStep(request, observation, now, lateAfterMs)
     if (step) {
       const { name, set, isDueAgain } = step

@@ -7,7 +7,7 @@ import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
-import type { TellOperators } from '../outbox/tell-operators.ts'
+import type { NotifyOperators } from '../outbox/notify-operators.ts'
 
 const scripts = readScripts(import.meta.url, ['data-loss-mark'])
 
@@ -18,7 +18,7 @@ interface DataLossMarkParts {
   redis: Redis
   keys: Keys
   /** Sees to it by itself that a telling which fails is tried again. */
-  tellOperators: TellOperators
+  notifyOperators: NotifyOperators
   /** Shared with everything of this process that sees the end of the audit's chain. */
   seenHead: SeenHead
   catalog: Pick<Catalog, 'underwayNow'>
@@ -29,7 +29,7 @@ interface DataLossMarkParts {
  * was there; an older state of the same one (an older copy, a replica that lagged) is known by its audit, which ends before what was
  * seen. Whoever finds either tells the operators, with what is under way on the account, so that they can find out what was lost.
  */
-export function createDataLossMark({ redis, keys, tellOperators, seenHead, catalog }: DataLossMarkParts) {
+export function createDataLossMark({ redis, keys, notifyOperators, seenHead, catalog }: DataLossMarkParts) {
   const run = createScripts(redis, scripts)
   let known: string | undefined
 
@@ -51,7 +51,7 @@ export function createDataLossMark({ redis, keys, tellOperators, seenHead, catal
 
   async function tell(key: string, words: Mrkdwn, andWhich: string): Promise<void> {
     const underway = await Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich)))
-    await tellOperators(key, notice(joinMrkdwn([words, ...underway], ' ')))
+    await notifyOperators(key, notice(joinMrkdwn([words, ...underway], ' ')))
   }
 
   return { check }

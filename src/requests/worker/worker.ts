@@ -8,10 +8,10 @@ import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { horizonMs, type Queues, WakeUp } from '../../redis/queues.ts'
 import type { Deliver } from '../outbox/deliver.ts'
-import type { Outbox } from '../outbox/outbox.ts'
+import type { Outbox, OutboxName } from '../outbox/outbox.ts'
 import type { Reconcile } from '../reconcile/reconcile.ts'
 import type { Track, Tracked } from '../reconcile/track.ts'
-import type { OutboxName, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import type { DataLossMark } from './data-loss-mark.ts'
 
 /** One tick takes this many; the next one takes the rest. */

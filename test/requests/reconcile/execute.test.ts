@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ApiError } from '../../../src/domain/errors.ts'
+import { ApiError } from '../../../src/domain/api-errors.ts'
 import { payloadHash } from '../../../src/domain/payload.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
@@ -7,7 +7,8 @@ import { createCatalog } from '../../../src/requests/catalog.ts'
 import { explainAll } from '../../../src/requests/messages/causes.ts'
 import { createExecute } from '../../../src/requests/reconcile/execute.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
-import type { StepData, Store } from '../../../src/requests/store/store.ts'
+import type { Store } from '../../../src/requests/store/store.ts'
+import type { StepData } from '../../../src/requests/store/take-step.ts'
 import { requestFor } from '../request-for-test.ts'
 import { afterStep } from '../take-steps.ts'
 
@@ -51,7 +52,7 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
       return { outcome: 'won', state }
     },
     postpone: async () => {},
-    putOff: async (_: Request, ms: number) => void putOff.push(ms),
+    postponeIfUnchanged: async (_: Request, ms: number) => void putOff.push(ms),
   } as unknown as Store
   const execute = createExecute({
     store,

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { remindersOf } from '../../../src/requests/reconcile/reminders.ts'
-import { askedAt, minutes, requestFor } from '../request-for-test.ts'
+import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 
-const half = askedAt + 120 * minutes
-const last = askedAt + 216 * minutes
-const expiry = askedAt + 240 * minutes
+const half = requestedAt + 120 * minutes
+const last = requestedAt + 216 * minutes
+const expiry = requestedAt + 240 * minutes
 
 describe('the reminders of a request', () => {
   test.each([
-    ['at first', 0, askedAt, { due: undefined, passed: 0, nextAt: half }],
+    ['at first', 0, requestedAt, { due: undefined, passed: 0, nextAt: half }],
     ['just before half of the time', 0, half - 1, { due: undefined, passed: 0, nextAt: half }],
     ['at half of the time', 0, half, { due: 'remind-half', passed: 1, nextAt: last }],
     ['after half of the time, once reminded', 1, half + 1, { due: undefined, passed: 1, nextAt: last }],
@@ -25,7 +25,7 @@ describe('the reminders of a request', () => {
   })
 
   test('each comes once, however often it is looked, and the next look is never before now', () => {
-    const anyTimes = fc.array(fc.integer({ min: askedAt, max: expiry - 1 }), { maxLength: 20 })
+    const anyTimes = fc.array(fc.integer({ min: requestedAt, max: expiry - 1 }), { maxLength: 20 })
     fc.assert(
       fc.property(anyTimes, (times) => {
         const told: string[] = []

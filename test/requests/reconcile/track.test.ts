@@ -122,7 +122,7 @@ test('thousands are compared with one survey and put off in parts, between which
   })
   const moves = everyMove.map((index) => ({
     ...requestFor({ id: String(index), state: 'tracking', createdAt: 999_000, sentAt: 999_000 }),
-    surveyed: { survey, sightings: [`eip_${index} on sv_22mUQSvUfeqdv`, `eip_${index} on sv_1WFgWmkF9Mzju`] },
+    surveyed: { survey, surveyKeys: [`eip_${index} on sv_22mUQSvUfeqdv`, `eip_${index} on sv_1WFgWmkF9Mzju`] },
   }))
 
   const quiet = await track(moves)

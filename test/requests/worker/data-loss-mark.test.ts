@@ -9,7 +9,7 @@ import type { UnderwayNow } from '../../../src/domain/change.ts'
 import type { ElasticIp } from '../../../src/domain/elastic-ip.ts'
 import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
-import { createTellOperators } from '../../../src/requests/outbox/tell-operators.ts'
+import { createNotifyOperators } from '../../../src/requests/outbox/notify-operators.ts'
 import { createDataLossMark } from '../../../src/requests/worker/data-loss-mark.ts'
 import type { Posted } from '../../../src/slack/web-api/messenger.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
@@ -36,7 +36,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
     posts.push(text)
     return posts.length <= failing ? { is: 'unknown', problem: 'HTTP status 503' } : { is: 'sent', ts: '1.1', channelId: 'C1' }
   }
-  const operators = createTellOperators({
+  const operators = createNotifyOperators({
     redis,
     keys,
     messenger: { post },
@@ -50,7 +50,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
   const dataLossMark = createDataLossMark({
     redis,
     keys,
-    tellOperators: operators.tell,
+    notifyOperators: operators.notify,
     seenHead,
     catalog: { underwayNow: () => underway },
   })
@@ -134,7 +134,7 @@ describe('a data set', () => {
 
     await expect.poll(() => other.posts.length).toBe(3)
     expect(new Set(other.posts)).toEqual(new Set([expect.stringContaining('My memory was lost')]))
-    expect(await shared.redis.get(shared.keys.notice('state-lost:another'))).toBe('told')
+    expect(await shared.redis.get(shared.keys.notice('state-lost:another'))).toBe('notified')
   })
 })
 

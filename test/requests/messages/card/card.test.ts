@@ -1,20 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { toGroup } from '../../../src/domain/policy.ts'
-import { requestStates } from '../../../src/domain/request.ts'
-import { approvalCard, type CardView, cardActions, fitsOnCard } from '../../../src/requests/messages/card.ts'
-import { charactersIn } from '../../sandbox/slack/characters-in.ts'
-import { readable, readableBlocks } from '../readable.ts'
-import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
-import { cardViewFor } from './card-view-for-test.ts'
+import { toGroup } from '../../../../src/domain/policy.ts'
+import { requestStates } from '../../../../src/domain/request.ts'
+import { approvalCard, fitsOnCard } from '../../../../src/requests/messages/card/card.ts'
+import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
+import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
+import { charactersIn } from '../../../sandbox/slack/characters-in.ts'
+import { readable, readableBlocks } from '../../readable.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
+import { cardViewFor } from '../card-view-for-test.ts'
 
-const approvedBy = (by: string, minute: number) => ({ by, rule: 'APPROVERS', via: by, at: askedAt + minute * minutes })
+const approvedBy = (by: string, minute: number) => ({ by, rule: 'APPROVERS', via: by, at: requestedAt + minute * minutes })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01', 'U0DEE00001']), allOf: [], approvals: 3 } })
 
-/** Buttons by what they say. */
+/** The labels of a card's buttons. */
 const buttonsOf = (card: CardView) => cardActions(card).map(({ text }) => text.text)
 
-describe('a card that waits', () => {
-  test('shows who may approve, until when, and everything that is asked for', () => {
+describe('the card of a waiting request', () => {
+  test('shows who may approve, until when, and the whole request', () => {
     const card = approvalCard(
       cardViewFor({ request: requestFor({ reason: 'web-1 is being replaced' }), unchecked: ['whether web-2 is in the same site'] }),
     )
@@ -49,7 +51,7 @@ describe('a card that waits', () => {
     })
   })
 
-  test('shows how many of several have approved, who they are and when', () => {
+  test('shows how many people have approved, who and when, if several must', () => {
     const request = requestFor({ revision: 3, approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)], missing: 1 })
 
     expect(readable(approvalCard(cardViewFor({ request, rule: threeOf })))).toMatchInlineSnapshot(`
@@ -72,14 +74,14 @@ describe('a card that waits', () => {
     `)
   })
 
-  test('shows from the beginning that it takes several', () => {
+  test('shows before the first approval that several are needed', () => {
     const { text } = approvalCard(cardViewFor({ rule: threeOf }))
 
     expect(text).toContain('0 of 3 approvals')
     expect(text).toContain('*Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>')
   })
 
-  test('shows who counts, where somebody has left the group since they approved', () => {
+  test('counts only people who may still approve', () => {
     const request = requestFor({ revision: 4, approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)], missing: 2 })
 
     const { text, blocks } = approvalCard(cardViewFor({ request, rule: threeOf }))
@@ -88,11 +90,11 @@ describe('a card that waits', () => {
     expect(JSON.stringify(blocks)).toContain('*1 of 3 approvals*')
   })
 
-  test('says nothing of a count where one approval is enough and none is there', () => {
+  test('shows no count if one approval is enough', () => {
     expect(JSON.stringify(approvalCard(cardViewFor()))).not.toContain('of 1 approvals')
   })
 
-  test('shows approvers by name where the rule calls others, whom alone it mentions', () => {
+  test('mentions only the people that the rule mentions, and names the approvers', () => {
     const rule = ruleFor({ mention: toGroup(['S0PAGED001']) })
 
     const card = approvalCard(cardViewFor({ request: requestFor({ approverNames: '@ben or @oncall' }), rule }))
@@ -109,7 +111,7 @@ describe('a card that waits', () => {
     expect(JSON.stringify(card)).not.toContain('S0ONCALL01')
   })
 
-  test('shows names as text, whatever people call themselves', () => {
+  test('shows names as text, also if they contain markup', () => {
     const { text } = approvalCard(
       cardViewFor({ request: requestFor({ approverNames: '@<!channel>' }), rule: ruleFor({ mention: toGroup([]) }) }),
     )
@@ -118,17 +120,17 @@ describe('a card that waits', () => {
     expect(text).not.toContain('For the attention of')
   })
 
-  test('says that nobody may decide it where no rule covers it any more', () => {
+  test('says that nobody may approve if no rule covers the request any more', () => {
     const { text } = approvalCard(cardViewFor({ rule: undefined }))
 
     expect(text).toContain('*Waiting for approval* by nobody: no rule of the policy covers it any more, until')
   })
 })
 
-describe('a card that was decided', () => {
-  const decided = { state: 'tracking' as const, revision: 5, decidedAt: askedAt + 12 * minutes, sentAt: askedAt + 12 * minutes }
+describe('the card of a decided request', () => {
+  const decided = { state: 'tracking' as const, revision: 5, decidedAt: requestedAt + 12 * minutes, sentAt: requestedAt + 12 * minutes }
 
-  test('shows each of several approvals, with when', () => {
+  test('shows each of several approvals with its time', () => {
     const approvals = [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9), approvedBy('U0DEE00001', 12)]
     const request = requestFor({ ...decided, approvals, decision: { by: 'U0DEE00001', rule: 'APPROVERS', via: 'U0DEE00001' } })
 
@@ -143,7 +145,7 @@ describe('a card that was decided', () => {
     `)
   })
 
-  test('shows that it was approved alone, by whom and why', () => {
+  test('shows who approved alone in an emergency, and why', () => {
     const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!here>', breakGlass: true }
     const request = requestFor({ ...decided, decision })
 
@@ -158,14 +160,14 @@ describe('a card that was decided', () => {
     `)
   })
 
-  test('shows who had it no longer followed, and how to take it up again', () => {
+  test('shows who stopped the tracking, and the button to start it again', () => {
     const request = requestFor({
       ...decided,
       state: 'untracked',
       revision: 6,
       decision: { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' },
       approvals: [approvedBy('U0BEN00001', 12)],
-      endedAt: askedAt + 20 * minutes,
+      endedAt: requestedAt + 20 * minutes,
       stoppedBy: 'U0CHI00001',
     })
 
@@ -180,7 +182,7 @@ describe('a card that was decided', () => {
     `)
   })
 
-  test('shows that it needed no approval', () => {
+  test('shows that no approval was needed', () => {
     const request = requestFor({ ...decided, needsApproval: false, decision: { rule: 'NO_APPROVAL', via: 'no-approval' } })
 
     expect(approvalCard(cardViewFor({ request, rule: ruleFor({ approve: undefined }) })).text).toContain('Needed no approval')
@@ -188,7 +190,7 @@ describe('a card that was decided', () => {
 })
 
 describe('the buttons of a card', () => {
-  test('are in each state those that do something then', () => {
+  test('are those that have an effect in the state', () => {
     const table = requestStates.map((state) => {
       const usual = buttonsOf(cardViewFor({ request: requestFor({ state }) }))
       const forHandover = buttonsOf(cardViewFor({ request: requestFor({ state }), handoverLabel: 'Create and show' }))
@@ -216,7 +218,7 @@ describe('the buttons of a card', () => {
     `)
   })
 
-  test('offer no second try where asking for the same again is of no use, and the card says what to do instead', () => {
+  test('do not include *Request again* if the same request would fail again, and the card says what to do instead', () => {
     const ending = { why: 'web-2 is outdated.', next: "Contact the provider's support." }
     const ended = requestStates.map((state) => cardViewFor({ request: requestFor({ state }), ending }))
 
@@ -228,7 +230,7 @@ describe('the buttons of a card', () => {
     }
   })
 
-  test('carry which request and what was asked for, and have a place of their own at every revision', () => {
+  test('carry the request and its hash, in a block with another id at each revision', () => {
     const { id, hash } = requestFor()
     const blocks = (revision: number) =>
       approvalCard(cardViewFor({ request: requestFor({ revision }) })).blocks.filter(({ type }) => type === 'actions')
@@ -237,7 +239,7 @@ describe('the buttons of a card', () => {
     expect(blocks(1)[0]?.block_id).not.toBe(blocks(2)[0]?.block_id)
   })
 
-  test('ask once more before nobody is told any more how it ends', () => {
+  test('ask for a confirmation before the tracking stops', () => {
     expect(cardActions(cardViewFor({ request: requestFor({ state: 'tracking' }) }))).toMatchInlineSnapshot(`
       [
         {
@@ -277,13 +279,13 @@ describe('the buttons of a card', () => {
   })
 })
 
-describe('what does not fit on a card', () => {
+describe('the length of a card', () => {
   const factsOf = (count: number, length: number) => ({
     ...description,
     facts: Array.from({ length: count }, (_, index) => ({ label: `Fact ${index}`, value: 'x'.repeat(length) })),
   })
 
-  test('cannot be asked for: nothing is approved that is not shown', () => {
+  test('is limited to what one message can show', () => {
     expect(fitsOnCard(cardViewFor())).toBe(true)
     expect(fitsOnCard(cardViewFor({ description: factsOf(200, 10) }))).toBe(true)
     expect(fitsOnCard(cardViewFor({ description: factsOf(250, 10) }))).toBe(false)
@@ -291,7 +293,7 @@ describe('what does not fit on a card', () => {
     expect(fitsOnCard(cardViewFor({ description: { ...description, facts: Array(490).fill({ label: '', value: '.' }) } }))).toBe(false)
   })
 
-  test('is left out of no card that could be asked for, whatever is decided about it and however it ends', () => {
+  test('has room for every later state: a request that fits is shown whole in all of them', () => {
     const longest = cardViewFor({ description: factsOf(190, 10), request: requestFor({ reason: 'y'.repeat(100) }), rule: threeOf })
     expect(fitsOnCard(longest)).toBe(true)
     const reason = '&'.repeat(500)
@@ -303,7 +305,7 @@ describe('what does not fit on a card', () => {
         { by: 'U0BEN00001', via: 'U0BEN00001', reason },
         { by: 'U0ADA00001', via: 'U0ADA00001', reason, breakGlass: true },
       ]) {
-        const more = { state, approvals, decision, decidedAt: askedAt + minutes, endedAt: askedAt + minutes }
+        const more = { state, approvals, decision, decidedAt: requestedAt + minutes, endedAt: requestedAt + minutes }
         const card = { ...longest, ending: { why, next: 'Ask.' }, request: { ...longest.request, ...more } }
         const { blocks } = approvalCard(card)
         expect(JSON.stringify(blocks)).not.toContain('not shown')
@@ -313,7 +315,7 @@ describe('what does not fit on a card', () => {
     }
   })
 
-  test('is what would be left out: all that fits is there whole', () => {
+  test('never cuts a request that fits', () => {
     const whole = cardViewFor({ description: factsOf(190, 10), request: requestFor({ reason: 'y'.repeat(500) }) })
     const shown = JSON.stringify(approvalCard(whole).blocks)
 

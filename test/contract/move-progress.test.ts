@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../src/domain/change.ts'
 import { MoveFinding, moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
-import { type Move, moveSightings, observeMove, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
+import { type Move, moveSurveyKeys, observeMove, surveyKeysIn } from '../../src/domain/elastic-ip-move-progress.ts'
 import type { Observation } from '../../src/domain/observation.ts'
 import { isOpen, type Request } from '../../src/domain/request.ts'
 import { nextStep, trackEndedMs } from '../../src/requests/reconcile/next-step.ts'
@@ -19,7 +19,7 @@ import { elasticIpIds, serverIds } from './words.ts'
 const lateAfterMs = 900_000
 const sentAt = 1_000_000
 
-/** Between servers of the pool that generated Elastic IPs are on, and of such that the account API has in another form. */
+/** The servers that generated Elastic IPs are on, and ids in other forms. */
 const someServer = fc.constantFrom(...serverIds, 'web-1', 'no server').map((id) => ({ id, name: `name of ${id}` }))
 const aMove: fc.Arbitrary<Move> = fc
   .record({ elasticIpId: fc.constantFrom(...elasticIpIds), from: fc.option(someServer, { nil: undefined, freq: 6 }), to: someServer })
@@ -32,8 +32,8 @@ const aMoment: fc.Arbitrary<Moment> = fc.record({
   early: fc.boolean(),
 })
 
-/** What a read of this Elastic IP means for the move: read by the client's own code. */
-async function judge(move: Move, wire: Wire, moment: Moment): Promise<Observation> {
+/** Returns what a read of this Elastic IP means for the move. The client's own code reads it. */
+async function observe(move: Move, wire: Wire, moment: Moment): Promise<Observation> {
   const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
   if (!elasticIp) throw new Error('it was not read')
   return observeMove(move, elasticIp, moment)
@@ -42,7 +42,7 @@ async function judge(move: Move, wire: Wire, moment: Moment): Promise<Observatio
 const documented = elasticIps.filter(({ reads }) => typeof reads !== 'string').map(({ wire }) => wire as Wire)
 const aRead = fc.oneof({ weight: 5, arbitrary: anElasticIp }, { weight: 1, arbitrary: fc.constantFrom(...documented) })
 
-/** By the words of the interface specification: what a person concludes from one read. */
+/** Returns what a person concludes from one read by the interface specification. */
 function conclusionOf(move: Move, wire: Wire, { phase, early }: Moment): Observation['is'] {
   const status = shown(wire, 'attributes', 'status')
   const on = shown(wire, 'attributes', 'server', 'id')
@@ -56,27 +56,27 @@ function conclusionOf(move: Move, wire: Wire, { phase, early }: Moment): Observa
 }
 
 describe('what one read means for a move', patience, () => {
-  test('is what a person concludes from it: nothing is done, superseded or ended but by what is shown', async () => {
+  test('is what a person concludes from it', async () => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(aMove, aRead, aMoment, async (move, wire, moment) => {
-        const verdict = await judge(move, wire, moment)
+        const observation = await observe(move, wire, moment)
 
-        expect(verdict.is).toBe(conclusionOf(move, wire, moment))
-        seen.add(verdict.is)
+        expect(observation.is).toBe(conclusionOf(move, wire, moment))
+        seen.add(observation.is)
       }),
       { numRuns: runs.numRuns * 2 },
     )
     expect(seen).toEqual(new Set(['done', 'failed', 'not-started', 'superseded', 'unclear', 'underway']))
   })
 
-  test('names, where it was moved by somebody else, the server that it is shown on', async () => {
+  test('names the shown server if the move is superseded', async () => {
     await fc.assert(
       fc.asyncProperty(aMove, aRead, aMoment, async (move, wire, moment) => {
-        const verdict = await judge(move, wire, moment)
-        fc.pre(verdict.is === 'superseded')
+        const observation = await observe(move, wire, moment)
+        fc.pre(observation.is === 'superseded')
         const where = shown(wire, 'attributes', 'server', 'hostname') ?? shown(wire, 'attributes', 'server', 'id') ?? ''
-        const { why } = moveWords(MoveFinding.parse(verdict.cause))
+        const { why } = moveWords(MoveFinding.parse(observation.cause))
         expect(names(why, where), why).toBe(true)
       }),
       { numRuns: Math.ceil(runs.numRuns / 4) },
@@ -89,33 +89,33 @@ const aRequest: fc.Arbitrary<Request> = fc
   .record({
     state: fc.constantFrom(...states),
     late: fc.boolean(),
-    watched: fc.boolean(),
+    tracked: fc.boolean(),
   })
-  .map(({ state, late, watched }) =>
+  .map(({ state, late, tracked }) =>
     requestFor({
       state,
       createdAt: sentAt,
       expiresAt: sentAt + 1,
       sentAt,
       ...(late ? { lateAt: sentAt + lateAfterMs } : {}),
-      // Watched is what was reported as not started or failed, and what has restarted since.
-      ...(!isOpen(state) || (watched && state === 'tracking') ? { trackedUntil: sentAt + trackEndedMs } : {}),
+      // A request has `trackedUntil` if it was reported as not started or failed, also if it has restarted since.
+      ...(!isOpen(state) || (tracked && state === 'tracking') ? { trackedUntil: sentAt + trackEndedMs } : {}),
     }),
   )
 
 describe('what a read changes about a request', patience, () => {
-  test('follows from the verdict: each end from its own, and an unclear read is at most told as late, once', async () => {
+  test('follows from the observation: each end from its own, and an unclear read is at most reported as late, once', async () => {
     await fc.assert(
       fc.asyncProperty(aRequest, aMove, aRead, fc.nat(2_000_000), fc.boolean(), async (request, move, wire, sinceSentMs, early) => {
         const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'ended'
-        const verdict = await judge(move, wire, { phase, sinceSentMs, early })
+        const observation = await observe(move, wire, { phase, sinceSentMs, early })
 
-        const step = nextStep(request, verdict, sentAt + sinceSentMs, lateAfterMs)
+        const step = nextStep(request, observation, sentAt + sinceSentMs, lateAfterMs)
 
-        const isChanging = changing(request).includes(verdict.is)
+        const isChanging = changing(request).includes(observation.is)
         const isLate = isOpen(request.state) && request.lateAt === undefined && sinceSentMs >= lateAfterMs
         const to = step && afterStep(request.state, step.name)
-        if (isChanging) expect(to).toBe(verdict.is === 'underway' ? 'tracking' : verdict.is)
+        if (isChanging) expect(to).toBe(observation.is === 'underway' ? 'tracking' : observation.is)
         else if (isLate) expect({ name: step?.name, to }).toEqual({ name: 'late', to: request.state })
         else expect(step).toBeUndefined()
       }),
@@ -124,40 +124,42 @@ describe('what a read changes about a request', patience, () => {
   })
 })
 
-/** The verdicts that change a request in this state. What was told as not started or failed is only ever corrected. */
+/**
+ * Returns the observations that change a request in this state. A request that was reported as not started or failed can only be corrected.
+ */
 function changing({ state }: Request): Observation['is'][] {
   if (state === 'starting') return ['done', 'failed', 'not-started', 'superseded', 'underway']
   return state === 'tracking' ? ['done', 'failed', 'not-started', 'superseded'] : ['done', 'underway']
 }
 
-describe('a list of what moves', patience, () => {
-  test('shows a move as under way only where a read of it alone says the same', async () => {
-    let shownMoves = 0
+describe('a list of moving Elastic IPs', patience, () => {
+  test('shows a move as under way only if a single read agrees', async () => {
+    let movesShown = 0
     const list = fc.uniqueArray(aRead, { selector: ({ id }) => id, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(fc.array(aMove, { minLength: 1, maxLength: 4 }), list, fc.boolean(), async (moves, wires, early) => {
         const read = await accountOf({ elasticIps: wires }).elasticIps.list()
-        const sightings = sightingsIn(read)
-        for (const move of moves.filter((one) => moveSightings(one).some((sighting) => sightings.has(sighting)))) {
+        const surveyKeys = surveyKeysIn(read)
+        for (const move of moves.filter((one) => moveSurveyKeys(one).some((key) => surveyKeys.has(key)))) {
           const seen = read.find(({ id }) => id === move.elasticIpId)
           const moment = { phase: 'accepted', sinceSentMs: 1, early } as const
           expect(seen && observeMove(move, seen, moment)).toMatchObject({ is: 'underway' })
-          shownMoves += 1
+          movesShown += 1
         }
       }),
       { numRuns: runs.numRuns * 2 },
     )
-    expect(shownMoves).toBeGreaterThan(0)
+    expect(movesShown).toBeGreaterThan(0)
   })
 
-  test('shows every move that a read of it alone shows as under way', async () => {
+  test('shows every move that a single read shows as under way', async () => {
     await fc.assert(
       fc.asyncProperty(aMove, aRead, async (move, wire) => {
         const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
         const moment = { phase: 'accepted', sinceSentMs: 1, early: false } as const
         fc.pre(elasticIp !== undefined && observeMove(move, elasticIp, moment).is === 'underway')
-        const sightings = sightingsIn([elasticIp])
-        expect(moveSightings(move).some((sighting) => sightings.has(sighting))).toBe(true)
+        const surveyKeys = surveyKeysIn([elasticIp])
+        expect(moveSurveyKeys(move).some((key) => surveyKeys.has(key))).toBe(true)
       }),
       { numRuns: Math.ceil(runs.numRuns / 4) },
     )
