@@ -37,7 +37,7 @@ const reports: Record<ReportName, string> = {
 
 const stepNames = Object.keys(steps) as StepName[]
 
-/** The page docs/request-states.md. */
+/** Returns the text of docs/request-states.md. */
 export function requestStatesPage(): string {
   return [
     '# Request states',
@@ -69,7 +69,7 @@ function idOf(state: RequestState): string {
   return state.replaceAll('-', '_')
 }
 
-/** The states that steps lead to from this one, each with these steps. */
+/** Returns the states that can follow this one, each with the steps that lead there. */
 function nextStates(from: RequestState): Map<RequestState, StepName[]> {
   const leaving = stepNames.filter((name) => stepOf(name).to !== 'same' && stepOf(name).from.includes(from))
   return Map.groupBy(leaving, (name) => stateAfter(name, from))

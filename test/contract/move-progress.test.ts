@@ -5,7 +5,7 @@ import { MoveFinding, moveWords } from '../../src/domain/elastic-ip-move-finding
 import { type Move, moveSurveyKeys, observeMove, surveyKeysIn } from '../../src/domain/elastic-ip-move-progress.ts'
 import type { Observation } from '../../src/domain/observation.ts'
 import { isOpen, type Request } from '../../src/domain/request.ts'
-import { nextStep, trackEndedMs } from '../../src/requests/reconcile/next-step.ts'
+import { nextStep, trackEndedMs } from '../../src/requests/reconcile/track/next-step.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { afterStep } from '../requests/take-steps.ts'
 import { accountOf } from './account.ts'

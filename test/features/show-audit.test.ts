@@ -451,7 +451,7 @@ describe('the list', () => {
       audit: {
         find: async (fits, { limit = 200 } = {}): Promise<Found> => ({
           entries: kept.toReversed().filter(fits).slice(0, limit),
-          looked: kept.length,
+          searched: kept.length,
           unreadable: 0,
           since: kept[0]?.at,
           all: true,

@@ -8,8 +8,8 @@ interface Search extends Omit<Found, 'entries'> {
 }
 
 /** Says which entries were searched. */
-export function searchNote({ looked, unreadable, since, all, full }: Search, fitting: number): Mrkdwn {
-  const count = looked.toLocaleString('en-US')
+export function searchNote({ searched, unreadable, since, all, full }: Search, fitting: number): Mrkdwn {
+  const count = searched.toLocaleString('en-US')
   const back = since === undefined ? mrkdwn`` : mrkdwn`, back to ${dateTime(since)}`
   const through = all
     ? mrkdwn`Looked through all ${count} entries${back}.`

@@ -1,26 +1,26 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ApiError } from '../../../src/domain/api-errors.ts'
-import { payloadHash } from '../../../src/domain/payload.ts'
-import type { Request, RequestState } from '../../../src/domain/request.ts'
-import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
-import { createCatalog } from '../../../src/requests/catalog.ts'
-import { explainAll } from '../../../src/requests/messages/causes.ts'
-import { createExecute } from '../../../src/requests/reconcile/execute.ts'
-import type { StepName } from '../../../src/requests/steps.ts'
-import type { Store } from '../../../src/requests/store/store.ts'
-import type { StepData } from '../../../src/requests/store/take-step.ts'
-import { requestFor } from '../request-for-test.ts'
-import { afterStep } from '../take-steps.ts'
+import { ApiError } from '../../../../src/domain/api-errors.ts'
+import { payloadHash } from '../../../../src/domain/payload.ts'
+import type { Request, RequestState } from '../../../../src/domain/request.ts'
+import { createMoveChange } from '../../../../src/features/move-elastic-ip/change.ts'
+import { createCatalog } from '../../../../src/requests/catalog.ts'
+import { explainAll } from '../../../../src/requests/messages/causes.ts'
+import { createExecute } from '../../../../src/requests/reconcile/execute/execute.ts'
+import type { StepName } from '../../../../src/requests/steps.ts'
+import type { Store } from '../../../../src/requests/store/store.ts'
+import type { StepData } from '../../../../src/requests/store/take-step.ts'
+import { requestFor } from '../../request-for-test.ts'
+import { afterStep } from '../../take-steps.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-/** An approved move, whose claim takes so long to be answered, and whose account may not be readable at this time. */
+/** The execution of an approved move. Redis answers the step `send` after `claimTakesMs`. `unread` fails the reads, `refused` the write. */
 function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }: { now?: number; unread?: Error; refused?: Error } = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const steps: { name: StepName; to: RequestState }[] = []
   let state: RequestState = 'approved'
-  const told: unknown[] = []
-  const putOff: number[] = []
+  const reported: unknown[] = []
+  const postponed: number[] = []
   const written: string[] = []
   const elasticIp = {
     id: 'eip_1GijF7NsZe3bN',
@@ -47,12 +47,12 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
     take: async (_: Request, name: StepName, { set }: StepData = {}) => {
       state = afterStep(state, name)
       steps.push({ name, to: state })
-      if (set?.causes) told.push(...Object.values(explainAll(undefined, set.causes)))
+      if (set?.causes) reported.push(...Object.values(explainAll(undefined, set.causes)))
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
       return { outcome: 'won', state }
     },
     postpone: async () => {},
-    postponeIfUnchanged: async (_: Request, ms: number) => void putOff.push(ms),
+    postponeIfUnchanged: async (_: Request, ms: number) => void postponed.push(ms),
   } as unknown as Store
   const execute = createExecute({
     store,
@@ -61,7 +61,7 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
     onApiError: () => {},
     onChanged: () => {},
   })
-  return { execute, steps, written, told, putOff }
+  return { execute, steps, written, reported, postponed }
 }
 
 function approvedRequest(): Request {
@@ -76,14 +76,14 @@ function approvedRequest(): Request {
 }
 
 describe('a write', () => {
-  test('is sent once it is claimed', async () => {
+  test('is sent after the step that claims it', async () => {
     const { execute, steps, written } = approvedMove(100)
     await execute(approvedRequest())
     expect(written).toHaveLength(1)
     expect(steps.map(({ name }) => name)).toEqual(['send', 'accept'])
   })
 
-  test('whose claim is answered long after the look before it is not sent, and told as not started', async () => {
+  test('is not sent, and reported as not started, if the claim is answered long after the preflight check', async () => {
     const { execute, steps, written } = approvedMove(21_000)
     await execute(approvedRequest())
     expect(written).toEqual([])
@@ -94,7 +94,7 @@ describe('a write', () => {
   })
 })
 
-describe('a write that is refused for good', () => {
+describe('a write that is refused permanently', () => {
   test.each([
     [
       'FEATURE_NOT_ENABLED',
@@ -107,23 +107,23 @@ describe('a write that is refused for good', () => {
       "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
     ],
     ['SITE_NOT_SUPPORTED', 422, "Nothing was changed. The site does not support Elastic IPs. Ask the provider's support which sites do."],
-  ])('ends as failed, with what to do instead of asking again: %s', async (code, status, words) => {
+  ])('ends the request as failed, with the next step for the requester: %s', async (code, status, words) => {
     const refused = new ApiError({ operation: 'elasticIps.move', status, codes: [code] })
-    const { execute, steps, written, told } = approvedMove(0, { refused })
+    const { execute, steps, written, reported } = approvedMove(0, { refused })
     await execute(approvedRequest())
     expect(written).toHaveLength(1)
     expect(steps.at(-1)).toEqual({ name: 'fail', to: 'failed' })
-    expect(told).toHaveLength(2)
-    expect(told.join(' ')).toBe(words)
+    expect(reported).toHaveLength(2)
+    expect(reported.join(' ')).toBe(words)
   })
 
-  test('is not tried where the look before it is refused for good: a feature that the team lacks does not come back in ten minutes', async () => {
+  test('is not sent if the preflight check is refused permanently, for example because the team lacks a feature', async () => {
     const unread = new ApiError({ operation: 'elasticIps.get', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
-    const { execute, steps, written, told, putOff } = approvedMove(0, { unread })
+    const { execute, steps, written, reported, postponed } = approvedMove(0, { unread })
     await execute(approvedRequest())
-    expect([written, putOff]).toEqual([[], []])
+    expect([written, postponed]).toEqual([[], []])
     expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
-    expect(told.join(' ')).toBe(
+    expect(reported.join(' ')).toBe(
       "Nothing was sent and nothing was changed. Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
     )
   })
@@ -133,24 +133,24 @@ describe('an account that cannot be read before the write', () => {
   const rejected = new ApiError({ operation: 'elasticIps.get', status: 401, codes: [] })
   const limited = new ApiError({ operation: 'elasticIps.get', status: 429, codes: [] })
 
-  test('is asked again while ten minutes have not passed since the approval', async () => {
-    const { execute, steps, putOff } = approvedMove(0, { now: 999_000 + 599_999, unread: rejected })
+  test('is read again until ten minutes after the approval', async () => {
+    const { execute, steps, postponed } = approvedMove(0, { now: 999_000 + 599_999, unread: rejected })
     await execute(approvedRequest())
     expect(steps).toEqual([])
-    expect(putOff).toEqual([10_000])
+    expect(postponed).toEqual([10_000])
   })
 
-  test('is given up then, and where the key is why, that is told', async () => {
+  test('ends the request after that time, with a rejected key as the reason', async () => {
     const unread = 'The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.'
     const withKey = approvedMove(0, { now: 999_000 + 600_000, unread: rejected })
     await withKey.execute(approvedRequest())
     expect(withKey.steps).toEqual([{ name: 'drop', to: 'not-started' }])
-    expect(withKey.told).toEqual([
+    expect(withKey.reported).toEqual([
       `${unread} The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY.`,
     ])
 
     const busy = approvedMove(0, { now: 999_000 + 600_000, unread: limited })
     await busy.execute(approvedRequest())
-    expect(busy.told).toEqual([unread])
+    expect(busy.reported).toEqual([unread])
   })
 })

@@ -1,22 +1,25 @@
-import type { Config } from '../config/config.ts'
-import { type Log, throttled } from '../ops/log/log.ts'
-import { createRedisCheck, findRedisFaults } from '../redis/check.ts'
-import { closeRedis, connectRedis, guardStore, holdCommands } from '../redis/connect.ts'
-import { createKeys } from '../redis/key-names.ts'
+import type { Config } from '../../config/config.ts'
+import { type Log, throttled } from '../../ops/log/log.ts'
+import { createRedisCheck, findRedisFaults } from '../../redis/check.ts'
+import { closeRedis, connectRedis, guardStore, holdCommands } from '../../redis/connect.ts'
+import { createKeys } from '../../redis/key-names.ts'
 
-/** Opens both connections to Redis. The prompt one is for people, who cannot wait; the patient one is for jobs. */
-export function createRedisSide({ redis: { url, prefix, allowVolatile } }: Config, log: Pick<Log, 'warn'>) {
+/**
+ * Opens both connections to Redis. People use the `prompt` one, which fails within a second. Jobs use the `patient` one, which waits until
+ * Redis is back.
+ */
+export function createRedisConnections({ redis: { url, prefix, allowVolatile } }: Config, log: Pick<Log, 'warn'>) {
   const problems = createProblems(log)
   const prompt = connectRedis(url, 'prompt', problems.note)
   const patient = connectRedis(url, 'patient', problems.note)
-  const letCommandsPass = holdCommands(prompt)
+  const releaseCommands = holdCommands(prompt)
   const check = createRedisCheck({ redis: patient, allowVolatile, problem: problems.latest, warn: (fault) => log.warn(fault) })
 
-  /** Checks that this Redis keeps requests safe, and opens it to people. Throws as the check does. */
+  /** Checks that this Redis keeps requests safe, and then lets the commands of people through. Throws as the check does. */
   async function reach(): Promise<void> {
     await check()
     problems.logFromNowOn()
-    letCommandsPass()
+    releaseCommands()
   }
 
   /** Returns the settings with which this Redis could lose requests, a sentence for each. */
@@ -30,9 +33,12 @@ export function createRedisSide({ redis: { url, prefix, allowVolatile } }: Confi
 
   return { keys: createKeys(prefix), prompt, patient, reach, faults, close }
 }
-export type RedisSide = ReturnType<typeof createRedisSide>
+export type RedisConnections = ReturnType<typeof createRedisConnections>
 
-/** Keeps the latest problem of the connections, as a code. It is not logged before the check has passed: until then, each attempt to start logs it. */
+/**
+ * Keeps the latest problem of the connections, as a code. Logs nothing until the check has passed, because each failed attempt to start
+ * writes a log line of its own.
+ */
 function createProblems(log: Pick<Log, 'warn'>) {
   let latest: string | undefined
   let isLogged = false

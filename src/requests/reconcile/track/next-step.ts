@@ -1,23 +1,23 @@
-import type { Observation } from '../../domain/observation.ts'
-import type { Underway } from '../../domain/request.ts'
-import type { StepName } from '../steps.ts'
-import type { StepData } from '../store/take-step.ts'
+import type { Observation } from '../../../domain/observation.ts'
+import type { Underway } from '../../../domain/request.ts'
+import type { StepName } from '../../steps.ts'
+import type { StepData } from '../../store/take-step.ts'
 
-/** What was reported as not started (or as failed, where it may still happen) is tracked for this long, and corrected if it starts late. */
+/** How long a request is tracked after it was reported as not started or failed, so that a late start is reported as a correction. */
 export const trackEndedMs = 15 * 60_000
 
-/** A step to take. `isDueAgain`: the request is to be observed again, at its usual pace. */
+/** A step to take. `isDueAgain`: observe the request again, at its usual pace. */
 export interface NextStep {
   name: StepName
   set?: StepData['set']
   isDueAgain?: true
 }
 
-/** The step that an observation of the account leads to, or nothing. */
+/** Returns the step that follows from an observation of the account, or undefined if none does. `now` is in ms since 1970. */
 export function nextStep(request: Underway, observation: Observation, now: number, lateAfterMs: number): NextStep | undefined {
   if (request.state === 'not-started' || request.state === 'failed') return correction(observation)
   if (request.state !== 'starting' && request.state !== 'tracking') return undefined
-  // It was reported as ended before, and has restarted.
+  // A request with this time was reported as ended before, and has restarted.
   if (request.trackedUntil !== undefined) return correctedEnd(observation) ?? lateStep(request, observation, now, lateAfterMs)
 
   switch (observation.is) {
@@ -36,7 +36,7 @@ export function nextStep(request: Underway, observation: Observation, now: numbe
   }
 }
 
-/** What failed before it was seen to begin has begun after all and left something behind, unless that was put right. */
+/** A change that failed before it was confirmed has left something on the account, unless the observation has corrected that. */
 function failure(request: Underway, { cause, mayStillHappen, corrects }: Extract<Observation, { is: 'failed' }>, now: number): NextStep {
   const name = request.state === 'starting' && !corrects ? 'fail-begun' : 'fail'
   const set = { causes: [cause] }
@@ -50,7 +50,7 @@ function lateStep(request: Underway, observation: Observation, now: number, late
   return { name: 'late', ...(seen === undefined ? {} : { set: { lastSeen: seen } }), isDueAgain: true }
 }
 
-/** Something that was reported as not started or failed shows signs of life. */
+/** Returns the step for a change that takes effect after it was reported as not started or failed. */
 function correction(observation: Observation): NextStep | undefined {
   if (observation.is === 'underway') return { name: 'restart', isDueAgain: true }
   if (observation.is === 'done') return { name: 'correct-to-done' }

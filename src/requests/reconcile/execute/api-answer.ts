@@ -1,19 +1,21 @@
-import type { ApiAnswer } from '../../audit/entry.ts'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
-import type { OnAnswer } from '../../domain/change.ts'
+import type { ApiAnswer } from '../../../audit/entry.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../../domain/api-errors.ts'
+import type { OnAnswer } from '../../../domain/change.ts'
 
-/** Keeps what the account API answered to a write, for the audit. */
+/** Creates a recorder of the account API's answer to a write, for the audit. */
 export function createAnswerRecorder() {
   let last: ApiAnswer | undefined
   const onAnswer: OnAnswer = ({ operation, status }) => {
     last = typeof status === 'number' ? { operation, status } : { operation, problem: status }
   }
-  /** Undefined where nothing was sent. */
+  /** Returns the last answer, or undefined if nothing was sent. */
   const answer = () => last
   return { onAnswer, answer }
 }
 
-/** What a failed write was answered with, without outside text. Undefined for an error before anything was sent. */
+/**
+ * Returns the answer to a failed write, without text from outside. Returns undefined for an error that occurred before anything was sent.
+ */
 export function answerOf(error: unknown): ApiAnswer | undefined {
   if (error instanceof ApiError) {
     const { operation, status, codes } = error
