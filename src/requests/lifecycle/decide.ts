@@ -5,6 +5,7 @@ import type { Wake } from '../../redis/queues.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import { createApprove } from './approve.ts'
+import { createBreakGlass } from './break-glass.ts'
 import { createDecisionStep, type DecisionStepParts, refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
 import { createStopTracking } from './stop-tracking.ts'
 
@@ -15,7 +16,7 @@ interface DecideParts extends DecisionStepParts {
   wake: Wake
 }
 
-/** Creates what people decide about a request. Rights are checked at the click. Each decision throws a Refusal for the person who clicked. */
+/** Creates the decisions of people on a request. Rights are checked at the click. Each throws a Refusal for the person who clicked. */
 export function createDecide({ signatures, store, access, catalog, show, wake }: DecideParts) {
   const steps = createDecisionStep({ store, show })
 
@@ -43,7 +44,8 @@ export function createDecide({ signatures, store, access, catalog, show, wake }:
     mayReject,
     reject,
     withdraw,
-    ...createApprove({ signatures, store, access, catalog, steps, wake }),
+    approve: createApprove({ signatures, store, access, catalog, steps, wake }),
+    ...createBreakGlass({ signatures, store, access, catalog, steps, wake }),
     ...createStopTracking({ store, access, steps, wake }),
   }
 }
