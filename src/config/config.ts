@@ -17,7 +17,14 @@ export class ConfigError extends Error {
 }
 
 /** Variables that `takeConfig` removes from the environment, so that no child process and no crash report can contain them. */
-export const secretVariables = ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_APP_TOKEN', 'INFRA_API_KEY', 'REDIS_URL'] as const
+export const secretVariables = [
+  'SLACK_BOT_TOKEN',
+  'SLACK_SIGNING_SECRET',
+  'SLACK_APP_TOKEN',
+  'INFRA_API_KEY',
+  'REDIS_URL',
+  'STATE_KEY',
+] as const
 
 /** The names of all variables, in the order of the documentation. */
 export const variableNames = Object.keys(Variables.shape)
@@ -129,6 +136,7 @@ function nameParts(v: Variables) {
     infra: { url: v.INFRA_API_URL, key: v.INFRA_API_KEY },
     redis: { url: v.REDIS_URL, prefix: v.REDIS_PREFIX, allowVolatile: v.ALLOW_VOLATILE_REDIS },
     opsPort: v.OPS_PORT,
+    stateKeys: v.STATE_KEY ?? [],
     role: v.ROLE,
     approvalTtlMs: v.APPROVAL_TTL,
     movePollIntervalMs: v.MOVE_POLL_INTERVAL,

@@ -33,6 +33,12 @@ const port = value(
   'a port from 0 (any free one) to 65535',
 )
 
+/** Parses keys that sign what is kept in Redis. A key of 32 characters cannot be guessed if it is random. */
+function readStateKeys(text: string): Secret[] | undefined {
+  const keys = [...new Set(text.split(',').map((key) => key.trim()))]
+  return keys.every((key) => /^[\x21-\x7e]{32,}$/.test(key)) ? keys.map((key) => new Secret(key)) : undefined
+}
+
 /** Parses a comma-separated list and removes duplicates. */
 function list(fits: (item: string) => boolean, expected: string) {
   return z.string({ error: `is missing: it must be ${expected}, separated by commas` }).transform((text, context) => {
@@ -80,6 +86,9 @@ export const Variables = z.object({
   INFRA_API_URL: address('the base address of the account API'),
   INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
   REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
+  STATE_KEY: value(readStateKeys, 'a key of at least 32 characters without spaces, or several, separated by commas', {
+    show: false,
+  }).optional(),
   PORT: port.prefault('3000'),
   OPS_PORT: port.prefault('9464'),
   ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),

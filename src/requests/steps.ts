@@ -291,3 +291,10 @@ export function stateAfter(name: StepName, before: RequestState): RequestState {
   const { to } = stepOf(name)
   return to === 'same' ? before : to
 }
+
+/** Returns the state after an act of the audit. Returns undefined if the act is no step, or one that keeps the state. */
+export function stateOfAct(act: string): RequestState | undefined {
+  if (!Object.hasOwn(steps, act)) return undefined
+  const { to } = stepOf(act as StepName)
+  return to === 'same' ? undefined : to
+}

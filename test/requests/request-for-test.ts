@@ -46,7 +46,7 @@ export const moveFacts = {
   to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
 }
 
-/** The same request before it is recorded, with a new id and the hash of its content. */
+/** The same request before it is recorded, just now and unsigned, with a new id and the hash of its content. */
 export function newRequestFor(more: Partial<NewRequest> = {}): NewRequest {
   const requested = { ...payload, facts: moveFacts, id: randomUUID().replaceAll('-', ''), ...more }
   return {
@@ -55,6 +55,8 @@ export function newRequestFor(more: Partial<NewRequest> = {}): NewRequest {
     needsApproval: true,
     approvalsNeeded: 1,
     ttlMs: 240 * minutes,
+    createdAt: Date.now(),
+    signature: '',
     ...requested,
   }
 }

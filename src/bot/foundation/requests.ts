@@ -11,11 +11,13 @@ import type { Redis } from '../../redis/connect.ts'
 import { createQueues } from '../../redis/queues.ts'
 import { createAccess } from '../../requests/access/access.ts'
 import { createCheckAuthority } from '../../requests/access/authority.ts'
+import { createCheckSearch } from '../../requests/access/search-authority.ts'
 import { createCatalog } from '../../requests/catalog.ts'
 import { createDeliver } from '../../requests/outbox/deliver.ts'
 import { createOutbox } from '../../requests/outbox/outbox.ts'
 import { createRenderer } from '../../requests/outbox/render.ts'
 import { createShow } from '../../requests/outbox/show.ts'
+import { stateOfAct } from '../../requests/steps.ts'
 import { createStore } from '../../requests/store/store.ts'
 import type { TakenStep } from '../../requests/store/take-step.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
@@ -68,6 +70,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     tally: access.tally,
     findSends: (request, since) => findSends(audits.jobs, request, since),
   })
+  const checkSearch = createCheckSearch({ signatures, findLastChange: (request, since) => findLastChange(audits.jobs, request, since) })
   const { environment, moveTimeoutMs } = config
   const render = createRenderer({ catalog, ruleOf: access.ruleOf, environment, moveTimeoutMs })
 
@@ -76,7 +79,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const forPeople = requestsOver(prompt, audits.people)
   const forJobs = requestsOver(patient, audits.jobs)
 
-  return { directory, catalog, access, signatures, checkAuthority, render, newestHead, forPeople, forJobs }
+  return { directory, catalog, access, signatures, checkAuthority, checkSearch, render, newestHead, forPeople, forJobs }
 }
 export type Requests = ReturnType<typeof createRequests>
 
@@ -105,12 +108,19 @@ function signingSecrets({ stateKeys: [first, ...others], infra }: Config): [Secr
   return first ? [first, ...others] : [infra.key]
 }
 
-/** Finds entries that say that this request was sent. The time of an entry is by Redis' clock, like that of an approval. */
-async function findSends(audit: Audit, { id }: Request, since: number): Promise<AuditEntry[]> {
-  const { entries } = await audit.find(({ requestId, act }) => requestId === id && (act === 'send' || act === 'issue'), {
-    limit: 1,
-    scan: Number.POSITIVE_INFINITY,
-    since,
-  })
+/** Finds the newest entry that says that this request was sent. The time of an entry is by Redis' clock, like that of an approval. */
+function findSends(audit: Audit, request: Request, since: number): Promise<AuditEntry[]> {
+  return findNewest(audit, request, (act) => act === 'send' || act === 'issue', since)
+}
+
+/** Finds the newest entry in which this request changed its state. */
+async function findLastChange(audit: Audit, request: Request, since: number): Promise<AuditEntry | undefined> {
+  const [last] = await findNewest(audit, request, (act) => stateOfAct(act) !== undefined, since)
+  return last
+}
+
+async function findNewest(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<AuditEntry[]> {
+  const search = { limit: 1, scan: Number.POSITIVE_INFINITY, since }
+  const { entries } = await audit.find(({ requestId, act }) => requestId === id && fits(act), search)
   return entries
 }

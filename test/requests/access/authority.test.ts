@@ -6,7 +6,7 @@ import type { Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { Secret } from '../../../src/domain/secret.ts'
 import { createCheckAuthority } from '../../../src/requests/access/authority.ts'
-import { requestedAt, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
 const keyringOf = (secret: string) => createKeyring([new Secret(secret.padEnd(32, '!'))], { purpose: 'requests', prefix: 'lockkeeper' })
 const signatures = createRequestSignatures(keyringOf('ours'))

@@ -12,6 +12,7 @@ import type { Click, Submission } from '../../../src/slack/commands/handlers.ts'
 import { writeMetadata } from '../../../src/slack/receive/payloads.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
+import { signatures } from '../signatures-for-test.ts'
 
 const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 
@@ -35,7 +36,8 @@ function startButtons() {
     noteRefusal: async (note) => void noted.push(note),
   })
   const buttons = createCardButtons({
-    decide: createDecide({ store, access, catalog, show: effect('shown'), wake: effect('woken up') }),
+    decide: createDecide({ signatures, store, access, catalog, show: effect('shown'), wake: effect('woken up') }),
+    signatures,
     handOver: effect('handed over'),
     submit: async () => expect.fail('a request was submitted'),
     catalog,

@@ -31,6 +31,7 @@ const denials: Record<DenialCode, Denial> = {
   'foreign-button': { code: 'foreign-button' },
   'unknown-request': { code: 'unknown-request' },
   'changed-record': { code: 'changed-record' },
+  'unknown-key': { code: 'unknown-key' },
   'other-version': { code: 'other-version' },
 }
 
