@@ -42,7 +42,17 @@ function createJobs({ config, timings, clients, operators: { onApiError, onDistr
   const { store, audit, deliver, show, wake } = forJobs
 
   const execute = createExecute({ store, audit, catalog, onApiError, signatures, checkAuthority, onDistrusted })
-  const { track, toTracked } = createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError, checkSearch, onDistrusted })
+  const { track, toTracked } = createTrack({
+    store,
+    catalog,
+    pollIntervalMs,
+    lateAfterMs,
+    timings,
+    onApiError,
+    audit,
+    checkSearch,
+    onDistrusted,
+  })
   const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
   const reconcile = createReconcile({ store, catalog, deliver, show, execute, track, discardUnposted, wake })
   return { reconcile, track, toTracked }

@@ -1,3 +1,4 @@
+import type { Audit } from '../../../audit/intake.ts'
 import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
 import type { Moment } from '../../../domain/change.ts'
 import type { Observation } from '../../../domain/observation.ts'
@@ -5,6 +6,7 @@ import { isOpen, type Request } from '../../../domain/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
 import type { CheckSearch } from '../../access/search-authority.ts'
 import type { Catalog, Opened } from '../../catalog.ts'
+import { noteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
 import { nextStep } from './next-step.ts'
 import type { Pace } from './pace.ts'
@@ -23,6 +25,7 @@ export interface ObserveParts {
   lateAfterMs: number
   timings: Timings
   onApiError: (error: unknown) => void
+  audit: Pick<Audit, 'note'>
   /** Checks that an observation that may delete something is allowed. */
   checkSearch: CheckSearch
   /** Receives a request that is not observed, and why. */
@@ -31,7 +34,7 @@ export interface ObserveParts {
 
 /** Creates the function that reads the outcome of one request from the account, and takes the step that follows from it. */
 export function createObserve(parts: ObserveParts) {
-  const { store, catalog, pace, lateAfterMs, timings, onApiError, checkSearch, onDistrusted } = parts
+  const { store, catalog, pace, lateAfterMs, timings, onApiError, audit, checkSearch, onDistrusted } = parts
   const { paceMs } = pace
 
   return async function observe(request: Request, now: number, signal: AbortSignal): Promise<void> {
@@ -59,6 +62,7 @@ export function createObserve(parts: ObserveParts) {
     const current = await store.find(request.id)
     if (current?.revision !== request.revision) return store.postpone([request.id], paceMs(request))
     onDistrusted(request, problem)
+    await audit.note(noteOf(request, 'distrust', { causes: [problem] }))
     await store.postpone([request.id], distrustedMs)
   }
 

@@ -24,7 +24,7 @@ export interface Tracked extends Underway {
   surveyed?: Surveyed | undefined
 }
 
-export interface TrackParts extends Pick<ObserveParts, 'checkSearch' | 'onDistrusted'> {
+export interface TrackParts extends Pick<ObserveParts, 'audit' | 'checkSearch' | 'onDistrusted'> {
   store: Store
   catalog: Catalog
   /** How often a change under way is observed. */

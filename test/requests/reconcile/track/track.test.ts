@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { AuditNote } from '../../../../src/audit/entry.ts'
 import type { ApiKey } from '../../../../src/domain/api-key.ts'
 import type { AuthorityProblem } from '../../../../src/domain/authority-problem.ts'
 import type { Request } from '../../../../src/domain/request.ts'
@@ -16,6 +17,7 @@ const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
 /** Tracks requests for a key that is on the account. Every observation of such a request treats the key as one that nobody has seen. */
 function startTrack(checkSearch: (request: Request, store: Store) => Promise<AuthorityProblem | undefined> = async () => undefined) {
   const distrusted: string[] = []
+  const noted: AuditNote[] = []
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })
   const live = [{ id: 'tok_1deLnN7QD0r6I', name: input.name }] as ApiKey[]
@@ -32,6 +34,7 @@ function startTrack(checkSearch: (request: Request, store: Store) => Promise<Aut
     onApiError: (error) => {
       throw error
     },
+    audit: { note: async (note) => void noted.push(note) },
     checkSearch: (request) => checkSearch(request, store),
     onDistrusted: (_, found) => void distrusted.push(found.code),
   })
@@ -54,7 +57,7 @@ function startTrack(checkSearch: (request: Request, store: Store) => Promise<Aut
 
   const dueInMs = async (id: string) => Number(await redis.zscore(keys.due, id)) - (await store.now())
   const isDue = async (id: string) => (await redis.zscore(keys.due, id)) !== null
-  return { distrusted, dueInMs, track, recordAfter, recordNotStarted, find, isDue, live, now: store.now }
+  return { distrusted, noted, dueInMs, track, recordAfter, recordNotStarted, find, isDue, live, now: store.now }
 }
 
 describe('a request that was reported as not started', () => {
@@ -105,13 +108,14 @@ test('a request that has ended since it was found due is not observed, because i
 test.each(['record-changed', 'unknown-key'] as const)(
   'a request that cannot be trusted (%s) is not observed and reported, because its observation may delete a key that is in use',
   async (code) => {
-    const { track, recordAfter, find, live, distrusted, dueInMs } = startTrack(async () => ({ code }))
+    const { track, recordAfter, find, live, distrusted, noted, dueInMs } = startTrack(async () => ({ code }))
     const sent = await recordAfter('a', 'approve', ['issue', { dueInMs: 0 }])
 
     await track([sent])
 
     expect(live).toHaveLength(1)
     expect(distrusted).toEqual([code])
+    expect(noted).toMatchObject([{ act: 'distrust', requestId: 'a', causes: [{ code }] }])
     expect(await find('a')).toMatchObject({ state: 'starting' })
     expect(await dueInMs('a')).toBeGreaterThan(9 * 60_000)
   },
@@ -153,6 +157,7 @@ test('thousands of requests are compared with one survey and postponed in chunks
     lateAfterMs: 900_000,
     timings,
     onApiError: () => {},
+    audit: { note: async () => {} },
     checkSearch: async () => undefined,
     onDistrusted: () => expect.fail('a request is not trusted'),
   })
