@@ -18,6 +18,9 @@ const required = {
   APPROVERS: 'U0BEN00001,S0ONCALL01',
 }
 
+const oldKey = 'an-old-key-of-at-least-32-characters'
+const newKey = 'a-new-key-of-at-least-32-characters!'
+
 /** Reads variables where the kinds of change are those of the bot. */
 function read(env: Record<string, string | undefined>, readFile?: (path: string) => string) {
   return readConfig(env, { kinds: changeKinds, ...(readFile ? { readFile } : {}) })
@@ -96,6 +99,7 @@ describe('a valid configuration', () => {
           "port": 3000,
           "signingSecret": "[redacted]",
         },
+        "stateKeys": [],
         "unusedVariables": [],
       }
     `)
@@ -106,6 +110,7 @@ describe('a valid configuration', () => {
       ...required,
       SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
       SLACK_API_URL: 'http://127.0.0.1:4010/api/',
+      STATE_KEY: `${oldKey}, ${newKey},${oldKey}`,
       PORT: '0',
       OPS_PORT: '0',
       ROLE: 'worker',
@@ -137,6 +142,7 @@ describe('a valid configuration', () => {
       logLevel: 'debug',
     })
     expect(config.slack.appToken?.reveal()).toBe('xapp-1-A0LOCKKEEP-99')
+    expect(config.stateKeys.map((key) => key.reveal())).toEqual([oldKey, newKey])
   })
 
   it('ignores unknown variables, and white space around values', () => {
@@ -190,6 +196,7 @@ describe('an invalid configuration', () => {
       INFRA_API_URL: 'http://api.example.com',
       INFRA_API_KEY: 'two words',
       REDIS_URL: 'redis://:p#w@redis.example.com',
+      STATE_KEY: `${newKey},short`,
       PORT: 'http',
       OPS_PORT: '70000',
       ROLE: 'both',
@@ -219,6 +226,7 @@ describe('an invalid configuration', () => {
         "INFRA_API_URL must be the base address of the account API: https, or http on this machine only, without user, password or query",
         "INFRA_API_KEY must be a key of the account API, in one word",
         "REDIS_URL must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
+        "STATE_KEY must be a key of at least 32 characters without spaces, or several, separated by commas",
         "PORT must be a port from 0 (any free one) to 65535, not "http"",
         "OPS_PORT must be a port from 0 (any free one) to 65535, not "70000"",
         "ROLE must be all, web or worker, not "both"",

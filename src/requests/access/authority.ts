@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import type { AuthorityProblem } from '../../domain/authority-problem.ts'
+import { type AuthorityProblem, problemOf } from '../../domain/authority-problem.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { Approval, Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
@@ -23,9 +23,8 @@ interface AuthorityParts {
  */
 export function createCheckAuthority({ signatures, ruleOf, tally, findSends }: AuthorityParts) {
   return async function checkAuthority(request: Request, now: number, holdsMs = approvalHoldsMs): Promise<AuthorityProblem | undefined> {
-    const verdict = signatures.verifyRequest(request)
-    if (verdict === 'unknown-key') return { code: 'unknown-key' }
-    if (verdict !== 'genuine') return { code: 'record-changed' }
+    const problem = problemOf(signatures.verifyRequest(request))
+    if (problem) return problem
 
     const rule = ruleOf(request)
     if (!rule) return { code: 'rule-gone' }

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import type { AuthorityProblem } from '../../domain/authority-problem.ts'
+import { type AuthorityProblem, problemOf } from '../../domain/authority-problem.ts'
 import { isOpen, type Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import { stateOfAct } from '../steps.ts'
@@ -20,9 +20,8 @@ interface SearchAuthorityParts {
  */
 export function createCheckSearch({ signatures, findLastChange }: SearchAuthorityParts) {
   return async function checkSearch(request: Request, now: number): Promise<AuthorityProblem | undefined> {
-    const verdicts = [signatures.verifyRequest(request), signatures.verifySeen(request)]
-    if (verdicts.includes('unknown-key')) return { code: 'unknown-key' }
-    if (verdicts.some((verdict) => verdict !== 'genuine')) return { code: 'record-changed' }
+    const problem = problemOf(signatures.verifyRequest(request), signatures.verifySeen(request))
+    if (problem) return problem
     const last = await findLastChange(request, request.createdAt)
     if (!last || stateOfAct(last.act) !== request.state) return { code: 'record-changed' }
     return !isOpen(request.state) && now - last.at > searchEndedMs ? { code: 'record-changed' } : undefined

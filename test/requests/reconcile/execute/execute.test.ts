@@ -75,7 +75,8 @@ function approvedRequest(): Request {
     to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
   }
   const request = requestFor({ state: 'approved', facts, createdAt: 990_000, decidedAt: 999_000 })
-  return { ...request, hash: payloadHash(request) }
+  const hashed = { ...request, hash: payloadHash(request) }
+  return { ...hashed, signature: signatures.signRequest(hashed) }
 }
 
 describe('a write', () => {
