@@ -34,6 +34,11 @@ function approvalContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule,
   return { signed: 'approval', requestId: id, hash, by, rule, via, at }
 }
 
+/** What the signature of the last approver's decision covers: that these approvals were enough when they were counted. */
+function approvedContent({ id, hash, approvals }: Pick<Request, 'id' | 'hash' | 'approvals'>, { by, at }: Omit<Decision, 'signature'>) {
+  return { signed: 'approved', requestId: id, hash, by, at, approvals: approvals.map(({ signature }) => signature) }
+}
+
 function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason }: Omit<Decision, 'signature'>) {
   return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason }
 }
@@ -54,6 +59,13 @@ export function createRequestSignatures(keyring: Keyring) {
     }),
     verifyApproval: (request: Request, approval: Approval): Verdict =>
       keyring.verify(approvalContent(request, approval), approval.signature),
+    /** `request` has all the approvals that were counted. */
+    signApproved: (request: Request, decision: Omit<Decision, 'signature'>): Decision => ({
+      ...decision,
+      signature: keyring.sign(approvedContent(request, decision)),
+    }),
+    verifyApproved: (request: Request, decision: Decision): Verdict =>
+      keyring.verify(approvedContent(request, decision), decision.signature),
     signBreakGlass: (request: Request, decision: Omit<Decision, 'signature'>): Decision => ({
       ...decision,
       signature: keyring.sign(breakGlassContent(request, decision)),

@@ -52,8 +52,9 @@ export const Decision = Grant.extend({
   reason: z.string().optional(),
   /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
-  /** When the requester did so; signed with the reason. */
+  /** When the last approval was given, in ms since 1970. */
   at: z.number().optional(),
+  /** Signs that the approvals were enough, or the emergency with its reason (see `request-signature.ts`). */
   signature: z.string().optional(),
 })
 export type Decision = z.infer<typeof Decision>

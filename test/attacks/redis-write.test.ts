@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Approval, Request } from '../../src/domain/request.ts'
 import { encodeFields } from '../../src/requests/store/record.ts'
+import { policyInFile } from '../journeys/policy-in-file.ts'
 import { openRecords } from '../journeys/records.ts'
-import { general, ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type WorldOptions } from '../journeys/world.ts'
 
 /** Starts a bot, and somebody who can write to its Redis. The channel of the operators is #general. */
-async function startAttack(timings = { graceMs: 60_000, handoverMs: 45_000 }) {
-  const world = await startWorld({ env: { OPS_CHANNEL: general }, timings })
+async function startAttack({ env = {}, ...more }: WorldOptions = {}) {
+  const world = await startWorld({ env: { OPS_CHANNEL: general, ...env }, ...more })
   world.slack.invite(general)
   const records = openRecords(world)
 
@@ -20,7 +21,7 @@ async function startAttack(timings = { graceMs: 60_000, handoverMs: 45_000 }) {
   async function requestMove(skip = 0) {
     const { elasticIp, target } = world.accountApi.world.movable(skip)
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Waiting for approval`))
     const request = (await records.all()).find(({ resource }) => resource === `elastic_ip:${elasticIp.id}`)
     if (!request) throw new Error('nothing was requested')
     return { request, card }
@@ -105,6 +106,18 @@ describe('somebody with write access to Redis cannot send a change', () => {
     expect(attack.accountApi.journal.writes()).toHaveLength(1)
   })
 
+  test('with a forged approval that the next genuine one completes', async () => {
+    const policy = 'rules:\n  - { name: both, approve: { any_of: [S0ONCALL01], approvals: 2 } }'
+    const attack = await startAttack({ env: { POLICY_FILE: policyInFile(policy) } })
+    const { request, card } = await attack.requestMove()
+    await attack.write(request, { approvals: [{ ...forgedApproval(request), by: people.chiara }] })
+    await attack.ben.click(card, 'Approve')
+
+    await untilShown(attack.slack, people.ben, /1 of 2/)
+    expect(await attack.records.find(request.id)).toMatchObject({ state: 'waiting', approvals: [{ by: people.ben }] })
+    expect(attack.accountApi.journal.writes()).toEqual([])
+  })
+
   test('a second time, by putting it back to approved', async () => {
     const attack = await startAttack()
     const move = await attack.requestMove()
@@ -113,8 +126,7 @@ describe('somebody with write access to Redis cannot send a change', () => {
     // The address has moved back since, so that the account would take the same change again.
     const { elasticIpId } = move.request.input as { elasticIpId: string }
     const { from } = move.request.facts as { from: { id: string } }
-    const elasticIp = attack.accountApi.world.elasticIp(elasticIpId)
-    if (elasticIp) elasticIp.serverId = from.id
+    attack.accountApi.world.moveBehindOurBack(elasticIpId, from.id)
     await attack.write(move.request, { state: 'approved' })
 
     await attack.expectRefused(move, 'already-sent', /it was sent before/)
@@ -123,7 +135,7 @@ describe('somebody with write access to Redis cannot send a change', () => {
 })
 
 test('somebody with write access to Redis cannot have a key in use deleted, by putting its request back to starting', async () => {
-  const attack = await startAttack({ graceMs: 200, handoverMs: 400 })
+  const attack = await startAttack({ timings: { graceMs: 200, handoverMs: 400 } })
   const { ada, ben, slack, accountApi, records } = attack
   const key = accountApi.world.data.apiKeys.find((candidate) => candidate.token !== accountApi.key)
   await ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })

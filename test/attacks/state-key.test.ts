@@ -20,7 +20,7 @@ async function startWorkspace() {
   async function requestMove(skip: number) {
     const { elasticIp, target } = world.accountApi.world.movable(skip)
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    return untilCard(world.slack, /Waiting for approval/)
+    return untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Waiting for approval`))
   }
 
   return { ...world, records: openRecords(world), start, requestMove }
@@ -40,7 +40,7 @@ test('while a key is replaced, each of two replicas carries out what the other o
   await untilReport(slack, signedWithOld.ts, /Done/)
   await untilReport(slack, signedWithNew.ts, /Done/)
   expect(accountApi.journal.writes()).toHaveLength(2)
-  expect(slack.messages(general)).toEqual([])
+  expect(slack.messages(general).filter(({ text }) => /[Rr]equest [0-9a-f]{32}/.test(text))).toEqual([])
   await before.stop()
   await after.stop()
 })
@@ -55,7 +55,9 @@ test('a request that was signed with an unknown key is neither carried out nor e
 
   await ben.click(card, 'Approve')
   const refused = await untilShown(slack, people.ben, /key/)
-  expect(refused.text).toMatchInlineSnapshot()
+  expect(refused.text).toMatchInlineSnapshot(
+    `"This request was signed with a key that Lockkeeper doesn't have (\`STATE_KEY\`). Nothing was changed. Request it again, or ask the people who run this bot to restore the key."`,
+  )
   expect(await records.find(request?.id ?? '')).toMatchObject({ state: 'waiting', approvals: [] })
 
   await without.stop()
@@ -79,7 +81,9 @@ test('an approved request that was signed with an unknown key waits, and the ope
   await records.redis.zadd(records.keys.due, 0, request?.id ?? '')
 
   const notice = await untilCard(slack, /was signed with a key/, general)
-  expect(notice.text.replace(request?.id ?? '', 'ID')).toMatchInlineSnapshot()
+  expect(notice.text.replace(request?.id ?? '', 'ID')).toMatchInlineSnapshot(
+    `":warning: Request ID was signed with a key that Lockkeeper doesn't have. Nothing is done with it. Set STATE_KEY to the new and the old key, separated by a comma, or have it requested again."`,
+  )
   expect(await records.find(request?.id ?? '')).toMatchObject({ state: 'approved' })
   expect(accountApi.journal.writes()).toEqual([])
 

@@ -111,11 +111,14 @@ async function bring(
   return brought
 }
 
-/** Returns a step with the approvals that it sets as the bot would have signed them. */
-function withSigned({ signApproval }: RequestSignatures, request: Request, step: PlannedStep): PlannedStep {
+/** Returns a step with the approvals and the decision that it sets as the bot would have signed them. */
+function withSigned({ signApproval, signApproved }: RequestSignatures, request: Request, step: PlannedStep): PlannedStep {
   const [name, data = {}] = typeof step === 'string' ? [step] : step
   const approvals = data.set?.approvals?.map((approval) => signApproval(request, { ...approval, at: request.createdAt }))
-  return approvals ? [name, { ...data, set: { ...data.set, approvals } }] : step
+  if (!approvals) return step
+  const { decision } = data.set ?? {}
+  const signed = decision && { decision: signApproved({ ...request, approvals }, { ...decision, at: request.createdAt }) }
+  return [name, { ...data, set: { ...data.set, approvals, ...signed } }]
 }
 
 let count = 0

@@ -67,7 +67,6 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const checkAuthority = createCheckAuthority({
     signatures,
     ruleOf: access.ruleOf,
-    tally: access.tally,
     findSends: (request, since) => findSends(audits.jobs, request, since),
   })
   const checkSearch = createCheckSearch({ signatures, findLastChange: (request, since) => findLastChange(audits.jobs, request, since) })

@@ -36,12 +36,14 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
     let request = read
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
       refuseUnlessWaiting(request, origin.userId)
-      if (request.approvals.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request)).missing))
+      const earlier = genuineApprovals(request)
+      if (earlier.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request, earlier)).missing))
       const approval = signatures.signApproval(request, { by: origin.userId, ...grant, at: await store.now() })
-      const approvals: Approval[] = [...request.approvals, approval]
-      const { enough, missing, needed } = await tallyOf({ ...request, approvals })
+      const approvals = [...earlier, approval]
+      const { enough, missing, needed } = await tallyOf(request, approvals)
+      const signed = signatures.signApproved({ ...request, approvals }, { ...decision, at: approval.at })
       const changed = enough
-        ? await steps.tryStep(request, origin.userId, 'approve', lastApproval(request, decision, approvals))
+        ? await steps.tryStep(request, origin.userId, 'approve', lastApproval(request, signed, approvals))
         : await steps.tryStep(request, origin.userId, 'count-approval', oneApproval(decision, approvals, { missing, needed }))
       if (changed === undefined) {
         if (enough) await wake(request, wakeInMs(catalog.open(request).change, request))
@@ -61,8 +63,13 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
     return { set: { approvals, missing }, audit: { ...decision, missing, needed } }
   }
 
-  function tallyOf(request: Request) {
-    const by = request.approvals.map((approval) => approval.by)
+  /** Somebody who can write to Redis may have added approvals. They do not count, and are not stored again. */
+  function genuineApprovals(request: Request): Approval[] {
+    return request.approvals.filter((approval) => signatures.verifyApproval(request, approval) === 'genuine')
+  }
+
+  function tallyOf(request: Request, approvals: Approval[]) {
+    const by = approvals.map((approval) => approval.by)
     return access.tally(request, by)
   }
 

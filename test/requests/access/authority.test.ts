@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AuditEntry } from '../../../src/audit/entry.ts'
 import { createKeyring } from '../../../src/domain/keyring.ts'
-import type { PolicyRule } from '../../../src/domain/policy.ts'
+import { type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { Secret } from '../../../src/domain/secret.ts'
@@ -16,25 +16,30 @@ const approvedAt = requestedAt + 60 * minutes
 const now = approvedAt + 1_000
 const byBen = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: approvedAt }
 
+const byTwoPeople = { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 2 }
+
 /** Ada's request as it is signed, approved by Ben. */
 function approvedRequest(more: Partial<Request> = {}, by = [byBen]): Request {
   const requested = requestFor({ state: 'approved', ...more })
   const signed = { ...requested, signature: signatures.signRequest(requested) }
-  return { ...signed, approvals: by.map((approval) => signatures.signApproval(signed, approval)) }
+  return decided({ ...signed, approvals: by.map((approval) => signatures.signApproval(signed, approval)) })
+}
+
+/** The request as the last approver's process stores it. */
+function decided(request: Request): Request {
+  const { by, rule, via, at } = request.approvals.at(-1) ?? byBen
+  return request.approvals.length === 0 ? request : { ...request, decision: signatures.signApproved(request, { by, rule, via, at }) }
 }
 
 interface World {
   rule?: PolicyRule | undefined
-  /** How many different people the rule asks for. */
-  needed?: number
   sent?: AuditEntry[]
 }
 
-function check(request: Request, { needed = 1, sent = [], ...world }: World = {}, at = now) {
+function check(request: Request, { sent = [], ...world }: World = {}, at = now) {
   const authority = createCheckAuthority({
     signatures,
     ruleOf: () => ('rule' in world ? world.rule : ruleFor()),
-    tally: async (_, userIds) => ({ enough: new Set(userIds).size >= needed }),
     findSends: async () => sent,
   })
   return authority(request, at)
@@ -44,7 +49,7 @@ describe('a write is sent', () => {
   test('if the request and enough approvals are genuine', async () => {
     expect(await check(approvedRequest())).toBeUndefined()
     const byTwo = approvedRequest({}, [byBen, { ...byBen, by: 'U0CHI00001', at: approvedAt - minutes }])
-    expect(await check(byTwo, { needed: 2 })).toBeUndefined()
+    expect(await check(byTwo, { rule: ruleFor({ approve: byTwoPeople }) })).toBeUndefined()
   })
 
   test('without approvals if the rule asked for none at the request and asks for none now', async () => {
@@ -58,7 +63,7 @@ describe('a write is sent', () => {
     const alone = { ...waiting, decision: signatures.signBreakGlass(waiting, decision) }
 
     expect(await check(alone, { rule: ruleFor({ breakGlass: true }) })).toBeUndefined()
-    expect(await check(alone)).toEqual({ code: 'approvals-not-genuine' })
+    expect(await check(alone)).toEqual({ code: 'approval-needed-now' })
     const otherReason = { ...alone, decision: { ...alone.decision, reason: 'a test' } }
     expect(await check(otherReason, { rule: ruleFor({ breakGlass: true }) })).toEqual({ code: 'approvals-not-genuine' })
   })
@@ -96,8 +101,20 @@ describe('somebody who writes to Redis', () => {
       [signatures.signApproval({ ...request, id: '0'.repeat(32) }, byBen)],
       [signatures.signApproval({ ...request, hash: '0'.repeat(64) }, byBen)],
     ]
-    for (const approvals of forgeries)
-      expect(await check({ ...request, approvals })).toMatchObject({ code: expect.stringMatching(/^approvals-not-genuine$|^unknown-key$/) })
+    for (const approvals of forgeries) {
+      const refused = { code: expect.stringMatching(/^approvals-not-genuine$|^unknown-key$/) }
+      expect(await check({ ...request, approvals })).toMatchObject(refused)
+      // Not even if a process had counted them.
+      expect(await check(decided({ ...request, approvals }))).toMatchObject(refused)
+    }
+  })
+
+  test('cannot have too few approvals count as enough, nor more than were counted', async () => {
+    const byTwo = approvedRequest({}, [byBen, { ...byBen, by: 'U0CHI00001' }])
+    const { decision: _, ...undecided } = byTwo
+    for (const request of [undecided, { ...byTwo, approvals: byTwo.approvals.slice(0, 1) }]) {
+      expect(await check(request as Request)).toEqual({ code: 'approvals-not-genuine' })
+    }
   })
 
   test('cannot use an approval from before the request, or from after its deadline', async () => {
@@ -108,7 +125,7 @@ describe('somebody who writes to Redis', () => {
 
   test('cannot have one person count twice', async () => {
     const request = approvedRequest({}, [byBen, { ...byBen, at: approvedAt - 1 }])
-    expect(await check(request, { needed: 2 })).toEqual({ code: 'approvals-not-genuine' })
+    expect(await check(request, { rule: ruleFor({ approve: byTwoPeople }) })).toEqual({ code: 'approval-needed-now' })
   })
 
   test('cannot have it sent again, later than ten minutes after the approval, or while the audit has that it was sent', async () => {
@@ -131,7 +148,7 @@ describe('what changed in the policy since', () => {
   test('where the rule asks for no approval any more, those count that it asked for', async () => {
     const rule = ruleFor({ approve: undefined })
     expect(await check(approvedRequest({ approvalsNeeded: 1 }), { rule })).toBeUndefined()
-    expect(await check(approvedRequest({ approvalsNeeded: 2 }), { rule })).toEqual({ code: 'approvals-not-genuine' })
+    expect(await check(approvedRequest({ approvalsNeeded: 2 }), { rule })).toEqual({ code: 'approval-needed-now' })
     expect(await check(approvedRequest({ approvalsNeeded: 1 }, []), { rule })).toEqual({ code: 'approvals-not-genuine' })
   })
 })

@@ -1,5 +1,5 @@
 import type { Audit } from '../../../audit/intake.ts'
-import { type AuthorityProblem, problemOf } from '../../../domain/authority-problem.ts'
+import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
 import type { Request } from '../../../domain/request.ts'
 import type { RequestSignatures } from '../../../domain/request-signature.ts'
 import type { CheckAuthority } from '../../access/authority.ts'
@@ -49,9 +49,9 @@ export function createExecute({ store, audit, catalog, onApiError, signatures, c
     const now = await store.now()
     const startedAt = performance.now()
     if (await dropOutdated(request, now)) return
-    // The preflight check is about what was requested only if the record is genuine.
-    const changed = problemOf(signatures.verifyRequest(request))
-    if (changed) return refuseWithoutAuthority(request, changed)
+    // Without this, a record that somebody changed in Redis would be reported as a change of the account.
+    const early = await checkAuthority(request, now)
+    if (early) return refuseWithoutAuthority(request, early)
     const facts = await checkAgain(request, opened)
     if (!facts) return
     const problem = await checkAuthority(request, await store.now())
