@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { variableNames } from '../src/config/config.ts'
+import { variableNames } from '../src/config/given.ts'
 import { startHealth } from '../src/ops/pages/health.ts'
 
 const root = resolve(import.meta.dirname, '..')

@@ -26,9 +26,9 @@ export function createOperationsSide({ config, instruments: { log, metrics }, re
     '/metrics': createMetricsPage({ registry: metrics.registry, snapshot: progress.snapshot }),
   }
 
-  /** Opens the port. Throws StartError if another program uses it. */
+  /** Opens the port. Throws StartError if Lockkeeper cannot listen there. */
   function open(whyNotReady: () => Promise<string | undefined>) {
-    return startHealth({ port: config.opsPort, log, whyNotReady, pages })
+    return startHealth({ host: config.opsHost, port: config.opsPort, log, whyNotReady, pages })
   }
 
   /** Returns why the work stands still, in words; undefined while it goes on. */

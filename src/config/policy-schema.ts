@@ -2,60 +2,9 @@ import { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import { nearestWord } from '../domain/nearest.ts'
 import { type ApproveTerms, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
-
-/** Parses a value with `read`, which returns undefined for a bad one, or reports what the value must be. */
-function value<T>(read: (input: unknown) => T | undefined, expected: string, hint: (input: unknown) => string = () => '') {
-  return z.unknown().transform((input, context) => {
-    const parsed = read(input)
-    if (parsed !== undefined) return parsed
-    context.addIssue({ code: 'custom', message: mustBe(expected, input) + hint(input) })
-    return z.NEVER
-  })
-}
-
-function mustBe(expected: string, input: unknown): string {
-  if (input === undefined) return `is missing: it must be ${expected}`
-  if (input === null) return `is empty: it must be ${expected}`
-  return `must be ${expected}, not ${show(input)}`
-}
-
-function show(input: unknown): string {
-  if (typeof input === 'string') return quote(input)
-  if (typeof input === 'number' || typeof input === 'boolean') return String(input)
-  return Array.isArray(input) ? 'a list' : 'keys with values'
-}
-
-interface Items {
-  /** What the items are, as a plural: `channel ids (C…, G…)`. */
-  expected: string
-  fits: (item: string) => boolean
-  /** What to do instead of an empty list. Undefined if the list may be empty. */
-  whenEmpty: string | undefined
-  hint?: (item: unknown) => string
-}
-
-/** Parses a list of unique texts and reports an error for each item that does not fit. */
-function list({ expected, fits, whenEmpty, hint = () => '' }: Items) {
-  const items = z.array(z.unknown(), { error: ({ input }) => mustBe(`a list of ${expected}`, input) })
-  return items.transform((given, context) => {
-    const addError = (message: string, path: number[] = []) => context.addIssue({ code: 'custom', message, path })
-    if (given.length === 0 && whenEmpty !== undefined) addError(`must have at least one item: ${whenEmpty}`)
-    const known = new Set<string>()
-    for (const [index, item] of given.entries()) {
-      const text = typeof item === 'string' ? item.trim() : undefined
-      if (item === null) addError('has an empty item: fill it in, or take it out', [index])
-      else if (text === undefined || !fits(text)) addError(mustBe(expected, item) + hint(item), [index])
-      else if (known.has(text)) addError(`has ${quote(text)} twice: keep one`, [index])
-      else known.add(text)
-    }
-    return [...known]
-  })
-}
-
-const quotesNeeded = (input: unknown) => (typeof input === 'number' || typeof input === 'boolean' ? ': put quotes around it' : '')
-
-const isLine = (text: string, longest: number) => [...text].length <= longest && /^[^\p{Cc}\p{Zl}\p{Zp}\ufffd]+$/u.test(text)
+import { durationWords, isChannelId, isPersonOrGroupId, readDuration } from './notation.ts'
+import { projectList, toProjects } from './policy-projects.ts'
+import { isLine, list, mustBe, quotesNeeded, value } from './policy-values.ts'
 
 const line = (longest: number, expected: string) =>
   value(
@@ -135,12 +84,7 @@ function ruleSchema(kinds: ChangeKind[]) {
     {
       name: line(60, 'a name that people will read'),
       changes: kindsAmong(kinds),
-      projects: list({
-        expected: 'project ids or names, each in one line of up to 100 characters',
-        fits: (text) => isLine(text, 100),
-        whenEmpty: 'name a project, or take it out for every project',
-        hint: quotesNeeded,
-      }).optional(),
+      projects: projectList.optional(),
       channels: list({
         expected: 'channel ids (C…, G…)',
         fits: isChannelId,
@@ -200,7 +144,7 @@ export function toRule(rule: FileRule, { expiresMs }: { expiresMs: number }): Po
   return {
     name: rule.name,
     changes: rule.changes,
-    projects: rule.projects,
+    projects: rule.projects && toProjects(rule.projects),
     channels: rule.channels,
     request: rule.request,
     approve: rule.approve,

@@ -118,10 +118,6 @@ export class AwayError extends Error {
   }
 }
 
-export function portTaken(variable: string, port: number): StartError {
-  return new StartError(`${variable} ${port} is used by another program. Choose another port, or stop that program.`)
-}
-
 /** Whether the account API gave no answer to the question: it is away, has a problem of its own, or wants to be asked later. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof ApiUnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))

@@ -125,7 +125,7 @@ describe('who may ask', () => {
   test('whoever one of the rules for this kind lets, because the project decides which of them holds', () => {
     const policy = {
       rules: [
-        { ...rule, projects: ['proj_1oNqx62cx6bn0'], request: toGroup(['UADA']) },
+        { ...rule, projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] }, request: toGroup(['UADA']) },
         { ...rule, request: toGroup(['UBEN']) },
       ],
     }

@@ -29,8 +29,9 @@ function kindLine({ kind, ask, rules }: KindRights, labelOf: LabelOf): Mrkdwn {
 }
 
 function ruleLine({ rule, ask, approve }: KindRights['rules'][number], isOneOfMany: boolean, labelOf: LabelOf): Mrkdwn {
-  const scope = rule.projects
-    ? mrkdwn`In ${rule.projects.length > 1 ? 'the projects' : 'the project'} ${rule.projects.join(', ')}: `
+  const projects = rule.projects && [...rule.projects.names, ...rule.projects.ids]
+  const scope = projects
+    ? mrkdwn`In ${projects.length > 1 ? 'the projects' : 'the project'} ${projects.join(', ')}: `
     : isOneOfMany
       ? mrkdwn`Otherwise: `
       : mrkdwn``

@@ -118,7 +118,10 @@ describe('a decision', () => {
 
   test('goes by the rule as it is now, and nobody may where there is none any more, or its project is not known', async () => {
     const gone = setUp({ rules: [] })
-    const unsure = setUp({ rules: [ruleFor({ projects: ['proj_1oNqx62cx6bn0'] }), ruleFor({ approve: undefined })], projectNow: 'unknown' })
+    const unsure = setUp({
+      rules: [ruleFor({ projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }), ruleFor({ approve: undefined })],
+      projectNow: 'unknown',
+    })
 
     for (const { access } of [gone, unsure])
       expect(await why(access.authorize(ben, { to: 'decide', request: requestFor() }))).toMatch(
@@ -184,8 +187,8 @@ describe('what is asked for', () => {
 
   test('is admitted under the first rule that holds', async () => {
     const rules = [
-      ruleFor({ name: 'billing', projects: ['proj_2RBis9AK23gEc'] }),
-      ruleFor({ name: 'storefront', projects: ['Storefront'] }),
+      ruleFor({ name: 'billing', projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } }),
+      ruleFor({ name: 'storefront', projects: { ids: [], names: ['Storefront'] } }),
       ruleFor(),
     ]
 
@@ -195,7 +198,7 @@ describe('what is asked for', () => {
   test.each<[string, Workspace, string, RegExp]>([
     [
       'no rule holds for its project',
-      { rules: [ruleFor({ projects: ['proj_2RBis9AK23gEc'] })] },
+      { rules: [ruleFor({ projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } })] },
       'no-rule',
       /^No rule of the policy lets anybody ask/,
     ],
@@ -251,7 +254,7 @@ describe('what is asked for', () => {
   })
 
   test('is refused where the rule depends on a project that is not known', async () => {
-    const rules = [ruleFor({ name: 'production', projects: ['proj_1oNqx62cx6bn0'] }), ruleFor({ approve: undefined })]
+    const rules = [ruleFor({ name: 'production', projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }), ruleFor({ approve: undefined })]
 
     expect(await why(admit({ rules }, ada, 'unknown'))).toMatch(/^Whether the rule “production” holds depends on the project/)
   })
