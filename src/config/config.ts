@@ -2,10 +2,9 @@ import type { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import { openEnvFileWarning } from './env-file.ts'
 import { type Environment, type Given, givenVariables, secretVariables } from './given.ts'
-import { quote } from './notation.ts'
-import { type PolicyOptions, type PolicyReading, readPolicy } from './policy-file.ts'
+import { readPolicyFile } from './policy-file.ts'
 import { simplePolicy } from './simple-policy.ts'
-import { type ReadFile, readFromDisk, readText } from './text-file.ts'
+import { type ReadFile, readFromDisk } from './text-file.ts'
 import { Variables, variablesFor } from './variables.ts'
 
 /** Lists every bad or missing variable and every error of the policy file, one line each. No line contains the value of a secret. */
@@ -98,12 +97,6 @@ function linesAcross({ values, reported }: Given): string[] {
   const sharesIt = publicPort === Variables.shape.OPS_PORT.safeParse(values.OPS_PORT).data
   if (publicPort && sharesIt && !has('SLACK_APP_TOKEN')) lines.push('OPS_PORT must be another port than PORT, which is public')
   return lines
-}
-
-function readPolicyFile(path: string, readFile: ReadFile, options: PolicyOptions): PolicyReading {
-  const read = readText(path, readFile)
-  if ('why' in read) return { lines: [`POLICY_FILE must be a file that can be read: ${quote(path, 200)} ${read.why}`] }
-  return readPolicy(read.text, path, options)
 }
 
 function nameParts(v: Variables) {

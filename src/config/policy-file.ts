@@ -6,6 +6,7 @@ import { quote } from './notation.ts'
 import { conflictsAmong } from './policy-conflicts.ts'
 import { bareNameWarning } from './policy-projects.ts'
 import { type FileRule, type PolicySchema, policySchema, toRule } from './policy-schema.ts'
+import { type ReadFile, readText } from './text-file.ts'
 import { type Fault, readYaml, type Yaml } from './yaml.ts'
 
 const maxLength = 1_000_000
@@ -47,6 +48,13 @@ function warningsAbout(rules: FileRule[], lineOf: Yaml['lineOf']): Fault[] {
       return sentence === undefined ? [] : [{ line: lineOf(['rules', rule, 'projects', index]), sentence }]
     }),
   )
+}
+
+/** Reads the policy file at a path, as `readPolicy` does. Returns one line if the file cannot be read. */
+export function readPolicyFile(path: string, readFile: ReadFile, options: PolicyOptions): PolicyReading {
+  const read = readText(path, readFile)
+  if ('why' in read) return { lines: [`POLICY_FILE must be a file that can be read: ${quote(path, 200)} ${read.why}`] }
+  return readPolicy(read.text, path, options)
 }
 
 interface Violation {

@@ -2,30 +2,9 @@ import { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import { nearestWord } from '../domain/nearest.ts'
 import { type ApproveTerms, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { durationWords, isChannelId, isPersonOrGroupId, readDuration } from './notation.ts'
+import { durationWords, isChannelId, readDuration } from './notation.ts'
 import { projectList, toProjects } from './policy-projects.ts'
-import { isLine, list, mustBe, quotesNeeded, value } from './policy-values.ts'
-
-const line = (longest: number, expected: string) =>
-  value(
-    (input) => (typeof input === 'string' && isLine(input.trim(), longest) ? input.trim() : undefined),
-    `${expected}, in one line of up to ${longest} characters`,
-    quotesNeeded,
-  )
-
-const ids = (whenEmpty: string | undefined) =>
-  list({ expected: 'user ids (U…, W…) and user group ids (S…)', fits: isPersonOrGroupId, whenEmpty })
-
-/** Parses a value that may have several forms. Chooses the schema by the form, so that errors are about the form that was meant. */
-function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expected: string) {
-  return z.unknown().transform((input, context): T => {
-    const parsed = choose(input)?.safeParse(input)
-    if (parsed?.success) return parsed.data
-    if (!parsed) context.addIssue({ code: 'custom', message: mustBe(expected, input) })
-    for (const issue of parsed?.error.issues ?? []) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue)
-    return z.NEVER
-  })
-}
+import { formOf, ids, isMap, line, list, mustBe, value } from './policy-values.ts'
 
 const termFields = {
   any_of: ids('name somebody, or take any_of out').optional(),
@@ -74,8 +53,6 @@ function kindsAmong(kinds: ChangeKind[]) {
   return z.preprocess((input) => (typeof input === 'string' ? [input] : input), items).prefault([...kinds])
 }
 
-const isMap = (input: unknown): input is object => typeof input === 'object' && input !== null && !Array.isArray(input)
-
 const termsFor = (input: object) => ('any_of' in input || 'all_of' in input ? Terms : TermsWithoutApprovers)
 
 /** A rule as written in the policy file. The path of each issue leads to its line in the file. */
@@ -117,7 +94,7 @@ function ruleSchema(kinds: ChangeKind[]) {
 export type RuleSchema = ReturnType<typeof ruleSchema>
 export type FileRule = z.infer<RuleSchema>
 
-/** The schema of the whole file, and of one rule in it, where these are the kinds of change. */
+/** Creates the schemas of the whole file and of one rule for these kinds of change. */
 export function policySchema(kinds: ChangeKind[]) {
   const rule = ruleSchema(kinds)
   const file = z.strictObject(

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { quote } from './notation.ts'
-
-// What the values of a policy file have in common: their forms, and the sentences about those that do not fit.
+import { isPersonOrGroupId, quote } from './notation.ts'
 
 /** Parses a value with `read`, which returns undefined for a bad one, or reports what the value must be. */
 export function value<T>(read: (input: unknown) => T | undefined, expected: string, hint: (input: unknown) => string = () => '') {
@@ -65,6 +63,30 @@ export function list({ fits, ...items }: TextItems) {
   return listOf({ ...items, read, labelOf: (text) => text })
 }
 
+/** Returns a hint for a number or a boolean where text is expected. YAML reads `2024` and `true` as such values. */
 export const quotesNeeded = (input: unknown) => (typeof input === 'number' || typeof input === 'boolean' ? ': put quotes around it' : '')
 
 export const isLine = (text: string, longest: number) => [...text].length <= longest && /^[^\p{Cc}\p{Zl}\p{Zp}\ufffd]+$/u.test(text)
+
+export const line = (longest: number, expected: string) =>
+  value(
+    (input) => (typeof input === 'string' && isLine(input.trim(), longest) ? input.trim() : undefined),
+    `${expected}, in one line of up to ${longest} characters`,
+    quotesNeeded,
+  )
+
+export const ids = (whenEmpty: string | undefined) =>
+  list({ expected: 'user ids (U…, W…) and user group ids (S…)', fits: isPersonOrGroupId, whenEmpty })
+
+/** Parses a value that may have several forms. Chooses the schema by the form, so that errors are about the form that was meant. */
+export function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expected: string) {
+  return z.unknown().transform((input, context): T => {
+    const parsed = choose(input)?.safeParse(input)
+    if (parsed?.success) return parsed.data
+    if (!parsed) context.addIssue({ code: 'custom', message: mustBe(expected, input) })
+    for (const issue of parsed?.error.issues ?? []) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue)
+    return z.NEVER
+  })
+}
+
+export const isMap = (input: unknown): input is object => typeof input === 'object' && input !== null && !Array.isArray(input)
