@@ -42,8 +42,8 @@ export interface Step<State extends string = RequestState> {
 }
 
 /**
- * Lists every step of a request once. Nothing else changes a record: `store.take` finds a step here, and the Lua script `take-step` takes it
- * as one compare-and-set. docs/request-states.md is generated from this table.
+ * Lists every step of a request once. Nothing else changes a record: `store.take` finds a step here, and the Lua script `take-step` takes
+ * it as one compare-and-set. docs/request-states.md is generated from this table.
  */
 export const steps = {
   approve: {

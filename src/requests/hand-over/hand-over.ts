@@ -25,7 +25,7 @@ interface HandOverParts extends IssueAndShowParts {
 }
 
 /**
- * Creates the function that creates the approved key and shows its token to the requester, in answer to their click. If anything fails after
+ * Creates the handler that issues the approved key and shows its token to the requester, in answer to their click. If anything fails after
  * the write, the key is deleted: a token that nobody saw must not stay valid, and is never stored to be shown later.
  */
 export function createHandOver({ access, catalog, show, wake, ...parts }: HandOverParts) {

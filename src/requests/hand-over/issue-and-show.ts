@@ -46,8 +46,8 @@ export interface Claimed {
 }
 
 /**
- * Creates the function that sends the write and shows the token once. If the requester may not have seen the token, the key is deleted: here,
- * or by the worker that next observes the request.
+ * Creates the function that sends the write and shows the token once. If the requester may not have seen the token, the key is deleted:
+ * here, or by the worker that next observes the request.
  */
 export function createIssueAndShow({ store, audit, showSecret, onApiError, onError, timings }: IssueAndShowParts) {
   return async function issueAndShow(claimed: Claimed, click: Click): Promise<void> {
