@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { environment, startProcess } from '../start-process.ts'
+
+/** Whether something listens there. All of 127.0.0.0/8 is this machine, so 127.0.0.2 stands for an address that is not the loopback address. */
+async function isOpen(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port })
+  return once(socket, 'connect')
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy())
+}
+
+async function portsOf(bot: Awaited<ReturnType<typeof startProcess>>) {
+  await bot.untilReady()
+  const { opsPort } = JSON.parse(/^.*"opsPort".*$/m.exec(bot.output())?.[0] ?? '{}') as { opsPort: number }
+  return { opsPort, slackPort: Number(new URL(bot.slackUrl()).port) }
+}
+
+describe('a neighbour on the network', () => {
+  test('asks the operations port, which is on the loopback address unless OPS_HOST says otherwise', async () => {
+    const { env } = await environment()
+
+    const usual = await portsOf(await startProcess(env))
+    const told = await portsOf(await startProcess({ ...env, OPS_HOST: '0.0.0.0' }))
+
+    expect([await isOpen('127.0.0.1', usual.opsPort), await isOpen('127.0.0.2', usual.opsPort)]).toEqual([true, false])
+    expect(await isOpen('127.0.0.2', told.opsPort)).toBe(true)
+  })
+
+  test('goes around the proxy, to the public port that HOST keeps on the loopback address', async () => {
+    const { env } = await environment()
+
+    const usual = await portsOf(await startProcess(env))
+    const behindProxy = await portsOf(await startProcess({ ...env, HOST: '127.0.0.1' }))
+
+    expect(await isOpen('127.0.0.2', usual.slackPort)).toBe(true)
+    expect([await isOpen('127.0.0.1', behindProxy.slackPort), await isOpen('127.0.0.2', behindProxy.slackPort)]).toEqual([true, false])
+  })
+})
+
+describe('a process of the same user', () => {
+  const root = resolve(import.meta.dirname, '../..')
+  const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+  const [, imageCommand = '[]'] = /^CMD (\["node".*)$/m.exec(readFileSync(resolve(root, 'Dockerfile'), 'utf8')) ?? []
+
+  test.each([
+    ['npm start', scripts.start?.split(' && ')[1]?.split(' ') ?? []],
+    ['the image', JSON.parse(imageCommand) as string[]],
+  ])('sends SIGUSR1 to what %s started, and no debugger opens', async (_, command) => {
+    const { env } = await environment()
+    const options = command.slice(1, -1)
+    expect([command[0], command.at(-1)]).toEqual(['node', 'src/main.ts'])
+    const bot = await startProcess(env, { options })
+    await bot.untilReady()
+
+    bot.child.kill('SIGUSR1')
+    await pause(500)
+
+    expect(bot.errors()).not.toContain('Debugger listening')
+  })
+})
