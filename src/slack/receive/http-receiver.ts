@@ -1,8 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Logger } from '@slack/bolt'
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
+import type { BufferedIncomingMessage, Logger } from '@slack/bolt'
 import { HTTPReceiver, HTTPModuleFunctions as http } from '@slack/bolt'
+import { createRefusalLog } from './log-refusals.ts'
+import { createBodyReader } from './read-body.ts'
+import { endpoint, isForm, maxBodyBytes, type RefusalReason, refusalOf } from './refuse-unread.ts'
 
-const bodyLimit = 1_048_576
+/**
+ * Slack waits 3 s for an answer, so a request that takes longer than 5 s to arrive has no reader any more. Whoever sends slowly holds one of
+ * the connections until then.
+ */
+const serverLimits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } satisfies ServerOptions
+const maxConnections = 1_000
 
 interface HttpSettings {
   signingSecret: string
@@ -14,51 +22,80 @@ interface HttpSettings {
 
 /** Receives Slack's requests over HTTP. Bolt checks their signatures. */
 export function httpReceiver({ signingSecret, port, logger, onNull }: HttpSettings): HTTPReceiver {
-  const receiver = new HTTPReceiver({ signingSecret, port, logger, bodyLimit })
-  const listen = receiver.requestListener
+  const refusals = createRefusalLog(logger)
+  const receiver = new HTTPReceiver({
+    signingSecret,
+    port,
+    endpoints: endpoint,
+    bodyLimit: maxBodyBytes,
+    // Bolt has one warning for each request that it refuses. `refusals` has one line for many.
+    logger: { ...logger, warn: () => {} },
+  })
+  const { requestListener: listen } = receiver
+  const start = receiver.start.bind(receiver)
+  const stop = receiver.stop.bind(receiver)
+  const readBody = createBodyReader({ maxBytes: maxBodyBytes })
 
-  /**
-   * Answers the requests that Bolt cannot answer, and passes the others on. Bolt 5.1 expects an object in every signed request. If the
-   * content is `null`, its unhandled rejection ends the process.
-   */
+  function refuse(response: ServerResponse, status: number, reason: RefusalReason | undefined): void {
+    if (reason) refusals.note(reason)
+    response.writeHead(status).end()
+  }
+
+  /** Answers the requests that Bolt must not or cannot answer, and passes the others on with their bodies. */
   async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const status = request.method === 'POST' ? await statusWithoutBolt(request) : undefined
-    if (status !== undefined) return end(response, status)
-    try {
-      listen(request, response)
-    } catch {
-      // Bolt throws for every path but its own. Answer without a log line, because probes and scanners would fill the log.
-      end(response, 404)
-    }
+    const refusal = refusalOf(request, Date.now())
+    if (refusal) return refuse(response, refusal.status, refusal.reason)
+    const reading = await readBody(request)
+    if (reading.is === 'too-large') return refuse(response, 413, 'too large')
+    if (reading.is === 'not-sent') return refusals.note('not sent in time')
+    const buffered: BufferedIncomingMessage = Object.assign(request, { rawBody: reading.body })
+    const text = reading.body.toString()
+    if (isForm(request.headers) && looksLikeJson.test(text)) return refuse(response, 400, 'wrong content')
+    if (mayBeNull.test(text) && (await acknowledgeNull(buffered, response))) return
+    response.once('finish', () => {
+      if (response.statusCode === 401) refusals.note('wrong signature')
+      if (response.statusCode === 400) refusals.note('wrong content')
+    })
+    listen(request, response)
   }
 
-  /** Returns the status for a body that is unreadable or `null`. Undefined for all that Bolt answers: it then uses the body read here. */
-  async function statusWithoutBolt(request: IncomingMessage): Promise<number | undefined> {
-    const buffered = await http.bufferIncomingMessage(request, bodyLimit).catch((error: unknown) => error)
-    if (buffered instanceof Error) return http.isRawBodyError(buffered) ? buffered.statusCode : 400
-    const message = buffered as Awaited<ReturnType<typeof http.bufferIncomingMessage>>
-    if (!mayBeNull.test(String(message.rawBody)) || !isNull(message)) return undefined
-    return http.parseAndVerifyHTTPRequest({ enabled: true, signingSecret, bodyLimit }, message).then(
-      () => {
-        onNull()
-        return 200
-      },
-      () => 401,
+  /** Bolt 5.1 expects an object in every signed request. If the content is `null`, its unhandled rejection ends the process. */
+  async function acknowledgeNull(request: BufferedIncomingMessage, response: ServerResponse): Promise<boolean> {
+    const verification = { enabled: true, signingSecret, bodyLimit: maxBodyBytes }
+    const isSigned = await http.parseAndVerifyHTTPRequest(verification, request).then(
+      () => true,
+      () => false,
     )
+    if (!isSigned || !isNull(request)) return false
+    onNull()
+    response.writeHead(200).end()
+    return true
   }
 
-  receiver.requestListener = (request, response) => void handleRequest(request, response)
-  return receiver
+  return Object.assign(receiver, {
+    requestListener: (request: IncomingMessage, response: ServerResponse) => void handleRequest(request, response),
+    async start(listenOn?: Parameters<typeof start>[0], options: ServerOptions = {}): Promise<Server> {
+      const server = (await start(listenOn as number, { ...serverLimits, ...options })) as Server
+      server.maxConnections = maxConnections
+      return server
+    },
+    async stop(): Promise<void> {
+      refusals.flush()
+      await stop()
+    },
+  })
 }
 
-function end(response: ServerResponse, status: number): void {
-  response.writeHead(status).end()
-}
+/**
+ * Matches JSON, which Slack never sends as a form. The signature covers the body but not its type. So a recorded event whose text has
+ * `&payload=` in it could be sent again as the click of another person.
+ */
+const looksLikeJson = /^\s*["[{]/
 
 /** Matches bodies that may hold `null`. Nearly all requests do not match, and are not parsed twice. */
 const mayBeNull = /(?:^|&)payload=(?!\{|%7b)|^\s*n/i
 
-function isNull(buffered: Awaited<ReturnType<typeof http.bufferIncomingMessage>>): boolean {
+function isNull(buffered: BufferedIncomingMessage): boolean {
   try {
     return http.parseHTTPRequestBody(buffered) === null
   } catch {
