@@ -13,7 +13,8 @@ export function halfSend(port: number, line: string, headers: Record<string, str
   const socket = connect(port, '127.0.0.1')
   // The bot may end the connection at any time.
   socket.on('error', () => {})
-  const fields = Object.entries({ host: 'bot.example.com', 'content-length': '1000000', ...headers })
+  const length = headers['transfer-encoding'] === undefined ? { 'content-length': '1000000' } : {}
+  const fields = Object.entries({ host: 'bot.example.com', ...length, ...headers })
   socket.write(`${line} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
   socket.write(part)
   return socket

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import type { BufferedIncomingMessage, Logger } from '@slack/bolt'
-import { HTTPReceiver, HTTPModuleFunctions as http } from '@slack/bolt'
+import { HTTPReceiver, HTTPModuleFunctions as http, isValidSlackRequest } from '@slack/bolt'
 import { createRefusalLog } from './log-refusals.ts'
 import { createBodyReader } from './read-body.ts'
-import { endpoint, isForm, maxBodyBytes, type RefusalReason, refusalOf } from './refuse-unread.ts'
+import { endpoint, isForm, maxBodyBytes, mayBeCertificateCheck, mustEnd, type RefusalReason, refusalOf } from './refuse-unread.ts'
 
 /**
  * Slack waits 3 s for an answer, so a request that takes longer than 5 s to arrive has no reader any more. Whoever sends slowly holds one of
@@ -44,32 +44,41 @@ export function httpReceiver({ signingSecret, port, logger, onNull }: HttpSettin
   /** Answers the requests that Bolt must not or cannot answer, and passes the others on with their bodies. */
   async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request, Date.now())
-    if (refusal) return refuse(response, refusal.status, refusal.reason)
+    if (refusal) {
+      if (mustEnd(request, refusal)) response.setHeader('connection', 'close')
+      return refuse(response, refusal.status, refusal.reason)
+    }
     const reading = await readBody(request)
     if (reading.is === 'too-large') return refuse(response, 413, 'too large')
     if (reading.is === 'not-sent') return refusals.note('not sent in time')
     const buffered: BufferedIncomingMessage = Object.assign(request, { rawBody: reading.body })
-    const text = reading.body.toString()
-    if (isForm(request.headers) && looksLikeJson.test(text)) return refuse(response, 400, 'wrong content')
-    if (mayBeNull.test(text) && (await acknowledgeNull(buffered, response))) return
+    if (!mayBeCertificateCheck(request.headers)) {
+      const text = reading.body.toString()
+      if (!isSigned(request.headers, text)) return refuse(response, 401, 'wrong signature')
+      if (isForm(request.headers) && looksLikeJson.test(text)) return refuse(response, 400, 'wrong content')
+      if (mayBeNull.test(text) && isNull(buffered)) return acknowledgeNull(response)
+    }
     response.once('finish', () => {
-      if (response.statusCode === 401) refusals.note('wrong signature')
       if (response.statusCode === 400) refusals.note('wrong content')
+      if (response.statusCode === 401) refusals.note('no signature')
     })
     listen(request, response)
   }
 
-  /** Bolt 5.1 expects an object in every signed request. If the content is `null`, its unhandled rejection ends the process. */
-  async function acknowledgeNull(request: BufferedIncomingMessage, response: ServerResponse): Promise<boolean> {
-    const verification = { enabled: true, signingSecret, bodyLimit: maxBodyBytes }
-    const isSigned = await http.parseAndVerifyHTTPRequest(verification, request).then(
-      () => true,
-      () => false,
-    )
-    if (!isSigned || !isNull(request)) return false
+  function acknowledgeNull(response: ServerResponse): void {
     onNull()
     response.writeHead(200).end()
-    return true
+  }
+
+  /**
+   * Checks the signature with Bolt's function before Bolt's receiver does. The receiver first looks for a certificate check in the whole body,
+   * which takes ten times as long, and it reads `null` as an object.
+   */
+  function isSigned(headers: IncomingMessage['headers'], body: string): boolean {
+    const signature = String(headers['x-slack-signature'])
+    const timestamp = Number(headers['x-slack-request-timestamp'])
+    const signed = { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp }
+    return isValidSlackRequest({ signingSecret, body, headers: signed })
   }
 
   return Object.assign(receiver, {
@@ -92,7 +101,10 @@ export function httpReceiver({ signingSecret, port, logger, onNull }: HttpSettin
  */
 const looksLikeJson = /^\s*["[{]/
 
-/** Matches bodies that may hold `null`. Nearly all requests do not match, and are not parsed twice. */
+/**
+ * Matches bodies that may hold `null`. Nearly all requests do not match, and are not parsed twice. Bolt 5.1 expects an object in every signed
+ * request. If the content is `null`, its unhandled rejection ends the process.
+ */
 const mayBeNull = /(?:^|&)payload=(?!\{|%7b)|^\s*n/i
 
 function isNull(buffered: BufferedIncomingMessage): boolean {

@@ -5,27 +5,34 @@ export const maxOpenBytes = 32 * 1_048_576
 
 export type BodyReading = { is: 'read'; body: Buffer } | { is: 'too-large' } | { is: 'not-sent' }
 
+/** Bodies are kept in blocks of this size. Most of Slack's requests fit into one. */
+const blockBytes = 16_384
+
 interface OpenBody {
-  /** Has room for more than has arrived. */
-  buffer: Buffer
+  /** All are full but the last one. */
+  blocks: Buffer[]
   end: (reading: BodyReading) => void
 }
 
 /**
  * Creates the function that reads bodies. Bolt's own reader keeps each chunk as it arrived. A chunk of one byte then keeps the 64 kB that were
- * read with it, so the memory that is held cannot be counted. Here every body is copied into one buffer that grows.
+ * read with it, so the memory that is held cannot be counted. Here all chunks are copied into blocks.
  */
 export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxBytes: number; maxOpen?: number }) {
   /** In the order in which they began. */
   const open = new Map<IncomingMessage, OpenBody>()
   let held = 0
 
-  function makeRoom(body: OpenBody, needed: number): void {
-    const { buffer } = body
-    if (needed <= buffer.length) return
-    body.buffer = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(needed, 2 * buffer.length, 4_096)))
-    buffer.copy(body.buffer)
-    held += body.buffer.length - buffer.length
+  /** Appends a chunk to a body that has `length` bytes. */
+  function append({ blocks }: OpenBody, length: number, chunk: Buffer): void {
+    for (let copied = 0; copied < chunk.length; ) {
+      const at = (length + copied) % blockBytes
+      if (at === 0) {
+        blocks.push(Buffer.allocUnsafeSlow(blockBytes))
+        held += blockBytes
+      }
+      copied += chunk.copy(blocks[blocks.length - 1] as Buffer, at, copied)
+    }
   }
 
   /** Drops the oldest bodies until the rest fits. Slack sends a request at once, so the oldest is hardly ever one of Slack's. */
@@ -41,12 +48,13 @@ export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxByte
   return function readBody(request: IncomingMessage): Promise<BodyReading> {
     return new Promise((resolve) => {
       let length = 0
-      const body: OpenBody = { buffer: Buffer.alloc(0), end }
+      const body: OpenBody = { blocks: [], end }
       open.set(request, body)
 
       function end(reading: BodyReading): void {
         if (!open.delete(request)) return
-        held -= body.buffer.length
+        held -= body.blocks.length * blockBytes
+        body.blocks = []
         resolve(reading)
       }
 
@@ -54,11 +62,11 @@ export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxByte
         // What follows a body that is too large is discarded, so that the sender gets to read the answer.
         if (!open.has(request)) return
         if (length + chunk.length > maxBytes) return end({ is: 'too-large' })
-        makeRoom(body, length + chunk.length)
-        length += chunk.copy(body.buffer, length)
+        append(body, length, chunk)
+        length += chunk.length
         dropOldest()
       })
-      request.on('end', () => end({ is: 'read', body: body.buffer.subarray(0, length) }))
+      request.on('end', () => end({ is: 'read', body: Buffer.concat(body.blocks, length) }))
       request.on('error', () => end({ is: 'not-sent' }))
       request.on('close', () => end({ is: 'not-sent' }))
     })

@@ -22,6 +22,9 @@ export interface UnreadRefusal {
   reason: RefusalReason | undefined
 }
 
+/** Node discards a body of this size after the answer. That takes memory for a moment, so the connection of a longer one is ended instead. */
+const maxDiscardedBytes = 65_536
+
 /**
  * Refuses by the request line and the headers what Bolt would refuse after it has read the body. An unsigned request then costs no memory.
  * Bolt checks the signature itself. It accepts time stamps of the future, so a replay could be kept for later; this refuses them.
@@ -37,11 +40,18 @@ export function refusalOf(request: Pick<IncomingMessage, 'method' | 'url' | 'hea
   return isRecent(String(timestamp), nowMs) ? undefined : { status: 401, reason: 'time stamp off' }
 }
 
+/** Whether the connection of a refused request has to be ended. A body that is too large is discarded, so that its sender learns the reason. */
+export function mustEnd({ headers }: Pick<IncomingMessage, 'headers'>, { status }: UnreadRefusal): boolean {
+  const length = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY
+  return status !== 413 && length > maxDiscardedBytes
+}
+
 export function isForm(headers: IncomingMessage['headers']): boolean {
   return headers['content-type'] === formType
 }
 
-function mayBeCertificateCheck(headers: IncomingMessage['headers']): boolean {
+/** Bolt answers such a request with 200 if it is a certificate check, and with 401 otherwise. It reads nothing else of it. */
+export function mayBeCertificateCheck(headers: IncomingMessage['headers']): boolean {
   const { 'content-length': length, 'x-slack-signature': signature } = headers
   return !signature && isForm(headers) && length !== undefined && Number(length) <= maxCertificateCheckBytes
 }

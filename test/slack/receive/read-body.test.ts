@@ -12,12 +12,12 @@ const text = (length: number) => 'abcdefghij'.repeat(length / 10)
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a body is read whole, whatever the pieces that it comes in', async () => {
-  const readBody = createBodyReader({ maxBytes: 20_000 })
+  const readBody = createBodyReader({ maxBytes: 40_000 })
   const request = startRequest()
   const reading = readBody(request)
 
-  const whole = text(20_000)
-  const cuts = [0, 1, 2, 4_098, 4_101, 13_101, 20_000]
+  const whole = text(40_000)
+  const cuts = [0, 1, 2, 4_098, 16_384, 16_385, 39_000, 40_000]
   for (const [index, from] of cuts.entries()) request.write(whole.slice(from, cuts[index + 1]))
   request.end()
 
