@@ -73,8 +73,7 @@ test('300 half-sent bodies of 1 MB to a path that does not exist cost under 60 M
 test.each<[string, () => Parameters<typeof halfSend> extends [number, ...infer Rest] ? Rest : never]>([
   ['half of a body that is too large', () => ['POST /slack/events', { ...plausibleHeaders(), 'content-length': '1100000' }, halfABody]],
   ['half a body each', () => ['POST /slack/events', plausibleHeaders(), halfABody]],
-  // Each byte comes with 4 kB that are no part of the body.
-  ['a body in pieces of one byte', () => ['POST /slack/events', chunked(), Buffer.from(`1;${'x'.repeat(4_000)}\r\np\r\n`.repeat(120))]],
+  ['a body in pieces of one byte', () => ['POST /slack/events', chunked(), Buffer.from('1\r\np\r\n'.repeat(5_000))]],
   ['a whole body each', () => ['POST /slack/events', plausibleHeaders(), Buffer.alloc(1_000_000, 'payload=')]],
 ])(
   '300 requests with headers that look signed, which send %s, hold 32 MB at most, and a signed command is acknowledged meanwhile',

@@ -15,8 +15,8 @@ interface OpenBody {
 }
 
 /**
- * Creates the function that reads bodies. Bolt's own reader keeps each chunk as it arrived. A chunk of one byte then keeps the 64 kB that were
- * read with it, so the memory that is held cannot be counted. Here all chunks are copied into blocks.
+ * Creates the function that reads bodies. Bolt's own reader keeps each chunk as it arrived. A body in chunks of one byte then takes a hundred
+ * times its size, and the bytes that it holds say little. Here all chunks are copied into blocks.
  */
 export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxBytes: number; maxOpen?: number }) {
   /** In the order in which they began. */
