@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { encodeFields } from '../../src/requests/store/record.ts'
-import { askedAt, requestFor } from '../requests/request-for-test.ts'
+import { requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { openRecords } from './records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
@@ -94,8 +94,8 @@ describe('the Home tab', () => {
     const pipeline = redis.pipeline()
     for (let index = 0; index < 600; index += 1) {
       const id = `moving-${index}`
-      pipeline.hset(keys.record(id), encodeFields(requestFor({ id, facts: moveFacts, state: 'tracking', sentAt: askedAt })))
-      pipeline.zadd(keys.open, askedAt, id)
+      pipeline.hset(keys.record(id), encodeFields(requestFor({ id, facts: moveFacts, state: 'tracking', sentAt: requestedAt })))
+      pipeline.zadd(keys.open, requestedAt, id)
     }
     await pipeline.exec()
     await askForMove(world)

@@ -148,12 +148,6 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     remove(id: string): void {
       data.elasticIps.splice(data.elasticIps.indexOf(liveElasticIp(id)), 1)
     },
-    changeElasticIp: (id: string, change: Partial<ElasticIpState>) => void Object.assign(liveElasticIp(id), change),
-    changeServer(id: string, change: Partial<ServerState>): void {
-      const server = serverOf(id)
-      if (!server) throw new Error(`the stand-in has no server ${id}`)
-      Object.assign(server, change)
-    },
     /** It is not active any more: Elastic IPs that are assigned to it show no server. */
     killServer(id: string): void {
       const server = serverOf(id)
