@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startStandInWorld } from '../faults/stand-in-world.ts'
-import { ops } from '../journeys/world.ts'
+import { ops, startWorld } from '../journeys/world.ts'
 import { halfSend, plausibleHeaders } from './half-sent.ts'
 
 const senders = 300
@@ -108,4 +108,17 @@ test('a connection that sends nothing, headers slowly, or a body slowly, is ende
   await Promise.all([silent, slow].map((socket) => socket.closed || once(socket.resume(), 'close')))
 
   expect([silent.destroyed, slow.destroyed]).toEqual([true, true])
+}, 30_000)
+
+test('a half-sent request does not keep the bot from stopping: its connection is ended', async () => {
+  const world = await startWorld()
+  const bot = await world.startBot()
+  const socket = halfSend(bot.slackPort ?? 0, 'POST /slack/events', plausibleHeaders())
+  await once(socket, 'connect')
+  await delay(200)
+
+  await bot.stop()
+
+  if (!socket.closed) await once(socket.resume(), 'close')
+  expect(socket.destroyed).toBe(true)
 }, 30_000)

@@ -1,16 +1,10 @@
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BufferedIncomingMessage, Logger } from '@slack/bolt'
 import { HTTPReceiver, HTTPModuleFunctions as http, isValidSlackRequest } from '@slack/bolt'
+import { limitServer } from './limit-server.ts'
 import { createRefusalLog } from './log-refusals.ts'
 import { createBodyReader } from './read-body.ts'
 import { endpoint, isForm, maxBodyBytes, mayBeCertificateCheck, mustEnd, type RefusalReason, refusalOf } from './refuse-unread.ts'
-
-/**
- * Slack waits 3 s for an answer, so a request that takes longer than 5 s to arrive has no reader any more. Whoever sends slowly holds one of
- * the connections until then.
- */
-const serverLimits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } satisfies ServerOptions
-const maxConnections = 1_000
 
 interface HttpSettings {
   signingSecret: string
@@ -23,17 +17,10 @@ interface HttpSettings {
 /** Receives Slack's requests over HTTP. Bolt checks their signatures. */
 export function httpReceiver({ signingSecret, port, logger, onNull }: HttpSettings): HTTPReceiver {
   const refusals = createRefusalLog(logger)
-  const receiver = new HTTPReceiver({
-    signingSecret,
-    port,
-    endpoints: endpoint,
-    bodyLimit: maxBodyBytes,
-    // Bolt has one warning for each request that it refuses. `refusals` has one line for many.
-    logger: { ...logger, warn: () => {} },
-  })
-  const { requestListener: listen } = receiver
-  const start = receiver.start.bind(receiver)
-  const stop = receiver.stop.bind(receiver)
+  // Bolt has one warning for each request that it refuses. `refusals` has one line for many.
+  const quietLogger: Logger = { ...logger, warn: () => {} }
+  const receiver = limitServer(new HTTPReceiver({ signingSecret, port, endpoints: endpoint, bodyLimit: maxBodyBytes, logger: quietLogger }))
+  const { requestListener: listen, stop } = receiver
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
 
   function refuse(response: ServerResponse, status: number, reason: RefusalReason | undefined): void {
@@ -83,14 +70,9 @@ export function httpReceiver({ signingSecret, port, logger, onNull }: HttpSettin
 
   return Object.assign(receiver, {
     requestListener: (request: IncomingMessage, response: ServerResponse) => void handleRequest(request, response),
-    async start(listenOn?: Parameters<typeof start>[0], options: ServerOptions = {}): Promise<Server> {
-      const server = (await start(listenOn as number, { ...serverLimits, ...options })) as Server
-      server.maxConnections = maxConnections
-      return server
-    },
-    async stop(): Promise<void> {
+    stop(): Promise<void> {
       refusals.flush()
-      await stop()
+      return stop()
     },
   })
 }
