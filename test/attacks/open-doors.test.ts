@@ -6,6 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { environment, startProcess } from '../start-process.ts'
 
+/** Other tests run at the same time, and starting takes long then. */
+const startsWithinMs = 30_000
+const patience = { timeout: 60_000 }
+
 /** Whether something listens there. All of 127.0.0.0/8 is this machine, so 127.0.0.2 stands for an address that is not the loopback address. */
 async function isOpen(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port })
@@ -18,17 +22,19 @@ async function isOpen(host: string, port: number): Promise<boolean> {
 }
 
 async function portsOf(bot: Awaited<ReturnType<typeof startProcess>>) {
-  await bot.untilReady()
+  await bot.untilReady(startsWithinMs)
   const { opsPort } = JSON.parse(/^.*"opsPort".*$/m.exec(bot.output())?.[0] ?? '{}') as { opsPort: number }
   return { opsPort, slackPort: Number(new URL(bot.slackUrl()).port) }
 }
 
-describe('a neighbour on the network', () => {
+const startBoth = (one: Record<string, string>, other: Record<string, string>) =>
+  Promise.all([startProcess(one).then(portsOf), startProcess(other).then(portsOf)])
+
+describe('a neighbour on the network', patience, () => {
   test('asks the operations port, which is on the loopback address unless OPS_HOST says otherwise', async () => {
     const { env } = await environment()
 
-    const usual = await portsOf(await startProcess(env))
-    const told = await portsOf(await startProcess({ ...env, OPS_HOST: '0.0.0.0' }))
+    const [usual, told] = await startBoth(env, { ...env, OPS_HOST: '0.0.0.0' })
 
     expect([await isOpen('127.0.0.1', usual.opsPort), await isOpen('127.0.0.2', usual.opsPort)]).toEqual([true, false])
     expect(await isOpen('127.0.0.2', told.opsPort)).toBe(true)
@@ -37,15 +43,14 @@ describe('a neighbour on the network', () => {
   test('goes around the proxy, to the public port that HOST keeps on the loopback address', async () => {
     const { env } = await environment()
 
-    const usual = await portsOf(await startProcess(env))
-    const behindProxy = await portsOf(await startProcess({ ...env, HOST: '127.0.0.1' }))
+    const [usual, behindProxy] = await startBoth(env, { ...env, HOST: '127.0.0.1' })
 
     expect(await isOpen('127.0.0.2', usual.slackPort)).toBe(true)
     expect([await isOpen('127.0.0.1', behindProxy.slackPort), await isOpen('127.0.0.2', behindProxy.slackPort)]).toEqual([true, false])
   })
 })
 
-describe('a process of the same user', () => {
+describe('a process of the same user', patience, () => {
   const root = resolve(import.meta.dirname, '../..')
   const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
   const [, imageCommand = '[]'] = /^CMD (\["node".*)$/m.exec(readFileSync(resolve(root, 'Dockerfile'), 'utf8')) ?? []
@@ -58,7 +63,7 @@ describe('a process of the same user', () => {
     const options = command.slice(1, -1)
     expect([command[0], command.at(-1)]).toEqual(['node', 'src/main.ts'])
     const bot = await startProcess(env, { options })
-    await bot.untilReady()
+    await bot.untilReady(startsWithinMs)
 
     bot.child.kill('SIGUSR1')
     await pause(500)

@@ -6,6 +6,10 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { environment, startProcess } from '../start-process.ts'
 
+/** Other tests run at the same time, and starting takes long then. */
+const startsWithinMs = 30_000
+const patience = { timeout: 60_000 }
+
 /** Returns the environment that a process began with, as every process of the same user can read it. */
 async function environmentOf(pid: number): Promise<string> {
   if (process.platform === 'linux') return readFile(`/proc/${pid}/environ`, 'utf8')
@@ -18,7 +22,7 @@ async function directoryForTest(): Promise<string> {
   return directory
 }
 
-test('reads the environment of the process, and finds no secret that came from a file', async () => {
+test('reads the environment of the process, and finds no secret that came from a file', patience, async () => {
   const { env } = await environment({ STATE_KEY: 'a-state-key-that-has-more-than-32-characters' })
   const names = ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'INFRA_API_KEY', 'REDIS_URL', 'STATE_KEY']
   const secrets = names.map((name) => (env as Record<string, string>)[name] ?? '')
@@ -33,7 +37,7 @@ test('reads the environment of the process, and finds no secret that came from a
 
   const others = Object.entries(env).filter(([name]) => !names.includes(name))
   const bot = await startProcess(Object.fromEntries([...others, ...files]))
-  await bot.untilReady()
+  await bot.untilReady(startsWithinMs)
   const seen = await environmentOf(bot.child.pid ?? 0)
 
   expect(seen).toContain('SLACK_BOT_TOKEN_FILE')
@@ -43,20 +47,20 @@ test('reads the environment of the process, and finds no secret that came from a
   }
 })
 
-test('reads a .env that is not for its owner alone, of which the start warns', async () => {
-  const directory = await directoryForTest()
-  const file = join(directory, '.env')
-  await writeFile(file, 'INFRA_API_KEY=lk_9f2c1b7e4d\n')
-  await chmod(file, 0o644)
+test('reads a .env that is not for its owner alone, of which the start warns', patience, async () => {
   const { env } = await environment()
+  const startWith = async (mode: number) => {
+    const directory = await directoryForTest()
+    await writeFile(join(directory, '.env'), 'INFRA_API_KEY=lk_9f2c1b7e4d\n')
+    await chmod(join(directory, '.env'), mode)
+    const bot = await startProcess(env, { directory })
+    await bot.untilReady(startsWithinMs)
+    return bot.output()
+  }
 
-  const warned = await startProcess(env, { directory })
-  await warned.untilReady()
-  await chmod(file, 0o600)
-  const silent = await startProcess(env, { directory })
-  await silent.untilReady()
+  const [warned, silent] = await Promise.all([startWith(0o644), startWith(0o600)])
 
-  expect(warned.output()).toMatch(/"level":"warn".*\.env holds secrets, and other users of this machine can read or change it \(mode 644\)/)
-  expect(warned.output()).not.toContain('lk_9f2c1b7e4d')
-  expect(silent.output()).not.toContain('other users of this machine')
+  expect(warned).toMatch(/"level":"warn".*\.env holds secrets, and other users of this machine can read or change it \(mode 644\)/)
+  expect(warned).not.toContain('lk_9f2c1b7e4d')
+  expect(silent).not.toContain('other users of this machine')
 })
