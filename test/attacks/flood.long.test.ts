@@ -6,7 +6,6 @@ import { startStandInWorld } from '../faults/stand-in-world.ts'
 import { ops, startWorld } from '../journeys/world.ts'
 import { halfSend, plausibleHeaders } from './half-sent.ts'
 
-const senders = 300
 const halfABody = Buffer.alloc(500_000, 'payload=')
 const nodeOptions = ['--max-semi-space-size=4', '--max-old-space-size=1536']
 
@@ -42,7 +41,7 @@ async function startMeasured() {
   return { world, port, grownBy }
 }
 
-function flood(send: () => Socket): Socket[] {
+function flood(senders: number, send: () => Socket): Socket[] {
   const sockets = Array.from({ length: senders }, send)
   onTestFinished(() => void sockets.map((socket) => socket.destroy()))
   return sockets
@@ -58,7 +57,7 @@ async function untilSent(sockets: Socket[]): Promise<void> {
 test('300 half-sent bodies of 1 MB to a path that does not exist cost under 60 MB, and a signed command is acknowledged meanwhile', async () => {
   const { world, port, grownBy } = await startMeasured()
 
-  const sockets = flood(() => halfSend(port, 'POST /nothing', plausibleHeaders(), halfABody))
+  const sockets = flood(300, () => halfSend(port, 'POST /nothing', plausibleHeaders(), halfABody))
   const during = await world.ada.command('/infra help', { channel: ops })
   await untilSent(sockets)
   const after = await world.ada.command('/infra help', { channel: ops })
@@ -76,11 +75,11 @@ test.each<[string, () => Parameters<typeof halfSend> extends [number, ...infer R
   ['a body in pieces of one byte', () => ['POST /slack/events', chunked(), Buffer.from('1\r\np\r\n'.repeat(5_000))]],
   ['a whole body each', () => ['POST /slack/events', plausibleHeaders(), Buffer.alloc(1_000_000, 'payload=')]],
 ])(
-  '300 requests with headers that look signed, which send %s, hold 32 MB at most, and a signed command is acknowledged meanwhile',
+  '900 requests with headers that look signed, which send %s, cost under 250 MB, and a signed command is acknowledged meanwhile',
   async (what, sent) => {
     const { world, port, grownBy } = await startMeasured()
 
-    const sockets = flood(() => halfSend(port, ...sent()))
+    const sockets = flood(900, () => halfSend(port, ...sent()))
     const during = await world.ada.command('/infra help', { channel: ops })
     await untilSent(sockets)
     const after = await world.ada.command('/infra help', { channel: ops })
@@ -88,7 +87,8 @@ test.each<[string, () => Parameters<typeof halfSend> extends [number, ...infer R
     const grown = await grownBy()
     console.log(JSON.stringify({ sent: what, grownByMb: grown }))
     expect([during.outcome, after.outcome]).toEqual(['acknowledged', 'acknowledged'])
-    expect(grown).toBeLessThan(120)
+    // 32 MB are held. The rest is garbage that Node has not collected yet: three times as many senders cost as much.
+    expect(grown).toBeLessThan(250)
     expect(world.bots.crashes).toEqual([])
   },
   60_000,
