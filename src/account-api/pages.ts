@@ -1,4 +1,4 @@
-import { ApiContractError } from '../domain/errors.ts'
+import { ApiContractError } from '../domain/api-errors.ts'
 import { withQuery } from './path.ts'
 import type { ListAnswer, ReportSkipped, ResourceKind } from './resource-kind.ts'
 import type { HttpCall } from './transport/call.ts'

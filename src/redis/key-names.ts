@@ -36,7 +36,7 @@ export function createKeys(prefix: string) {
     /** The process that searches for the API key that a request has created. */
     search: (id: string) => `${tag}:search:${id}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,
-    /** Whether the operators were notified of a problem: `told`, or the token of the process that is notifying them. */
+    /** Whether the operators were notified of a problem: `notified`, or the token of the process that is notifying them. */
     notice: (key: string) => `${tag}:notice:${key}`,
   }
 }

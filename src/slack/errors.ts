@@ -1,5 +1,6 @@
+import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing } from '../domain/api-errors.ts'
 import { documentedRefusal } from '../domain/documented-refusals.ts'
-import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import { StoreUnavailableError, UserError } from '../domain/errors.ts'
 import type { Words } from '../domain/finding.ts'
 import { escapeMrkdwn, type Mrkdwn } from './text/text.ts'
 

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
 import { payloadHash } from '../../src/domain/payload.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
-import { createStore, type NewRequest } from '../../src/requests/store/store.ts'
+import type { NewRequest } from '../../src/requests/store/new-requests.ts'
+import { createStore } from '../../src/requests/store/store.ts'
 import { takeSteps } from '../requests/take-steps.ts'
 
 /** Returns a request to move an address. The same number gives the same request. */

@@ -6,7 +6,7 @@ import { steps } from '../../src/requests/steps.ts'
 
 const page = requestStatesPage()
 
-test('docs/request-states.md is what the table of steps says', () => {
+test('docs/request-states.md fits the table of steps', () => {
   const isCurrent = readFileSync(requestStatesPath, 'utf8') === page
   expect(isCurrent, 'docs/request-states.md is out of date: run "npm run docs:states" and commit the page').toBe(true)
 })

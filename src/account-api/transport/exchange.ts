@@ -1,5 +1,5 @@
 import type { Dispatcher, Pool } from 'undici'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
 import type { Secret } from '../../domain/secret.ts'
 import type { HttpCall } from './call.ts'
 import { bodyProblem, headProblem } from './contract-problem.ts'

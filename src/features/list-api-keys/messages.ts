@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../domain/api-key.ts'
-import { askedForBy, remarksOn } from '../../domain/api-key-name.ts'
+import { remarksOn, requesterOfKey } from '../../domain/api-key-name.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
@@ -21,7 +21,7 @@ export function apiKeyListing(keys: ApiKey[], words: string[], now: number): Lis
 
 function row(key: ApiKey, now: number): Mrkdwn {
   const remarks = remarksOn(key, now)
-  const by = askedForBy(key)
+  const by = requesterOfKey(key)
   const owner = mrkdwn`${by ? mrkdwn`asked for by ${mention(by)}, ` : ''}owner ${key.user?.email ?? key.user?.id ?? 'not told'}`
   const lines = [
     mrkdwn`${remarks.length > 0 ? ':warning:' : ':key:'} *${key.name ?? 'no name'}*  ·  ends in ${code(key.tokenLastSlice ?? '?')}  ·  ${code(key.id)}`,

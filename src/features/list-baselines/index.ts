@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import { ApiError, isFeatureMissing } from '../../domain/api-errors.ts'
 import type { Baseline } from '../../domain/baseline.ts'
-import { ApiError, isFeatureMissing, UserError } from '../../domain/errors.ts'
+import { UserError } from '../../domain/errors.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { baselineListing } from './messages.ts'
 

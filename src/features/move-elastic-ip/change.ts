@@ -1,50 +1,22 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import { readOrRefuse } from '../../account-api/reading.ts'
-import type { Change, Description, OnAnswer, Preflight } from '../../domain/change.ts'
+import { ApiError } from '../../domain/api-errors.ts'
+import type { Change, Description, OnAnswer } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import {
-  addressOf,
-  checkMove,
-  completeMove,
-  MoveFacts,
-  MoveInput,
-  moveDifferences,
-  moveRemark,
-  needsAssignedServer,
-  refuseMove,
-} from '../../domain/elastic-ip-move.ts'
+import { addressOf, completeMove, MoveFacts, MoveInput, moveDifferences, moveRemark } from '../../domain/elastic-ip-move.ts'
 import { MoveFinding, moveWords } from '../../domain/elastic-ip-move-findings.ts'
-import { moveSightings, observeMove, sightingsIn } from '../../domain/elastic-ip-move-progress.ts'
-import { ApiError } from '../../domain/errors.ts'
+import { moveSurveyKeys, observeMove, surveyKeysIn } from '../../domain/elastic-ip-move-progress.ts'
 import { explainer } from '../../domain/finding.ts'
 import { projectName } from '../../domain/place.ts'
+import { createPreflight } from './preflight.ts'
 
-/** Moving an Elastic IP to another server of the same project and site (interface specification, `PATCH /elastic_ips/{elastic_ip_id}`). */
+/** Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). */
 export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>): Change<MoveInput, MoveFacts> {
-  async function preflight(input: MoveInput, { signal }: { signal?: AbortSignal }): Promise<Preflight<MoveFacts>> {
-    const options = { signal }
-    const [elasticIp, target] = await Promise.all([
-      readOrRefuse(
-        () => accountApi.elasticIps.get(input.elasticIpId, options),
-        () => refuseMove({ code: 'no-elastic-ip', elasticIpId: input.elasticIpId }),
-      ),
-      readOrRefuse(
-        () => accountApi.servers.get(input.serverId, options),
-        () => refuseMove({ code: 'no-server', serverId: input.serverId }),
-      ),
-    ])
-    const assignedId = needsAssignedServer({ elasticIp, target }) ? elasticIp?.server?.id : undefined
-    // Whatever is wrong with the old server must not stop the address from leaving it: the request message says what was not checked.
-    const assigned = assignedId === undefined ? undefined : await accountApi.servers.get(assignedId, options).catch(() => undefined)
-    return checkMove(input, { elasticIp, target, assigned })
-  }
-
   async function run(input: MoveInput, _: MoveFacts, { onAnswer }: { onAnswer: OnAnswer }): Promise<'tracking'> {
     await accountApi.elasticIps.move(input.elasticIpId, input.serverId, { onAnswer })
     return 'tracking'
   }
 
-  /** A 404 may come from something in front of the account API: only a list that can be read, and does not have it, tells that it is gone. */
+  /** Confirms a 404 with the list, because a proxy in front of the account API may have answered it. */
   async function goneUnlessListed(id: string): Promise<ElasticIp | 'gone'> {
     const all = await accountApi.elasticIps.list()
     return all.find((elasticIp) => elasticIp.id === id) ?? 'gone'
@@ -59,7 +31,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     facts: MoveFacts,
     resource: (input) => `elastic_ip:${input.elasticIpId}`,
     project: (facts) => facts.project ?? 'unknown',
-    preflight,
+    preflight: createPreflight(accountApi),
     differences: moveDifferences,
     explain: explainer(MoveFinding, moveWords),
     complete: completeMove,
@@ -73,8 +45,8 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       })
       return observeMove(facts, seen, moment)
     },
-    survey: async ({ signal }) => sightingsIn(await accountApi.elasticIps.list({ status: 'moving', signal })),
-    sightings: (_, facts) => moveSightings(facts),
+    survey: async ({ signal }) => surveyKeysIn(await accountApi.elasticIps.list({ status: 'moving', signal })),
+    surveyKeys: (_, facts) => moveSurveyKeys(facts),
     underwayNow: {
       list: async ({ signal }) => (await accountApi.elasticIps.list({ status: 'moving', signal })).map(movingWords),
       some: 'Elastic IPs that are moving now',
@@ -87,7 +59,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
   }
 }
 
-/** Reads may show the old server or the target meanwhile, so the words say no more than that. */
+/** Names the server as *shown*, because during a move a read may show the old server or the target. */
 function movingWords({ id, address, server }: ElasticIp): string {
   return `${address} (${id}), shown on ${server?.hostname ?? server?.id ?? 'no server'}`
 }

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net'
 import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
+import { isUnanswered } from '../../domain/api-errors.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move.ts'
-import { isUnanswered, UserError } from '../../domain/errors.ts'
+import { UserError } from '../../domain/errors.ts'
 import { sameProject } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
 

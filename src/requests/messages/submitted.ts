@@ -1,15 +1,15 @@
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-/** `card-delayed`: recorded, and Slack has not confirmed the card yet. */
+/** `card-delayed`: the request is recorded, and Slack has not confirmed its card yet. */
 export interface SubmitOutcome {
   is: 'posted' | 'card-delayed'
   requestId: string
   needsApproval: boolean
-  /** The button that the requester presses then, where the result is for their eyes alone. */
+  /** The label of the requester's button, for a change whose result only the requester gets. */
   handoverLabel: string | undefined
 }
 
-/** To the person who asked, once the request is recorded. Pure. */
+/** Says to the requester that the request is recorded, and what follows. */
 export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
   return outcome.is === 'posted'
     ? mrkdwn`Asked for. ${whatFollows(outcome)}`

@@ -50,7 +50,7 @@ export function noticeOptions(text: string): Choices {
   return { options: [unchoosable(first ?? text, rest)] }
 }
 
-/** Tells a chosen option from one that is only text, and from none. */
+/** Whether a value is that of a chosen option. False for an option that is only text, and for none. */
 export function isChoice(value: string | undefined): value is string {
   return value !== undefined && value !== '' && value !== notAChoice
 }

@@ -1,40 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { createOutbox, type Lease, type Settlement } from '../../../src/requests/outbox/outbox.ts'
-import { createStore, type OutboxName } from '../../../src/requests/store/store.ts'
-import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { minutes, recordRequest } from '../request-for-test.ts'
+import type { Lease, OutboxName, Settlement } from '../../../src/requests/outbox/outbox.ts'
+import { minutes } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
+import { withRequest } from '../with-request.ts'
 
 const seconds = 1_000
 const cardShown = (revision: number): Settlement => ({ status: 'settled', cardTs: '1.2', shownRevision: revision })
 const perhapsSent: Settlement = { status: 'unsure', retryInMs: 0 }
 const notSent: Settlement = { status: 'queued', retryInMs: 0 }
 
-/** A recorded request, whose card is to be sent, and its outbox. */
-async function withRequest() {
-  const { redis, keys } = connectTestRedis()
-  const store = createStore({ redis, keys, audit: noAudit })
-  const outbox = createOutbox({ redis, keys })
-  const request = await recordRequest(store)
+/** A recorded request that owes its card, and its outbox. */
+async function withUnsentCard() {
+  const { redis, keys, store, outbox, request } = await withRequest()
   const { id } = request
 
-  /** Takes a message to send it. Reports go here before the card, so that a test needs no card. */
+  /** Leases a message. Reports may go before the card, so that a test needs no card. */
   async function lease(name: OutboxName = 'card') {
-    const taken = await outbox.lease(id, name, { early: true })
-    if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
-    return taken
+    const leased = await outbox.lease(id, name, { early: true })
+    if (typeof leased === 'string') throw new Error(`not leased: ${leased}`)
+    return leased
   }
 
   function settle(name: OutboxName, held: Lease, settlement: Settlement) {
     return outbox.settle(id, name, held, settlement)
   }
 
-  /** Takes a message and settles it. */
+  /** Leases a message and settles it. */
   async function send(name: OutboxName, settlement: Settlement): Promise<Lease> {
-    const taken = await lease(name)
-    await settle(name, taken.lease, settlement)
-    return taken.lease
+    const { lease: held } = await lease(name)
+    await settle(name, held, settlement)
+    return held
   }
 
   /** Changes what Redis holds of a message. */
@@ -43,38 +39,38 @@ async function withRequest() {
     await redis.hset(keys.record(id), `outbox:${name}`, JSON.stringify({ ...item, ...change(item) }))
   }
 
-  /** As if a lease had run out this long ago. */
+  /** Changes the record as if a lease had run out `agoMs` ago. */
   const letRunOut = (name: OutboxName, agoMs = 0) => store.now().then((now) => rewrite(name, () => ({ until: now - agoMs })))
 
   return { redis, keys, store, outbox, request, lease, settle, send, rewrite, letRunOut }
 }
 
-/** One whose change takes effect, in revision 4. */
+/** A request whose change takes effect, in revision 4. */
 async function withTracked() {
-  const parts = await withRequest()
+  const parts = await withUnsentCard()
   return { ...parts, request: await takeSteps(parts.store, parts.request.id, ...untilTracking) }
 }
 
 describe('a message', () => {
   test('is leased to one process at a time', async () => {
-    const { outbox, request } = await withRequest()
-    const taken = await Promise.all(Array.from({ length: 10 }, () => outbox.lease(request.id, 'card')))
-    expect(taken.filter((each) => each === 'held')).toHaveLength(9)
+    const { outbox, request } = await withUnsentCard()
+    const leased = await Promise.all(Array.from({ length: 10 }, () => outbox.lease(request.id, 'card')))
+    expect(leased.filter((each) => each === 'held')).toHaveLength(9)
   })
 
   test('that nobody tried to send is sent without a search', async () => {
-    const { lease } = await withRequest()
-    expect((await lease()).lease).toMatchObject({ mode: 'fresh', lookedForMs: 0, triedCardless: false })
+    const { lease } = await withUnsentCard()
+    expect((await lease()).lease).toMatchObject({ mode: 'fresh', searchedForMs: 0, triedCardless: false })
   })
 
   test('that may have been sent is searched for first', async () => {
-    const { lease, send } = await withRequest()
+    const { lease, send } = await withUnsentCard()
     await send('card', perhapsSent)
     expect((await lease()).lease.mode).toBe('unsure')
   })
 
   test('that was certainly not sent is sent without a search', async () => {
-    const { outbox, lease, send } = await withRequest()
+    const { outbox, lease, send } = await withUnsentCard()
     await send('card', notSent)
     const { lease: again } = await lease()
     expect(again.mode).toBe('fresh')
@@ -83,15 +79,15 @@ describe('a message', () => {
   })
 
   test('comes with the record as it is at that moment', async () => {
-    const { store, request, lease } = await withRequest()
+    const { store, request, lease } = await withUnsentCard()
     await store.take(request, 'approve')
-    const taken = await lease()
-    expect(taken.request).toEqual(await store.find(request.id))
-    expect(taken.request).toMatchObject({ state: 'approved', revision: 2 })
+    const leased = await lease()
+    expect(leased.request).toEqual(await store.find(request.id))
+    expect(leased.request).toMatchObject({ state: 'approved', revision: 2 })
   })
 
-  test('of a request that is gone is not there', async () => {
-    const { outbox } = await withRequest()
+  test('of a request that is gone is missing', async () => {
+    const { outbox } = await withUnsentCard()
     expect(await outbox.lease('f'.repeat(32), 'card')).toBe('missing')
     expect(await outbox.due(10)).toHaveLength(1)
   })
@@ -102,7 +98,7 @@ describe('a lease', () => {
     ['10 s to send a message', notSent, 10 * seconds],
     ['20 s to search for it and send it', perhapsSent, 20 * seconds],
   ])('gives %s, and ends 5 s earlier for a process that counts by its own clock', async (_, before, lastsMs) => {
-    const { redis, keys, store, request, lease, send } = await withRequest()
+    const { redis, keys, store, request, lease, send } = await withUnsentCard()
     await send('card', before)
     const [startedAt, startedOnOwnClock] = [await store.now(), performance.now()]
 
@@ -113,7 +109,7 @@ describe('a lease', () => {
   })
 
   test('that ran out goes to another process, which searches first', async () => {
-    const { lease, letRunOut } = await withRequest()
+    const { lease, letRunOut } = await withUnsentCard()
     const { lease: dead } = await lease()
     await letRunOut('card')
     const { lease: next } = await lease()
@@ -122,7 +118,7 @@ describe('a lease', () => {
   })
 
   test('that another process has taken over settles nothing', async () => {
-    const { outbox, lease, settle, letRunOut } = await withRequest()
+    const { outbox, lease, settle, letRunOut } = await withUnsentCard()
     const { lease: slow } = await lease()
     await letRunOut('card')
     const { lease: held, request } = await lease()
@@ -134,7 +130,7 @@ describe('a lease', () => {
   })
 
   test('can be settled twice with the same outcome, because an answer of Redis can be lost', async () => {
-    const { lease, send, settle } = await withRequest()
+    const { lease, send, settle } = await withUnsentCard()
     await send('card', perhapsSent)
     const { lease: held } = await lease()
     expect(await settle('card', held, notSent)).toBe('later')
@@ -145,7 +141,7 @@ describe('a lease', () => {
 
 describe('the card', () => {
   test('is settled once Slack shows the latest revision', async () => {
-    const { outbox, store, request, send } = await withRequest()
+    const { outbox, store, request, send } = await withUnsentCard()
     await send('card', cardShown(1))
     expect(await store.find(request.id)).toMatchObject({ cardTs: '1.2', cardRevision: 1 })
     expect(await outbox.lease(request.id, 'card')).toBe('settled')
@@ -153,7 +149,7 @@ describe('the card', () => {
   })
 
   test('is to be sent again if the record changed while it was sent', async () => {
-    const { store, outbox, request, lease, settle, send } = await withRequest()
+    const { store, outbox, request, lease, settle, send } = await withUnsentCard()
     const { lease: held } = await lease()
     await store.take(request, 'approve')
 
@@ -165,7 +161,7 @@ describe('the card', () => {
   })
 
   test('goes before a report, unless the card cannot be posted', async () => {
-    const { outbox, request } = await withRequest()
+    const { outbox, request } = await withUnsentCard()
     expect(await outbox.lease(request.id, 'ended')).toBe('cardless')
     expect(await outbox.lease(request.id, 'ended', { early: true })).toMatchObject({ lease: { mode: 'fresh' } })
   })
@@ -173,7 +169,7 @@ describe('the card', () => {
 
 describe('the search for a message that may have been sent', () => {
   test('is timed by the clock of Redis, over all processes that search', async () => {
-    const { lease, send, rewrite, letRunOut } = await withRequest()
+    const { lease, send, rewrite, letRunOut } = await withUnsentCard()
     await send('card', perhapsSent)
     const { lease: first } = await lease()
     await rewrite('card', ({ since = 0 }) => ({ since: since - minutes }))
@@ -182,24 +178,24 @@ describe('the search for a message that may have been sent', () => {
     const afterCrash = await send('card', notSent)
     const { lease: afterFailedSearch } = await lease()
 
-    expect(first).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
-    for (const { lookedForMs } of [afterCrash, afterFailedSearch]) expect(lookedForMs).toBeGreaterThanOrEqual(minutes)
+    expect(first).toMatchObject({ mode: 'unsure', searchedForMs: 0 })
+    for (const { searchedForMs } of [afterCrash, afterFailedSearch]) expect(searchedForMs).toBeGreaterThanOrEqual(minutes)
   })
 
   test('starts again after another try that may have sent it', async () => {
-    const { store, lease, send, rewrite } = await withRequest()
+    const { store, lease, send, rewrite } = await withUnsentCard()
     await send('card', perhapsSent)
     const since = (await store.now()) - 11 * minutes
     await rewrite('card', () => ({ since }))
 
     const long = await send('card', perhapsSent)
 
-    expect(long.lookedForMs).toBeGreaterThanOrEqual(11 * minutes)
-    expect((await lease()).lease).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+    expect(long.searchedForMs).toBeGreaterThanOrEqual(11 * minutes)
+    expect((await lease()).lease).toMatchObject({ mode: 'unsure', searchedForMs: 0 })
   })
 
   test('reaches to the end of the last try that may have sent it', async () => {
-    const { store, lease, send, settle } = await withRequest()
+    const { store, lease, send, settle } = await withUnsentCard()
     const { lease: fresh } = await lease()
     const before = await store.now()
     await settle('card', fresh, perhapsSent)
@@ -216,7 +212,7 @@ describe('the search for a message that may have been sent', () => {
   })
 
   test('reaches to the end of a lease whose process died', async () => {
-    const { store, lease, letRunOut } = await withRequest()
+    const { store, lease, letRunOut } = await withUnsentCard()
     await lease()
     const now = await store.now()
     await letRunOut('card', 3 * seconds)
@@ -225,7 +221,7 @@ describe('the search for a message that may have been sent', () => {
   })
 
   test('includes the channel if a report may have been sent before its card, also after later tries', async () => {
-    const { store, request, send } = await withRequest()
+    const { store, request, send } = await withUnsentCard()
     await store.take(request, 'reject')
     const early = await send('ended', perhapsSent)
     await send('card', cardShown(2))
@@ -241,15 +237,15 @@ describe('the search for a message that may have been sent', () => {
     ['may have been sent', { status: 'unsure', token: 'x' }],
     ['was being sent', { status: 'sending', token: 'x', mode: 'unsure', until: 0 }],
   ])('starts with the first lease of a message that %s and does not say since when', async (_, item) => {
-    const { lease, rewrite } = await withRequest()
+    const { lease, rewrite } = await withUnsentCard()
     await rewrite('card', () => item)
-    expect((await lease()).lease).toMatchObject({ mode: 'unsure', lookedForMs: 0, triedCardless: false })
+    expect((await lease()).lease).toMatchObject({ mode: 'unsure', searchedForMs: 0, triedCardless: false })
   })
 })
 
-describe('what is to be sent now', () => {
-  test('comes in the order in which it was due, up to a limit', async () => {
-    const { redis, keys, store, outbox } = await withRequest()
+describe('the messages that are due', () => {
+  test('come in the order of their due times, up to a limit', async () => {
+    const { redis, keys, store, outbox } = await withUnsentCard()
     const now = await store.now()
     await redis.del(keys.outbox)
     await redis.zadd(keys.outbox, now - 1, 'a/card', now - 3, 'b/ended', now - 2, 'c/reminder-half', now + minutes, 'd/card')
@@ -262,8 +258,8 @@ describe('what is to be sent now', () => {
     expect(await outbox.due(2)).toEqual(due.slice(0, 2))
   })
 
-  test('does not include a message that is leased, or put off', async () => {
-    const { store, outbox, request, lease, send } = await withRequest()
+  test('do not include a message that is leased or postponed', async () => {
+    const { store, outbox, request, lease, send } = await withUnsentCard()
     await store.take(request, 'reject')
     await lease('card')
     await send('ended', { status: 'queued', retryInMs: minutes })
@@ -272,15 +268,15 @@ describe('what is to be sent now', () => {
 })
 
 describe('the reports that a request owes', () => {
-  test('come in the order in which they belong into the thread, whichever is due first', async () => {
-    const { redis, keys, store, outbox, request } = await withRequest()
+  test('come in the order of the thread, not of their due times', async () => {
+    const { redis, keys, store, outbox, request } = await withUnsentCard()
     await takeSteps(store, request.id, 'remind-half', 'break-glass', ['send', { reports: ['remark'] }], 'late', 'finish')
     await redis.zadd(keys.outbox, 1, `${request.id}/ended`, 2, `${request.id}/late`)
     expect(await outbox.owed(request.id)).toEqual(['reminder-half', 'break-glass', 'remark', 'late', 'ended'])
   })
 
   test('do not include one that was sent', async () => {
-    const { store, outbox, request, send } = await withRequest()
+    const { store, outbox, request, send } = await withUnsentCard()
     await takeSteps(store, request.id, 'remind-half', 'reject')
     await send('reminder-half', { status: 'settled' })
     expect(await outbox.owed(request.id)).toEqual(['ended'])

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../../src/account-api/client.ts'
-import { ApiError } from '../../../src/domain/errors.ts'
+import { ApiError } from '../../../src/domain/api-errors.ts'
 import { Secret } from '../../../src/domain/secret.ts'
 import type { FaultOrder } from './faults.ts'
 import { type AccountApiOptions, startAccountApi } from './start-account-api.ts'
@@ -35,12 +35,8 @@ describe('the account', () => {
   test('has objects in every state, like a real one', async () => {
     const { api } = await start()
 
-    const [elasticIps, servers, machines] = await Promise.all([api.elasticIps.list(), api.servers.list(), api.virtualMachines.list()])
-    const [plans, baselines, keys] = await Promise.all([api.plans.list(), api.baselines.list(), api.apiKeys.list()])
+    const [elasticIps, servers] = await Promise.all([api.elasticIps.list(), api.servers.list()])
 
-    expect([elasticIps.length, servers.length, machines.length, plans.length, baselines.length, keys.length]).toEqual([
-      17, 26, 14, 25, 5, 4,
-    ])
     expect(new Set(elasticIps.map(({ status }) => status))).toEqual(new Set(['active', 'error', 'configuring', 'releasing']))
     expect(elasticIps.some(({ server }) => server === undefined)).toBe(true)
     expect(servers.some(({ locked }) => locked)).toBe(true)
@@ -48,7 +44,6 @@ describe('the account', () => {
       'storefront',
       'internal-tools',
     ])
-    expect(new Set(elasticIps.map(({ project }) => project?.slug)).size).toBe(3)
   })
 
   test('is listed in pages, which may be smaller than requested', async () => {
@@ -70,21 +65,6 @@ describe('the account', () => {
     expect(await api.servers.list({ region: 'FRA' })).toHaveLength(3)
     expect(await api.virtualMachines.list({ projectId: project?.id })).toHaveLength(5)
   })
-
-  test('is the same for every test', async () => {
-    const first = await start()
-    first.world.remove(first.world.movable().elasticIp.id)
-    const second = await start()
-
-    expect(second.world.elasticIps().length).toBe(first.world.elasticIps().length + 1)
-  })
-
-  test('can be replaced by another one', async () => {
-    const { api } = await start({ data: { elasticIps: [], plans: [] } })
-
-    expect(await api.elasticIps.list()).toEqual([])
-    expect(await api.servers.list()).toHaveLength(26)
-  })
 })
 
 describe('a move', () => {
@@ -103,42 +83,6 @@ describe('a move', () => {
       ['moving', target.id],
       ['active', target.id],
     ])
-  })
-
-  test.each([
-    ['active', 'active', 'target'],
-    ['error', 'error', 'target'],
-    ['released', 'releasing', 'target'],
-    ['unassigned', 'active', 'none'],
-    ['returned', 'active', 'from'],
-    ['never', 'moving', 'target'],
-  ] as const)('can be ordered to end in %s', async (endsIn, status, where) => {
-    const { api, world, clock } = await start()
-    const { elasticIp, target } = world.movable()
-    world.nextMove({ takesMs: 10, endsIn })
-
-    await api.elasticIps.move(elasticIp.id, target.id)
-    clock.ms += 60_000
-
-    const servers = { target: target.id, from: elasticIp.serverId, none: undefined }
-    const after = await api.elasticIps.get(elasticIp.id)
-    expect([after.status, after.server?.id]).toEqual([status, servers[where]])
-  })
-
-  test('can be overtaken, released and removed', async () => {
-    const { api, world } = await start()
-    const { elasticIp, target } = world.movable()
-    await api.elasticIps.move(elasticIp.id, target.id)
-    const third = world.third(elasticIp.id)
-
-    world.moveBehindOurBack(elasticIp.id, third.id)
-    expect(await api.elasticIps.get(elasticIp.id)).toMatchObject({ status: 'active', server: { id: third.id } })
-    expect([elasticIp.serverId, target.id]).not.toContain(third.id)
-
-    world.release(elasticIp.id)
-    expect(await api.elasticIps.get(elasticIp.id)).toMatchObject({ status: 'releasing' })
-    world.remove(elasticIp.id)
-    expect(await refusal(api.elasticIps.get(elasticIp.id))).toBe('404 not_found')
   })
 
   test('is refused as documented', async () => {
@@ -206,18 +150,6 @@ test('a virtual machine is renamed, unless it is being resized', async () => {
   expect(await refusal(api.virtualMachines.rename('vm_nowhere', 'x'))).toBe('404')
   world.changeVirtualMachine(id, { status: 'Resizing' })
   expect(await refusal(api.virtualMachines.rename(id, 'x'))).toBe('409 CONFLICT')
-})
-
-test('every change is in the events', async () => {
-  const { api, world, clock } = await start()
-  const { elasticIp, target } = world.movable()
-  await api.elasticIps.move(elasticIp.id, target.id)
-  clock.ms += 1_000
-  await api.apiKeys.create({ name: 'deploy' })
-
-  expect(await api.events.list()).toMatchObject([{ action: 'create.api_key' }, { action: 'update.elastic_ip' }])
-  expect(await api.events.list({ targetId: elasticIp.id })).toMatchObject([{ target: { name: elasticIp.address } }])
-  expect(await api.events.list({ since: new Date(clock.ms) })).toHaveLength(1)
 })
 
 test('the journal holds every request, without the key', async () => {

@@ -151,12 +151,6 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     remove(id: string): void {
       data.elasticIps.splice(data.elasticIps.indexOf(liveElasticIp(id)), 1)
     },
-    changeElasticIp: (id: string, change: Partial<ElasticIpState>) => void Object.assign(liveElasticIp(id), change),
-    changeServer(id: string, change: Partial<ServerState>): void {
-      const server = serverOf(id)
-      if (!server) throw new Error(`the stand-in has no server ${id}`)
-      Object.assign(server, change)
-    },
     /** Makes a server inactive: its Elastic IPs show no server. */
     killServer(id: string): void {
       const server = serverOf(id)

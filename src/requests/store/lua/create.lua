@@ -1,7 +1,7 @@
--- Creates a request, unless it exists already (a delivery that came twice) or its resource has another open request.
--- KEYS: record, resource, latest, open, outbox, due, audit's intake.
--- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs }, the audit's note as JSON.
--- Returns { 'created' | 'exists' | 'busy', id of the request that stands }.
+-- Creates a request, unless it exists (a repeated delivery) or another open request holds its resource.
+-- KEYS: record, resource, latest, open, outbox, due, audit intake.
+-- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs }, the audit note as JSON.
+-- Returns { 'created' | 'exists' | 'busy', id of the request that holds the resource }.
 local arg = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists', arg.id } end
 
