@@ -183,7 +183,9 @@ async function press(
     readUntil = slack.journal.length
     return news
   }
-  const isAnswered = () => slack.ephemerals(userId).length > 0 || hands.openViews().some(({ title }) => title === refused)
+  // On a busy machine the interim message of a slow bot comes first. The answer follows.
+  const answers = () => slack.ephemerals(userId).filter(({ text }) => !text.startsWith('Still at it'))
+  const isAnswered = () => answers().length > 0 || hands.openViews().some(({ title }) => title === refused)
 
   const act = nextOf(userId)
   const { outcome } = await hands.click(card, cardButtons[name])
@@ -197,10 +199,9 @@ async function press(
     .toBe(true)
   await act.work
 
-  const ephemerals = slack.ephemerals(userId)
-  const words = ephemerals.map(({ text }) => text)
+  const words = answers().map(({ text }) => text)
   // Remove what was read, so that a message that comes late or twice shows up at the next press.
-  for (const { channel, ts } of ephemerals) slack.removeMessage(channel, ts)
+  for (const { channel, ts } of slack.ephemerals(userId)) slack.removeMessage(channel, ts)
   for (const view of hands.openViews()) {
     words.push(view.title === refused ? wordsIn(view.view) : `opens *${view.title}*`)
     await hands.close(view)
