@@ -20,44 +20,13 @@ export interface Surveyed {
 }
 
 /**
- * Creates the catalog of changes by kind. A record in Redis names its kind only. Features create the changes from parts that need the catalog,
- * so the catalog is created empty, and the changes are registered before anything uses it.
+ * Creates the catalog of changes by kind. A record in Redis names its kind only. Features create the changes from parts that need the
+ * catalog, so the catalog is created empty, and the changes are registered before anything uses it.
  */
 export function createCatalog(changes: Change[] = []) {
-  const byKind = new Map<ChangeKind, Change>()
+  const { register, changeOf, changeIfKnown, kinds, labelOf, underwayNow } = createKinds(changes)
 
-  function register(more: Change[]): void {
-    for (const change of more) byKind.set(change.kind, change)
-  }
-  register(changes)
-
-  function changeOf(kind: ChangeKind): Change {
-    const change = byKind.get(kind)
-    if (!change) throw new Error(`no change of kind ${kind}`)
-    return change
-  }
-
-  /** Returns undefined for a kind that this version does not know. */
-  function changeIfKnown(kind: string): Change | undefined {
-    return byKind.get(kind)
-  }
-
-  /** Returns every kind that can be requested. */
-  function kinds(): ChangeKind[] {
-    return [...byKind.keys()]
-  }
-
-  /** Returns the words for a kind, or the kind itself if this version does not know it. */
-  function labelOf(kind: string): string {
-    return changeIfKnown(kind)?.label ?? kind
-  }
-
-  /** Returns what can list the changes under way on the account, for every kind that has one. */
-  function underwayNow(): UnderwayNow[] {
-    return [...byKind.values()].flatMap((change) => change.underwayNow ?? [])
-  }
-
-  /** Finds the change of a request and parses the request's content. Throws if this version does not know the kind, or the content does not fit. */
+  /** Finds the change of a request and parses the request's content. Throws if the kind is unknown or the content does not fit. */
   function open(request: Request): Opened {
     const change = changeOf(request.kind)
     const facts = change.facts.parse(request.facts)
@@ -98,3 +67,41 @@ export function createCatalog(changes: Change[] = []) {
   return { register, open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
 }
 export type Catalog = ReturnType<typeof createCatalog>
+
+/** Creates the registry of the changes by their kind. */
+function createKinds(changes: Change[]) {
+  const byKind = new Map<ChangeKind, Change>()
+
+  function register(more: Change[]): void {
+    for (const change of more) byKind.set(change.kind, change)
+  }
+  register(changes)
+
+  function changeOf(kind: ChangeKind): Change {
+    const change = byKind.get(kind)
+    if (!change) throw new Error(`no change of kind ${kind}`)
+    return change
+  }
+
+  /** Returns undefined for a kind that this version does not know. */
+  function changeIfKnown(kind: string): Change | undefined {
+    return byKind.get(kind)
+  }
+
+  /** Returns every kind that can be requested. */
+  function kinds(): ChangeKind[] {
+    return [...byKind.keys()]
+  }
+
+  /** Returns the words for a kind, or the kind itself if this version does not know it. */
+  function labelOf(kind: string): string {
+    return changeIfKnown(kind)?.label ?? kind
+  }
+
+  /** Returns what can list the changes under way on the account, for every kind that has one. */
+  function underwayNow(): UnderwayNow[] {
+    return [...byKind.values()].flatMap((change) => change.underwayNow ?? [])
+  }
+
+  return { register, changeOf, changeIfKnown, kinds, labelOf, underwayNow }
+}

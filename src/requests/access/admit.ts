@@ -33,8 +33,8 @@ export interface Requested {
 type Approvers = 'enough' | 'too-few' | 'unknown'
 
 /**
- * Creates the check of a request under the rule of its project. It returns the rule, and what could not be checked. It throws a Refusal if no
- * rule covers the change, the rule does not allow the requester, or too few people could approve it.
+ * Creates the check of a request under the rule of its project. It returns the rule, and what could not be checked. It throws a Refusal if
+ * no rule covers the change, the rule does not allow the requester, or too few people could approve it.
  */
 export function createAdmit({ standings, policy, refuse }: AdmitParts) {
   return async function admit(origin: Origin, requested: Requested): Promise<{ rule: PolicyRule; unchecked: Finding[] }> {

@@ -74,7 +74,7 @@ export function createRequestAgain({ submit, requests, catalog, access, forms }:
   return { openAgain, submitAgain, reverse }
 }
 
-/** Returns the origin of a request that a click makes: the person who clicked, in the channel and with the command of the earlier request. */
+/** Returns the origin of a request that a click makes: the person who clicked, with the channel and the command of the earlier request. */
 function originOf(click: Click, request: Request): Origin {
   const { channelId, command } = request.origin
   return { ...click.origin, channelId, command }

@@ -9,5 +9,11 @@ import type { StepData } from '../store/take-step.ts'
 export function approvalData(change: Change, request: Request, decision: Decision): StepData {
   const { breakGlass: _, ...audit } = decision
   const data: StepData = { set: { decision }, audit }
-  return change.handover ? { ...data, extendMs: request.ttlMs, dueInMs: request.ttlMs } : { ...data, dueInMs: 0 }
+  const dueInMs = wakeInMs(change, request)
+  return change.handover ? { ...data, extendMs: request.ttlMs, dueInMs } : { ...data, dueInMs }
+}
+
+/** Returns when a worker has to reconcile an approved request, in ms from now. */
+export function wakeInMs({ handover }: Change, { ttlMs }: Request): number {
+  return handover ? ttlMs : 0
 }

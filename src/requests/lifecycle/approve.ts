@@ -7,13 +7,13 @@ import type { Catalog } from '../catalog.ts'
 import { approvedByYou } from '../messages/refusals.ts'
 import type { Store } from '../store/store.ts'
 import type { StepData } from '../store/take-step.ts'
-import { approvalData } from './approval-step.ts'
+import { approvalData, wakeInMs } from './approval-step.ts'
 import { type DecisionStep, refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
 
 /** Other people can decide at the same moment. Each time another step was first, the approval is counted again. */
 const mostTries = 20
 
-interface ApproveParts {
+export interface ApproveParts {
   store: Store
   access: Access
   catalog: Catalog
@@ -21,7 +21,7 @@ interface ApproveParts {
   wake: Wake
 }
 
-/** Creates the approvals: by an approver, and by the requester in an emergency. They throw a Refusal for the person who clicked. */
+/** Creates the approval by an approver. It throws a Refusal for the person who clicked. */
 export function createApprove({ store, access, catalog, steps, wake }: ApproveParts) {
   /**
    * Adds a person's approval, and returns how many are missing. The rights are checked before the state, because only approvers learn the
@@ -41,7 +41,7 @@ export function createApprove({ store, access, catalog, steps, wake }: ApprovePa
         ? await steps.tryStep(request, origin.userId, 'approve', lastApproval(request, decision, approvals))
         : await steps.tryStep(request, origin.userId, 'count-approval', oneApproval(decision, approvals, { missing, needed }))
       if (changed === undefined) {
-        if (enough) await wakeUp(request)
+        if (enough) await wake(request, wakeInMs(catalog.open(request).change, request))
         return { missing, needed }
       }
       request = changed
@@ -63,26 +63,5 @@ export function createApprove({ store, access, catalog, steps, wake }: ApprovePa
     return access.tally(request, by)
   }
 
-  /** Approves a request by its requester alone, in an emergency. The channel gets a report with the reason. */
-  async function breakGlass(request: Request, origin: Origin, reason: string): Promise<void> {
-    const grant = await access.authorize(origin, { to: 'break-glass', request })
-    refuseUnlessWaiting(request, origin.userId)
-    const decision = { by: origin.userId, ...grant, reason, breakGlass: true }
-    const data = approvalData(catalog.open(request).change, request, decision)
-    await steps.takeStep(request, origin.userId, 'break-glass', data)
-    await wakeUp(request)
-  }
-
-  /** Throws a Refusal if the person may not approve alone. Checked before the form that asks for the reason. */
-  async function mayBreakGlass(request: Request, origin: Origin): Promise<void> {
-    refuseRequesterOfDecided(request, origin)
-    await access.authorize(origin, { to: 'break-glass', request })
-    refuseUnlessWaiting(request, origin.userId)
-  }
-
-  async function wakeUp(request: Request): Promise<void> {
-    await wake(request, catalog.open(request).change.handover ? request.ttlMs : 0)
-  }
-
-  return { approve, breakGlass, mayBreakGlass }
+  return approve
 }

@@ -4,6 +4,7 @@ import type { Wake } from '../../redis/queues.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import { createApprove } from './approve.ts'
+import { createBreakGlass } from './break-glass.ts'
 import { createDecisionStep, type DecisionStepParts, refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
 import { createStopTracking } from './stop-tracking.ts'
 
@@ -13,7 +14,7 @@ interface DecideParts extends DecisionStepParts {
   wake: Wake
 }
 
-/** Creates what people decide about a request. Rights are checked at the click. Each decision throws a Refusal for the person who clicked. */
+/** Creates the decisions of people on a request. Rights are checked at the click. Each throws a Refusal for the person who clicked. */
 export function createDecide({ store, access, catalog, show, wake }: DecideParts) {
   const steps = createDecisionStep({ store, show })
 
@@ -32,7 +33,7 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
 
   async function withdraw(request: Request, origin: Origin): Promise<void> {
     const grant = await access.authorize(origin, { to: 'own', request, wants: 'withdraw' })
-    const name = catalog.open(request).change.handover ? 'withdraw-key' : 'withdraw'
+    const name = catalog.open(request).change.handover ? 'withdraw-handover' : 'withdraw'
     await steps.takeStep(request, origin.userId, name, { audit: { by: origin.userId, ...grant } })
   }
 
@@ -41,7 +42,8 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
     mayReject,
     reject,
     withdraw,
-    ...createApprove({ store, access, catalog, steps, wake }),
+    approve: createApprove({ store, access, catalog, steps, wake }),
+    ...createBreakGlass({ access, catalog, steps, wake }),
     ...createStopTracking({ store, access, steps, wake }),
   }
 }

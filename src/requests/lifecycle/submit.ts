@@ -42,8 +42,8 @@ interface SubmitParts {
 }
 
 /**
- * Creates the function that submits a request: preflight check, rule, record, card. It throws a UserError for every refusal, and then leaves
- * no record. A card that Slack has not confirmed stays in the outbox.
+ * Creates the function that submits a request: preflight check, rule, record, card. It throws a UserError for every refusal, and then
+ * leaves no record. A card that Slack has not confirmed stays in the outbox.
  */
 export function createSubmit({ store, access, deliver, wake, names, fitsOnCard }: SubmitParts) {
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {

@@ -50,7 +50,10 @@ export function createSendOnce({ messenger, render }: SendOnceParts) {
     return hasFailed && lease.searchedForMs > longestSearchMs ? { is: 'cannot-search' } : found
   }
 
-  /** Posts a message that the search did not find, while the lease holds. If Slack allows no search, the message says that it may be a repeat. */
+  /**
+   * Posts a message that the search did not find, while the lease holds. If Slack allows no search, the message says that it may be a
+   * repeat.
+   */
   async function postUnlessFound(found: SearchResult, place: Place, message: Message, lease: Lease): Promise<Posted | Unsent> {
     if (found.is === 'found') return { is: 'sent', ts: found.ts, channelId: place.channelId }
     // Only the search failed: nothing was sent.

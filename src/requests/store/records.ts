@@ -9,35 +9,12 @@ const readAtOnce = 500
 
 /** Creates the reads of requests. They throw StoreUnavailableError if Redis does not answer. */
 export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const { findEach, outlineEach } = createBulkReads({ redis, keys })
+
   /** Reads a request by its id. Throws if its record does not fit this version. */
   async function find(id: string): Promise<Request | undefined> {
     const hash = await guardStore(() => redis.hgetall(keys.record(id)))
     return hash.state ? decodeRecord(hash) : undefined
-  }
-
-  /** Reads requests by their ids, 500 at a time. Skips records that do not fit this version, so that they cannot hide the others. */
-  async function* findEach(ids: string[]): AsyncGenerator<Request> {
-    const hashes = readEach(ids, (pipeline, record) => pipeline.hgetall(record))
-    for await (const hash of hashes) {
-      const request = decodeIfFit((hash ?? {}) as RecordHash)
-      if (request) yield request
-    }
-  }
-
-  async function* outlineEach(ids: string[]): AsyncGenerator<Outline> {
-    const answers = readEach(ids, (pipeline, record) => pipeline.hmget(record, ...outlineFields))
-    for await (const values of answers) {
-      const outline = decodeOutlineIfFit((values ?? []) as (string | null)[])
-      if (outline) yield outline
-    }
-  }
-
-  async function* readEach(ids: string[], queueRead: (pipeline: ChainableCommander, record: string) => void): AsyncGenerator<unknown> {
-    for (let at = 0; at < ids.length; at += readAtOnce) {
-      const pipeline = redis.pipeline()
-      for (const id of ids.slice(at, at + readAtOnce)) queueRead(pipeline, keys.record(id))
-      yield* await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
-    }
   }
 
   async function findMany(ids: string[]): Promise<Request[]> {
@@ -75,6 +52,36 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
   }
 
   return { find, findEach, findMany, open, ended, holderOf, isLatest }
+}
+
+/** Creates the reads of many records in few exchanges. */
+function createBulkReads({ redis, keys }: { redis: Redis; keys: Keys }) {
+  /** Reads requests by their ids, 500 at a time. Skips records that do not fit this version, so that they cannot hide the others. */
+  async function* findEach(ids: string[]): AsyncGenerator<Request> {
+    const hashes = readEach(ids, (pipeline, record) => pipeline.hgetall(record))
+    for await (const hash of hashes) {
+      const request = decodeIfFit((hash ?? {}) as RecordHash)
+      if (request) yield request
+    }
+  }
+
+  async function* outlineEach(ids: string[]): AsyncGenerator<Outline> {
+    const answers = readEach(ids, (pipeline, record) => pipeline.hmget(record, ...outlineFields))
+    for await (const values of answers) {
+      const outline = decodeOutlineIfFit((values ?? []) as (string | null)[])
+      if (outline) yield outline
+    }
+  }
+
+  async function* readEach(ids: string[], queueRead: (pipeline: ChainableCommander, record: string) => void): AsyncGenerator<unknown> {
+    for (let at = 0; at < ids.length; at += readAtOnce) {
+      const pipeline = redis.pipeline()
+      for (const id of ids.slice(at, at + readAtOnce)) queueRead(pipeline, keys.record(id))
+      yield* await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
+    }
+  }
+
+  return { findEach, outlineEach }
 }
 
 /** Ignores a key of another type in place of one record. Every other error fails the whole read. */

@@ -28,7 +28,9 @@ const approveBy = (approvals: number, ...people: Origin[]) => ({
 const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
 const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_name:ci-deploy' } as const
 
-/** Decisions over a real Redis. Ada requests; Ben and Chiara approve, unless the rule says otherwise. Records what is shown and woken up. */
+/**
+ * Decisions over a real Redis. Ada requests; Ben and Chiara approve, unless the rule says otherwise. Records what was shown and woken up.
+ */
 function startDecide(rule: Partial<PolicyRule> = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })

@@ -22,7 +22,7 @@ function view(more: Partial<ReportView> = {}): ReportView {
 const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: requestedAt + minutes })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 3 } })
 
-test('a report shows in its blocks what notifications tell', () => {
+test('a report has the same words in its blocks and in its text', () => {
   const { text = '', blocks = [] } = report(view(), 'reminder-half') ?? {}
 
   expect(readableBlocks(blocks)).toBe(text)

@@ -21,7 +21,7 @@ async function start(options: AccountApiOptions = {}) {
   return { ...account, clock, clientWith, api: clientWith(account.key) }
 }
 
-/** What the account API said no with: `422 SITE_MISMATCH`. */
+/** Returns the refusal of the account API: `422 SITE_MISMATCH`. */
 async function refusal(promise: Promise<unknown>): Promise<string> {
   const error = await promise.then(
     () => new Error('it was not refused'),
@@ -32,7 +32,7 @@ async function refusal(promise: Promise<unknown>): Promise<string> {
 }
 
 describe('the account', () => {
-  test('has something in every state', async () => {
+  test('has objects in every state, like a real one', async () => {
     const { api } = await start()
 
     const [elasticIps, servers] = await Promise.all([api.elasticIps.list(), api.servers.list()])
@@ -46,7 +46,7 @@ describe('the account', () => {
     ])
   })
 
-  test('is listed in pages, which may be smaller than was asked for', async () => {
+  test('is listed in pages, which may be smaller than requested', async () => {
     const { api, journal } = await start({ maxPageSize: 10 })
 
     expect(await api.servers.list()).toHaveLength(26)
@@ -68,7 +68,7 @@ describe('the account', () => {
 })
 
 describe('a move', () => {
-  test('shows moving and the target at once, and is active when its time has come', async () => {
+  test('shows moving and the target at once, and is active when its time is over', async () => {
     const { api, world, clock } = await start()
     const { elasticIp, target } = world.movable()
 
@@ -107,7 +107,7 @@ describe('a move', () => {
 })
 
 describe('keys', () => {
-  test('a wrong key is refused, and a read-only one when it writes', async () => {
+  test('are checked: a wrong key is refused, and a read-only one when it writes', async () => {
     const { api, clientWith, world } = await start()
     const { elasticIp, target } = world.movable()
     const { token } = await api.apiKeys.create({ name: 'watcher', readOnly: true })
@@ -118,7 +118,7 @@ describe('keys', () => {
     expect(await refusal(watcher.elasticIps.move(elasticIp.id, target.id))).toBe('403 FORBIDDEN')
   })
 
-  test('a token is shown once, works, and stops with rotation and deletion', async () => {
+  test('have a token that is shown once, works, and stops with rotation and deletion', async () => {
     const { api, clientWith } = await start()
 
     const first = await api.apiKeys.create({ name: 'deploy', allowedIps: ['192.0.2.0/24'] })
@@ -188,7 +188,7 @@ describe('faults', () => {
     expect(world.elasticIp(elasticIp.id)?.status).toBe(applied ? 'moving' : 'active')
   })
 
-  test('happen as often as ordered, where they fit, oldest first', async () => {
+  test('happen as often as ordered, for requests that fit, the oldest first', async () => {
     const { api, faults } = await start()
     const twice = faults.add({ path: '/baselines', times: 2, kind: 'status', status: 403 })
     const once = faults.add({ method: 'GET', kind: 'status', status: 418, body: { errors: [{ code: 'TEAPOT' }] } })
@@ -200,7 +200,7 @@ describe('faults', () => {
     expect([twice.fired, once.fired]).toEqual([2, 1])
   })
 
-  test('a 500 can come after all was done', async () => {
+  test('can let a request take effect and answer 500', async () => {
     const { api, faults, world } = await start()
     const { elasticIp, target } = world.movable()
     faults.add({ method: 'PATCH', kind: 'status', status: 500, applied: true })

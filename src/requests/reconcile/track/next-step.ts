@@ -52,7 +52,7 @@ function lateStep(request: Underway, observation: Observation, now: number, late
 
 /** Returns the step for a change that takes effect after it was reported as not started or failed. */
 function correction(observation: Observation): NextStep | undefined {
-  if (observation.is === 'underway') return { name: 'restart', isDueAgain: true }
+  if (observation.is === 'underway') return { name: 'correct-to-tracking', isDueAgain: true }
   if (observation.is === 'done') return { name: 'correct-to-done' }
   return observation.is === 'failed' && observation.corrects ? correctedEnd(observation) : undefined
 }

@@ -2,18 +2,18 @@ import { z } from 'zod'
 import { invalid } from './answer.ts'
 import type { ApiKeyState } from './data/model.ts'
 
-/** A request that has passed the door. */
-export interface Asked {
+/** A request with a valid key. */
+export interface AuthorizedRequest {
   /** Path parameters, in order. */
   params: string[]
   query: Record<string, string>
   body: unknown
-  /** The key it came with. */
+  /** The key of the request. */
   key: ApiKeyState
 }
 
-/** The attributes of a request body, when its envelope is in order. */
-export function attributesOf<T>({ body }: Asked, type: string, schema: z.ZodType<T>): T {
+/** Returns the attributes of a request body. Throws a Refusal if its envelope is wrong. */
+export function attributesOf<T>({ body }: AuthorizedRequest, type: string, schema: z.ZodType<T>): T {
   const data = z
     .object({ type: z.string(), attributes: z.unknown() })
     .safeParse(z.object({ data: z.unknown() }).safeParse(body).data?.data).data
