@@ -104,7 +104,7 @@ describe('a request without a current signature of Slack', () => {
     await expectNothingDone(world)
   })
 
-  // Slack checks certificates with unsigned requests and expects 200. The rest of such a request must not be processed.
+  // Slack checks certificates with unsigned requests. The rest of such a request must not be processed.
   test.each([
     ['before', (body: string) => `ssl_check=1&${body}`],
     ['behind', (body: string) => `${body}&ssl_check=1`],

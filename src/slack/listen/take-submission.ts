@@ -48,8 +48,8 @@ export function createTakeSubmission({
   onUnhandled,
 }: TakeSubmissionParts) {
   /**
-   * A form that was refused can be sent once more with the same id and hash. Only the trigger tells that from a replay. A submission without a
-   * trigger counts as new.
+   * Checks for a replay. A refused form can be sent again with the same id and hash, so only the trigger distinguishes the two. A submission
+   * without a trigger counts as new.
    */
   function isFirst({ user, view, trigger_id: triggerId }: z.infer<typeof SubmissionPayload>): Promise<boolean> {
     return isFirstDelivery(deliveryKey('submission', user.id, view.id, view.hash, triggerId || randomUUID()))

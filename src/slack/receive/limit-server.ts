@@ -2,13 +2,13 @@ import type { Server, ServerOptions } from 'node:http'
 import type { HTTPReceiver } from '@slack/bolt'
 
 /**
- * Slack waits 3 s for an answer, so a request that takes longer than 5 s to arrive has no reader any more. Whoever sends slowly holds one of
- * the connections until then.
+ * Slack waits 3 s for an answer, so nobody reads the answer to a request that takes longer than 5 s to arrive. Until then a slow sender holds
+ * one of the connections.
  */
 const serverLimits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 } satisfies ServerOptions
 const maxConnections = 1_000
 
-/** Slack waits this long for an answer. Whoever is still connected then must not delay the end of the process. */
+/** Slack waits this long for an answer. A connection that is still open then must not delay the end of the process. */
 const stopWithinMs = 3_000
 
 /** Limits the server of a receiver: how long a request may take to arrive, how many connections there may be, and how long it takes to stop. */

@@ -38,7 +38,7 @@ test('a body that grows past the limit is refused, and the rest of it is discard
   expect(request.readableLength).toBe(0)
 })
 
-test('a body that is cut off is told as that', async () => {
+test('a body that is cut off is reported as not sent', async () => {
   const readBody = createBodyReader({ maxBytes: 1_000 })
   const request = startRequest()
   const reading = readBody(request)
