@@ -18,7 +18,7 @@ const meanings: Record<RequestState, string> = {
   voided: 'The account changed between the request and the write, so nothing was done.',
   rejected: 'An approver rejected it.',
   withdrawn: 'The requester withdrew it.',
-  expired: 'Its deadline passed before it was approved, or before its requester created the approved key.',
+  expired: 'Its deadline passed before it was approved, or before its secret was issued.',
 }
 
 const takers: Record<Taker, string> = { requester: 'requester', approver: 'approver', worker: 'Lockkeeper' }

@@ -69,7 +69,7 @@ export const Request = z.object({
   /** A kind that this version does not know is shown as it is. */
   kind: z.string(),
   state: z.enum(requestStates).or(z.literal(unknownState)).catch(unknownState),
-  /** Increases with every change of the record. */
+  /** Increases with every step. The outbox writes its own fields without raising it. */
   revision: z.number().int(),
   input: z.unknown(),
   /** The facts about the account that the request message shows and the approvers approved. */

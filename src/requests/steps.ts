@@ -1,6 +1,9 @@
 import type { RequestState } from '../domain/request.ts'
 
-/** Who may take a step. `worker`: the process that finds the step due. */
+/**
+ * Who takes a step. `worker`: the process that finds the step due. Only docs/request-states.md and tests read it: `access/` checks the rights of
+ * people, at the click.
+ */
 export type Taker = 'requester' | 'approver' | 'worker'
 
 /** Fields of a record that a step sets to the current time, by Redis' clock. */
@@ -42,8 +45,9 @@ export interface Step<State extends string = RequestState> {
 }
 
 /**
- * Lists every step of a request once. Nothing else changes a record: `store.take` finds a step here, and the Lua script `take-step` takes
- * it as one compare-and-set. docs/request-states.md is generated from this table.
+ * Lists every step of a request once. Nothing else changes a state or raises the revision of an existing record: `store.take` finds a step
+ * here, and the Lua script `take-step` takes it as one compare-and-set. The outbox writes its own fields beside it.
+ * docs/request-states.md is generated from this table.
  */
 export const steps = {
   approve: {
@@ -96,8 +100,8 @@ export const steps = {
     takers: ['requester'],
     stamps: ['endedAt'],
   },
-  'withdraw-key': {
-    what: 'The requester withdraws a key that is not created yet',
+  'withdraw-handover': {
+    what: 'The requester withdraws it before the secret is issued',
     from: ['waiting', 'approved'],
     to: 'withdrawn',
     takers: ['requester'],
@@ -130,7 +134,7 @@ export const steps = {
     reports: ['ended'],
   },
   'expire-approved': {
-    what: 'The requester did not create the approved key before the deadline',
+    what: 'The requester did not have the secret issued before the deadline',
     from: ['approved'],
     to: 'expired',
     takers: ['requester', 'worker'],
@@ -225,7 +229,7 @@ export const steps = {
     stamps: ['endedAt'],
     reports: ['ended'],
   },
-  restart: {
+  'correct-to-tracking': {
     what: 'It starts after it was reported as not started or failed',
     from: ['not-started', 'failed'],
     to: 'tracking',
@@ -250,7 +254,7 @@ export const steps = {
     reports: ['corrected'],
   },
   'correct-to-superseded': {
-    what: 'Another change overtook it after it had restarted',
+    what: 'Another change overtook it after it had started after all',
     from: ['tracking'],
     to: 'superseded',
     takers: ['worker'],

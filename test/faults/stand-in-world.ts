@@ -1,7 +1,9 @@
 import { inject, onTestFinished } from 'vitest'
 import { people } from '../journeys/world.ts'
+import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-variables.ts'
+import type { SlackOptions } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { type BotsOptions, startBots } from './bots.ts'
 
@@ -9,6 +11,7 @@ export interface StandInWorldOptions extends BotsOptions {
   bots?: number
   account?: Partial<AccountApiOptions>
   env?: Record<string, string>
+  slack?: SlackOptions
   /** Uses Socket Mode, where no request carries a time that the bot compares with its clock. */
   socketMode?: boolean
   /** Registers the end, for tests that run concurrently: `onTestFinished` of their own context. */
@@ -20,11 +23,12 @@ export async function startStandInWorld({
   bots: count = 1,
   account = {},
   env = {},
+  slack: slackOptions = {},
   socketMode = false,
   onEnd = onTestFinished,
   ...options
 }: StandInWorldOptions) {
-  const slack = await startSlack()
+  const slack = await startSlack(slackOptions)
   const accountApi = await startAccountApi({ moveTakes: { min: 300, max: 300 }, ...account })
   const variables = {
     ...botVariables({ slack, accountApi, redisUrl: inject('redisUrl'), socketMode }),
@@ -38,5 +42,6 @@ export async function startStandInWorld({
     await bots.stop()
     await Promise.all([slack.close(), accountApi.close()])
   })
-  return { slack, accountApi, bots, prefix: variables.REDIS_PREFIX, ada: slack.as(people.ada), ben: slack.as(people.ben) }
+  const { REDIS_PREFIX: prefix } = variables
+  return { slack, accountApi, bots, prefix, signatures: signaturesOfBot(variables), ada: slack.as(people.ada), ben: slack.as(people.ben) }
 }

@@ -181,7 +181,7 @@ describe('rows', () => {
       },
       { ...move, act: 'not-start', from: 'starting', to: 'not-started', causes: [said('The move never started.')] },
       { ...move, act: 'supersede', from: 'tracking', to: 'superseded', causes: [said('It was moved to db-1 meanwhile.')] },
-      { ...move, act: 'restart', from: 'not-started', to: 'tracking' },
+      { ...move, act: 'correct-to-tracking', from: 'not-started', to: 'tracking' },
       { ...move, act: 'correct-to-done', from: 'tracking', to: 'done' },
       { ...move, act: 'stop-tracking', from: 'tracking', to: 'untracked', ...asRequester },
       { ...move, act: 'track-again', from: 'untracked', to: 'tracking', ...asRequester },
@@ -313,7 +313,9 @@ describe('an event of the account', () => {
     expect(match(found, [sent, { ...fail, answer: { operation: 'elasticIps.move', status: 422 } }])).toEqual(['outside'])
     expect(match(found, [sent, notStart])).toEqual(['outside'])
     expect(match(found, [sent, { ...fail, answer: { operation: 'elasticIps.move', status: 429 } }])).toEqual(['confirms'])
-    expect(match(found, [sent, notStart, { ...move, act: 'restart', to: 'tracking', at: sentAt + minute }])).toEqual(['confirms'])
+    expect(match(found, [sent, notStart, { ...move, act: 'correct-to-tracking', to: 'tracking', at: sentAt + minute }])).toEqual([
+      'confirms',
+    ])
   })
 
   test('is compared with the time of the answer if that came late', () => {

@@ -78,7 +78,7 @@ describe('the Home tab', () => {
       expect(wordsOf(world, people.ben)).toContain(fact)
 
     await openHome(world, people.ada)
-    await world.slack.until(() => /You requested for \(1\)/.test(wordsOf(world, people.ada)))
+    await world.slack.until(() => /You asked for \(1\)/.test(wordsOf(world, people.ada)))
     expect(wordsOf(world, people.ada)).toContain('Waits for you (0)')
     expect(wordsOf(world, people.ada)).toContain(`archives/${ops}/p${card.ts.replace('.', '')}`)
 
@@ -104,7 +104,7 @@ describe('the Home tab', () => {
     await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
     expect(wordsOf(world, people.ben)).toContain('Moving now (600)')
     await openHome(world, people.ada)
-    await world.slack.until(() => /You requested for \(601\)/.test(wordsOf(world, people.ada)))
+    await world.slack.until(() => /You asked for \(601\)/.test(wordsOf(world, people.ada)))
     await world.ben.command('/infra pending', { channel: ops })
     await untilShown(world.slack, people.ben, /1 waiting for approval, 1 of them for you/)
     await world.ben.command('/infra moves', { channel: ops })
@@ -148,7 +148,7 @@ describe('the Home tab', () => {
     await world.ben.click(card, 'Approve')
     const approved = await untilCard(world.slack, /\*Approved\.\*/)
     await openHome(world, people.ada)
-    await world.slack.until(() => /You requested for \(1\)/.test(wordsOf(world, people.ada)))
+    await world.slack.until(() => /You asked for \(1\)/.test(wordsOf(world, people.ada)))
     expect(wordsOf(world, people.ada)).toContain('approved: press *Create and show* on the card until')
     await expect(clickHome(world, people.ada, 'Create and show')).rejects.toThrow('there is no button')
 

@@ -57,8 +57,8 @@ describe('a life of a request', () => {
 
   test('leaves an ended state only for a correction, or if tracking starts again', () => {
     const exceptions: Partial<Record<RequestState, StepName[]>> = {
-      'not-started': ['restart', 'correct-to-done', 'correct-to-failed'],
-      failed: ['restart', 'correct-to-done', 'correct-to-failed'],
+      'not-started': ['correct-to-tracking', 'correct-to-done', 'correct-to-failed'],
+      failed: ['correct-to-tracking', 'correct-to-done', 'correct-to-failed'],
       untracked: ['track-again'],
     }
     always((life) => {
@@ -151,7 +151,7 @@ describe('every state', () => {
     'break-glass': { button: 'approve' },
     reject: { button: 'reject' },
     withdraw: { button: 'withdraw', only: 'carried out' },
-    'withdraw-key': { button: 'withdraw', only: 'handed over' },
+    'withdraw-handover': { button: 'withdraw', only: 'handed over' },
     issue: { button: 'handOver', only: 'handed over' },
     'stop-tracking': { button: 'stopTracking' },
     'track-again': { button: 'trackAgain' },

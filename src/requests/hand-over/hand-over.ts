@@ -32,8 +32,8 @@ interface HandOverParts extends IssueAndShowParts {
 }
 
 /**
- * Creates the handler that issues the approved key and shows its token to the requester, in answer to their click. If anything fails after
- * the write, the key is deleted: a token that nobody saw must not stay valid, and is never stored to be shown later.
+ * Creates the function that issues the approved secret and shows it to the requester, in answer to their click. If anything fails after the
+ * write, the secret is made worthless: one that nobody saw must not stay valid, and is never stored to be shown later.
  */
 export function createHandOver({ signatures, checkAuthority, onDistrusted, access, catalog, show, wake, ...parts }: HandOverParts) {
   const { store, timings } = parts
@@ -60,7 +60,7 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
       const now = await store.find(request.id)
       throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest)
     }
-    // If this process dies before it shows the token, a worker deletes the key.
+    // If this process dies before it shows the secret, a worker makes it worthless.
     await wake(request, timings.handoverMs)
     await issueAndShow({ request, change: opened.change, handover, input: opened.input, facts, startedAt, recordBy }, click)
     await show(request.id)

@@ -12,16 +12,11 @@ import { toUserWords } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
 import { explain, unappliedCause } from '../messages/causes.ts'
+import { notConfirmed, nothingMade, notRecorded, tookTooLong } from '../messages/handover.ts'
 import { answerOf, createAnswerRecorder } from '../reconcile/execute/api-answer.ts'
 import { noteOf } from '../store/request-note.ts'
 import type { Store } from '../store/store.ts'
 import { type RecordDeadline, recordShown, type ShownResult } from './record-shown.ts'
-
-const tookTooLong = mrkdwn`It took too long until you were shown this, so I make it worthless: do not use it. The thread tells when that is done, and what to do next.`
-
-const notRecorded = mrkdwn`I cannot reach my memory (Redis), and do not know whether I noted that you were shown this. If I did not, it is made worthless: do not use it unless the thread says that it is done.`
-
-const notConfirmed = mrkdwn`The account API did not confirm it, so I do not know whether it took effect. I look for it, make worthless what nobody has seen, and tell you in the thread.`
 
 export interface IssueAndShowParts {
   store: Store
@@ -46,7 +41,7 @@ export interface Claimed {
 }
 
 /**
- * Creates the function that sends the write and shows the token once. If the requester may not have seen the token, the key is deleted:
+ * Creates the function that sends the write and shows the secret once. If the requester may not have seen the secret, it is made worthless:
  * here, or by the worker that next observes the request.
  */
 export function createIssueAndShow({ store, audit, showSecret, onApiError, onError, timings }: IssueAndShowParts) {
@@ -78,12 +73,12 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
       }
       await endFailed(request, unappliedCause(error, 'not-made'))
       const words = toUserWords(error)
-      if (words) await click.answer.ephemeral(notice(mrkdwn`${words} Nothing was made.`))
+      if (words) await click.answer.ephemeral(notice(nothingMade(words)))
       return undefined
     }
   }
 
-  /** Ends a request whose token was shown. Warns the requester if the key is deleted, or may be. */
+  /** Ends a request whose secret was shown. Warns the requester if it is made worthless, or may be. */
   async function endShown({ request, recordBy }: Claimed, result: ShownResult, click: Click): Promise<void> {
     try {
       const recorded = await recordShown(store, request, result, recordBy)
@@ -95,12 +90,12 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
     }
   }
 
-  /** Deletes a key whose token was not shown, and ends its request. */
+  /** Makes a secret worthless that was not shown, and ends its request. */
   async function retract({ request, change, handover }: Claimed, issued: Issued, because: RetractedBecause, click: Click): Promise<void> {
     try {
       await handover.retract(issued)
     } catch (error) {
-      // The request is due again soon. A worker then finds the key and deletes it.
+      // The request is due again soon. A worker then finds the secret and makes it worthless.
       onApiError(error)
       return
     }

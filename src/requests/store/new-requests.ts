@@ -15,6 +15,12 @@ const scripts = readScripts(import.meta.url, ['create', 'discard'])
 /** The share of the time to approve after which approvers get the first reminder. */
 export const firstReminderAt = 0.5
 
+/**
+ * How long Redis keeps the id of the latest request for a resource. An earlier request needs it while it is tracked after its end
+ * (`trackEndedMs`), so this is longer.
+ */
+export const keepLatestMs = 3_600_000
+
 export interface NewRequest {
   id: string
   kind: ChangeKind
@@ -64,6 +70,7 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
       expiresAt: createdAt + ttlMs,
       dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
+      keepLatestMs,
     }
     const note = noteOf(request, 'request', { by: origin.userId, rule, reason })
     const [outcome, holder] = await run('create', keysOf(id, resource), [JSON.stringify(argument), audit.encode(note)])

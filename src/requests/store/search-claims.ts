@@ -8,8 +8,8 @@ import { createScripts } from '../../redis/scripts.ts'
 const searchMs = 60_000
 
 /**
- * Creates the claims on the search for the API key that a request has issued. One process at a time searches and deletes: a second one
- * would not find the deleted key, and report it as never created. Throws StoreUnavailableError if Redis does not answer.
+ * Creates the claims on the search for the secret that a request has issued. One process at a time searches and makes it worthless: a second
+ * one would not find the secret, and report it as never issued. Throws StoreUnavailableError if Redis does not answer.
  */
 export function createSearchClaims({ redis, keys }: { redis: Redis; keys: Keys }) {
   const run = createScripts(redis)

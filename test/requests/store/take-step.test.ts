@@ -63,7 +63,7 @@ describe('a step', () => {
     await takeSteps(store, request.id, 'approve', 'send', ['not-start', { dueInMs: 0 }])
     expect(await store.open()).toEqual([])
 
-    await takeSteps(store, request.id, ['restart', { dueInMs: 0 }])
+    await takeSteps(store, request.id, ['correct-to-tracking', { dueInMs: 0 }])
 
     expect(await redis.pttl(keys.record(request.id))).toBe(-1)
     expect(await redis.get(keys.resource(request.resource))).toBe(request.id)

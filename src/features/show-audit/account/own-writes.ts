@@ -16,7 +16,7 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   'break-glass': false,
   reject: false,
   withdraw: false,
-  'withdraw-key': false,
+  'withdraw-handover': false,
   'remind-half': false,
   'remind-last': false,
   expire: false,
@@ -32,7 +32,7 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   'fail-begun': true,
   supersede: true,
   'not-start': true,
-  restart: true,
+  'correct-to-tracking': true,
   'correct-to-done': true,
   'correct-to-failed': true,
   'correct-to-superseded': true,
@@ -86,10 +86,10 @@ function writesOfRequest(entries: AuditEntry[], catalog: EventActions): OwnWrite
   const send = entries.find(({ act }) => act === 'send' || act === 'issue')
   const change = catalog.changeIfKnown(send?.kind ?? '')
   const targetId = targetIdOf(send?.resource ?? '') ?? entries.map(createdIdOf).find((id) => id !== undefined)
-  const outcome = entries.findLast((entry) => isEnd(entry) || entry.act === 'restart')
+  const outcome = entries.findLast((entry) => isEnd(entry) || entry.act === 'correct-to-tracking')
   if (!send || !change || !targetId || entries.some(isRefused) || outcome?.to === 'not-started') return []
 
-  const accepted = entries.findLast(({ act }) => act === 'accept' || act === 'answer' || act === 'restart')
+  const accepted = entries.findLast(({ act }) => act === 'accept' || act === 'answer' || act === 'correct-to-tracking')
   const write = { targetId, actions: change.eventActions, sentAt: send.at, until: (accepted?.at ?? send.at) + latestMs, entry: send }
   // Lockkeeper deletes a key whose token nobody has seen.
   const failed = entries.findLast((entry) => isEnd(entry) && entry.to === 'failed')

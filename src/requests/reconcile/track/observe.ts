@@ -38,7 +38,7 @@ export function createObserve(parts: ObserveParts) {
   const { paceMs } = pace
 
   return async function observe(request: Request, now: number, signal: AbortSignal): Promise<void> {
-    // Do not observe a request that has ended: an observation may delete what it finds, and that may be in use.
+    // Observing a handover deletes the secret that it finds. After the end, that secret may be in use.
     if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return store.clearDueIfUnchanged(request.id, request.revision)
     const opened = catalog.openIfFit(request)
     if (!opened) return store.postpone([request.id], unfitMs)
@@ -86,7 +86,10 @@ export function createObserve(parts: ObserveParts) {
     return request.trackedUntil !== undefined && (await store.isLatest(request))
   }
 
-  /** Whether the report of the end may still be corrected. The last observation comes after that time: it deletes secrets, and reports nothing. */
+  /**
+   * Whether the report of the end may still be corrected. A request is observed once more after that time, so that a secret that appeared
+   * late is deleted. That observation reports nothing.
+   */
   async function isCorrectable(request: Request, now: number): Promise<boolean> {
     return now <= (request.trackedUntil ?? 0) && (await isTrackedAfterEnd(request))
   }

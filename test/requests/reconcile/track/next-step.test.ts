@@ -133,7 +133,7 @@ describe('an observation', () => {
   test('of a late start corrects the report that the change did not start', () => {
     const ended = request('not-started', { trackedUntil: sentAt + trackEndedMs })
     expect(stepAfter(ended, { is: 'underway' }, sentAt + 90_000)).toMatchObject({
-      name: 'restart',
+      name: 'correct-to-tracking',
       to: 'tracking',
       stamps: ['acceptedAt'],
       reports: ['restarted'],
