@@ -161,6 +161,7 @@ describe('the architecture', () => {
     expect(revealers.toSorted()).toEqual([
       'account-api/transport/exchange.ts',
       'bot/foundation/api-clients.ts',
+      'domain/keyring.ts',
       'redis/connect.ts',
       'slack/receive/app.ts',
       'slack/web-api/show-secret.ts',

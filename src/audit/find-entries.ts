@@ -27,10 +27,10 @@ export function createFindEntries({ redis, keys }: { redis: Redis; keys: Keys })
   }
 
   /**
-   * Finds the newest entries that fit, newest first. It returns at most `limit`, and searches the newest `scan` entries or up to one page
-   * more.
+   * Finds the newest entries that fit, newest first. It returns at most `limit`, searches the newest `scan` entries or up to one page more, and
+   * none from before `since` (in ms by Redis' clock).
    */
-  return async function findEntries(fits: (entry: AuditEntry) => boolean, { limit = 200, scan = 20_000 } = {}): Promise<Found> {
+  return async function findEntries(fits: (entry: AuditEntry) => boolean, { limit = 200, scan = 20_000, since = 0 } = {}): Promise<Found> {
     const found: Found = { entries: [], searched: 0, unreadable: 0, since: undefined, all: false }
     let before: string | undefined
     while (found.searched < scan && found.entries.length < limit) {
@@ -42,6 +42,7 @@ export function createFindEntries({ redis, keys }: { redis: Redis; keys: Keys })
         const entry = parseEntry(text)
         if (!entry) found.unreadable += 1
         found.since = entry?.at ?? found.since
+        if (entry && entry.at < since) return found
         if (entry && fits(entry)) found.entries.push(entry)
       }
       if (links.length < pageSize) return { ...found, all: true }

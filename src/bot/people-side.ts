@@ -15,13 +15,14 @@ export function createPeopleSide(foundation: Foundation) {
   const { timings, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
   const { identity, messenger, respond } = clients.slack
-  const { directory, catalog, access, render, forPeople } = requests
+  const { directory, catalog, access, signatures, checkAuthority, render, forPeople } = requests
   const { store, deliver, wake } = forPeople
   const onError = telemetry.errorReports.each('people')
 
   const home = createHome({ store, access, messenger, view: render.view, linkTo: identity.linkTo, onError })
   const lastReceived = createLastReceived({ redis: prompt, keys })
   const submit = createSubmit({
+    signatures,
     store,
     access,
     deliver,
@@ -43,7 +44,9 @@ export function createPeopleSide(foundation: Foundation) {
     openForm,
     showSecret: createShowSecret({ respond, messenger }),
     timings,
-    onChanged: operators.onChanged,
+    signatures,
+    checkAuthority,
+    onDistrusted: operators.onDistrusted,
     onApiError: operators.onApiError,
     onError,
   })

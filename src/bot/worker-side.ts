@@ -36,13 +36,23 @@ export function createWorkerSide(foundation: Foundation) {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, operators: { onApiError, onChanged }, requests }: Foundation) {
+function createJobs({ config, timings, clients, operators: { onApiError, onDistrusted }, requests }: Foundation) {
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
-  const { catalog, forJobs } = requests
+  const { catalog, signatures, checkAuthority, checkSearch, forJobs } = requests
   const { store, audit, deliver, show, wake } = forJobs
 
-  const execute = createExecute({ store, audit, catalog, onApiError, onChanged })
-  const { track, toTracked } = createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError })
+  const execute = createExecute({ store, audit, catalog, onApiError, signatures, checkAuthority, onDistrusted })
+  const { track, toTracked } = createTrack({
+    store,
+    catalog,
+    pollIntervalMs,
+    lateAfterMs,
+    timings,
+    onApiError,
+    audit,
+    checkSearch,
+    onDistrusted,
+  })
   const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
   const reconcile = createReconcile({ store, catalog, deliver, show, execute, track, discardUnposted, wake })
   return { reconcile, track, toTracked }

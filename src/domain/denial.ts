@@ -36,11 +36,12 @@ const byPolicy = [
 
 /**
  * Why a button does nothing. `stale-card`: it is not on the card of its request. `foreign-button`: it was made for something else.
- * `unknown-request`: the request is gone. `changed-record`: the record is not what was requested. `other-version`: another version of
- * Lockkeeper wrote the request, and this one does not know its kind, its state or its content.
+ * `unknown-request`: the request is gone. `changed-record`: the record is not what was requested. `unknown-key`: it was signed with a key
+ * that this process does not have. `other-version`: another version of Lockkeeper wrote the request, and this one does not know its kind,
+ * its state or its content.
  */
 export const ButtonDenial = z.object({
-  code: z.literal(['stale-card', 'foreign-button', 'unknown-request', 'changed-record', 'other-version']),
+  code: z.literal(['stale-card', 'foreign-button', 'unknown-request', 'changed-record', 'unknown-key', 'other-version']),
 })
 export type ButtonDenial = z.infer<typeof ButtonDenial>
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { canonicalJson } from './canonical-json.ts'
 import type { Request } from './request.ts'
 
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'>
@@ -11,18 +12,10 @@ type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'u
 export function payloadHash({ id, kind, input, facts, resource, unchecked, origin, reason }: Payload): string {
   const { userId, channelId, teamId } = origin
   const payload = { id, kind, input, facts, resource, unchecked, userId, channelId, teamId, reason }
-  return hash('sha256', canonical(JSON.parse(JSON.stringify(payload))))
+  return hash('sha256', canonicalJson(payload))
 }
 
 /** Whether the record still fits its hash. */
 export function isGenuine(request: Request): boolean {
   return request.hash === payloadHash(request)
-}
-
-/** Writes JSON with sorted names, so that equal contents give equal texts. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join(',')}}`
 }

@@ -43,7 +43,7 @@ export function isOpen(state: StoredState): boolean {
 }
 
 /** One person's approval, and the rule that allowed it. `at` is in ms since 1970. */
-export const Approval = Grant.extend({ by: z.string(), at: z.number() })
+export const Approval = Grant.extend({ by: z.string(), at: z.number(), signature: z.string().optional() })
 export type Approval = z.infer<typeof Approval>
 
 /** The person who decided, and the rule that allowed it. `by` is the last of several approvers, and undefined if no approval is needed. */
@@ -52,6 +52,10 @@ export const Decision = Grant.extend({
   reason: z.string().optional(),
   /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
+  /** When the last approval was given, in ms since 1970. */
+  at: z.number().optional(),
+  /** Signs that the approvals were enough, or the emergency with its reason (see `request-signature.ts`). */
+  signature: z.string().optional(),
 })
 export type Decision = z.infer<typeof Decision>
 
@@ -72,6 +76,8 @@ export const Request = z.object({
   facts: z.unknown(),
   /** The facts about the account when it was read again at execution. */
   seen: z.unknown().optional(),
+  /** Signs `seen` (see `request-signature.ts`). */
+  seenSignature: z.string().optional(),
   resource: z.string(),
   /** The SHA-256 of what was requested (see `payloadHash`). Buttons carry it, and it is checked again before execution. */
   hash: z.string(),
@@ -82,6 +88,10 @@ export const Request = z.object({
   /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
   approverNames: z.string().optional(),
   needsApproval: z.boolean(),
+  /** How many approvals it took by its rule when it was requested; 0 if none. */
+  approvalsNeeded: z.number().int(),
+  /** Signs the request as it was requested (see `request-signature.ts`). */
+  signature: z.string().optional(),
   /** What the preflight check could not find out. */
   unchecked: z.array(Finding),
   origin: Origin,

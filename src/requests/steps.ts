@@ -150,10 +150,10 @@ export const steps = {
     reports: ['ended'],
   },
   drop: {
-    what: 'It was not sent: too late, certain to be refused, or its record was changed from outside',
+    what: 'It was not sent: too late, certain to be refused, or nobody allowed what the record says now',
     from: ['approved'],
     to: 'not-started',
-    takers: ['worker'],
+    takers: ['requester', 'worker'],
     stamps: ['endedAt'],
     reports: ['ended'],
   },
@@ -294,4 +294,11 @@ export function stepOf(name: StepName): Step {
 export function stateAfter(name: StepName, before: RequestState): RequestState {
   const { to } = stepOf(name)
   return to === 'same' ? before : to
+}
+
+/** Returns the state after an act of the audit. Returns undefined if the act is no step, or one that keeps the state. */
+export function stateOfAct(act: string): RequestState | undefined {
+  if (!Object.hasOwn(steps, act)) return undefined
+  const { to } = stepOf(act as StepName)
+  return to === 'same' ? undefined : to
 }

@@ -61,7 +61,7 @@ export async function follow(how: Follower, options: FollowOptions): Promise<Fol
   const outside = fork(place('./outside.ts'), [JSON.stringify({ count, meanMs: lastingMs === undefined ? meanMs : 86_400_000 })])
   const [places] = (await once(outside, 'message')) as [Places]
   const query = (message: string) => queryOutside(outside, message)
-  if (how === 'bot') await recordMoves(admin, prefix, count)
+  if (how === 'bot') await recordMoves(admin, botEnvironment({ outsideUrl: places?.account ?? '', redisUrl: server.url, prefix }), count)
 
   await query('begin')
   let before = await measureRedis(admin)

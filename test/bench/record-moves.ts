@@ -3,9 +3,10 @@ import { payloadHash } from '../../src/domain/payload.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import type { NewRequest } from '../../src/requests/store/new-requests.ts'
 import { createStore } from '../../src/requests/store/store.ts'
+import { signaturesOfBot, signedBy } from '../requests/signatures-for-test.ts'
 import { takeSteps } from '../requests/take-steps.ts'
 
-/** Returns a request to move an address. The same number gives the same request. */
+/** Returns an unsigned request to move an address. The same number gives the same request. */
 export function moveOf(index: number): NewRequest {
   const elasticIpId = `eip_${String(index).padStart(13, '0')}`
   const address = `10.${Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`
@@ -23,20 +24,24 @@ export function moveOf(index: number): NewRequest {
     hash: payloadHash(requested),
     rule: 'APPROVERS',
     needsApproval: true,
+    approvalsNeeded: 1,
     ttlMs: 3_600_000,
+    createdAt: Date.now(),
+    signature: '',
   }
 }
 
-/** Records this many requests that are approved, accepted and under way, as the bot would have recorded them. */
-export async function recordMoves(redis: Redis, prefix: string, count: number): Promise<void> {
-  const store = createStore({ redis, keys: createKeys(prefix), audit: { encode: () => '{"act":"bench"}', kick: () => {} } })
+/** Records this many requests that are approved, accepted and under way, as the bot with these variables would have recorded them. */
+export async function recordMoves(redis: Redis, variables: Parameters<typeof signaturesOfBot>[0], count: number): Promise<void> {
+  const keys = createKeys(variables.REDIS_PREFIX)
+  const signatures = signaturesOfBot(variables)
+  const store = createStore({ redis, keys, audit: { encode: () => '{"act":"bench"}', kick: () => {} } })
   const one = async (index: number) => {
-    const move = moveOf(index)
+    const move = signedBy(signatures, moveOf(index))
     const { id } = move
     await store.create(move)
     await takeSteps(store, id, 'approve', 'send', ['accept', { dueInMs: 0 }])
     // As if the card of the request had been posted and were up to date.
-    const keys = createKeys(prefix)
     await redis.hset(
       keys.record(id),
       'cardTs',
@@ -50,5 +55,5 @@ export async function recordMoves(redis: Redis, prefix: string, count: number): 
   }
   for (let at = 0; at < count; at += 200)
     await Promise.all(Array.from({ length: Math.min(200, count - at) }, (_, index) => one(at + index)))
-  await redis.del(createKeys(prefix).auditIntake)
+  await redis.del(keys.auditIntake)
 }

@@ -111,6 +111,7 @@ describe('a record', () => {
     ...requested,
     version: 1,
     rule: 'APPROVERS',
+    approvalsNeeded: 1,
     ttlMs: 3_600_000,
     hash,
     state: 'waiting',

@@ -10,6 +10,7 @@ import { createCatalog } from '../../src/requests/catalog.ts'
 import { createDecide } from '../../src/requests/lifecycle/decide.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { minutes, recordRequest } from '../requests/request-for-test.ts'
+import { signatures } from '../requests/signatures-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { createRandom } from './random.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
@@ -46,7 +47,7 @@ async function startReplica() {
     tally: async (_: unknown, by: string[]) => ({ enough: by.length > 0, missing: 0, needed: 1 }),
   }
   const store = createStore({ redis, keys, audit })
-  return createDecide({ store, access: access as never, catalog, show: async () => undefined, wake: async () => undefined })
+  return createDecide({ signatures, store, access: access as never, catalog, show: async () => undefined, wake: async () => undefined })
 }
 type Replica = Awaited<ReturnType<typeof startReplica>>
 

@@ -1,5 +1,6 @@
 import { inject, onTestFinished } from 'vitest'
 import { people } from '../journeys/world.ts'
+import { signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-variables.ts'
 import type { SlackOptions } from '../sandbox/slack/slack.ts'
@@ -41,5 +42,7 @@ export async function startStandInWorld({
     await bots.stop()
     await Promise.all([slack.close(), accountApi.close()])
   })
-  return { slack, accountApi, bots, prefix: variables.REDIS_PREFIX, ada: slack.as(people.ada), ben: slack.as(people.ben) }
+  const { REDIS_PREFIX: prefix } = variables
+  const signatures = signaturesOfBot(variables)
+  return { slack, accountApi, bots, prefix, signatures, ada: slack.as(people.ada), ben: slack.as(people.ben) }
 }

@@ -416,7 +416,7 @@ describe('words', () => {
 
   test('every act that Lockkeeper notes is known', () => {
     expect(Object.keys(acts)).toEqual(
-      expect.arrayContaining(['request', 'discard', 'answer', 'refused', 'unreadable', ...Object.keys(steps)]),
+      expect.arrayContaining(['request', 'discard', 'answer', 'refused', 'distrust', 'unreadable', ...Object.keys(steps)]),
     )
   })
 })

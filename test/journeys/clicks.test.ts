@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../src/domain/finding.ts'
 import { type Request, requestStates } from '../../src/domain/request.ts'
+import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
 import type { StepData } from '../../src/requests/store/take-step.ts'
 import { type PlannedStep, takeSteps } from '../requests/take-steps.ts'
@@ -92,7 +93,11 @@ const rows: Record<string, Row> = {
 const forgotten = 'forgotten'
 
 /** Creates a request in the state of a row. */
-async function bring({ accountApi, records }: QuietWorld, { kind, steps, ttlMs, state }: Row, walker: Walker): Promise<Request> {
+async function bring(
+  { accountApi, records, signatures }: QuietWorld,
+  { kind, steps, ttlMs, state }: Row,
+  walker: Walker,
+): Promise<Request> {
   count += 1
   const planned =
     kind === 'vm.rename'
@@ -101,9 +106,19 @@ async function bring({ accountApi, records }: QuietWorld, { kind, steps, ttlMs, 
         ? newKey()
         : moving(accountApi, state === 'done' ? walker : undefined)
   const request = await records.create({ ...planned, ...(ttlMs ? { ttlMs } : {}) })
-  const brought = await takeSteps(records.store, request.id, ...steps)
+  const brought = await takeSteps(records.store, request.id, ...steps.map((step) => withSigned(signatures, request, step)))
   expect(brought.state).toBe(state)
   return brought
+}
+
+/** Returns a step with the approvals and the decision that it sets as the bot would have signed them. */
+function withSigned({ signApproval, signApproved }: RequestSignatures, request: Request, step: PlannedStep): PlannedStep {
+  const [name, data = {}] = typeof step === 'string' ? [step] : step
+  const approvals = data.set?.approvals?.map((approval) => signApproval(request, { ...approval, at: request.createdAt }))
+  if (!approvals) return step
+  const { decision } = data.set ?? {}
+  const signed = decision && { decision: signApproved({ ...request, approvals }, { ...decision, at: request.createdAt }) }
+  return [name, { ...data, set: { ...data.set, approvals, ...signed } }]
 }
 
 let count = 0

@@ -7,13 +7,15 @@ import type { ChangeKind } from '../../src/domain/change-kind.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
+import { encodeFields } from '../../src/requests/store/record.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { newRequestFor } from '../requests/request-for-test.ts'
+import { signedBy } from '../requests/signatures-for-test.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { ops, type World } from './world.ts'
 
 /** Reads and changes what the bots of a world keep in Redis, without the bots. */
-export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) {
+export function openRecords({ prefix, slack, signatures }: Pick<World, 'prefix' | 'slack' | 'signatures'>) {
   const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: null })
   onTestFinished(() => redis.disconnect())
   const keys = createKeys(prefix)
@@ -28,7 +30,7 @@ export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) 
 
   /** Records a request by Ada, with a message for its card that has every button. */
   async function create(wanted: { kind: ChangeKind; resource: string; input: unknown; facts: unknown; ttlMs?: number }): Promise<Request> {
-    const request = newRequestFor(wanted)
+    const request = signedBy(signatures, newRequestFor(wanted))
     await store.create(request)
     const cardTs = await post(ops, allButtons(buttonValue(request)))
     await redis.hset(keys.record(request.id), 'cardTs', JSON.stringify(cardTs))
@@ -60,7 +62,9 @@ export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) 
   /** Shifts the times of a request, as if this much time had passed since it was requested. */
   async function shiftTimes(id: string, ms: number): Promise<void> {
     const request = await find(id)
-    await redis.hset(keys.record(id), 'createdAt', String(request.createdAt - ms), 'expiresAt', String(request.expiresAt - ms))
+    const createdAt = request.createdAt - ms
+    const signature = signatures.signRequest({ ...request, createdAt })
+    await redis.hset(keys.record(id), encodeFields({ createdAt, expiresAt: request.expiresAt - ms, signature }))
     if ((await redis.zscore(keys.due, id)) !== null) await redis.zincrby(keys.due, -ms, id)
   }
 

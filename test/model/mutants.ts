@@ -79,7 +79,14 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
       catalog,
       noteRefusal: note,
     })
-    const decide = createDecide({ store: kept(store), access: wrong(access), catalog, show: async () => {}, wake: async () => {} })
+    const decide = createDecide({
+      signatures: world.signatures,
+      store: kept(store),
+      access: wrong(access),
+      catalog,
+      show: async () => {},
+      wake: async () => {},
+    })
     const real = bot.interactions.clicks[cardButtons.approve]
     bot.interactions.clicks[cardButtons.approve] = async (click) => {
       const button = readButton(click.value)

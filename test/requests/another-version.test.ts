@@ -9,7 +9,7 @@ import { createRenderer } from '../../src/requests/outbox/render.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import type { Messenger } from '../../src/slack/web-api/messenger.ts'
 import { connectTestRedis } from './redis-for-test.ts'
-import { requestFor } from './request-for-test.ts'
+import { newRequestFor, requestFor } from './request-for-test.ts'
 
 const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
 const render = createRenderer({ catalog, ruleOf: () => undefined, environment: undefined, moveTimeoutMs: 900_000 })
@@ -18,9 +18,8 @@ const render = createRenderer({ catalog, ruleOf: () => undefined, environment: u
 async function withRecord(field: string, value: string) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: { encode: () => '{}', kick: () => {} } })
-  const { id, kind, input, facts, resource, hash, rule, unchecked, origin, needsApproval, ttlMs } = requestFor()
-  const request = { id, kind, input, facts, resource, hash, rule, unchecked, origin, needsApproval, ttlMs }
-  await store.create(request)
+  const { id, facts } = requestFor()
+  await store.create(newRequestFor({ id, facts }))
   await redis.hset(keys.record(id), field, value)
   return { redis, keys, store, id }
 }

@@ -29,6 +29,7 @@ export function requestFor(more: Partial<Request> = {}): Request {
     state: 'waiting',
     revision: 1,
     needsApproval: true,
+    approvalsNeeded: 1,
     createdAt: requestedAt,
     expiresAt: requestedAt + 240 * minutes,
     ttlMs: 240 * minutes,
@@ -45,14 +46,17 @@ export const moveFacts = {
   to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
 }
 
-/** The same request before it is recorded, with a new id and the hash of its content. */
+/** The same request before it is recorded, just now and unsigned, with a new id and the hash of its content. */
 export function newRequestFor(more: Partial<NewRequest> = {}): NewRequest {
   const requested = { ...payload, facts: moveFacts, id: randomUUID().replaceAll('-', ''), ...more }
   return {
     rule: 'APPROVERS',
     hash: payloadHash(requested),
     needsApproval: true,
+    approvalsNeeded: 1,
     ttlMs: 240 * minutes,
+    createdAt: Date.now(),
+    signature: '',
     ...requested,
   }
 }

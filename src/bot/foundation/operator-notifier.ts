@@ -1,7 +1,8 @@
 import type { Config } from '../../config/config.ts'
+import type { AuthorityProblem } from '../../domain/authority-problem.ts'
 import type { Request } from '../../domain/request.ts'
 import { createApiErrorHandler } from '../../ops/log/api-error-handler.ts'
-import { changedInRedis, undeliverable } from '../../requests/messages/operator-notices.ts'
+import { distrusted, undeliverable } from '../../requests/messages/operator-notices.ts'
 import { refusedKey } from '../../requests/messages/words.ts'
 import { createNotifyOperators } from '../../requests/outbox/notify-operators.ts'
 import { notice } from '../../slack/blocks/notice.ts'
@@ -37,11 +38,11 @@ export function createOperatorNotifier({ config, telemetry: { log, metrics, erro
     void notify(`undeliverable:${request.id}`, notice(undeliverable(request, error)))
   }
 
-  /** Handles a record that no longer matches the hash of the request. */
-  function onChanged(request: Request): void {
-    void notify(`changed:${request.id}`, notice(changedInRedis(request)))
+  /** Handles a request whose record, approvals or history cannot be trusted. */
+  function onDistrusted(request: Request, problem: AuthorityProblem): void {
+    void notify(`distrusted:${problem.code}:${request.id}`, notice(distrusted(request, problem)))
   }
 
-  return { notify, onApiError, onUndeliverable, onChanged, stop }
+  return { notify, onApiError, onUndeliverable, onDistrusted, stop }
 }
 export type OperatorNotifier = ReturnType<typeof createOperatorNotifier>

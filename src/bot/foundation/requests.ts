@@ -1,16 +1,23 @@
-import type { AuditNote } from '../../audit/entry.ts'
+import type { AuditEntry, AuditNote } from '../../audit/entry.ts'
 import { type Audit, createAudit } from '../../audit/intake.ts'
 import { createNewestHead } from '../../audit/newest-head.ts'
 import type { Config } from '../../config/config.ts'
+import { createKeyring } from '../../domain/keyring.ts'
+import type { Request } from '../../domain/request.ts'
+import { createRequestSignatures } from '../../domain/request-signature.ts'
+import type { Secret } from '../../domain/secret.ts'
 import { scrub } from '../../ops/log/safe-value.ts'
 import type { Redis } from '../../redis/connect.ts'
 import { createQueues } from '../../redis/queues.ts'
 import { createAccess } from '../../requests/access/access.ts'
+import { createCheckAuthority } from '../../requests/access/authority.ts'
+import { createCheckSearch } from '../../requests/access/search-authority.ts'
 import { createCatalog } from '../../requests/catalog.ts'
 import { createDeliver } from '../../requests/outbox/deliver.ts'
 import { createOutbox } from '../../requests/outbox/outbox.ts'
 import { createRenderer } from '../../requests/outbox/render.ts'
 import { createShow } from '../../requests/outbox/show.ts'
+import { stateOfAct } from '../../requests/steps.ts'
 import { createStore } from '../../requests/store/store.ts'
 import type { TakenStep } from '../../requests/store/take-step.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
@@ -56,6 +63,13 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     catalog,
     noteRefusal,
   })
+  const signatures = createRequestSignatures(createKeyring(signingSecrets(config), { purpose: 'requests', prefix: config.redis.prefix }))
+  const checkAuthority = createCheckAuthority({
+    signatures,
+    ruleOf: access.ruleOf,
+    findSends: (request, since) => findSends(audits.jobs, request, since),
+  })
+  const checkSearch = createCheckSearch({ signatures, findLastChange: (request, since) => findLastChange(audits.jobs, request, since) })
   const { environment, moveTimeoutMs } = config
   const render = createRenderer({ catalog, ruleOf: access.ruleOf, environment, moveTimeoutMs })
 
@@ -64,7 +78,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const forPeople = requestsOver(prompt, audits.people)
   const forJobs = requestsOver(patient, audits.jobs)
 
-  return { directory, catalog, access, render, newestHead, forPeople, forJobs }
+  return { directory, catalog, access, signatures, checkAuthority, checkSearch, render, newestHead, forPeople, forJobs }
 }
 export type Requests = ReturnType<typeof createRequests>
 
@@ -86,4 +100,26 @@ function createRequestsOver({ config, telemetry, redis: { keys }, clients, opera
     const show = createShow({ outbox, deliver })
     return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
   }
+}
+
+/** Without STATE_KEY a key is derived from the API key, which every replica has as well. */
+function signingSecrets({ stateKeys: [first, ...others], infra }: Config): [Secret, ...Secret[]] {
+  return first ? [first, ...others] : [infra.key]
+}
+
+/** Finds the newest entry that says that this request was sent. The time of an entry is by Redis' clock, like that of an approval. */
+function findSends(audit: Audit, request: Request, since: number): Promise<AuditEntry[]> {
+  return findNewest(audit, request, (act) => act === 'send' || act === 'issue', since)
+}
+
+/** Finds the newest entry in which this request changed its state. */
+async function findLastChange(audit: Audit, request: Request, since: number): Promise<AuditEntry | undefined> {
+  const [last] = await findNewest(audit, request, (act) => stateOfAct(act) !== undefined, since)
+  return last
+}
+
+async function findNewest(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<AuditEntry[]> {
+  const search = { limit: 1, scan: Number.POSITIVE_INFINITY, since }
+  const { entries } = await audit.find(({ requestId, act }) => requestId === id && fits(act), search)
+  return entries
 }

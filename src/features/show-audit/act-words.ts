@@ -47,6 +47,7 @@ export const acts: Record<string, ActWords> = {
   discard: { word: 'discard', mark: ':wastebasket:', words: 'Taken back before anybody saw it' },
   answer: { word: 'answer', mark: ':arrow_backward:', words: 'The account answered' },
   refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
+  distrust: { word: 'distrust', mark: ':rotating_light:', words: "Can't be trusted" },
   unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Something that cannot be read' },
   ...stepWords,
 }

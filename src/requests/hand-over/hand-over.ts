@@ -1,11 +1,14 @@
+import type { AuthorityProblem } from '../../domain/authority-problem.ts'
 import { CheckFailed, UserError } from '../../domain/errors.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
+import type { CheckAuthority } from '../access/authority.ts'
 import type { Catalog, Opened } from '../catalog.ts'
 import { type CommonFinding, explainAll } from '../messages/causes.ts'
 import { tooLate, unknownRequest } from '../messages/refusals.ts'
@@ -18,6 +21,10 @@ const preflightMs = 5_000
 const notOnHome = mrkdwn`Nothing was made: here, on the Home tab, the token could not be shown to you alone. Press the button on the card, in the channel.`
 
 interface HandOverParts extends IssueAndShowParts {
+  signatures: RequestSignatures
+  /** Checks that people allowed the write. */
+  checkAuthority: CheckAuthority
+  onDistrusted: (request: Request, problem: AuthorityProblem) => void
   access: Access
   catalog: Catalog
   show: Show
@@ -28,7 +35,7 @@ interface HandOverParts extends IssueAndShowParts {
  * Creates the function that issues the approved secret and shows it to the requester, in answer to their click. If anything fails after the
  * write, the secret is made worthless: one that nobody saw must not stay valid, and is never stored to be shown later.
  */
-export function createHandOver({ access, catalog, show, wake, ...parts }: HandOverParts) {
+export function createHandOver({ signatures, checkAuthority, onDistrusted, access, catalog, show, wake, ...parts }: HandOverParts) {
   const { store, timings } = parts
   const issueAndShow = createIssueAndShow(parts)
 
@@ -39,11 +46,12 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
     if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
     if (click.onHome) throw new Refusal(notOnHome)
     const facts = await repeatPreflight(request, opened)
+    await requireAuthority(request)
 
     const startedAt = performance.now()
     const recordBy = { byRedis: (await store.now()) + timings.handoverMs, here: startedAt + timings.handoverMs }
     const claimed = await store.take(request, 'issue', {
-      set: { seen: facts },
+      set: { seen: facts, seenSignature: signatures.signSeen(request, facts) },
       dueInMs: timings.handoverMs,
       audit: { by: click.origin.userId, ...grant },
     })
@@ -56,6 +64,16 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
     await wake(request, timings.handoverMs)
     await issueAndShow({ request, change: opened.change, handover, input: opened.input, facts, startedAt, recordBy }, click)
     await show(request.id)
+  }
+
+  /** Refuses a request that nobody allowed as it is now. An approved key can be created for as long as it could be approved. */
+  async function requireAuthority(request: Request): Promise<void> {
+    const problem = await checkAuthority(request, await store.now(), request.ttlMs)
+    if (!problem) return
+    onDistrusted(request, problem)
+    if (problem.code !== 'unknown-key') await store.take(request, 'drop', { set: { causes: [problem] } })
+    await show(request.id)
+    throw new UserError(explainAll(undefined, [problem]).why)
   }
 
   /** Ends a request whose deadline has passed before a worker saw that. */

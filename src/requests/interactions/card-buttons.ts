@@ -1,5 +1,6 @@
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
 import type { Click, InteractionHandlers } from '../../slack/commands/handlers.ts'
@@ -17,6 +18,7 @@ import type { Home } from './home.ts'
 import { createRequestAgain, type FormAgain } from './request-again.ts'
 
 interface CardButtonsParts {
+  signatures: RequestSignatures
   decide: Decide
   handOver: HandOver
   submit: Submit
@@ -31,6 +33,7 @@ interface CardButtonsParts {
 
 /** Creates the handlers of a card's buttons and their forms, for every kind of change. The Home tab has the same buttons. */
 export function createCardButtons({
+  signatures,
   decide,
   handOver,
   submit,
@@ -41,7 +44,7 @@ export function createCardButtons({
   onChanged,
   forms,
 }: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const requests = createGenuineRequest({ find: decide.find, access, catalog, onChanged })
+  const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged })
   const { openReject, submitReject, submitBreakGlass } = createDecisionForms({ decide, requests, catalog, home })
   const { openAgain, submitAgain, reverse } = createRequestAgain({ submit, requests, catalog, access, forms })
 

@@ -2,6 +2,7 @@ import type { ButtonDenial } from '../../domain/denial.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { isGenuine } from '../../domain/payload.ts'
 import type { Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Click, Submission } from '../../slack/commands/handlers.ts'
 import type { Refusal } from '../../slack/errors.ts'
 import type { Metadata } from '../../slack/receive/payloads.ts'
@@ -11,6 +12,7 @@ import type { Decide } from '../lifecycle/decide.ts'
 import { belongsTo, readButton } from '../messages/buttons.ts'
 
 export interface GenuineRequestParts {
+  signatures: Pick<RequestSignatures, 'verifyRequest'>
   find: Decide['find']
   access: Access
   catalog: Catalog
@@ -19,7 +21,7 @@ export interface GenuineRequestParts {
 }
 
 /** Creates the reads of the request that a button or a form names. They throw a Refusal if the button or the record cannot be trusted. */
-export function createGenuineRequest({ find, access, catalog, onChanged }: GenuineRequestParts) {
+export function createGenuineRequest({ signatures, find, access, catalog, onChanged }: GenuineRequestParts) {
   /** Reads the request of a button. A button on a copy of the card elsewhere is refused. */
   async function requestOfClick(click: Click): Promise<Request> {
     const request = await genuine(click.value, click.origin, click.actionId)
@@ -41,7 +43,9 @@ export function createGenuineRequest({ find, access, catalog, onChanged }: Genui
     const request = await find(button.id)
     if (!request) throw await refused(origin, at, undefined, 'unknown-request')
     if (!belongsTo(button, request)) throw await refused(origin, at, request, 'foreign-button')
-    if (!isGenuine(request)) {
+    const verdict = signatures.verifyRequest(request)
+    if (verdict === 'unknown-key') throw await refused(origin, at, request, 'unknown-key')
+    if (verdict !== 'genuine' || !isGenuine(request)) {
       onChanged(request)
       throw await refused(origin, at, request, 'changed-record')
     }

@@ -1,6 +1,8 @@
 import type { Audit } from '../../audit/intake.ts'
+import type { AuthorityProblem } from '../../domain/authority-problem.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Timings } from '../../domain/timings.ts'
 import type { Wake } from '../../redis/queues.ts'
 import type { Command } from '../../slack/commands/commands.ts'
@@ -9,6 +11,7 @@ import type { InteractionHandlers } from '../../slack/commands/handlers.ts'
 import { createCommandRouter } from '../../slack/commands/router.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
 import type { Access } from '../access/access.ts'
+import type { CheckAuthority } from '../access/authority.ts'
 import type { Catalog } from '../catalog.ts'
 import { createHandOver } from '../hand-over/hand-over.ts'
 import { createDecide } from '../lifecycle/decide.ts'
@@ -42,20 +45,36 @@ interface InteractionsParts {
   openForm: OpenForm
   showSecret: ShowSecret
   timings: Timings
-  /** Receives a record that is no longer what was requested. */
-  onChanged: (request: Request) => void
+  signatures: RequestSignatures
+  checkAuthority: CheckAuthority
+  /** Receives a request that cannot be trusted, and why. */
+  onDistrusted: (request: Request, problem: AuthorityProblem) => void
   onApiError: (error: unknown) => void
   onError: (error: unknown) => void
 }
 
 /** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
 export function createInteractions({ features, catalog, access, submit, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
-  const { store, audit, wake, openForm, showSecret, timings, onChanged, onApiError } = parts
+  const { store, audit, wake, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
   const router = createCommandRouter({ commands: features.flatMap(({ commands }) => commands), gate: access.gate, may: access.may })
   // A decision stays taken if it cannot be shown at once. The outbox shows it later.
   const show = (id: string) => parts.show(id).catch(onError)
-  const decide = createDecide({ store, access, catalog, show, wake })
-  const handOver = createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, onError, timings, wake })
+  const decide = createDecide({ signatures, store, access, catalog, show, wake })
+  const handOver = createHandOver({
+    signatures,
+    checkAuthority,
+    onDistrusted,
+    store,
+    access,
+    audit,
+    catalog,
+    showSecret,
+    show,
+    onApiError,
+    onError,
+    timings,
+    wake,
+  })
   const cardButtons = createCardButtons({
     decide,
     handOver,
@@ -64,7 +83,8 @@ export function createInteractions({ features, catalog, access, submit, home, on
     access,
     openForm,
     home,
-    onChanged,
+    signatures,
+    onChanged: (request) => onDistrusted(request, { code: 'record-changed' }),
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),
   })
   return {

@@ -7,7 +7,7 @@ import type { StepData } from '../store/take-step.ts'
  * its requester, for as long as the rule gives for an approval.
  */
 export function approvalData(change: Change, request: Request, decision: Decision): StepData {
-  const { breakGlass: _, ...audit } = decision
+  const { breakGlass: _, at: __, signature: ___, ...audit } = decision
   const data: StepData = { set: { decision }, audit }
   const dueInMs = wakeInMs(change, request)
   return change.handover ? { ...data, extendMs: request.ttlMs, dueInMs } : { ...data, dueInMs }

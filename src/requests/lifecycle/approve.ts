@@ -1,5 +1,6 @@
 import type { Origin } from '../../domain/origin.ts'
 import type { Approval, Decision, Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Access } from '../access/access.ts'
@@ -14,6 +15,7 @@ import { type DecisionStep, refuseRequesterOfDecided, refuseUnlessWaiting } from
 const mostTries = 20
 
 export interface ApproveParts {
+  signatures: RequestSignatures
   store: Store
   access: Access
   catalog: Catalog
@@ -22,7 +24,7 @@ export interface ApproveParts {
 }
 
 /** Creates the approval by an approver. It throws a Refusal for the person who clicked. */
-export function createApprove({ store, access, catalog, steps, wake }: ApproveParts) {
+export function createApprove({ signatures, store, access, catalog, steps, wake }: ApproveParts) {
   /**
    * Adds a person's approval, and returns how many are missing. Checks the rights before the state, so that only people who may decide the
    * request learn its state. Earlier approvals count only if those people may still approve.
@@ -34,11 +36,14 @@ export function createApprove({ store, access, catalog, steps, wake }: ApprovePa
     let request = read
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
       refuseUnlessWaiting(request, origin.userId)
-      if (request.approvals.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request)).missing))
-      const approvals: Approval[] = [...request.approvals, { by: origin.userId, ...grant, at: await store.now() }]
-      const { enough, missing, needed } = await tallyOf({ ...request, approvals })
+      const earlier = genuineApprovals(request)
+      if (earlier.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request, earlier)).missing))
+      const approval = signatures.signApproval(request, { by: origin.userId, ...grant, at: await store.now() })
+      const approvals = [...earlier, approval]
+      const { enough, missing, needed } = await tallyOf(request, approvals)
+      const signed = signatures.signApproved({ ...request, approvals }, { ...decision, at: approval.at })
       const changed = enough
-        ? await steps.tryStep(request, origin.userId, 'approve', lastApproval(request, decision, approvals))
+        ? await steps.tryStep(request, origin.userId, 'approve', lastApproval(request, signed, approvals))
         : await steps.tryStep(request, origin.userId, 'count-approval', oneApproval(decision, approvals, { missing, needed }))
       if (changed === undefined) {
         if (enough) await wake(request, wakeInMs(catalog.open(request).change, request))
@@ -58,8 +63,13 @@ export function createApprove({ store, access, catalog, steps, wake }: ApprovePa
     return { set: { approvals, missing }, audit: { ...decision, missing, needed } }
   }
 
-  function tallyOf(request: Request) {
-    const by = request.approvals.map((approval) => approval.by)
+  /** Somebody who can write to Redis may have added approvals. They do not count, and are not stored again. */
+  function genuineApprovals(request: Request): Approval[] {
+    return request.approvals.filter((approval) => signatures.verifyApproval(request, approval) === 'genuine')
+  }
+
+  function tallyOf(request: Request, approvals: Approval[]) {
+    const by = approvals.map((approval) => approval.by)
     return access.tally(request, by)
   }
 

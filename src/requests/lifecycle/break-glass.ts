@@ -5,7 +5,7 @@ import type { ApproveParts } from './approve.ts'
 import { refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
 
 /** Creates the approval by the requester alone, in an emergency. It throws a Refusal for the person who clicked. */
-export function createBreakGlass({ access, catalog, steps, wake }: Omit<ApproveParts, 'store'>) {
+export function createBreakGlass({ signatures, store, access, catalog, steps, wake }: ApproveParts) {
   /** Throws a Refusal if the person may not approve alone. Checked before the form that asks for the reason. */
   async function mayBreakGlass(request: Request, origin: Origin): Promise<void> {
     refuseRequesterOfDecided(request, origin)
@@ -17,7 +17,8 @@ export function createBreakGlass({ access, catalog, steps, wake }: Omit<ApproveP
   async function breakGlass(request: Request, origin: Origin, reason: string): Promise<void> {
     const grant = await access.authorize(origin, { to: 'break-glass', request })
     refuseUnlessWaiting(request, origin.userId)
-    const decision = { by: origin.userId, ...grant, reason, breakGlass: true }
+    const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, at: await store.now() }
+    const decision = signatures.signBreakGlass(request, unsigned)
     const { change } = catalog.open(request)
     await steps.takeStep(request, origin.userId, 'break-glass', approvalData(change, request, decision))
     await wake(request, wakeInMs(change, request))

@@ -1,5 +1,6 @@
 import type { Origin } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
@@ -9,13 +10,14 @@ import { createDecisionStep, type DecisionStepParts, refuseRequesterOfDecided, r
 import { createStopTracking } from './stop-tracking.ts'
 
 interface DecideParts extends DecisionStepParts {
+  signatures: RequestSignatures
   access: Access
   catalog: Catalog
   wake: Wake
 }
 
 /** Creates the decisions of people on a request. Rights are checked at the click. Each throws a Refusal for the person who clicked. */
-export function createDecide({ store, access, catalog, show, wake }: DecideParts) {
+export function createDecide({ signatures, store, access, catalog, show, wake }: DecideParts) {
   const steps = createDecisionStep({ store, show })
 
   /** Throws a Refusal if the person may not reject. Checked before the form that asks for the reason. */
@@ -42,8 +44,8 @@ export function createDecide({ store, access, catalog, show, wake }: DecideParts
     mayReject,
     reject,
     withdraw,
-    approve: createApprove({ store, access, catalog, steps, wake }),
-    ...createBreakGlass({ access, catalog, steps, wake }),
+    approve: createApprove({ signatures, store, access, catalog, steps, wake }),
+    ...createBreakGlass({ signatures, store, access, catalog, steps, wake }),
     ...createStopTracking({ store, access, steps, wake }),
   }
 }

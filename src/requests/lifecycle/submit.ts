@@ -3,7 +3,9 @@ import type { Change } from '../../domain/change.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
-import { approversOf, type PolicyRule } from '../../domain/policy.ts'
+import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
+import { requestVersion } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { mention, mrkdwn } from '../../slack/text/text.ts'
@@ -31,6 +33,7 @@ export interface RequestedChange<Input, Facts> {
 }
 
 interface SubmitParts {
+  signatures: RequestSignatures
   store: Store
   access: Access
   deliver: Deliver
@@ -45,7 +48,7 @@ interface SubmitParts {
  * Creates the function that submits a request: preflight check, rule, record, card. It throws a UserError for every refusal, and then
  * leaves no record. A card that Slack has not confirmed stays in the outbox.
  */
-export function createSubmit({ store, access, deliver, wake, names, fitsOnCard }: SubmitParts) {
+export function createSubmit({ signatures, store, access, deliver, wake, names, fitsOnCard }: SubmitParts) {
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
     const { change, input, origin, reason, deliveryKey } = submitted
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
@@ -62,14 +65,17 @@ export function createSubmit({ store, access, deliver, wake, names, fitsOnCard }
       origin,
       ...(reason ? { reason } : {}),
     }
-    const request: NewRequest = {
+    const underRule = {
       ...requested,
       hash: payloadHash(requested),
       rule: rule.name,
       needsApproval: rule.approve !== undefined,
+      approvalsNeeded: rule.approve ? approvalsNeeded(rule.approve) : 0,
       ttlMs: rule.expiresMs,
-      ...(await namesFor(rule)),
+      createdAt: await store.now(),
     }
+    const signature = signatures.signRequest({ version: requestVersion, reason: undefined, ...underRule })
+    const request: NewRequest = { ...underRule, signature, ...(await namesFor(rule)) }
     if (!fitsOnCard(request))
       throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
     const created = await store.create(request)

@@ -22,6 +22,7 @@ export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
   z.object({ code: z.literal('approved-too-long-ago') }),
   z.object({ code: z.literal('record-changed') }),
+  z.object({ code: z.literal(['unknown-key', 'approvals-not-genuine', 'already-sent', 'approval-needed-now', 'rule-gone']) }),
   z.object({ code: z.literal('suspended') }),
   z.object({ code: z.literal('not-used') }),
   /** `error`: Slack's code. */
@@ -72,6 +73,16 @@ function commonWords(finding: CommonFinding): Words {
       return {
         why: 'What I keep of this request is no longer what was approved, so nothing was sent and nothing was changed. Somebody may have changed my memory (Redis).',
       }
+    case 'unknown-key':
+      return { why: "The request was signed with a key that Lockkeeper doesn't have, so nothing was sent and nothing was changed." }
+    case 'approvals-not-genuine':
+      return { why: "Its approvals in Redis aren't genuine, so nothing was sent and nothing was changed. Someone may have changed Redis." }
+    case 'already-sent':
+      return { why: 'The audit shows that it was sent before, so nothing was sent again. Someone may have changed Redis.' }
+    case 'approval-needed-now':
+      return { why: 'The policy requires an approval for it now, so nothing was sent and nothing was changed.' }
+    case 'rule-gone':
+      return { why: 'No rule of the policy covers it any more, so nothing was sent and nothing was changed.' }
     case 'suspended':
       return {
         why: 'I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.',

@@ -60,6 +60,8 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
       return unknownRequest
     case 'changed-record':
       return changedRecord
+    case 'unknown-key':
+      return mrkdwn`This request was signed with a key that Lockkeeper doesn't have (${code('STATE_KEY')}). Nothing was changed. Request it again, or ask the people who run this bot to restore the key.`
     case 'other-version':
       return mrkdwn`Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed.`
   }

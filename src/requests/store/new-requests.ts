@@ -35,7 +35,11 @@ export interface NewRequest {
   approverNames?: string
   /** False if the rule needs no approval. The change then starts as soon as its card is posted. */
   needsApproval: boolean
+  approvalsNeeded: number
   ttlMs: number
+  /** In ms since 1970 by Redis' clock. It is read before, because it is signed. */
+  createdAt: number
+  signature: string
 }
 
 export interface Created {
@@ -58,13 +62,13 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
 
   /** Records a request, unless it exists or its resource is busy. */
   async function create(request: NewRequest): Promise<Created> {
-    const { id, resource, ttlMs, origin, rule, reason } = request
+    const { id, resource, ttlMs, createdAt, origin, rule, reason } = request
     const argument = {
       id,
       recordPrefix: keys.recordPrefix,
       open: openStates,
       fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
-      ttlMs,
+      expiresAt: createdAt + ttlMs,
       dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
       keepLatestMs,
     }
@@ -90,15 +94,12 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
 }
 
 /** Returns the request as it will be recorded, to check its card before. */
-export function asDraft({ ttlMs, ...request }: NewRequest): Request {
-  const now = Date.now()
+export function asDraft(request: NewRequest): Request {
   return Request.parse({
     ...request,
     version: requestVersion,
-    ttlMs,
     state: 'waiting',
     revision: 1,
-    createdAt: now,
-    expiresAt: now + ttlMs,
+    expiresAt: request.createdAt + request.ttlMs,
   })
 }

@@ -18,7 +18,10 @@ const keepEndedMs = 30 * 24 * 3_600_000
 /** What a step carries besides its name. */
 export interface StepData {
   set?: Partial<
-    Pick<Request, 'decision' | 'approvals' | 'missing' | 'reminded' | 'causes' | 'seen' | 'lastSeen' | 'trackedUntil' | 'stoppedBy'>
+    Pick<
+      Request,
+      'decision' | 'approvals' | 'missing' | 'reminded' | 'causes' | 'seen' | 'seenSignature' | 'lastSeen' | 'trackedUntil' | 'stoppedBy'
+    >
   >
   /** What the audit notes of the step, beyond the request itself. */
   audit?: Pick<AuditNote, 'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId'>

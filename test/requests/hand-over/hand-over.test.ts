@@ -12,6 +12,7 @@ import type { Store } from '../../../src/requests/store/store.ts'
 import type { StepData, StepResult } from '../../../src/requests/store/take-step.ts'
 import type { Click } from '../../../src/slack/commands/handlers.ts'
 import { requestFor } from '../request-for-test.ts'
+import { signatures } from '../signatures-for-test.ts'
 import { afterStep } from '../take-steps.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -65,6 +66,9 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
   } as unknown as Store
 
   const handOver = createHandOver({
+    signatures,
+    checkAuthority: async () => undefined,
+    onDistrusted: () => expect.fail('the request is not trusted'),
     store,
     access: { authorize: async () => ({ via: 'requester' }) } as unknown as Parameters<typeof createHandOver>[0]['access'],
     audit: { note: async () => {} },

@@ -7,11 +7,13 @@ import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createCardButtons } from '../../../src/requests/interactions/card-buttons.ts'
 import { createDecide } from '../../../src/requests/lifecycle/decide.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/requests/messages/buttons.ts'
+import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import type { Click, Submission } from '../../../src/slack/commands/handlers.ts'
 import { writeMetadata } from '../../../src/slack/receive/payloads.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
+import { signatures, signedBy } from '../signatures-for-test.ts'
 
 const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 
@@ -35,7 +37,8 @@ function startButtons() {
     noteRefusal: async (note) => void noted.push(note),
   })
   const buttons = createCardButtons({
-    decide: createDecide({ store, access, catalog, show: effect('shown'), wake: effect('woken up') }),
+    decide: createDecide({ signatures, store, access, catalog, show: effect('shown'), wake: effect('woken up') }),
+    signatures,
     handOver: effect('handed over'),
     submit: async () => expect.fail('a request was submitted'),
     catalog,
@@ -60,7 +63,8 @@ function startButtons() {
 
   const recordOf = ({ id }: Request) => redis.hgetall(keys.record(id))
   const setField = ({ id }: Request, name: string, value: string) => redis.hset(keys.record(id), name, value)
-  return { store, approve, submitReject, recordOf, setField, noted, effects }
+  const record = (more: Partial<NewRequest> = {}) => recordRequest(store, signedBy(signatures, newRequestFor(more)))
+  return { store, record, approve, submitReject, recordOf, setField, noted, effects }
 }
 
 describe('a click on a request that another version of Lockkeeper wrote', () => {
@@ -70,8 +74,8 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
     ['kind', { kind: 'dns.update' as const }],
     ['content', { facts: { weather: 'rain' } }],
   ])('changes nothing and says so if its %s is unknown', async (_, unknown) => {
-    const { store, approve, recordOf, noted, effects } = startButtons()
-    const request = await recordRequest(store, unknown)
+    const { record, approve, recordOf, noted, effects } = startButtons()
+    const request = await record(unknown)
     const before = await recordOf(request)
 
     await expect(approve(request)).rejects.toThrow(otherVersion)
@@ -82,8 +86,8 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
   })
 
   test('changes nothing and says so if its state is unknown, also with a form', async () => {
-    const { store, approve, submitReject, recordOf, setField, effects } = startButtons()
-    const request = await recordRequest(store)
+    const { record, approve, submitReject, recordOf, setField, effects } = startButtons()
+    const request = await record()
     await setField(request, 'state', '"waiting-for-weather"')
     const before = await recordOf(request)
 
@@ -95,8 +99,8 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
   })
 
   test('is reported to the operators instead if the record is not what was requested', async () => {
-    const { store, approve, setField, noted, effects } = startButtons()
-    const request = await recordRequest(store)
+    const { record, approve, setField, noted, effects } = startButtons()
+    const request = await record()
     await setField(request, 'kind', '"dns.update"')
 
     await expect(approve(request)).rejects.toThrow('no longer what was asked for')
@@ -107,8 +111,8 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
 })
 
 test('an approval of a request that this version wrote counts', async () => {
-  const { store, approve, effects } = startButtons()
-  const request = await recordRequest(store)
+  const { store, record, approve, effects } = startButtons()
+  const request = await record()
 
   await approve(request)
 

@@ -13,6 +13,7 @@ import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, recordRequest, ruleFor } from '../request-for-test.ts'
+import { signatures } from '../signatures-for-test.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../take-steps.ts'
 
 const ada: Origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
@@ -53,6 +54,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     noteRefusal: async () => {},
   })
   const decide = createDecide({
+    signatures,
     store,
     access,
     catalog,

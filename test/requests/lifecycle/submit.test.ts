@@ -7,7 +7,8 @@ import { createSubmit } from '../../../src/requests/lifecycle/submit.ts'
 import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
-import { description, ruleFor } from '../request-for-test.ts'
+import { description, requestedAt, ruleFor } from '../request-for-test.ts'
+import { signatures } from '../signatures-for-test.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
@@ -42,7 +43,9 @@ function setUp({ mayRequest = true, unchecked = [] as Finding[] } = {}) {
     doneSentence: () => 'It was moved',
   }
   const submit = createSubmit({
+    signatures,
     store: {
+      now: async () => requestedAt,
       create: async (request: NewRequest) => {
         created.push(request)
         return { outcome: 'created', id: request.id }

@@ -176,6 +176,11 @@ describe('findings in words', () => {
       { code: 'account-unread', refusal: { operation: 'elasticIps.get', status: 401, codes: [] } },
       { code: 'approved-too-long-ago' },
       { code: 'record-changed' },
+      { code: 'unknown-key' },
+      { code: 'approvals-not-genuine' },
+      { code: 'already-sent' },
+      { code: 'approval-needed-now' },
+      { code: 'rule-gone' },
       { code: 'suspended' },
       { code: 'not-used' },
       { code: 'not-posted', error: 'is_archived' },
@@ -191,6 +196,11 @@ describe('findings in words', () => {
       The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed. The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY.
       It was approved, but could not be carried out in time, so nothing was sent and nothing was changed.
       What I keep of this request is no longer what was approved, so nothing was sent and nothing was changed. Somebody may have changed my memory (Redis).
+      The request was signed with a key that Lockkeeper doesn't have, so nothing was sent and nothing was changed.
+      Its approvals in Redis aren't genuine, so nothing was sent and nothing was changed. Someone may have changed Redis.
+      The audit shows that it was sent before, so nothing was sent again. Someone may have changed Redis.
+      The policy requires an approval for it now, so nothing was sent and nothing was changed.
+      No rule of the policy covers it any more, so nothing was sent and nothing was changed.
       I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.
       It was approved, but not taken in time.
       The request message could not be posted: is_archived.

@@ -31,6 +31,7 @@ const denials: Record<DenialCode, Denial> = {
   'foreign-button': { code: 'foreign-button' },
   'unknown-request': { code: 'unknown-request' },
   'changed-record': { code: 'changed-record' },
+  'unknown-key': { code: 'unknown-key' },
   'other-version': { code: 'other-version' },
 }
 
@@ -64,6 +65,7 @@ describe('a denial in words', () => {
       foreign-button: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.
       unknown-request: I no longer know this request: it is older than 30 days, or my memory was lost. Nothing was done. Ask again with the command.
       changed-record: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.
+      unknown-key: This request was signed with a key that Lockkeeper doesn't have (\`STATE_KEY\`). Nothing was changed. Request it again, or ask the people who run this bot to restore the key.
       other-version: Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed."
     `)
   })

@@ -1,6 +1,8 @@
 import type { Audit } from '../../../audit/intake.ts'
-import { isGenuine } from '../../../domain/payload.ts'
+import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
 import type { Request } from '../../../domain/request.ts'
+import type { RequestSignatures } from '../../../domain/request-signature.ts'
+import type { CheckAuthority } from '../../access/authority.ts'
 import type { Catalog, Opened } from '../../catalog.ts'
 import type { CommonFinding } from '../../messages/causes.ts'
 import type { StepName } from '../../steps.ts'
@@ -13,6 +15,9 @@ const patienceMs = 10 * 60_000
 
 const retryPreflightMs = 10_000
 
+/** When a request is tried again that was signed with an unknown key: a deployment may bring the key. */
+const retryUnknownKeyMs = 30_000
+
 /**
  * How long the result of the preflight check allows the write. Redis may not answer between the two, and the account may change meanwhile.
  */
@@ -23,31 +28,38 @@ interface ExecuteParts {
   audit: Pick<Audit, 'note'>
   catalog: Catalog
   onApiError: (error: unknown) => void
-  /** Called with a record that no longer matches the hash of the request. */
-  onChanged: (request: Request) => void
+  signatures: RequestSignatures
+  /** Checks that people allowed the write. */
+  checkAuthority: CheckAuthority
+  /** Called with a request whose record, approvals or history cannot be genuine, or that was signed with an unknown key. */
+  onDistrusted: (request: Request, problem: AuthorityProblem) => void
 }
 
 /**
  * Creates the function that carries out an approved request: it repeats the preflight check, and sends the write at most once. Only the
  * process that takes the step `send` sends the write. All others, and every process after a crash, only observe the outcome.
  */
-export function createExecute({ store, audit, catalog, onApiError, onChanged }: ExecuteParts) {
+export function createExecute({ store, audit, catalog, onApiError, signatures, checkAuthority, onDistrusted }: ExecuteParts) {
   const sendWrite = createSendWrite({ store, audit, onApiError })
 
   return async function execute(request: Request): Promise<void> {
     const opened = catalog.open(request)
     // A handover is carried out by its requester. Here it can only expire.
     if (!opened.change.run) return expireHandover(request)
-    if (!isGenuine(request)) return refuseChangedRecord(request)
     const now = await store.now()
     const startedAt = performance.now()
     if (await dropOutdated(request, now)) return
+    // Without this, a record that somebody changed in Redis would be reported as a change of the account.
+    const early = await checkAuthority(request, now)
+    if (early) return refuseWithoutAuthority(request, early)
     const checked = await checkAgain(request, opened)
     if (!checked) return
     const { facts } = checked
+    const problem = await checkAuthority(request, await store.now())
+    if (problem) return refuseWithoutAuthority(request, problem)
 
     const claimed = await store.take(request, 'send', {
-      set: { seen: facts },
+      set: { seen: facts, seenSignature: signatures.signSeen(request, facts) },
       reports: opened.change.remark?.(facts) === undefined ? [] : ['remark'],
       dueInMs: firstObservationMs,
       notAfter: now + preflightValidMs,
@@ -65,10 +77,11 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
     await end(request, 'expire-approved', { code: 'not-used' })
   }
 
-  /** Ends a request whose record was changed in Redis, because nobody has approved what it contains now. */
-  async function refuseChangedRecord(request: Request): Promise<void> {
-    onChanged(request)
-    await end(request, 'drop', { code: 'record-changed' })
+  /** Ends a request that nobody allowed as it is now. One that was signed with an unknown key waits until this process has that key. */
+  async function refuseWithoutAuthority(request: Request, problem: AuthorityProblem): Promise<void> {
+    if (problem.code !== 'approved-too-long-ago') onDistrusted(request, problem)
+    if (problem.code === 'unknown-key') return store.postponeIfUnchanged(request, retryUnknownKeyMs)
+    await end(request, 'drop', problem)
   }
 
   /** Ends a request that was approved too long ago, for example before a long outage. Returns whether it did. */
@@ -97,7 +110,7 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
     }
   }
 
-  async function end(request: Request, step: StepName, cause: CommonFinding): Promise<void> {
+  async function end(request: Request, step: StepName, cause: CommonFinding | AuthorityProblem): Promise<void> {
     await store.take(request, step, { set: { causes: [cause] } })
   }
 }

@@ -1,8 +1,12 @@
+import type { Audit } from '../../../audit/intake.ts'
+import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
 import type { Moment } from '../../../domain/change.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { isOpen, type Request } from '../../../domain/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
+import type { CheckSearch } from '../../access/search-authority.ts'
 import type { Catalog, Opened } from '../../catalog.ts'
+import { noteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
 import { nextStep } from './next-step.ts'
 import type { Pace } from './pace.ts'
@@ -10,7 +14,10 @@ import type { Pace } from './pace.ts'
 /** When a request is observed again whose record does not fit this version of Lockkeeper. */
 const unfitMs = 10 * 60_000
 
-interface ObserveParts {
+/** When a request is observed again that cannot be trusted. A deployment may bring the key that it was signed with. */
+const distrustedMs = 10 * 60_000
+
+export interface ObserveParts {
   store: Store
   catalog: Catalog
   pace: Pace
@@ -18,16 +25,26 @@ interface ObserveParts {
   lateAfterMs: number
   timings: Timings
   onApiError: (error: unknown) => void
+  audit: Pick<Audit, 'note'>
+  /** Checks that an observation that may delete something is allowed. */
+  checkSearch: CheckSearch
+  /** Receives a request that is not observed, and why. */
+  onDistrusted: (request: Request, problem: AuthorityProblem) => void
 }
 
 /** Creates the function that reads the outcome of one request from the account, and takes the step that follows from it. */
-export function createObserve({ store, catalog, pace: { paceMs }, lateAfterMs, timings, onApiError }: ObserveParts) {
+export function createObserve(parts: ObserveParts) {
+  const { store, catalog, pace, lateAfterMs, timings, onApiError, audit, checkSearch, onDistrusted } = parts
+  const { paceMs } = pace
+
   return async function observe(request: Request, now: number, signal: AbortSignal): Promise<void> {
     // Observing a handover deletes the secret that it finds. After the end, that secret may be in use.
     if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return store.clearDueIfUnchanged(request.id, request.revision)
     const opened = catalog.openIfFit(request)
     if (!opened) return store.postpone([request.id], unfitMs)
     const isSearch = opened.change.handover !== undefined
+    const problem = isSearch ? await checkSearch(request, now) : undefined
+    if (problem) return distrust(request, problem)
     const claim = isSearch ? await store.claimSearch(request.id) : undefined
     if (isSearch && claim === undefined) return store.postpone([request.id], paceMs(request))
     try {
@@ -38,6 +55,15 @@ export function createObserve({ store, catalog, pace: { paceMs }, lateAfterMs, t
     } finally {
       if (claim !== undefined) await store.endSearch(request.id, claim)
     }
+  }
+
+  async function distrust(request: Request, problem: AuthorityProblem): Promise<void> {
+    // Another process may have taken a step since the request was read, so that the audit shows a newer state.
+    const current = await store.find(request.id)
+    if (current?.revision !== request.revision) return store.postpone([request.id], paceMs(request))
+    onDistrusted(request, problem)
+    await audit.note(noteOf(request, 'distrust', { causes: [problem] }))
+    await store.postpone([request.id], distrustedMs)
   }
 
   async function readOutcome(request: Request, { change, input, latest }: Opened, now: number, signal: AbortSignal): Promise<Observation> {

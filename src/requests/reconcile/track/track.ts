@@ -4,7 +4,7 @@ import type { Timings } from '../../../domain/timings.ts'
 import type { Catalog, Surveyed } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
 import { nextStep } from './next-step.ts'
-import { createObserve } from './observe.ts'
+import { createObserve, type ObserveParts } from './observe.ts'
 import { createPace } from './pace.ts'
 import { createSurveys } from './surveys.ts'
 
@@ -24,7 +24,7 @@ export interface Tracked extends Underway {
   surveyed?: Surveyed | undefined
 }
 
-export interface TrackParts {
+export interface TrackParts extends Pick<ObserveParts, 'audit' | 'checkSearch' | 'onDistrusted'> {
   store: Store
   catalog: Catalog
   /** How often a change under way is observed. */
@@ -39,10 +39,11 @@ export interface TrackParts {
  * Creates the tracking of writes that were sent. It ends a request only by what the account shows. A failed read ends nothing, and neither
  * does the absence from a list.
  */
-export function createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError }: TrackParts) {
+export function createTrack(parts: TrackParts) {
+  const { store, catalog, pollIntervalMs, lateAfterMs, onApiError } = parts
   const limit = pLimit(parallelReads)
   const pace = createPace({ store, pollIntervalMs })
-  const observe = createObserve({ store, catalog, pace, lateAfterMs, timings, onApiError })
+  const observe = createObserve({ ...parts, pace })
 
   /**
    * Observes requests: many of them first with a survey, and the rest one by one. Returns the requests that have not changed. Their records

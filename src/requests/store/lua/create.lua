@@ -1,6 +1,6 @@
 -- Creates a request, unless it exists (a repeated delivery) or another open request holds its resource.
 -- KEYS: record, resource, latest, open, outbox, due, audit intake.
--- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs, keepLatestMs }, the audit note as JSON.
+-- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, expiresAt, dueInMs, keepLatestMs }, the audit note as JSON.
 -- Returns { 'created' | 'exists' | 'busy', id of the request that holds the resource }.
 local arg = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists', arg.id } end
@@ -16,7 +16,7 @@ end
 local now = clock()
 redis.call('SET', KEYS[2], arg.id)
 redis.call('SET', KEYS[3], arg.id, 'PX', arg.keepLatestMs)
-local values = { 'revision', '1', 'createdAt', whole(now), 'expiresAt', whole(now + arg.ttlMs) }
+local values = { 'revision', '1', 'expiresAt', whole(arg.expiresAt) }
 for field, value in pairs(arg.fields) do
   values[#values + 1] = field
   values[#values + 1] = value

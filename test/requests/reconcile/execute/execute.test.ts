@@ -10,6 +10,7 @@ import type { StepName } from '../../../../src/requests/steps.ts'
 import type { Store } from '../../../../src/requests/store/store.ts'
 import type { StepData } from '../../../../src/requests/store/take-step.ts'
 import { requestFor } from '../../request-for-test.ts'
+import { signatures } from '../../signatures-for-test.ts'
 import { afterStep } from '../../take-steps.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -59,7 +60,9 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
     audit: { note: async () => {} },
     catalog: createCatalog([createMoveChange(accountApi)]),
     onApiError: () => {},
-    onChanged: () => {},
+    signatures,
+    checkAuthority: async () => undefined,
+    onDistrusted: () => expect.fail('the request is not trusted'),
   })
   return { execute, steps, written, reported, postponed }
 }
@@ -72,7 +75,8 @@ function approvedRequest(): Request {
     to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
   }
   const request = requestFor({ state: 'approved', facts, createdAt: 990_000, decidedAt: 999_000 })
-  return { ...request, hash: payloadHash(request) }
+  const hashed = { ...request, hash: payloadHash(request) }
+  return { ...hashed, signature: signatures.signRequest(hashed) }
 }
 
 describe('a write', () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { AuditNote } from '../../../../src/audit/entry.ts'
 import type { ApiKey } from '../../../../src/domain/api-key.ts'
+import type { AuthorityProblem } from '../../../../src/domain/authority-problem.ts'
 import type { Request } from '../../../../src/domain/request.ts'
 import { createNewKeyChange } from '../../../../src/features/create-api-key/change.ts'
 import { type Catalog, createCatalog } from '../../../../src/requests/catalog.ts'
@@ -13,7 +15,9 @@ const timings = { graceMs: 60_000, handoverMs: 45_000 }
 const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
 
 /** Tracks requests for a key that is on the account. Every observation of such a request treats the key as one that nobody has seen. */
-function startTrack() {
+function startTrack(checkSearch: (request: Request, store: Store) => Promise<AuthorityProblem | undefined> = async () => undefined) {
+  const distrusted: string[] = []
+  const noted: AuditNote[] = []
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })
   const live = [{ id: 'tok_1deLnN7QD0r6I', name: input.name }] as ApiKey[]
@@ -30,6 +34,9 @@ function startTrack() {
     onApiError: (error) => {
       throw error
     },
+    audit: { note: async (note) => void noted.push(note) },
+    checkSearch: (request) => checkSearch(request, store),
+    onDistrusted: (_, found) => void distrusted.push(found.code),
   })
 
   async function find(id: string): Promise<Request> {
@@ -48,8 +55,9 @@ function startTrack() {
   const recordNotStarted = (id: string, trackedUntil: number) =>
     recordAfter(id, 'approve', 'issue', ['not-start', { set: { trackedUntil }, dueInMs: 0 }])
 
+  const dueInMs = async (id: string) => Number(await redis.zscore(keys.due, id)) - (await store.now())
   const isDue = async (id: string) => (await redis.zscore(keys.due, id)) !== null
-  return { track, recordAfter, recordNotStarted, find, isDue, live, now: store.now }
+  return { distrusted, noted, dueInMs, track, recordAfter, recordNotStarted, find, isDue, live, now: store.now }
 }
 
 describe('a request that was reported as not started', () => {
@@ -97,6 +105,35 @@ test('a request that has ended since it was found due is not observed, because i
   expect(await isDue('a')).toBe(false)
 })
 
+test.each(['record-changed', 'unknown-key'] as const)(
+  'a request that cannot be trusted (%s) is not observed and reported, because its observation may delete a key that is in use',
+  async (code) => {
+    const { track, recordAfter, find, live, distrusted, noted, dueInMs } = startTrack(async () => ({ code }))
+    const sent = await recordAfter('a', 'approve', ['issue', { dueInMs: 0 }])
+
+    await track([sent])
+
+    expect(live).toHaveLength(1)
+    expect(distrusted).toEqual([code])
+    expect(noted).toMatchObject([{ act: 'distrust', requestId: 'a', causes: [{ code }] }])
+    expect(await find('a')).toMatchObject({ state: 'starting' })
+    expect(await dueInMs('a')).toBeGreaterThan(9 * 60_000)
+  },
+)
+
+test('a request that took another step while it was checked is observed again, and not reported', async () => {
+  const { track, recordAfter, live, distrusted, dueInMs } = startTrack(async (request, store) => {
+    await store.take(request, 'accept', { dueInMs: 0 })
+    return { code: 'record-changed' }
+  })
+  const sent = await recordAfter('a', 'approve', ['issue', { dueInMs: 0 }])
+
+  await track([sent])
+
+  expect({ live: live.length, distrusted }).toEqual({ live: 1, distrusted: [] })
+  expect(await dueInMs('a')).toBeLessThan(60_000)
+})
+
 test('thousands of requests are compared with one survey and postponed in chunks, and a request that it does not show is read', async () => {
   const postponed: string[][] = []
   const read: string[] = []
@@ -120,6 +157,9 @@ test('thousands of requests are compared with one survey and postponed in chunks
     lateAfterMs: 900_000,
     timings,
     onApiError: () => {},
+    audit: { note: async () => {} },
+    checkSearch: async () => undefined,
+    onDistrusted: () => expect.fail('a request is not trusted'),
   })
   const moves = everyMove.map((index) => ({
     ...requestFor({ id: String(index), state: 'tracking', createdAt: 999_000, sentAt: 999_000 }),

@@ -1,0 +1,20 @@
+import type { Finding } from './finding.ts'
+import type { Verdict } from './keyring.ts'
+
+/** Why a write must not be sent. `unknown-key`: nobody can say now whether it is genuine, so the request does not end. */
+export type AuthorityProblem = Finding & {
+  code:
+    | 'record-changed'
+    | 'unknown-key'
+    | 'approvals-not-genuine'
+    | 'approved-too-long-ago'
+    | 'already-sent'
+    | 'approval-needed-now'
+    | 'rule-gone'
+}
+
+/** Returns what is wrong with a request whose signatures have these verdicts. */
+export function problemOf(...verdicts: Verdict[]): AuthorityProblem | undefined {
+  if (verdicts.includes('unknown-key')) return { code: 'unknown-key' }
+  return verdicts.every((verdict) => verdict === 'genuine') ? undefined : { code: 'record-changed' }
+}

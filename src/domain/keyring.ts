@@ -1,0 +1,50 @@
+import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { canonicalJson } from './canonical-json.ts'
+import type { Secret } from './secret.ts'
+
+/** What a keyring is for. A signature made for one purpose is worth nothing for another. */
+export type Purpose = 'requests' | 'audit'
+
+/** `unknown-key`: it was signed with a key that this process does not have, so nobody can say whether it is genuine. `unsigned` has no signature. */
+export type Verdict = 'genuine' | 'forged' | 'unknown-key' | 'unsigned'
+
+interface Subkey {
+  id: string
+  key: Buffer
+}
+
+/**
+ * Signs and verifies what is stored in Redis, with HMAC-SHA-256. The first secret signs; all of them verify, so that a secret can be replaced
+ * while two releases run side by side. Subkeys come from HKDF-SHA-256 (RFC 5869), and differ by purpose and by Redis prefix. A signature is
+ * `<id of the key>.<base64url>`, by which an unknown key is told from a forgery.
+ */
+export function createKeyring(secrets: [Secret, ...Secret[]], { purpose, prefix }: { purpose: Purpose; prefix: string }) {
+  const subkeys = secrets.map((secret) => subkeyOf(secret, `lockkeeper/1/${prefix}/${purpose}`))
+  const [signing] = subkeys as [Subkey, ...Subkey[]]
+
+  function sign(content: unknown): string {
+    return `${signing.id}.${macOf(signing, content).toString('base64url')}`
+  }
+
+  function verify(content: unknown, signature: unknown): Verdict {
+    if (signature === undefined) return 'unsigned'
+    const [, id, mac] = /^([0-9a-f]{8})\.([\w-]{43})$/.exec(typeof signature === 'string' ? signature : '') ?? []
+    if (id === undefined || mac === undefined) return 'forged'
+    const subkey = subkeys.find((each) => each.id === id)
+    if (!subkey) return 'unknown-key'
+    return timingSafeEqual(macOf(subkey, content), Buffer.from(mac, 'base64url')) ? 'genuine' : 'forged'
+  }
+
+  return { sign, verify }
+}
+export type Keyring = ReturnType<typeof createKeyring>
+
+function subkeyOf(secret: Secret, info: string): Subkey {
+  const key = Buffer.from(hkdfSync('sha256', secret.reveal(), '', info, 32))
+  // The id tells keys apart and tells nothing of the key.
+  return { key, id: hash('sha256', Buffer.concat([Buffer.from('id of '), key])).slice(0, 8) }
+}
+
+function macOf({ key }: Subkey, content: unknown): Buffer {
+  return createHmac('sha256', key).update(canonicalJson(content)).digest()
+}

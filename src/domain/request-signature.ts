@@ -1,0 +1,79 @@
+import type { Keyring, Verdict } from './keyring.ts'
+import type { Approval, Decision, Request } from './request.ts'
+
+type AsRequested = Pick<
+  Request,
+  | 'version'
+  | 'id'
+  | 'kind'
+  | 'input'
+  | 'facts'
+  | 'resource'
+  | 'hash'
+  | 'rule'
+  | 'needsApproval'
+  | 'ttlMs'
+  | 'unchecked'
+  | 'origin'
+  | 'createdAt'
+  | 'approvalsNeeded'
+  | 'reason'
+>
+
+/** What the signature of a request covers: all that was requested, under which rule, with how many approvals, and until when. */
+function requestContent({ origin, ...request }: AsRequested) {
+  const { version, id, kind, input, facts, resource, hash, rule, needsApproval, approvalsNeeded, ttlMs, unchecked, createdAt, reason } =
+    request
+  const { userId, channelId, teamId } = origin
+  const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason }
+  return { signed: 'request', ...requested, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
+}
+
+/** What the signature of an approval covers. `via` is the party that it stands for, by which the rule allowed it. */
+function approvalContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at }: Omit<Approval, 'signature'>) {
+  return { signed: 'approval', requestId: id, hash, by, rule, via, at }
+}
+
+/** What the signature of the last approver's decision covers: that these approvals were enough when they were counted. */
+function approvedContent({ id, hash, approvals }: Pick<Request, 'id' | 'hash' | 'approvals'>, { by, at }: Omit<Decision, 'signature'>) {
+  return { signed: 'approved', requestId: id, hash, by, at, approvals: approvals.map(({ signature }) => signature) }
+}
+
+function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason }: Omit<Decision, 'signature'>) {
+  return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason }
+}
+
+/** What was read of the account just before the one write. Later reads are compared with it, and may lead to another write. */
+function seenContent({ id, hash }: Pick<Request, 'id' | 'hash'>, seen: unknown) {
+  return { signed: 'seen', requestId: id, hash, seen }
+}
+
+/** Signs and verifies what decides whether a write is sent, so that nobody decides by writing to Redis. */
+export function createRequestSignatures(keyring: Keyring) {
+  return {
+    signRequest: (request: AsRequested): string => keyring.sign(requestContent(request)),
+    verifyRequest: (request: Request): Verdict => keyring.verify(requestContent(request), request.signature),
+    signApproval: (request: Request, approval: Omit<Approval, 'signature'>): Approval => ({
+      ...approval,
+      signature: keyring.sign(approvalContent(request, approval)),
+    }),
+    verifyApproval: (request: Request, approval: Approval): Verdict =>
+      keyring.verify(approvalContent(request, approval), approval.signature),
+    /** `request` has all the approvals that were counted. */
+    signApproved: (request: Request, decision: Omit<Decision, 'signature'>): Decision => ({
+      ...decision,
+      signature: keyring.sign(approvedContent(request, decision)),
+    }),
+    verifyApproved: (request: Request, decision: Decision): Verdict =>
+      keyring.verify(approvedContent(request, decision), decision.signature),
+    signBreakGlass: (request: Request, decision: Omit<Decision, 'signature'>): Decision => ({
+      ...decision,
+      signature: keyring.sign(breakGlassContent(request, decision)),
+    }),
+    verifyBreakGlass: (request: Request, decision: Decision): Verdict =>
+      keyring.verify(breakGlassContent(request, decision), decision.signature),
+    signSeen: (request: Request, seen: unknown): string => keyring.sign(seenContent(request, seen)),
+    verifySeen: (request: Request): Verdict => keyring.verify(seenContent(request, request.seen), request.seenSignature),
+  }
+}
+export type RequestSignatures = ReturnType<typeof createRequestSignatures>

@@ -1,0 +1,30 @@
+import type { AuditEntry } from '../../audit/entry.ts'
+import { type AuthorityProblem, problemOf } from '../../domain/authority-problem.ts'
+import { isOpen, type Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
+import { stateOfAct } from '../steps.ts'
+
+/** For how long after its end a request may be searched for. Much longer than it is tracked then, because all processes may be away. */
+const searchEndedMs = 24 * 3_600_000
+
+interface SearchAuthorityParts {
+  signatures: RequestSignatures
+  /** Finds the newest entry of the audit in which this request changed its state, since this time in ms by Redis' clock. */
+  findLastChange: (request: Request, since: number) => Promise<AuditEntry | undefined>
+}
+
+/**
+ * Checks that a request may be searched for on the account, because the search deletes a secret that nobody has seen. The request is as it was
+ * requested and as it was read before its write, and it is in the state that the audit shows. Otherwise a request that has ended, put back to
+ * an earlier state, would delete a key that is in use. `now` is in ms by Redis' clock.
+ */
+export function createCheckSearch({ signatures, findLastChange }: SearchAuthorityParts) {
+  return async function checkSearch(request: Request, now: number): Promise<AuthorityProblem | undefined> {
+    const problem = problemOf(signatures.verifyRequest(request), signatures.verifySeen(request))
+    if (problem) return problem
+    const last = await findLastChange(request, request.createdAt)
+    if (!last || stateOfAct(last.act) !== request.state) return { code: 'record-changed' }
+    return !isOpen(request.state) && now - last.at > searchEndedMs ? { code: 'record-changed' } : undefined
+  }
+}
+export type CheckSearch = ReturnType<typeof createCheckSearch>

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest'
+import { AuditEntry } from '../../../src/audit/entry.ts'
+import { createKeyring } from '../../../src/domain/keyring.ts'
+import { type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
+import type { Request } from '../../../src/domain/request.ts'
+import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
+import { Secret } from '../../../src/domain/secret.ts'
+import { createCheckAuthority } from '../../../src/requests/access/authority.ts'
+import { minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
+
+const keyringOf = (secret: string) => createKeyring([new Secret(secret.padEnd(32, '!'))], { purpose: 'requests', prefix: 'lockkeeper' })
+const signatures = createRequestSignatures(keyringOf('ours'))
+const theirs = createRequestSignatures(keyringOf('of somebody else'))
+
+const approvedAt = requestedAt + 60 * minutes
+const now = approvedAt + 1_000
+const byBen = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: approvedAt }
+
+const byTwoPeople = { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 2 }
+
+/** Ada's request as it is signed, approved by Ben. */
+function approvedRequest(more: Partial<Request> = {}, by = [byBen]): Request {
+  const requested = requestFor({ state: 'approved', ...more })
+  const signed = { ...requested, signature: signatures.signRequest(requested) }
+  return decided({ ...signed, approvals: by.map((approval) => signatures.signApproval(signed, approval)) })
+}
+
+/** The request as the last approver's process stores it. */
+function decided(request: Request): Request {
+  const { by, rule, via, at } = request.approvals.at(-1) ?? byBen
+  return request.approvals.length === 0 ? request : { ...request, decision: signatures.signApproved(request, { by, rule, via, at }) }
+}
+
+interface World {
+  rule?: PolicyRule | undefined
+  sent?: AuditEntry[]
+}
+
+function check(request: Request, { sent = [], ...world }: World = {}, at = now) {
+  const authority = createCheckAuthority({
+    signatures,
+    ruleOf: () => ('rule' in world ? world.rule : ruleFor()),
+    findSends: async () => sent,
+  })
+  return authority(request, at)
+}
+
+describe('a write is sent', () => {
+  test('if the request and enough approvals are genuine', async () => {
+    expect(await check(approvedRequest())).toBeUndefined()
+    const byTwo = approvedRequest({}, [byBen, { ...byBen, by: 'U0CHI00001', at: approvedAt - minutes }])
+    expect(await check(byTwo, { rule: ruleFor({ approve: byTwoPeople }) })).toBeUndefined()
+  })
+
+  test('without approvals if the rule asked for none at the request and asks for none now', async () => {
+    const exempt = approvedRequest({ needsApproval: false, approvalsNeeded: 0 }, [])
+    expect(await check(exempt, { rule: ruleFor({ approve: undefined }) })).toBeUndefined()
+  })
+
+  test('if the requester approved it alone, with their own signed reason, and the rule still allows that', async () => {
+    const waiting = approvedRequest({}, [])
+    const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', reason: 'all is down', breakGlass: true, at: approvedAt }
+    const alone = { ...waiting, decision: signatures.signBreakGlass(waiting, decision) }
+
+    expect(await check(alone, { rule: ruleFor({ breakGlass: true }) })).toBeUndefined()
+    expect(await check(alone)).toEqual({ code: 'approval-needed-now' })
+    const otherReason = { ...alone, decision: { ...alone.decision, reason: 'a test' } }
+    expect(await check(otherReason, { rule: ruleFor({ breakGlass: true }) })).toEqual({ code: 'approvals-not-genuine' })
+  })
+})
+
+describe('somebody who writes to Redis', () => {
+  test.each<[what: string, change: Partial<Request>]>([
+    ['needs no approval', { needsApproval: false }],
+    ['needs fewer approvals', { approvalsNeeded: 0 }],
+    ['is for another server', { input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_evil' } }],
+    ['is of another kind', { kind: 'key.create' }],
+    ['is about other facts', { facts: { address: '203.0.113.99' } }],
+    ['is under another rule', { rule: 'anybody' }],
+    ['can be approved for longer', { ttlMs: 9_999 * minutes }],
+    ['was requested later', { createdAt: requestedAt + minutes }],
+    ['was requested by somebody else', { origin: { ...requestFor().origin, userId: 'U0MAL00001' } }],
+    ['was requested elsewhere', { origin: { ...requestFor().origin, channelId: 'C0EVIL0001' } }],
+    ['has another reason', { reason: 'trust me' }],
+    ['has no signature', { signature: undefined }],
+  ])('cannot have it that a request %s', async (_, change) => {
+    expect(await check({ ...approvedRequest(), ...change })).toEqual({ code: 'record-changed' })
+  })
+
+  test('cannot approve: not by the state alone, nor with approvals of their own making', async () => {
+    const request = approvedRequest()
+    const [genuine] = request.approvals
+    if (!genuine) throw new Error('there is no approval')
+    const forgeries = [
+      [],
+      [{ ...byBen }],
+      [{ ...genuine, by: 'U0MAL00001' }],
+      [{ ...genuine, via: 'U0MAL00001' }],
+      [{ ...genuine, at: now }],
+      [theirs.signApproval(request, byBen)],
+      [signatures.signApproval({ ...request, id: '0'.repeat(32) }, byBen)],
+      [signatures.signApproval({ ...request, hash: '0'.repeat(64) }, byBen)],
+    ]
+    for (const approvals of forgeries) {
+      const refused = { code: expect.stringMatching(/^approvals-not-genuine$|^unknown-key$/) }
+      expect(await check({ ...request, approvals })).toMatchObject(refused)
+      // Not even if a process had counted them.
+      expect(await check(decided({ ...request, approvals }))).toMatchObject(refused)
+    }
+  })
+
+  test('cannot have too few approvals count as enough, nor more than were counted', async () => {
+    const byTwo = approvedRequest({}, [byBen, { ...byBen, by: 'U0CHI00001' }])
+    const { decision: _, ...undecided } = byTwo
+    for (const request of [undecided, { ...byTwo, approvals: byTwo.approvals.slice(0, 1) }]) {
+      expect(await check(request as Request)).toEqual({ code: 'approvals-not-genuine' })
+    }
+  })
+
+  test('cannot use an approval from before the request, or from after its deadline', async () => {
+    for (const at of [requestedAt - 1, requestedAt + 241 * minutes]) {
+      expect(await check(approvedRequest({}, [{ ...byBen, at }]), {}, Math.max(at, now))).toEqual({ code: 'approvals-not-genuine' })
+    }
+  })
+
+  test('cannot have one person count twice', async () => {
+    const request = approvedRequest({}, [byBen, { ...byBen, at: approvedAt - 1 }])
+    expect(await check(request, { rule: ruleFor({ approve: byTwoPeople }) })).toEqual({ code: 'approval-needed-now' })
+  })
+
+  test('cannot have it sent again, later than ten minutes after the approval, or while the audit has that it was sent', async () => {
+    const sent = AuditEntry.parse({ version: 1, act: 'send', at: approvedAt + 1, seq: 9, prev: '' })
+    expect(await check(approvedRequest(), {}, approvedAt + 10 * minutes)).toBeUndefined()
+    expect(await check(approvedRequest(), {}, approvedAt + 10 * minutes + 1)).toEqual({ code: 'approved-too-long-ago' })
+    expect(await check(approvedRequest(), { sent: [sent] })).toEqual({ code: 'already-sent' })
+  })
+})
+
+describe('what changed in the policy since', () => {
+  test('an exemption that was withdrawn exempts nothing', async () => {
+    expect(await check(approvedRequest({ needsApproval: false, approvalsNeeded: 0 }, []))).toEqual({ code: 'approval-needed-now' })
+  })
+
+  test('without a rule nothing is sent', async () => {
+    expect(await check(approvedRequest(), { rule: undefined })).toEqual({ code: 'rule-gone' })
+  })
+
+  test('where the rule asks for no approval any more, those count that it asked for', async () => {
+    const rule = ruleFor({ approve: undefined })
+    expect(await check(approvedRequest({ approvalsNeeded: 1 }), { rule })).toBeUndefined()
+    expect(await check(approvedRequest({ approvalsNeeded: 2 }), { rule })).toEqual({ code: 'approval-needed-now' })
+    expect(await check(approvedRequest({ approvalsNeeded: 1 }, []), { rule })).toEqual({ code: 'approvals-not-genuine' })
+  })
+})
+
+test('a key that this process does not have ends nothing: whether it is genuine cannot be said', async () => {
+  const requested = requestFor({ state: 'approved' })
+  const foreign = { ...requested, signature: theirs.signRequest(requested) }
+  expect(await check(foreign)).toEqual({ code: 'unknown-key' })
+})

@@ -1,0 +1,24 @@
+import { createKeyring } from '../../src/domain/keyring.ts'
+import { requestVersion } from '../../src/domain/request.ts'
+import { createRequestSignatures, type RequestSignatures } from '../../src/domain/request-signature.ts'
+import { Secret } from '../../src/domain/secret.ts'
+import type { NewRequest } from '../../src/requests/store/new-requests.ts'
+
+/** The signatures of a test without a bot. */
+export const signatures = signaturesOf('a-key-for-tests-of-32-characters', 'lockkeeper')
+
+/** Returns the signatures of a bot with these variables. Without STATE_KEY its key comes from INFRA_API_KEY. */
+export function signaturesOfBot(variables: { INFRA_API_KEY: string; REDIS_PREFIX: string; STATE_KEY?: string }): RequestSignatures {
+  return signaturesOf(variables.STATE_KEY ?? variables.INFRA_API_KEY, variables.REDIS_PREFIX)
+}
+
+function signaturesOf(keys: string, prefix: string): RequestSignatures {
+  const [first = '', ...others] = keys.split(',')
+  const secrets: [Secret, ...Secret[]] = [new Secret(first), ...others.map((key) => new Secret(key))]
+  return createRequestSignatures(createKeyring(secrets, { purpose: 'requests', prefix }))
+}
+
+/** Returns the request as the bot with these signatures would record it. */
+export function signedBy({ signRequest }: RequestSignatures, request: NewRequest): NewRequest {
+  return { ...request, signature: signRequest({ version: requestVersion, reason: undefined, ...request }) }
+}
