@@ -25,7 +25,7 @@ test('a request in the state that the audit shows is searched for', async () => 
   expect(await check(sentRequest(), 'issue')).toBeUndefined()
   expect(await check(sentRequest({ state: 'tracking' }), 'accept')).toBeUndefined()
   expect(await check(sentRequest({ state: 'not-started' }), 'not-start')).toBeUndefined()
-  expect(await check(sentRequest({ state: 'tracking' }), 'restart')).toBeUndefined()
+  expect(await check(sentRequest({ state: 'tracking' }), 'correct-to-tracking')).toBeUndefined()
 })
 
 test.each(['finish', 'fail', 'not-start', 'correct-to-done', 'withdraw-key', 'accept', undefined])(
