@@ -72,6 +72,34 @@ export class ApiContractError extends Error {
   }
 }
 
+/** An answer has more bytes than Lockkeeper reads. */
+export class AnswerTooLongError extends ApiContractError {
+  override name = 'AnswerTooLongError'
+
+  constructor({ operation, status, most }: { operation: string; status: number; most: number }) {
+    super({ operation, status, problem: `more than ${most} bytes` })
+  }
+}
+
+/** What kept a list from being read to its end: too many items or bytes in all or in one page, too many pages, or too much time. */
+export type ListLimit = 'items' | 'items of a page' | 'pages' | 'bytes' | 'bytes of a page' | 'time'
+
+/**
+ * A list was not read to its end, because it exceeds a limit. Carries what was read, for those who only show it. Whoever concludes something
+ * from what a list does not hold must not use it.
+ */
+export class ListCutError extends ApiContractError {
+  override name = 'ListCutError'
+  readonly items: unknown[]
+  readonly limit: ListLimit
+
+  constructor({ operation, limit, items }: { operation: string; limit: ListLimit; items: unknown[] }) {
+    super({ operation, status: 200, problem: `a list that exceeds its limit of ${limit}` })
+    this.items = items
+    this.limit = limit
+  }
+}
+
 /** No answer came. `requestSent` tells whether the account API may have acted on it all the same. */
 export class ApiUnreachableError extends Error {
   override name = 'ApiUnreachableError'

@@ -1,4 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead, findInList } from '../../account-api/cut-list.ts'
 import { readOrRefuse } from '../../account-api/reading.ts'
 import type { Change, Description, OnAnswer, Preflight } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
@@ -46,8 +47,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
 
   /** A 404 may come from something in front of the account API: only a list that can be read, and does not have it, tells that it is gone. */
   async function goneUnlessListed(id: string): Promise<ElasticIp | 'gone'> {
-    const all = await accountApi.elasticIps.list()
-    return all.find((elasticIp) => elasticIp.id === id) ?? 'gone'
+    return (await findInList(accountApi.elasticIps.list(), (elasticIp) => elasticIp.id === id)) ?? 'gone'
   }
 
   return {
@@ -73,7 +73,8 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       })
       return observeMove(facts, seen, moment)
     },
-    survey: async ({ signal }) => sightingsIn(await accountApi.elasticIps.list({ status: 'moving', signal })),
+    // A move that a list does not show is read by itself, so an incomplete list does no harm.
+    survey: async ({ signal }) => sightingsIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', signal }))).items),
     sightings: (_, facts) => moveSightings(facts),
     underwayNow: {
       list: async ({ signal }) => (await accountApi.elasticIps.list({ status: 'moving', signal })).map(movingWords),

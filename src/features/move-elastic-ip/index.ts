@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { MoveFacts, MoveInput } from '../../domain/elastic-ip-move.ts'
 import { submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
@@ -86,7 +87,10 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
     clicks: { [moveForm.elasticIp]: elasticIpChosen },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
-      [moveForm.elasticIp]: async ({ typed }) => elasticIpChoices(await inventory.elasticIps(), typed),
+      [moveForm.elasticIp]: async ({ typed }) => {
+        const { items, cut } = await asFarAsRead(inventory.elasticIps())
+        return elasticIpChoices(items, typed, cut)
+      },
       [moveForm.server]: offerServers,
     },
   }

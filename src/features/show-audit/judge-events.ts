@@ -92,10 +92,10 @@ export function judgeEvents(
   since: number | undefined,
   catalog: EventActions,
 ): JudgedEvent[] {
-  const timed = events.map((event) => ({ event, at: timeOf(event) }))
+  const timed = events.map((event) => ({ event, at: timeOf(event), words: wordsOfAction(event.action) }))
   const pairs = writesOf(entries, catalog)
     .flatMap((write) =>
-      timed.flatMap((one) => (one.at !== undefined && fits(one.event, one.at, write) ? [{ ...one, at: one.at, write }] : [])),
+      timed.flatMap((one) => (one.at !== undefined && fits({ ...one, at: one.at }, write) ? [{ ...one, at: one.at, write }] : [])),
     )
     .toSorted((a, b) => Math.abs(a.at - a.write.sentAt) - Math.abs(b.at - b.write.sentAt))
   const confirmed = new Map<AccountEvent, AuditEntry>()
@@ -121,8 +121,11 @@ function timeOf({ createdAt }: AccountEvent): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-function fits({ action, target }: AccountEvent, at: number, { targetId, actions, sentAt, until }: Write): boolean {
-  return target?.id === targetId && at >= sentAt + earliestMs && at <= until && wordsOfAction(action).some((word) => actions.includes(word))
+function fits(
+  { event, at, words }: { event: AccountEvent; at: number; words: string[] },
+  { targetId, actions, sentAt, until }: Write,
+): boolean {
+  return event.target?.id === targetId && at >= sentAt + earliestMs && at <= until && words.some((word) => actions.includes(word))
 }
 
 function writesOf(entries: AuditEntry[], catalog: EventActions): Write[] {
