@@ -12,7 +12,7 @@ import type { Parts } from './parts.ts'
 
 /** Creates what people use in Slack: commands, buttons, forms and the Home tab, over the prompt connection. */
 export function createPeopleSide(parts: Parts) {
-  const { timings, instruments, redis, clients, notices, requests } = parts
+  const { config, timings, instruments, redis, clients, notices, requests } = parts
   const { keys, prompt } = redis
   const { identity, messenger, respond } = clients.slack
   const { directory, catalog, access, render, forPeople } = requests
@@ -27,6 +27,7 @@ export function createPeopleSide(parts: Parts) {
     deliver,
     wake,
     names: directory.names,
+    mostUndecided: config.openRequestsPerPerson,
     fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
   })
   const features = buildFeatures(parts, { submit, home, lastReceived })

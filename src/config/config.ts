@@ -150,6 +150,7 @@ function nameParts(v: Variables) {
     opsPort: v.OPS_PORT,
     role: v.ROLE,
     approvalTtlMs: v.APPROVAL_TTL,
+    openRequestsPerPerson: v.OPEN_REQUESTS_PER_PERSON,
     movePollIntervalMs: v.MOVE_POLL_INTERVAL,
     moveTimeoutMs: v.MOVE_TIMEOUT,
     opsChannel: v.OPS_CHANNEL,

@@ -1,10 +1,11 @@
 import type { ApiKey } from './api-key.ts'
+import { hasInvisible } from './invisible.ts'
 
 /** What people may call a key. The rest of its name is ours, so brackets are not for them. */
 const label = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u
 
 export function isKeyLabel(text: string): boolean {
-  return label.test(text)
+  return label.test(text) && !hasInvisible(text)
 }
 
 /**

@@ -28,12 +28,22 @@ export interface Description {
 export type OnAnswer = (answer: { operation: string; status: number | string }) => void
 
 /** What the account looked like, and what could not be found out. */
-export interface Preflight<Facts> {
+export interface Preflight<Facts, Input = unknown> {
   facts: Facts
+  /** The input with the ids as the account API told them: an id can be typed in other letters, or be another name of the same thing. */
+  input?: Input
   /** Each is a phrase in words: `whether web-2 is in the same site (the account API does not tell)`. */
   unchecked: Finding[]
   /** True when a needed read got no answer, so that the account may look different from `facts`. */
   incomplete: boolean
+  /** What approvers should know and what does not stand against the change. Each is a sentence in words. */
+  warnings?: Finding[]
+}
+
+export interface PreflightOptions {
+  signal?: AbortSignal
+  /** True when a request is made of it. Then it also reads what is needed for the warnings. */
+  forRequest?: boolean
 }
 
 /**
@@ -55,7 +65,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   /** The project that it is in, for rules that depend on it. Pure. */
   project(facts: Facts): Project
   /** Reads the account. Throws CheckFailed when the change cannot be made. */
-  preflight(input: Input, options: { signal?: AbortSignal }): Promise<Preflight<Facts>>
+  preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
   /** Finds what is no longer as it was approved; empty when nothing that matters has changed. */
   differences(approved: Facts, now: Facts): Finding[]
   /** Puts what this kind of change has found into words. Undefined for findings that are not its own. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Preflight } from './change.ts'
 import { type ElasticIp, statusNotTold } from './elastic-ip.ts'
 import { type MoveFinding, moveWords } from './elastic-ip-move-findings.ts'
+import { targetWarnings } from './elastic-ip-move-warnings.ts'
 import { CheckFailed } from './errors.ts'
 import { type ProjectRef, type Slugged, sameProject, sameSite, toldApart } from './place.ts'
 import type { Server } from './server.ts'
@@ -41,15 +42,17 @@ export function needsAssignedServer({ elasticIp, target }: Pick<MoveReads, 'elas
 }
 
 /** Checks whether the move can be requested. Throws CheckFailed when it cannot. What was not read or cannot be compared is listed, not refused. */
-export function checkMove(input: MoveInput, reads: MoveReads): Preflight<MoveFacts> {
+export function checkMove(typed: MoveInput, reads: MoveReads): Preflight<MoveFacts, MoveInput> {
   const { elasticIp, target } = reads
+  const input = { elasticIpId: elasticIp?.id ?? typed.elasticIpId, serverId: target?.id ?? typed.serverId }
   const unchecked: MoveFinding[] = []
   if (elasticIp) refuseUnlessMovable(elasticIp)
   else unchecked.push({ code: 'elastic-ip-unread', elasticIpId: input.elasticIpId })
   if (elasticIp?.status === statusNotTold) unchecked.push({ code: 'status-not-shown', address: elasticIp.address })
   if (!target) unchecked.push({ code: 'server-unread', serverId: input.serverId })
   if (elasticIp && target) unchecked.push(...compare({ elasticIp, target, assigned: reads.assigned }))
-  return { facts: factsOf(input, reads), unchecked, incomplete: !elasticIp || !target }
+  const warnings = target ? targetWarnings(target) : []
+  return { facts: factsOf(input, reads), input, unchecked, warnings, incomplete: !elasticIp || !target }
 }
 
 function factsOf(input: MoveInput, { elasticIp, target, assigned }: MoveReads): MoveFacts {
@@ -125,6 +128,13 @@ function sharedSlug(a: Slugged, b: Slugged): { slug?: string } {
 export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFinding[] {
   const address = addressOf(now)
   const differences: MoveFinding[] = []
+  // The account may not have answered when it was requested: then this is the id that was typed, and another request may hold the real one.
+  for (const [before, today] of [
+    [approved.elasticIpId, now.elasticIpId],
+    [approved.to.id, now.to.id],
+  ] as const) {
+    if (before !== today) differences.push({ code: 'id-changed', before, now: today })
+  }
   if (approved.from && now.from && now.from.id !== approved.from.id) {
     const [then, today] = toldApart(hostOf(approved.from), hostOf(now.from), ['name'])
     differences.push({ code: 'server-changed', address, before: then, now: today })

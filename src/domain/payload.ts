@@ -1,15 +1,17 @@
 import { hash } from 'node:crypto'
 import type { Request } from './request.ts'
 
-type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'>
+type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'> &
+  Partial<Pick<Request, 'warnings'>>
 
 /**
  * SHA-256 of everything that is asked for: what, of what, by whom, where and why. The card shows it, its buttons carry it, and what is
  * carried out is checked against it, so that nothing else is done than what was approved. Pure.
  */
-export function payloadHash({ id, kind, input, facts, resource, unchecked, origin, reason }: Payload): string {
+export function payloadHash({ id, kind, input, facts, resource, unchecked, warnings = [], origin, reason }: Payload): string {
   const { userId, channelId, teamId } = origin
-  const payload = { id, kind, input, facts, resource, unchecked, userId, channelId, teamId, reason }
+  const shown = warnings.length > 0 ? { warnings } : {}
+  const payload = { id, kind, input, facts, resource, unchecked, ...shown, userId, channelId, teamId, reason }
   return hash('sha256', canonical(JSON.parse(JSON.stringify(payload))))
 }
 

@@ -81,6 +81,8 @@ export const Request = z.object({
   needsApproval: z.boolean(),
   /** What the preflight check could not find out. */
   unchecked: z.array(Finding),
+  /** What approvers should know and what does not stand against it. */
+  warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
   createdAt: z.number(),

@@ -12,6 +12,8 @@ export function createKeys(prefix: string) {
     resource: (resource: string) => `${tag}:resource:${resource}`,
     /** The latest request for a resource, kept for as long as an older request may need it. */
     latest: (resource: string) => `${tag}:latest:${resource}`,
+    /** The requests of a person that wait for an approval, and some that no longer do: the next request of the person removes those. */
+    undecided: (userId: string) => `${tag}:undecided:${userId}`,
     /** Sorted sets of request ids: `open` by the time of creation, `ended` by the time of the end, `due` by the time of the next step. */
     open: `${tag}:open`,
     ended: `${tag}:ended`,

@@ -491,6 +491,7 @@ describe('.env.example', () => {
       REDIS_PREFIX: 'lockkeeper',
       ALLOW_VOLATILE_REDIS: 'false',
       APPROVAL_TTL: '4h',
+      OPEN_REQUESTS_PER_PERSON: '10',
       MOVE_POLL_INTERVAL: '5s',
       MOVE_TIMEOUT: '15m',
       ROLE: 'all',

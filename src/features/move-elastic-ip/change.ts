@@ -1,7 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead, findInList } from '../../account-api/cut-list.ts'
 import { readOrRefuse } from '../../account-api/reading.ts'
-import type { Change, Description, OnAnswer, Preflight } from '../../domain/change.ts'
+import type { Change, Description, OnAnswer, Preflight, PreflightOptions } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import {
   addressOf,
@@ -16,13 +16,26 @@ import {
 } from '../../domain/elastic-ip-move.ts'
 import { MoveFinding, moveWords } from '../../domain/elastic-ip-move-findings.ts'
 import { moveSightings, observeMove, sightingsIn } from '../../domain/elastic-ip-move-progress.ts'
+import { namesakeWarnings } from '../../domain/elastic-ip-move-warnings.ts'
 import { ApiError } from '../../domain/errors.ts'
 import { explainer } from '../../domain/finding.ts'
 import { projectName } from '../../domain/place.ts'
+import type { Server } from '../../domain/server.ts'
+import { withinOr } from '../../domain/within.ts'
+
+/** How long the search for other servers of the same name may take, while a person waits. */
+const namesakesMs = 3_000
+
+interface Namesakes {
+  warnings: MoveFinding[]
+  unchecked: MoveFinding[]
+}
+
+const none: Namesakes = { warnings: [], unchecked: [] }
 
 /** Moving an Elastic IP to another server of the same project and site (interface specification, `PATCH /elastic_ips/{elastic_ip_id}`). */
 export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>): Change<MoveInput, MoveFacts> {
-  async function preflight(input: MoveInput, { signal }: { signal?: AbortSignal }): Promise<Preflight<MoveFacts>> {
+  async function preflight(input: MoveInput, { signal, forRequest }: PreflightOptions): Promise<Preflight<MoveFacts, MoveInput>> {
     const options = { signal }
     const [elasticIp, target] = await Promise.all([
       readOrRefuse(
@@ -35,9 +48,31 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       ),
     ])
     const assignedId = needsAssignedServer({ elasticIp, target }) ? elasticIp?.server?.id : undefined
-    // Whatever is wrong with the old server must not stop the address from leaving it: the request message says what was not checked.
-    const assigned = assignedId === undefined ? undefined : await accountApi.servers.get(assignedId, options).catch(() => undefined)
-    return checkMove(input, { elasticIp, target, assigned })
+    const [assigned, namesakes] = await Promise.all([
+      // Whatever is wrong with the old server must not stop the address from leaving it: the request message says what was not checked.
+      assignedId === undefined ? undefined : accountApi.servers.get(assignedId, options).catch(() => undefined),
+      forRequest && target ? readNamesakes(target, options) : none,
+    ])
+    const checked = checkMove(input, { elasticIp, target, assigned })
+    return {
+      ...checked,
+      unchecked: [...checked.unchecked, ...namesakes.unchecked],
+      warnings: [...(checked.warnings ?? []), ...namesakes.warnings],
+    }
+  }
+
+  /** Looks for other servers of the same name, which approvers could mistake for the target. That it fails stops no move. */
+  async function readNamesakes(target: Server, options: { signal: AbortSignal | undefined }): Promise<Namesakes> {
+    if (target.hostname === undefined) return none
+    const list = asFarAsRead(accountApi.servers.list({ hostname: target.hostname, ...options }))
+    const read = await withinOr(
+      namesakesMs,
+      list.catch(() => undefined),
+      undefined,
+    )
+    const warnings = namesakeWarnings(target, read?.items ?? [])
+    const isOpen = warnings.length === 0 && (!read || read.cut !== undefined)
+    return { warnings, unchecked: isOpen ? [{ code: 'names-not-compared', server: target.hostname }] : [] }
   }
 
   async function run(input: MoveInput, _: MoveFacts, { onAnswer }: { onAnswer: OnAnswer }): Promise<'tracking'> {

@@ -67,7 +67,9 @@ export function refuseBadName(name: string): void {
 }
 
 /** Checks whether the rename can be requested. Throws CheckFailed when it cannot. What could not be read or is not shown is listed. */
-export function checkRename({ virtualMachineId, name }: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts> {
+export function checkRename(typed: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts, RenameInput> {
+  const { name } = typed
+  const virtualMachineId = machine?.id ?? typed.virtualMachineId
   if (!machine) {
     return {
       facts: { virtualMachineId, newName: name },
@@ -88,6 +90,7 @@ export function checkRename({ virtualMachineId, name }: RenameInput, machine: Vi
       ...(site === undefined ? {} : { site }),
       ...(primaryIpv4 === undefined ? {} : { address: primaryIpv4 }),
     },
+    input: { virtualMachineId, name },
     unchecked: oldName === undefined ? [{ code: 'name-not-shown', virtualMachineId } satisfies RenameFinding] : [],
     incomplete: false,
   }
@@ -97,6 +100,10 @@ export function checkRename({ virtualMachineId, name }: RenameInput, machine: Vi
 export function differencesOf(approved: RenameFacts, now: RenameFacts): RenameFinding[] {
   const subject = subjectOf(approved)
   const differences: RenameFinding[] = []
+  // The account may not have answered when it was requested: then this is the id that was typed, and another request may hold the real one.
+  if (approved.virtualMachineId !== now.virtualMachineId) {
+    differences.push({ code: 'id-changed', before: approved.virtualMachineId, now: now.virtualMachineId })
+  }
   if (approved.oldName !== undefined && now.oldName !== undefined && approved.oldName !== now.oldName) {
     differences.push({ code: 'name-changed', before: subject, now: now.oldName })
   }

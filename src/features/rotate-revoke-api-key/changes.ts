@@ -3,7 +3,7 @@ import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { deletingActions } from '../../domain/account-event.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
-import type { Change, Fact, Moment, Preflight } from '../../domain/change.ts'
+import type { Change, Fact, Moment, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { isUnanswered } from '../../domain/errors.ts'
 import { explainer } from '../../domain/finding.ts'
 import type { Observation } from '../../domain/observation.ts'
@@ -114,13 +114,13 @@ export function createRevokeChange({ accountApi: { apiKeys }, ownLastSlice }: Ke
 }
 
 function sharedParts(apiKeys: AccountApi['apiKeys'], ownLastSlice: string, verb: 'rotate' | 'revoke') {
-  async function preflight({ keyId }: KeyInput, { signal }: { signal?: AbortSignal }): Promise<Preflight<KeyFacts>> {
+  async function preflight({ keyId }: KeyInput, { signal }: PreflightOptions): Promise<Preflight<KeyFacts, KeyInput>> {
     try {
       const key = await findApiKey(apiKeys, ({ id }) => id === keyId, { signal })
       if (!key) refuseKeyChange({ code: 'no-key', keyId })
       if (key.tokenLastSlice === ownLastSlice) refuseKeyChange({ code: 'own-key', verb })
       const unchecked: KeyFinding[] = key.tokenLastSlice === undefined ? [{ code: 'perhaps-own-key', name: key.name ?? keyId }] : []
-      return { facts: toFacts(key), unchecked, incomplete: false }
+      return { facts: toFacts(key), input: { keyId: key.id }, unchecked, incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
       return { facts: { keyId }, unchecked: [{ code: 'key-unread', keyId } satisfies KeyFinding], incomplete: true }

@@ -107,7 +107,7 @@ function details(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn[] {
   ]
   return [
     ...ruleWords(entry),
-    ...(reason === undefined ? [] : [mrkdwn`reason: ${quotation(reason)}`]),
+    ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
     ...answerWords(entry),
     ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),
     ...(place.length === 0 ? [] : [joinMrkdwn(place, ' ')]),

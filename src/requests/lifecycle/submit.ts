@@ -10,7 +10,7 @@ import { mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
-import type { SubmitOutcome } from '../messages/submitted.ts'
+import { type SubmitOutcome, tooManyUndecided } from '../messages/submitted.ts'
 import { refusedCard, stateWords } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import { firstReminderAt, type NewRequest, type Store } from '../store/store.ts'
@@ -36,6 +36,8 @@ interface SubmitParts {
   wake: Wake
   /** What people and groups are called. */
   names: (ids: string[]) => Promise<Map<string, string>>
+  /** How many requests that wait for an approval one person may have. */
+  mostUndecided: number
   /** Whether a card can show all of it. */
   fitsOnCard: (request: NewRequest) => boolean
 }
@@ -44,20 +46,22 @@ interface SubmitParts {
  * From "someone asks" to a card in the channel. Throws UserError for every refusal, and then leaves nothing behind.
  * A card whose post got no answer stays in the outbox and is looked for before it is sent again.
  */
-export function createSubmit({ store, access, deliver, wake, names, fitsOnCard }: SubmitParts) {
+export function createSubmit({ store, access, deliver, wake, names, mostUndecided, fitsOnCard }: SubmitParts) {
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
     const { change, input, origin, reason, deliveryKey } = submitted
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
-    const looked = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
-    const { facts } = looked
+    const looked = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
+    const { facts, warnings = [] } = looked
+    const asRead = looked.input ?? input
     const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project(facts), requester })
     const requested = {
       id: requestIdFor(deliveryKey),
       kind: change.kind,
-      input,
+      input: asRead,
       facts,
-      resource: change.resource(input),
+      resource: change.resource(asRead),
       unchecked: [...looked.unchecked, ...unchecked],
+      ...(warnings.length > 0 ? { warnings } : {}),
       origin,
       ...(reason ? { reason } : {}),
     }
@@ -71,8 +75,9 @@ export function createSubmit({ store, access, deliver, wake, names, fitsOnCard }
     }
     if (!fitsOnCard(request))
       throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
-    const created = await store.create(request)
+    const created = await store.create(request, { mostUndecided })
     if (created.outcome === 'busy') throw await busyRefusal(created.id)
+    if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
 
     const shown = await deliver(request.id, 'card')
     if (shown.is === 'refused') {

@@ -3,11 +3,11 @@ import type { Description, Fact } from '../../domain/change.ts'
 import type { Words } from '../../domain/finding.ts'
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
-import { actions, type ButtonParts, button, context, fields, header, wholeSection } from '../../slack/blocks/blocks.ts'
+import { actions, type ButtonParts, button, context, fields, header, plainSection, wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
 import { charactersIn, mostCharacters } from '../../slack/text/characters.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import { whoApproves, whoIsIn } from './approvers.ts'
 import { buttonValue, type CardButton, cardButtons } from './buttons.ts'
@@ -18,6 +18,8 @@ export interface CardView {
   description: Description
   /** What the preflight check could not find out, each a phrase. */
   unchecked: string[]
+  /** What approvers should know and what does not stand against it, each a sentence or two. */
+  warnings: string[]
   /** Why it ended as it did, and what to do next. */
   ending: Words
   /** False where another version of Lockkeeper wrote it and this one does not know its kind or state: it has no buttons then. */
@@ -47,12 +49,13 @@ function cardBlocks(view: CardView): KnownBlock[] {
 
 /** Everything that a card says, without its title and its buttons. Pure. */
 export function cardBody(view: CardView): KnownBlock[] {
-  const { request, description, unchecked } = view
+  const { request, description, unchecked, warnings } = view
   return [
     ...wholeSection(statusLine(view)),
     ...approvalLines(view),
     ...fields(description.facts.map(factField)),
-    ...(request.reason ? wholeSection(mrkdwn`*Reason*\n${quotation(request.reason)}`) : []),
+    ...(request.reason ? plainSection(`Reason: “${request.reason}”`) : []),
+    ...(warnings.length > 0 ? wholeSection(mrkdwn`:warning: *Warning:* ${warnings.join(' ')}`) : []),
     ...(unchecked.length > 0 ? wholeSection(mrkdwn`:warning: *Not checked:* ${unchecked.join('; ')}.`) : []),
     ...context([history(view)]),
   ]
@@ -103,7 +106,7 @@ function statusLine({ request, description, rule, handoverLabel, ending }: CardV
     case 'voided':
       return mrkdwn`:large_orange_circle: *Void: nothing was done.*${why}`
     case 'rejected':
-      return mrkdwn`:no_entry: *Rejected* by ${decider(request)}.${request.decision?.reason ? mrkdwn` Reason: ${quotation(request.decision.reason)}` : mrkdwn``}`
+      return mrkdwn`:no_entry: *Rejected* by ${decider(request)}.${request.decision?.reason ? mrkdwn` Reason: ${code(request.decision.reason)}` : mrkdwn``}`
     case 'withdrawn':
       return mrkdwn`:leftwards_arrow_with_hook: *Withdrawn* by ${mention(request.origin.userId)}.`
     case 'expired':
@@ -170,7 +173,7 @@ function history({ request }: CardView): Mrkdwn {
 function approvalsOf({ decision, approvals, needsApproval }: Request, decided: Mrkdwn): Mrkdwn[] {
   if (!needsApproval || decision?.by === undefined) return [mrkdwn`Needed no approval`]
   if (decision.breakGlass) {
-    const why = decision.reason ? mrkdwn` Reason: ${quotation(decision.reason)}` : mrkdwn``
+    const why = decision.reason ? mrkdwn` Reason: ${code(decision.reason)}` : mrkdwn``
     return [mrkdwn`:rotating_light: *Break-glass:* approved alone by ${mention(decision.by)}, who asked for it, ${decided}.${why}`]
   }
   if (approvals.length < 2) return [mrkdwn`Approved by ${mention(decision.by)}, ${decided}`]
@@ -234,14 +237,15 @@ const stopConfirm = {
 
 /** The whole card in words, for notifications and screen readers. */
 function fallbackText(view: CardView): Mrkdwn {
-  const { request, description, unchecked } = view
+  const { request, description, unchecked, warnings } = view
   const facts = description.facts.map((fact) => mrkdwn`${fact.label}: ${fact.value}${fact.detail ? ` (${fact.detail})` : ''}`)
   const lines = [
     mrkdwn`${view.environment ? `[${view.environment}] ` : ''}${description.sentence}`,
     statusLine(view),
     ...approvalsInWords(view),
     ...facts,
-    ...(request.reason ? [mrkdwn`Reason: ${quotation(request.reason)}`] : []),
+    ...(request.reason ? [mrkdwn`Reason: ${code(request.reason)}`] : []),
+    ...(warnings.length > 0 ? [mrkdwn`Warning: ${warnings.join(' ')}`] : []),
     ...(unchecked.length > 0 ? [mrkdwn`Not checked: ${unchecked.join('; ')}.`] : []),
     history(view),
   ]

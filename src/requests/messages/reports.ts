@@ -5,7 +5,7 @@ import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/poli
 import type { Request } from '../../domain/request.ts'
 import { context, wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
-import { code, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { ReportName } from '../steps.ts'
 import { whoIsIn } from './approvers.ts'
@@ -80,7 +80,7 @@ function breakGlassReport({ request, description, rule }: ReportView): Message |
   const called = rule?.approve ? whoIsIn(rule.mention ?? approversOf(rule.approve)) : mrkdwn``
   const callees = called.text === '' ? called : mrkdwn`${called}: `
   return say(
-    mrkdwn`:rotating_light: *Break-glass.* ${callees}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Reason: ${quotation(decision.reason ?? 'none given')}. Look at it now, and talk about it afterwards.`,
+    mrkdwn`:rotating_light: *Break-glass.* ${callees}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Reason: ${code(decision.reason ?? 'none given')}. Look at it now, and talk about it afterwards.`,
   )
 }
 
@@ -128,7 +128,7 @@ function endSentence({ request, description, done, ending }: ReportView): Mrkdwn
       if (why) return mrkdwn`:alarm_clock: *Expired:* “${description.sentence}”. ${why} Nothing was done.`
       return mrkdwn`:alarm_clock: *Expired:* nobody decided “${description.sentence}” in time, and nothing was done. ${stillWanted}`
     case 'rejected':
-      return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ? quotation(request.decision.reason) : ''}`
+      return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ? code(request.decision.reason) : ''}`
     default:
       return mrkdwn`“${description.sentence}” is ${request.state}.`
   }

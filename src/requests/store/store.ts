@@ -34,6 +34,7 @@ export interface NewRequest {
   hash: string
   rule: string
   unchecked: Finding[]
+  warnings?: Finding[]
   origin: Origin
   reason?: string
   approverNames?: string
@@ -57,6 +58,12 @@ export interface StepData {
   extendMs?: number
   /** When the request is due again. Absent: never, unless the step keeps what was due. */
   dueInMs?: number
+}
+
+/** `busy`: its resource has another open request. `too-many`: its requester has as many undecided ones as a person may have. */
+export interface Created {
+  outcome: 'created' | 'exists' | 'busy' | 'too-many'
+  id: string
 }
 
 export type OutboxName = 'card' | ReportName
@@ -88,8 +95,9 @@ export interface TakenStep {
 export function createStore({ redis, keys, audit, onStep = () => {} }: StoreParts) {
   const run = createScripts(redis, scripts)
 
-  async function create(request: NewRequest): Promise<{ outcome: 'created' | 'exists' | 'busy'; id: string }> {
-    const { id, resource, ttlMs, origin, rule, reason } = request
+  /** Records a request. `mostUndecided`: how many requests that wait for an approval its requester may have; any number where absent. */
+  async function create(request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
+    const { id, ttlMs, origin, rule, reason } = request
     const argument = {
       id,
       recordPrefix: keys.recordPrefix,
@@ -97,22 +105,26 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
       fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
       ttlMs,
       dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
+      needsApproval: request.needsApproval,
+      mostUndecided: mostUndecided ?? false,
+      keepMs: keepEndedMs,
     }
     const note = noteOf(request, 'request', { by: origin.userId, rule, reason })
-    const [outcome, standing] = await run('create', creationKeys(id, resource), [JSON.stringify(argument), audit.encode(note)])
+    const [outcome, standing] = await run('create', creationKeys(request), [JSON.stringify(argument), audit.encode(note)])
     audit.kick()
     if (outcome === 'created') onStep({ step: 'request', kind: request.kind, to: 'waiting' })
-    return { outcome: outcome as 'created' | 'exists' | 'busy', id: standing ?? id }
+    return { outcome: outcome as Created['outcome'], id: standing ?? id }
   }
 
-  function creationKeys(id: string, resource: string): string[] {
-    return [keys.record(id), keys.resource(resource), keys.latest(resource), keys.open, keys.outbox, keys.due, keys.auditIntake]
+  function creationKeys({ id, resource, origin }: Pick<Request, 'id' | 'resource' | 'origin'>): string[] {
+    const ofResource = [keys.resource(resource), keys.latest(resource)]
+    return [keys.record(id), ...ofResource, keys.open, keys.outbox, keys.due, keys.auditIntake, keys.undecided(origin.userId)]
   }
 
   /** Takes back a request whose card could not be posted. Does nothing to one that people have seen. */
   async function discard(request: Noted, cause: Finding): Promise<void> {
     const note = audit.encode(noteOf(request, 'discard', { causes: [cause] }))
-    await run('discard', creationKeys(request.id, request.resource), [request.id, note])
+    await run('discard', creationKeys(request), [request.id, note])
     audit.kick()
   }
 

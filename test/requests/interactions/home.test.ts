@@ -30,6 +30,7 @@ async function homeOf({ seen, read = seen, ended = [] }: { seen: Request[]; read
       isKnown: true,
       description,
       unchecked: [],
+      warnings: [],
       ending: { why: '' },
       handoverLabel: undefined,
       reverseLabel: undefined,

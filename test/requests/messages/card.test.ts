@@ -12,6 +12,7 @@ function view(more: Partial<CardView> = {}): CardView {
     isKnown: true,
     description,
     unchecked: [],
+    warnings: [],
     ending: { why: '' },
     handoverLabel: undefined,
     reverseLabel: undefined,

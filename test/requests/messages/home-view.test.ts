@@ -15,6 +15,7 @@ function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardVi
     isKnown: true,
     description,
     unchecked: [],
+    warnings: [],
     ending: { why: '' },
     handoverLabel: undefined,
     reverseLabel: undefined,

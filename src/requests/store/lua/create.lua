@@ -1,7 +1,9 @@
--- Creates a request, unless it exists already (a delivery that came twice) or its resource has another open request.
--- KEYS: record, resource, latest, open, outbox, due, audit's intake.
--- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs }, the audit's note as JSON.
--- Returns { 'created' | 'exists' | 'busy', id of the request that stands }.
+-- Creates a request, unless it exists already (a delivery that came twice), its resource has another open request, or its requester has
+-- as many undecided ones as a person may have.
+-- KEYS: record, resource, latest, open, outbox, due, audit's intake, undecided requests of the requester.
+-- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs, needsApproval, mostUndecided | false, keepMs }, the
+--       audit's note as JSON.
+-- Returns { 'created' | 'exists' | 'busy' | 'too-many', id of the request that stands }.
 local arg = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists', arg.id } end
 
@@ -11,6 +13,20 @@ if holder and holder ~= arg.id then
   for _, open in ipairs(arg.open) do
     if state == cjson.encode(open) then return { 'busy', holder } end
   end
+end
+
+if arg.needsApproval then
+  local undecided = 0
+  for _, id in ipairs(redis.call('SMEMBERS', KEYS[8])) do
+    if redis.call('HGET', arg.recordPrefix .. id, 'state') == '"waiting"' then
+      undecided = undecided + 1
+    else
+      redis.call('SREM', KEYS[8], id)
+    end
+  end
+  if arg.mostUndecided and undecided >= arg.mostUndecided then return { 'too-many', arg.id } end
+  redis.call('SADD', KEYS[8], arg.id)
+  redis.call('PEXPIRE', KEYS[8], arg.keepMs)
 end
 
 local now = clock()

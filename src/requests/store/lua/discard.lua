@@ -1,5 +1,5 @@
 -- Takes back a request whose card could not be posted, as if it had never been asked for.
--- KEYS: record, resource, latest, open, outbox, due, audit's intake.   ARGV: id, the audit's note as JSON.
+-- KEYS: record, resource, latest, open, outbox, due, audit's intake, undecided requests of the requester.   ARGV: id, the audit's note as JSON.
 -- Returns 'discarded', or 'kept' where its card is shown or it was decided.
 local id = ARGV[1]
 if redis.call('HEXISTS', KEYS[1], 'cardTs') == 1 then return 'kept' end
@@ -12,5 +12,6 @@ if redis.call('GET', KEYS[3]) == id then redis.call('DEL', KEYS[3]) end
 redis.call('ZREM', KEYS[4], id)
 redis.call('ZREM', KEYS[5], id .. '/card')
 redis.call('ZREM', KEYS[6], id)
+redis.call('SREM', KEYS[8], id)
 redis.call('XADD', KEYS[7], '*', 'note', ARGV[2], 'at', whole(clock()))
 return 'discarded'
