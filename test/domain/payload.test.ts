@@ -58,6 +58,7 @@ describe('the hash of what is asked for', () => {
     ['a fact more', { facts: { ...asked.facts, note: null } }],
     ['resource', { resource: 'elastic_ip:eip_2VszvKL6sK72c' }],
     ['unchecked', { unchecked: [] }],
+    ['warnings', { warnings: [{ code: 'server-locked', server: 'web-2' }] }],
     ['who asked', { origin: { ...asked.origin, userId: 'U2' } }],
     ['where', { origin: { ...asked.origin, channelId: 'C2' } }],
     ['in which workspace', { origin: { ...asked.origin, teamId: 'T2' } }],
