@@ -1,4 +1,4 @@
-// Plain old JavaScript on purpose: it must run on the Node versions that it turns away.
+// This file avoids new syntax, because it has to run on the Node versions that it rejects.
 const major = Number(process.versions.node.split('.')[0])
 
 if (major < 24) {

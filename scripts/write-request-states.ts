@@ -18,7 +18,7 @@ const meanings: Record<RequestState, string> = {
   voided: 'The account changed between the request and the write, so nothing was done.',
   rejected: 'An approver rejected it.',
   withdrawn: 'The requester withdrew it.',
-  expired: 'Its deadline passed before it was approved, or before its requester created the approved key.',
+  expired: 'Its deadline passed before it was approved, or before its secret was issued.',
 }
 
 const takers: Record<Taker, string> = { requester: 'requester', approver: 'approver', worker: 'Lockkeeper' }
@@ -37,7 +37,7 @@ const reports: Record<ReportName, string> = {
 
 const stepNames = Object.keys(steps) as StepName[]
 
-/** The page docs/request-states.md. */
+/** Returns the text of docs/request-states.md. */
 export function requestStatesPage(): string {
   return [
     '# Request states',
@@ -69,7 +69,7 @@ function idOf(state: RequestState): string {
   return state.replaceAll('-', '_')
 }
 
-/** The states that steps lead to from this one, each with these steps. */
+/** Returns the states that can follow this one, each with the steps that lead there. */
 function nextStates(from: RequestState): Map<RequestState, StepName[]> {
   const leaving = stepNames.filter((name) => stepOf(name).to !== 'same' && stepOf(name).from.includes(from))
   return Map.groupBy(leaving, (name) => stateAfter(name, from))
@@ -82,7 +82,7 @@ function stateRow(state: RequestState): string[] {
 
 function stepRow(name: StepName): string[] {
   const step = stepOf(name)
-  const told = [
+  const messages = [
     ...(step.reports ?? []).map((report) => reports[report]),
     ...(step.mayReport ?? []).map((report) => `${reports[report]}, if anything`),
   ]
@@ -96,7 +96,7 @@ function stepRow(name: StepName): string[] {
     step.to === 'same' ? `${listed(step.from)} (no change)` : `${listed(step.from)} → \`${step.to}\``,
     step.takers.map((taker) => takers[taker]).join(', '),
     listed(step.stamps ?? []),
-    told.join('; '),
+    messages.join('; '),
     guards.join('; '),
   ]
 }

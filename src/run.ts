@@ -1,11 +1,15 @@
-import { type Bot, createBot, type Outlets } from './bot/bot.ts'
+import { type Bot, createBot } from './bot/bot.ts'
+import type { Outlets } from './bot/foundation/foundation.ts'
 import { ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors.ts'
 import { changeKinds } from './features/index.ts'
 import { createLog } from './ops/log/log.ts'
 import { describeError } from './ops/log/safe-value.ts'
 
-/** The process around the bot: starts it from these variables, ends it when a signal asks for it, and with 1 and a line where it cannot start. */
+/**
+ * Runs the bot as a process: starts it from these variables and stops it on a signal. Exits with 1 and a line for each problem if it cannot
+ * start.
+ */
 export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timings'> = {}): Promise<void> {
   let isEnding = false
   let bot: Bot | undefined
@@ -25,8 +29,8 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     }
     process.once('SIGTERM', end)
     process.once('SIGINT', end)
-    // What nobody expected ends the process, so that it is started anew: everything that matters is in Redis, and a bot that only seems
-    // to run (a Socket Mode client that gave up) is worse than one that starts again. Through the log, which cuts what hangs on errors.
+    // An unexpected error ends the process, and an orchestrator restarts it. Nothing is lost, because all state is in Redis. A process that
+    // keeps running without a working part, such as a Socket Mode client that gave up, would be worse. The log removes secrets from the error.
     const endBadly = (error: unknown) => {
       log.fatal({ error }, 'a defect ended the process')
       process.exit(1)
@@ -36,12 +40,12 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
 
     await started.start()
   } catch (error) {
-    // A start that the end cuts short has not failed: the process ends once everything is closed.
+    // A signal during the start is no failure. `end` exits once everything is closed.
     if (isEnding) return
     const lines =
       error instanceof ConfigError ? error.lines : [error instanceof StartError ? error.message : JSON.stringify(describeError(error))]
     for (const line of lines) process.stderr.write(`${line}\n`)
-    // A worker may have been at work for hours when Slack comes back and rejects the token.
+    // The worker may already be running: it starts while Slack is away, and Slack can reject the token hours later.
     await bot?.stop()
     process.exit(1)
   }

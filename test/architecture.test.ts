@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 const source = resolve(import.meta.dirname, '../src')
 
-/** Who may import whom. Arrows only go down. */
+/** The folders that each folder may import. Arrows only go down. */
 const mayImport: Record<string, string[]> = {
   main: ['run'],
   run: ['bot', 'features', 'config', 'ops', 'domain'],
@@ -20,10 +20,10 @@ const mayImport: Record<string, string[]> = {
   domain: [],
 }
 
-/** The program that verifies the audit reads its own configuration, and says what goes wrong in the words of the log. */
+/** The program that verifies the audit also reads the configuration, and describes errors as the log does. */
 const verifier: Record<string, string[]> = { 'audit/check.ts': ['config', 'ops'], 'audit/verify.ts': ['config', 'ops'] }
 
-/** Inside requests/, from top to bottom: a room imports the rooms below it. */
+/** The rooms of requests/, from top to bottom. A room may import the rooms below it. */
 const roomsOfRequests = [
   ['interactions', 'worker'],
   ['hand-over'],
@@ -36,7 +36,7 @@ const roomsOfRequests = [
   ['catalog.ts', 'steps.ts'],
 ]
 
-/** Packages that belong to somebody. */
+/** Packages that only some folders may import. */
 const owners: [name: RegExp, files: RegExp][] = [
   [/^undici$/, /^(account-api|bot)\//],
   [/^bullmq$/, /^(requests\/worker|redis)\//],
@@ -54,7 +54,7 @@ interface Import {
 
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 const textOf = new Map(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]))
-/** Type-only imports count, too. */
+/** All imports, including those of types. */
 const imports: Import[] = files.flatMap((file) =>
   [...(textOf.get(file) ?? '').matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm)].map((match) => ({
     file,
@@ -62,7 +62,7 @@ const imports: Import[] = files.flatMap((file) =>
   })),
 )
 
-/** `requests/store/store.ts` is of `requests`, `main.ts` of `main`. */
+/** Returns the part of a file: `requests` for `requests/store/store.ts`, `main` for `main.ts`. */
 function partOf(file: string): string {
   const [first = '', second] = file.split('/')
   return second === undefined ? first.replace(/\.ts$/, '') : first
@@ -81,11 +81,11 @@ function rankInRequests(file: string): number {
 const inside = imports
   .filter(({ target }) => target.startsWith('.'))
   .map(({ file, target }) => ({ file, target: relative(source, resolve(source, dirname(file), target)) }))
-  // The version comes from package.json, which belongs to nobody.
+  // The version comes from package.json, which is in no folder of src/.
   .filter(({ target }) => target !== '../package.json')
 const packages = imports.filter(({ target }) => !target.startsWith('.') && !target.startsWith('node:'))
 
-/** Files that import each other in a circle. */
+/** Finds files that import each other in a circle. */
 function circles(): string[][] {
   const targetsOf = Map.groupBy(inside, ({ file }) => file)
   const found: string[][] = []
@@ -101,12 +101,12 @@ function circles(): string[][] {
 }
 
 describe('the architecture', () => {
-  test('there are files to look at', () => {
+  test('has files to check', () => {
     expect(files.length).toBeGreaterThan(40)
     expect(imports.length).toBeGreaterThan(files.length)
   })
 
-  test('arrows only go down', () => {
+  test('has only arrows that go down', () => {
     const wrong = inside.filter(({ file, target }) => {
       const [from, to] = [partOf(file), partOf(target)]
       return from !== to && !mayImport[from]?.includes(to) && !verifier[file]?.includes(to)
@@ -114,7 +114,7 @@ describe('the architecture', () => {
     expect(wrong).toEqual([])
   })
 
-  test('inside requests/ they only go down, too', () => {
+  test('has only arrows that go down inside requests/', () => {
     const unknown = files.filter((file) => file.startsWith('requests/') && rankInRequests(file) < 0)
     const wrong = inside.filter(({ file, target }) => {
       const [from, to] = [rankInRequests(file), rankInRequests(target)]
@@ -124,11 +124,11 @@ describe('the architecture', () => {
     expect({ unknown, wrong }).toEqual({ unknown: [], wrong: [] })
   })
 
-  test('no files import each other in a circle, not even for types', () => {
+  test('has no import circles, not even of types', () => {
     expect(circles()).toEqual([])
   })
 
-  test('a feature never imports another', () => {
+  test('has no feature that imports another', () => {
     const wrong = inside.filter(({ file, target }) => {
       const [from, to] = [featureOf(file), featureOf(target)]
       return from !== undefined && to !== undefined && from !== to
@@ -136,31 +136,31 @@ describe('the architecture', () => {
     expect(wrong).toEqual([])
   })
 
-  test('only those who build something know the configuration', () => {
+  test('lets only the bot, the start and the verifier of the audit import the configuration', () => {
     const importers = inside.filter(({ target }) => target === 'config/config.ts').map(({ file }) => partOf(file))
     expect([...new Set(importers)].toSorted()).toEqual(['audit', 'bot', 'run'])
   })
 
-  test('packages are used by their owners alone', () => {
+  test('has packages that only their owners import', () => {
     const wrong = packages.filter(({ file, target }) => owners.some(([name, owner]) => name.test(target) && !owner.test(file)))
     expect(wrong).toEqual([])
   })
 
-  test('the domain knows zod and the one package that counts mistyped letters', () => {
+  test('lets the domain import only zod and the package that counts mistyped letters', () => {
     const known = new Set(packages.filter(({ file }) => partOf(file) === 'domain').map(({ target }) => target))
     expect([...known].toSorted()).toEqual(['fastest-levenshtein', 'zod'])
   })
 
-  test('each program reads the environment in one file', () => {
+  test('has one file in each program that reads the environment', () => {
     const readers = files.filter((file) => /process\.env\b/.test(textOf.get(file) ?? ''))
     expect(readers.toSorted()).toEqual(['audit/verify.ts', 'main.ts'])
   })
 
-  test('secrets are revealed in these files alone', () => {
+  test('reveals secrets only in these files', () => {
     const revealers = files.filter((file) => /\.reveal\(\)/.test(textOf.get(file) ?? ''))
     expect(revealers.toSorted()).toEqual([
       'account-api/transport/exchange.ts',
-      'bot/clients.ts',
+      'bot/foundation/api-clients.ts',
       'redis/connect.ts',
       'slack/receive/app.ts',
       'slack/web-api/show-secret.ts',

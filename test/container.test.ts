@@ -21,20 +21,20 @@ describe('docker-compose.yml', () => {
     expect(redis.image).toMatch(/^redis:(7\.4|8)/)
   })
 
-  it('publishes the port for Slack, and neither the one for operators nor Redis', () => {
+  it('publishes the port for Slack, but not those for operators and for Redis', () => {
     expect(bot.environment).toMatchObject({ PORT: 3000, OPS_PORT: 9464 })
     expect(bot.ports).toEqual([`\${PORT:-3000}:${bot.environment.PORT}`])
     expect(redis.ports).toBeUndefined()
   })
 
-  it('starts the bot without waiting for Redis, which the bot does by itself, and gives it time to end', () => {
+  it('starts the bot without waiting for Redis, because the bot waits itself, and gives it time to stop', () => {
     expect(bot.depends_on).toEqual(['redis'])
     expect(redis.healthcheck.test.join(' ')).toContain('redis-cli ping')
     expect([bot.restart, redis.restart]).toEqual(['unless-stopped', 'unless-stopped'])
     expect(bot.stop_grace_period).toBe('15s')
   })
 
-  it('sets only variables that the bot knows', () => {
+  it('sets only variables of the bot', () => {
     expect(bot.env_file).toBe('.env')
     expect(variableNames).toEqual(expect.arrayContaining(Object.keys(bot.environment)))
   })
@@ -49,7 +49,7 @@ describe('Dockerfile', () => {
       .trim() ?? ''
   const commandOf = (text: string) => JSON.parse(text.slice(text.indexOf('['))) as string[]
 
-  it('runs the TypeScript as it is on the Node that the project asks for, not as root', () => {
+  it('runs the TypeScript without a build step, on the required version of Node, and not as root', () => {
     const wanted = JSON.parse(read('package.json')).engines.node.replace(/\D/g, '')
 
     expect(last('FROM')).toBe(`node:${wanted}-slim`)
@@ -64,7 +64,7 @@ describe('Dockerfile', () => {
     ])
   })
 
-  it('asks the bot itself whether it is alive: one that waits for Slack is not to be replaced', async () => {
+  it('checks whether the bot is alive, so that a bot that waits for Slack is not replaced', async () => {
     const [, ...args] = commandOf(last('HEALTHCHECK'))
     const health = await startHealth({ port: 0, whyNotReady: async () => 'starting: waiting for Slack' })
     const run = promisify(execFile)
@@ -75,7 +75,7 @@ describe('Dockerfile', () => {
     await expect(run(process.execPath, args, { env })).rejects.toMatchObject({ code: 1 })
   })
 
-  it('copies nothing that could hold a secret', () => {
+  it('copies only the source and the list of packages, which hold no secrets', () => {
     expect(lines.filter((line) => /^(COPY|ADD) /.test(line))).toEqual([
       'COPY --chown=node:node package.json package-lock.json .npmrc ./',
       'COPY --chown=node:node src ./src',

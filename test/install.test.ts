@@ -24,7 +24,7 @@ describe('manifest.yml', () => {
     expect(background_color).toMatch(/^#[0-9a-f]{6}$/)
   })
 
-  it('asks for the least that works, and for histories only of those who grant it', () => {
+  it('requests the fewest scopes that work, and the histories as optional scopes', () => {
     const scopes = {
       bot: [
         'commands',
@@ -42,7 +42,7 @@ describe('manifest.yml', () => {
     expect(manifest.oauth_config).toEqual({ scopes })
   })
 
-  it('has one command, whose mentions arrive as ids', () => {
+  it('has one command, which gets mentions as ids', () => {
     const [command, ...others] = manifest.features?.slash_commands ?? []
 
     expect(others).toEqual([])
@@ -51,7 +51,7 @@ describe('manifest.yml', () => {
     expect(command?.usage_hint?.length).toBeLessThanOrEqual(1_000)
   })
 
-  it('has a bot whom people can read', () => {
+  it('shows a Home tab and read-only direct messages', () => {
     expect(manifest.features?.bot_user).toEqual({ display_name: 'Lockkeeper', always_online: true })
     expect(manifest.features?.app_home).toEqual({
       home_tab_enabled: true,
@@ -60,7 +60,7 @@ describe('manifest.yml', () => {
     })
   })
 
-  it('works over HTTP for one workspace, with clicks and pickers at the address of the commands', () => {
+  it('uses HTTP in one workspace, with one address for commands, clicks and pickers', () => {
     const settings = {
       event_subscriptions: { request_url: address, bot_events: ['app_home_opened'] },
       interactivity: { is_enabled: true, request_url: address, message_menu_options_url: address },
@@ -72,7 +72,7 @@ describe('manifest.yml', () => {
     expect(manifest.settings).toEqual(settings)
   })
 
-  it('says how to change to Socket Mode', () => {
+  it('explains how to change to Socket Mode', () => {
     const comments = text.match(/^#.*$/gm)?.join(' ')
 
     for (const word of ['socket_mode_enabled', 'request_url', 'message_menu_options_url', 'connections:write', 'SLACK_APP_TOKEN']) {
@@ -80,7 +80,7 @@ describe('manifest.yml', () => {
     }
   })
 
-  it('becomes one for Socket Mode when the lines that it names are left out', () => {
+  it('is a manifest for Socket Mode without the lines that it names', () => {
     const socketMode = text.replace('socket_mode_enabled: false', 'socket_mode_enabled: true').replace(/^.*\burl: .*\n|^.*_url: .*\n/gm, '')
 
     const changed: Manifest = parse(socketMode)

@@ -20,7 +20,7 @@ interface Manifest {
 
 const manifest = parse(readFileSync(join(root, 'manifest.yml'), 'utf8')) as Manifest
 
-/** The bot as it is built, not started. */
+/** Creates the bot without starting it. */
 function build() {
   const env = {
     SLACK_BOT_TOKEN: 'xoxb-1',
@@ -35,7 +35,7 @@ function build() {
   return bot
 }
 
-/** Which Web API methods need which scope (docs.slack.dev, each method's page). */
+/** The scope that each method of the Web API needs, by its page on docs.slack.dev. */
 const scopeOf: Record<string, string | undefined> = {
   'auth.test': undefined,
   'chat.postMessage': 'chat:write',
@@ -53,7 +53,7 @@ const scopeOf: Record<string, string | undefined> = {
 }
 
 describe('the manifest', () => {
-  test('has the one command, and its hint names every sub-command there is and no other', () => {
+  test('has one command, whose hint names exactly the existing sub-commands', () => {
     const [command, ...others] = manifest.features.slash_commands
     expect(command).toMatchObject({ command: '/infra', should_escape: true })
     expect(others).toEqual([])
@@ -62,14 +62,14 @@ describe('the manifest', () => {
     expect(hinted.toSorted()).toEqual(['help', ...build().commands.map(({ words }) => words)].toSorted())
   })
 
-  test('sends commands, clicks, submissions and option loads to where the bot listens', () => {
+  test('sends commands, clicks, submissions and option loads to the address of the bot', () => {
     const { request_url, message_menu_options_url, is_enabled } = manifest.settings.interactivity
     const addresses = [manifest.features.slash_commands[0]?.url, request_url, message_menu_options_url]
     expect(new Set(addresses)).toEqual(new Set(['https://lockkeeper.example.com/slack/events']))
     expect(is_enabled).toBe(true)
   })
 
-  test('asks for the scopes of what the bot calls, and for no others', () => {
+  test('requests exactly the scopes of the methods that the bot calls', () => {
     const slack = join(root, 'src/slack')
     const files = readdirSync(slack, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
     const source = files.map((file) => readFileSync(join(slack, file), 'utf8')).join('\n')
@@ -78,12 +78,12 @@ describe('the manifest', () => {
     expect(called.filter((method) => !(method in scopeOf))).toEqual([])
 
     const needed = new Set(called.map((method) => scopeOf[method]).filter((scope) => scope !== undefined))
-    const asked = manifest.oauth_config.scopes
-    expect(new Set([...needed, 'commands', 'groups:read', 'groups:history'])).toEqual(new Set(asked.bot))
-    expect(asked.bot_optional).toEqual(['channels:history', 'groups:history'])
+    const requested = manifest.oauth_config.scopes
+    expect(new Set([...needed, 'commands', 'groups:read', 'groups:history'])).toEqual(new Set(requested.bot))
+    expect(requested.bot_optional).toEqual(['channels:history', 'groups:history'])
   })
 
-  test('subscribes to the events that the bot listens to, and to no others', () => {
+  test('subscribes to exactly the events that the bot listens to', () => {
     const listened = [...readFileSync(join(root, 'src/slack/listen/listen.ts'), 'utf8').matchAll(/app\.event\('(\w+)'/g)].map(
       (match) => match[1],
     )
@@ -93,8 +93,8 @@ describe('the manifest', () => {
   })
 })
 
-describe('every element that the bot shows', () => {
-  test('has its listener, and every listener has its element', () => {
+describe('an element with an action', () => {
+  test('has a listener, and every listener has an element', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       /(buttons|card|conversation|forms|listing|modal|messages|report|index)\.ts$/.test(file),
     )

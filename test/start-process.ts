@@ -9,7 +9,7 @@ import { systemEnvironment } from './sandbox/system-environment.ts'
 
 const main = join(import.meta.dirname, '..', 'src', 'main.ts')
 
-/** The real entry point as a process of its own, with this configuration and nothing else. */
+/** Starts the real entry point as a process, with no variables but these and those of the system. */
 export async function startProcess(env: Record<string, string>) {
   const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -18,7 +18,7 @@ export async function startProcess(env: Record<string, string>) {
   child.stdout.on('data', (data) => (output += data))
   child.stderr.on('data', (data) => (errors += data))
   const exited = once(child, 'exit').then(([code]) => code as number | null)
-  /** The page of the operations port, which is the first that opens. */
+  /** Reads a page of the operations port, which opens first. */
   async function page(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
     await vi.waitUntil(() => output.includes('"opsPort"'), { timeout: 10_000 })
     const answer = await fetch(`http://127.0.0.1:${/"opsPort":(\d+)/.exec(output)?.[1]}${path}`)
@@ -26,14 +26,14 @@ export async function startProcess(env: Record<string, string>) {
   }
   async function untilReady(timeout = 10_000): Promise<void> {
     await expect.poll(() => page('/readyz'), { timeout }).toEqual({ status: 200, body: { ready: true } })
-    // What a process has written is read a moment later.
+    // The output of a process arrives a moment later.
     await vi.waitUntil(() => output.includes('Lockkeeper is ready'))
   }
   const slackUrl = () => `http://127.0.0.1:${/"slackPort":(\d+)/.exec(output)?.[1]}/slack/events`
   return { child, exited, output: () => output, errors: () => errors, page, untilReady, slackUrl }
 }
 
-/** The variables of a bot whose Slack and account API are stand-ins in this process, closed when the test ends. */
+/** Starts stand-ins for Slack and the account API, closed when the test ends. Returns them with the variables of a bot that uses them. */
 export async function environment(more: Record<string, string> = {}, { socketMode = false } = {}) {
   const slack = await startSlack()
   onTestFinished(() => slack.close())

@@ -5,7 +5,7 @@ import { startRedis } from './sandbox/redis/start-redis.ts'
 import type { FaultPlan } from './sandbox/slack/slack.ts'
 import { environment, startProcess } from './start-process.ts'
 
-/** A Slack that cannot be reached until the proxy heals. */
+/** Starts the stand-ins, with a Slack that cannot be reached until `proxy` heals. */
 async function environmentWithoutSlack(more: Record<string, string> = {}) {
   const { slack, accountApi, env } = await environment(more)
   const proxy = await startTcpProxy({ port: Number(new URL(slack.apiUrl).port) })
@@ -14,8 +14,8 @@ async function environmentWithoutSlack(more: Record<string, string> = {}) {
   return { slack, accountApi, proxy, env: { ...env, SLACK_API_URL: `http://127.0.0.1:${proxy.port}/api/` } }
 }
 
-describe('a start while something is away', () => {
-  test('without Redis answers people in words, and does all of its work once Redis is there', async () => {
+describe('a start while a dependency is away', () => {
+  test('without Redis answers people with a sentence, and does all of its work after Redis is back', async () => {
     const redis = await startRedis({ appendonly: true })
     onTestFinished(() => redis.stop())
     await redis.kill()
@@ -58,7 +58,7 @@ describe('a start while something is away', () => {
     expect(bot.errors()).toBe('')
   })
 
-  test('without Redis takes no request for one that would lose it, and ends when such a Redis comes', async () => {
+  test('without Redis fails when a Redis comes that could lose requests', async () => {
     const redis = await startRedis()
     onTestFinished(() => redis.stop())
     await redis.kill()
@@ -72,7 +72,7 @@ describe('a start while something is away', () => {
     expect(bot.errors()).toMatch(/^Redis does not write what it is told to disk \(appendonly no\)/)
   })
 
-  test('without Slack waits for it, with figures and reasons meanwhile, and people are answered once it is there', async () => {
+  test('without Slack waits for it and serves the operations pages, and answers people after Slack is back', async () => {
     const { slack, proxy, env } = await environmentWithoutSlack()
     const bot = await startProcess(env)
 
@@ -92,7 +92,7 @@ describe('a start while something is away', () => {
     await untilShown(slack, people.ada, /What you can ask me/)
   })
 
-  test.each(['all', 'worker'])('with a token that Slack rejects once it is there, ROLE=%s ends with its sentence', async (role) => {
+  test.each(['all', 'worker'])('fails with a sentence if Slack is back and rejects the token, with ROLE=%s', async (role) => {
     const { slack, proxy, env } = await environmentWithoutSlack({ ROLE: role })
     slack.revoke('token_revoked')
     const bot = await startProcess(env)
@@ -104,7 +104,7 @@ describe('a start while something is away', () => {
     expect(bot.errors()).toMatch(/^Slack rejects SLACK_BOT_TOKEN \(token_revoked\)\./)
   })
 
-  test('with a wrong INFRA_API_KEY people are answered, and /status says what is wrong', async () => {
+  test('with a wrong INFRA_API_KEY answers people, and shows the problem on /status', async () => {
     const { slack, env } = await environment({ INFRA_API_KEY: 'a'.repeat(36) })
     const bot = await startProcess(env)
 
@@ -128,15 +128,15 @@ describe('a start over Socket Mode', () => {
     return { slack, injected, bot: await startProcess(env) }
   }
 
-  // The client of Slack would go on asking after the second.
-  test.each(['invalid_auth', 'token_revoked'])('that Slack refuses (%s) ends with a sentence', async (error) => {
+  // Slack's client itself would try again after the second error.
+  test.each(['invalid_auth', 'token_revoked'])('that Slack refuses (%s) fails with a sentence', async (error) => {
     const { bot } = await startOverSockets({ kind: 'error', error, times: 100 })
 
     expect(await bot.exited).toBe(1)
     expect(bot.errors()).toMatch(new RegExp(`^Slack does not open Socket Mode \\(${error}\\)\\. Check SLACK_APP_TOKEN`))
   })
 
-  test('that Slack does not answer waits for it', async () => {
+  test('waits while Slack does not answer', async () => {
     const { slack, injected, bot } = await startOverSockets({ kind: 'status', times: 2 })
 
     expect(await bot.page('/readyz')).toMatchObject({ status: 503 })

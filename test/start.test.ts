@@ -9,7 +9,7 @@ import { startRedis } from './sandbox/redis/start-redis.ts'
 import { environment, startProcess } from './start-process.ts'
 
 describe('a start', () => {
-  test('with a bad configuration ends with a line for every bad or missing variable, and no stack trace', async () => {
+  test('with a bad configuration fails with a line for every bad or missing variable, and no stack trace', async () => {
     const { exited, errors } = await startProcess({ SLACK_BOT_TOKEN: 'hunter2', PORT: 'many', APPROVERS: 'ben', APPROVAL_TTL: 'a while' })
 
     expect(await exited).toBe(1)
@@ -42,15 +42,15 @@ describe('a start', () => {
       env: { INFRA_API_KEY: 'a'.repeat(36) },
     })
     onTestFinished(() => void child.kill('SIGKILL'))
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += data))
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
     await once(child, 'close')
 
-    expect(said).toMatch(script === 'start' ? /^SLACK_BOT_TOKEN /m : /^The chain is empty/)
-    expect(said).not.toMatch(/^(REDIS_URL|INFRA_API_KEY) /m)
+    expect(output).toMatch(script === 'start' ? /^SLACK_BOT_TOKEN /m : /^The chain is empty/)
+    expect(output).not.toMatch(/^(REDIS_URL|INFRA_API_KEY) /m)
   })
 
-  test('with a password that Redis rejects ends with a sentence', async () => {
+  test('with a password that Redis rejects fails with a sentence', async () => {
     const { port } = new URL(inject('redisUrl'))
     const { env } = await environment({ REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` })
     const { exited, output, errors } = await startProcess(env)
@@ -60,7 +60,7 @@ describe('a start', () => {
     expect(output() + errors()).not.toContain('hunter2')
   })
 
-  test.each(['OPS_PORT', 'PORT'])('with another program at %s ends with a sentence', async (variable) => {
+  test.each(['OPS_PORT', 'PORT'])('with another program at %s fails with a sentence', async (variable) => {
     const other = createServer().listen(0)
     onTestFinished(() => void other.close())
     await once(other, 'listening')
@@ -72,7 +72,7 @@ describe('a start', () => {
     expect(errors()).toBe(`${variable} ${port} is used by another program. Choose another port, or stop that program.\n`)
   })
 
-  test('with a Redis that evicts and keeps nothing on disk ends with what to do, and goes on only where that is allowed', async () => {
+  test('with a Redis that evicts keys and does not write to disk fails with the settings to change, unless that is allowed', async () => {
     const redis = await startRedis({ appendonly: false, settings: ['maxmemory-policy allkeys-lru'] })
     onTestFinished(() => redis.stop())
     const { env } = await environment({ REDIS_URL: redis.url, ALLOW_VOLATILE_REDIS: 'false' })
@@ -91,7 +91,7 @@ describe('a start', () => {
     expect(allowed.output()).toMatch(/"level":"warn".*appendonly no/)
   })
 
-  test('with a token that Slack rejects ends with a sentence', async () => {
+  test('with a token that Slack rejects fails with a sentence', async () => {
     const { slack, env } = await environment()
     slack.revoke('invalid_auth')
     const { exited, errors } = await startProcess(env)
@@ -100,7 +100,7 @@ describe('a start', () => {
     expect(errors()).toMatch(/^Slack rejects SLACK_BOT_TOKEN \(invalid_auth\)\./)
   })
 
-  test('with everything in place is told, and SIGTERM ends it', async () => {
+  test('with everything in place is logged, and SIGTERM ends the process', async () => {
     const { env } = await environment()
     const { child, exited, output } = await startProcess(env)
     await expect.poll(output, { timeout: 10_000 }).toContain('Lockkeeper is ready')

@@ -1,5 +1,5 @@
+import { ApiError } from '../domain/api-errors.ts'
 import type { ApiKey } from '../domain/api-key.ts'
-import { ApiError } from '../domain/errors.ts'
 import type { AccountApi } from './client.ts'
 import { findInList } from './cut-list.ts'
 import type { CallOptions, WriteOptions } from './transport/call.ts'
@@ -20,7 +20,7 @@ export async function findApiKey(
 }
 
 /**
- * Deletes an API key. Succeeds if the key no longer exists (404), whoever deleted it, so it is safe to repeat.
+ * Deletes an API key. Succeeds if the key no longer exists (404), so it is safe to repeat.
  * Throws every other error that `apiKeys.delete` throws.
  */
 export async function ensureDeleted(apiKeys: Pick<ApiKeys, 'delete'>, id: string, options: WriteOptions = {}): Promise<void> {

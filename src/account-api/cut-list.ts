@@ -1,4 +1,4 @@
-import { ListCutError, type ListLimit } from '../domain/errors.ts'
+import { ListCutError, type ListLimit } from '../domain/list-errors.ts'
 
 /** A list that is shown, and what kept it from being read to its end. Whoever shows it says that. */
 export interface ReadList<Item> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ElasticIp, statusNotTold } from '../domain/elastic-ip.ts'
+import { type ElasticIp, statusNotShown } from '../domain/elastic-ip.ts'
 import { Named, text, toNamed, toProject } from './fields.ts'
 import { readPages } from './pages.ts'
 import { pathTo } from './path.ts'
@@ -24,7 +24,7 @@ const elasticIp = resourceKind(ElasticIpResponse, ({ id, attributes: wire }): El
   return {
     id,
     address: wire.address || id,
-    status: wire.status || statusNotTold,
+    status: wire.status || statusNotShown,
     server: wire.server?.id ? { id: wire.server.id, hostname: wire.server.hostname || undefined } : undefined,
     project: toProject(wire.project),
     site: wire.region?.location ? toNamed(wire.region.location) : undefined,
@@ -60,8 +60,8 @@ export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped) {
 
     /**
      * Moves an Elastic IP (interface specification 2023-06-01, "PATCH /elastic_ips/{elastic_ip_id}") to another server of the same project
-     * and site. The move is asynchronous: this returns the Elastic IP with status `moving` and the target in `server`. The move is done when
-     * a later read shows status `active` *and* the target.
+     * and site. The move is asynchronous: this returns the Elastic IP with status `moving` and the target in `server`. The move is done
+     * when a later read shows status `active` *and* the target.
      *
      * Throws ApiError: 404 for an unknown Elastic IP; 422 with the code `ELASTIC_IP_NOT_ACTIVE`, `SERVER_NOT_IN_PROJECT`,
      * `SITE_NOT_SUPPORTED`, `SERVER_NETWORK_INCOMPATIBLE` or `SITE_MISMATCH`. Also throws ApiContractError, ApiUnreachableError, and

@@ -1,10 +1,12 @@
 import type { ElasticIp } from '../domain/elastic-ip.ts'
-import { ListCutError } from '../domain/errors.ts'
+import { ListCutError } from '../domain/list-errors.ts'
 import type { Server } from '../domain/server.ts'
 import type { VirtualMachine } from '../domain/virtual-machine.ts'
 import type { AccountApi } from './client.ts'
 
-/** A copy younger than this is returned as it is. That is safe, because whatever a person picks is read again before it is used. */
+/**
+ * A copy younger than this is returned as it is. That is safe, because the resource that a person picks is read again before it is used.
+ */
 const freshMs = 10_000
 
 /** A copy younger than this is still returned, while a new one is read in the background. */

@@ -1,4 +1,5 @@
-import { AnswerTooLongError, ApiUnreachableError, ListCutError, type ListLimit } from '../domain/errors.ts'
+import { ApiUnreachableError } from '../domain/api-errors.ts'
+import { AnswerTooLongError, ListCutError, type ListLimit } from '../domain/list-errors.ts'
 import { withQuery } from './path.ts'
 import type { ListAnswer, ReportSkipped, ResourceKind } from './resource-kind.ts'
 import type { HttpCall } from './transport/call.ts'

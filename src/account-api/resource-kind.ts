@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AnswerTooLongError, ListCutError } from '../domain/errors.ts'
+import { AnswerTooLongError, ListCutError } from '../domain/list-errors.ts'
 import type { HttpCall } from './transport/call.ts'
 import type { Http } from './transport/http.ts'
 import { listLimits } from './transport/list-limits.ts'

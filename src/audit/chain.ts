@@ -7,7 +7,7 @@ export interface Link {
   hash: string
 }
 
-/** The order in which people read a line: when, who, what, and then the rest. */
+/** The order of the fields in an entry, so that people read first when, what and who. */
 const fieldOrder = [...new Set(['seq', 'at', 'act', 'by', 'from', 'to', ...Object.keys(AuditEntry.shape)])]
 
 export function hashOf(text: string): string {
@@ -22,7 +22,7 @@ export function chain(note: object, seq: number, prev: string): Link {
   return { entry, hash: hashOf(entry) }
 }
 
-/** Creates the check of a chain, link by link. `next` returns a sentence about what is wrong, or undefined for a link that fits. */
+/** Creates the check of a chain, link by link. `next` returns a sentence about a fault, or undefined for a correct link. */
 export function createVerifier() {
   let last: { seq: number; hash: string } | undefined
 
@@ -30,7 +30,7 @@ export function createVerifier() {
     const before = last
     const parsed = parseEntry(entry)
     if (!parsed) {
-      // The next link is compared with the place of this one.
+      // Assume the number that this link should have, so that the next link can be checked.
       last = before && { seq: before.seq + 1, hash }
       return before ? `The entry after number ${before.seq} cannot be read.` : 'The first entry cannot be read.'
     }

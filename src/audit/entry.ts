@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { Finding } from '../domain/finding.ts'
 
-/** What the account API answered to a write: an HTTP status, or the problem where no answer came. */
+/** The answer of the account API to a write: an HTTP status, or the problem if no answer came. */
 export const ApiAnswer = z.object({
-  /** A name of ours: `elasticIps.move`. */
+  /** Lockkeeper's own name of the operation: `elasticIps.move`. */
   operation: z.string(),
   status: z.number().optional(),
   codes: z.array(z.string()).optional(),
@@ -15,45 +15,45 @@ export type ApiAnswer = z.infer<typeof ApiAnswer>
 export const auditVersion = 1
 
 /**
- * What somebody did, or what became of it: who, what, when, where, by which rule, with which result. It holds facts; sentences are made where it
- * is shown. It never holds a token. The set of acts is open: every step of a request, `request`, `refused`, `answer` …
+ * One event for the audit: who did what, where, by which rule and with which result. It holds facts; sentences are made where it is shown.
+ * It never holds a token. `act` is one of an open set: the steps of a request, `request`, `refused`, `answer` and others.
  */
 export const AuditNote = z.looseObject({
   act: z.string(),
-  /** A Slack user id. Absent where the bot did it by itself. */
+  /** A Slack user id. Absent if Lockkeeper did it without a person. */
   by: z.string().optional(),
   requestId: z.string().optional(),
   kind: z.string().optional(),
   /** `elastic_ip:eip_1` */
   resource: z.string().optional(),
-  /** The account as it was approved, in the shape of the change of this kind. */
+  /** The state of the account that was approved, in the shape of this kind of change. */
   facts: z.unknown().optional(),
   channelId: z.string().optional(),
   teamId: z.string().optional(),
   /** The name of the rule that allowed it. */
   rule: z.string().optional(),
-  /** By what the rule allowed it: a user id, a user group id, or a word such as `requester`. */
+  /** How the rule allowed it: by a user id, a user group id, or a word such as `requester`. */
   via: z.string().optional(),
-  /** What somebody tried who was refused: `decide`, or the action id of a button. */
+  /** The refused attempt: `decide`, or the action id of a button. */
   attempted: z.string().optional(),
-  /** Why it was refused, or ended as it did. */
+  /** Why it was refused, or why the request ended. */
   causes: z.array(Finding).optional(),
-  /** What a person gave as their reason. */
+  /** The reason that a person typed. */
   reason: z.string().optional(),
-  /** How many approvals are missing after this one, of how many. */
+  /** How many of the `needed` approvals are missing after this one. */
   missing: z.number().optional(),
   needed: z.number().optional(),
   answer: ApiAnswer.optional(),
-  /** The id of what a write made on the account. */
+  /** The id of the resource that a write created. */
   resourceId: z.string().optional(),
-  /** A text as it was found: what a person typed or pressed who was refused, or a note that cannot be read. */
+  /** Unchanged text: the refused command or button, or a note that could not be parsed. */
   text: z.string().optional(),
-  /** SHA-256 of what was requested. */
+  /** The SHA-256 of the request. */
   payload: z.string().optional(),
 })
 export type AuditNote = Known<z.infer<typeof AuditNote>>
 
-/** A note as it stands in the chain. `at`: ms since 1970 by Redis' clock. */
+/** A note in the chain. `at` is in ms since 1970, by the clock of Redis. */
 export const AuditEntry = AuditNote.extend({
   version: z.number().int(),
   seq: z.number().int().positive(),
@@ -61,10 +61,10 @@ export const AuditEntry = AuditNote.extend({
   /** The states that a request left and entered. */
   from: z.string().optional(),
   to: z.string().optional(),
-  /** The hash of the entry before; empty for the first. */
+  /** The hash of the previous entry. Empty in the first entry. */
   prev: z.string(),
 })
 export type AuditEntry = Known<z.infer<typeof AuditEntry>>
 
-/** Fields that a newer version wrote are kept when a note joins the chain; the code here uses only those it knows. */
+/** Removes unknown fields from a type. A note keeps the fields of a newer version when it joins the chain, but the code cannot use them. */
 type Known<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] }

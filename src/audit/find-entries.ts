@@ -13,7 +13,7 @@ const entriesPerTurn = 50
 export interface Found {
   entries: AuditEntry[]
   /** How many entries were searched. */
-  looked: number
+  searched: number
   /** How many of the searched entries could not be parsed. */
   unreadable: number
   /** When the oldest searched entry was noted, in ms since 1970 by Redis' clock. */
@@ -35,15 +35,15 @@ export function createFindEntries({ redis, keys }: { redis: Redis; keys: Keys })
    * more.
    */
   return async function findEntries(fits: (entry: AuditEntry) => boolean, { limit = 200, scan = 20_000 } = {}): Promise<Found> {
-    const found: Found = { entries: [], looked: 0, unreadable: 0, since: undefined, all: false }
+    const found: Found = { entries: [], searched: 0, unreadable: 0, since: undefined, all: false }
     let before: string | undefined
-    while (found.looked < scan && found.entries.length < limit) {
+    while (found.searched < scan && found.entries.length < limit) {
       const links = await newest(pageSize, before)
       before = links.at(-1)?.id
       for (const { entry: text } of links) {
         if (found.entries.length === limit) return found
-        if (found.looked % entriesPerTurn === 0) await nextTurn()
-        found.looked += 1
+        if (found.searched % entriesPerTurn === 0) await nextTurn()
+        found.searched += 1
         const entry = parseEntry(text)
         if (!entry) found.unreadable += 1
         found.since = entry?.at ?? found.since

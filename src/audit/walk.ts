@@ -33,7 +33,7 @@ interface WalkParts {
   onLink: (link: WalkedLink) => void
 }
 
-/** Reads the whole chain, link by link, including the links that join it meanwhile. Writes nothing. */
+/** Reads the whole chain, link by link, including the links that join it during the walk. Writes nothing. */
 export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts): Promise<Walk> {
   const before = await readHead()
   const verifier = createVerifier()
@@ -91,7 +91,7 @@ export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts):
   }
 }
 
-/** Lockkeeper counts the old entries that it removes. A different first entry shows that somebody else removed or added some. */
+/** Lockkeeper counts the old entries that it removes. Any other first entry shows that somebody else removed or added entries. */
 function faultsAtBeginning({ first }: Walk, trimmedBefore: number, trimmedAfter: number): string[] {
   if (!first || (first.seq >= trimmedBefore + 1 && first.seq <= trimmedAfter + 1)) return []
   if (first.seq > trimmedAfter) {

@@ -8,7 +8,7 @@ import type { LastReceived } from '../requests/interactions/last-received.ts'
 import type { Submit } from '../requests/lifecycle/submit.ts'
 import { measuredFetch } from '../slack/web-api/measured-fetch.ts'
 import { createSetupProbe } from '../slack/web-api/setup-probe.ts'
-import type { Parts } from './parts.ts'
+import type { Foundation } from './foundation/foundation.ts'
 
 interface FeatureNeeds {
   submit: Submit
@@ -16,10 +16,10 @@ interface FeatureNeeds {
   lastReceived: LastReceived
 }
 
-/** Builds every feature. */
-export function buildFeatures(parts: Parts, { submit, home, lastReceived }: FeatureNeeds): Feature[] {
-  const { catalog, access, forPeople } = parts.requests
-  const { accountApi, ownLastSlice, slack } = parts.clients
+/** Creates every feature. */
+export function buildFeatures(foundation: Foundation, { submit, home, lastReceived }: FeatureNeeds): Feature[] {
+  const { catalog, access, forPeople } = foundation.requests
+  const { accountApi, ownLastSlice, slack } = foundation.clients
   return createFeatures({
     accountApi,
     inventory: createInventory(accountApi),
@@ -29,19 +29,19 @@ export function buildFeatures(parts: Parts, { submit, home, lastReceived }: Feat
     access,
     audit: forPeople.audit,
     linkTo: slack.identity.linkTo,
-    setup: setupParts(parts, home, lastReceived),
+    setup: setupParts(foundation, home, lastReceived),
     ownLastSlice,
   })
 }
 
-/** Returns what only `/infra doctor` reads. */
-function setupParts({ config, instruments, redis, clients, requests }: Parts, home: Home, lastReceived: LastReceived) {
+/** Returns the parts that only `/infra doctor` needs. */
+function setupParts({ config, telemetry, redis, clients, requests }: Foundation, home: Home, lastReceived: LastReceived) {
   const usesSockets = config.slack.appToken !== undefined
   return {
     probe: createSetupProbe({
       client: clients.slack.client,
       apiUrl: config.slack.apiUrl,
-      fetch: measuredFetch(instruments.onSlackCall),
+      fetch: measuredFetch(telemetry.onSlackCall),
     }),
     members: requests.directory.members,
     showHome: (viewer: Origin) => home.show(viewer, undefined),

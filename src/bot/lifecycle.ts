@@ -2,43 +2,32 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { settleWithin } from '../domain/within.ts'
 import type { Log } from '../ops/log/log.ts'
 import type { Health } from '../ops/pages/health.ts'
-import { retryWhileAway } from '../ops/process/retry-while-away.ts'
 import { createShutdown } from '../ops/process/shutdown.ts'
+import { createReach, type Dependency } from './dependency.ts'
 
-/** Each side waits this long for the other one's dependency, so that in a usual start nobody meets a bot that works only by half. */
+/** How long each side waits for the dependency of the other side, so that a usual start never shows people a bot that works only in part. */
 const graceMs = 2_000
 
-/** Work that was handed over, or that others repeat, is not waited for longer than this. */
+/** How long a stop waits for running work. The next process repeats or resumes the rest. */
 const shutdownMs = 6_500
-
-/** What the bot needs, and waits for while it is away. */
-interface Dependency<T> {
-  name: 'Slack' | 'Redis'
-  /** Throws AwayError while it does not answer, and StartError where waiting does not help. */
-  reach: () => Promise<T>
-  longestPauseMs: number
-  /** Called after each attempt with what is wrong, in words; with undefined once it is reached. */
-  note: (problem: string | undefined) => void
-}
 
 interface LifecycleParts<Identity> {
   role: 'all' | 'web' | 'worker'
-  /** For the log: what starts. */
+  /** Fields for the log lines of the start. */
   about: Record<string, string>
   log: Pick<Log, 'info' | 'warn'>
   openOperations: (whyNotReady: () => Promise<string | undefined>) => Promise<Pick<Health, 'port' | 'close'>>
   slack: Dependency<Identity>
   redis: Dependency<void>
-  /** Builds what people talk to. */
   createListener: (identity: Identity) => { start: () => Promise<number | undefined>; stop: () => Promise<void> }
   worker: { start: () => Promise<void>; stop: () => Promise<void> }
-  /** Why the work stands still, in words; undefined when it goes on. */
+  /** Returns the problem of the worker as a sentence, or undefined if it has none. */
   workerProblem: () => Promise<string | undefined>
-  /** Called at the end, after what listens and works was stopped. */
+  /** Called after the listener and the worker have stopped. */
   disconnect: () => Promise<void>
 }
 
-/** The order in which a process starts and stops. */
+/** Creates the start and the stop of a process, each with its order. */
 export function createLifecycle<Identity>({
   role,
   about,
@@ -52,13 +41,13 @@ export function createLifecycle<Identity>({
   disconnect,
 }: LifecycleParts<Identity>) {
   const shutdown = createShutdown()
-  const missing = new Set<string>([slack.name, redis.name])
+  const { reach, missing } = createReach({ dependencies: [slack, redis], shutdown, log })
   let isServing = false
 
   /**
-   * Opens the operations port first, then each side as soon as it is useful: people are answered while Redis is away, and moves are tracked while
-   * Slack is. Resolves with the ports once everything is in place. Throws StartError with what to do where it cannot start, and when `stop` cuts
-   * it short.
+   * Opens the operations port first, and then each side as soon as it is useful: people get answers while Redis is away, and moves are
+   * tracked while Slack is away. Resolves with the ports once both sides run. Throws StartError with what to do if it cannot start, and if
+   * `stop` interrupts it.
    */
   async function start(): Promise<{ opsPort: number; slackPort: number | undefined }> {
     const operations = await openOperations(whyNotReady)
@@ -76,17 +65,6 @@ export function createLifecycle<Identity>({
     })
     await Promise.all([slackReached, redisReached, listening, working, serving])
     return { opsPort, slackPort: await listening }
-  }
-
-  async function reach<T>({ name, reach: attempt, longestPauseMs, note }: Dependency<T>): Promise<T> {
-    const onAway = ({ message }: Error, nextTryInMs: number) => {
-      note(message)
-      log.warn({ nextTryInMs }, message)
-    }
-    const reached = await shutdown.unlessStopping(retryWhileAway(attempt, { signal: shutdown.signal, longestPauseMs, onAway }))
-    missing.delete(name)
-    note(undefined)
-    return reached
   }
 
   async function startListening(slackReached: Promise<Identity>, others: Promise<void>): Promise<number | undefined> {
@@ -109,8 +87,8 @@ export function createLifecycle<Identity>({
   }
 
   /**
-   * For orchestrators. Slack, Redis and the account API do not count once the bot listens: all replicas would go out of service together, and nobody
-   * would be answered.
+   * Returns the reason for orchestrators, or undefined if this process is ready. After the start, an outage of Slack, Redis or the account API
+   * is no reason: it would take all replicas out of service together, and nobody would get an answer.
    */
   async function whyNotReady(): Promise<string | undefined> {
     if (shutdown.signal.aborted) return 'stopping'
@@ -118,7 +96,7 @@ export function createLifecycle<Identity>({
     return role === 'worker' ? workerProblem() : undefined
   }
 
-  /** Takes nothing new, lets running work end for a few seconds, and leaves the rest to the next process. Cuts a start short. */
+  /** Stops accepting work, waits for running work, and closes everything. The next process resumes the rest. Interrupts a start. */
   async function stop(): Promise<void> {
     const { first, last } = shutdown.begin()
     await settleWithin(

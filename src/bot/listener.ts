@@ -4,7 +4,7 @@ import type { InteractionHandlers } from '../slack/commands/handlers.ts'
 import { type ListenOptions, listen } from '../slack/listen/listen.ts'
 import { createBoltApp } from '../slack/receive/app.ts'
 import type { Identity } from '../slack/web-api/identity.ts'
-import type { Parts } from './parts.ts'
+import type { Foundation } from './foundation/foundation.ts'
 
 interface ListenerNeeds {
   handlers: InteractionHandlers
@@ -12,9 +12,9 @@ interface ListenerNeeds {
   onReceived: NonNullable<ListenOptions['onReceived']>
 }
 
-/** Returns a function that creates what listens to Slack. It needs the bot's identity, which only Slack can tell. */
-export function createListenerFactory({ config, instruments, redis, clients, requests }: Parts, needs: ListenerNeeds) {
-  const { errorReports, onSlackCall } = instruments
+/** Returns the function that creates the Slack listener. It runs after the start has read the bot's identity from Slack. */
+export function createListenerFactory({ config, telemetry, redis, clients, requests }: Foundation, needs: ListenerNeeds) {
+  const { errorReports, onSlackCall } = telemetry
   const { logger, messenger, respond } = clients.slack
   const { access } = requests
   const onUnhandled = errorReports.unhandled

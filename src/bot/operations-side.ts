@@ -3,14 +3,11 @@ import { startHealth } from '../ops/pages/health.ts'
 import { createMetricsPage } from '../ops/pages/metrics-page.ts'
 import { createStatus } from '../ops/pages/status.ts'
 import type { Progress } from '../requests/worker/progress.ts'
-import type { Parts } from './parts.ts'
+import type { Foundation } from './foundation/foundation.ts'
 
-interface OperationsSideParts extends Parts {
-  progress: Progress
-}
-
-/** Creates what operators and orchestrators read: health, status and metrics, on a port of their own. */
-export function createOperationsSide({ config, instruments: { log, metrics }, redis, clients, progress }: OperationsSideParts) {
+/** Creates the operations side: the health, status and metrics pages, on a port for operators and orchestrators. */
+export function createOperationsSide({ config, telemetry, redis, clients }: Foundation, progress: Progress) {
+  const { log, metrics } = telemetry
   const { slack, accountApi } = clients
   const status = createStatus({
     log,
@@ -26,12 +23,12 @@ export function createOperationsSide({ config, instruments: { log, metrics }, re
     '/metrics': createMetricsPage({ registry: metrics.registry, snapshot: progress.snapshot }),
   }
 
-  /** Opens the port. Throws StartError if another program uses it. */
+  /** Opens the operations port. Throws StartError if another program uses it. */
   function open(whyNotReady: () => Promise<string | undefined>) {
     return startHealth({ port: config.opsPort, log, whyNotReady, pages })
   }
 
-  /** Returns why the work stands still, in words; undefined while it goes on. */
+  /** Returns the problem of the worker as a sentence, or undefined if it has none. */
   async function workerProblem(): Promise<string | undefined> {
     const verdict = await status.run('worker')
     return verdict.ok ? undefined : verdict.problem

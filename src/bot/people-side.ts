@@ -2,22 +2,22 @@ import { createHome } from '../requests/interactions/home.ts'
 import { createInteractions } from '../requests/interactions/interactions.ts'
 import { createLastReceived } from '../requests/interactions/last-received.ts'
 import { createSubmit } from '../requests/lifecycle/submit.ts'
-import { fitsOnCard } from '../requests/messages/card.ts'
-import { asDraft } from '../requests/store/store.ts'
+import { fitsOnCard } from '../requests/messages/card/card.ts'
+import { asDraft } from '../requests/store/new-requests.ts'
 import { createFormOpener } from '../slack/commands/form.ts'
 import { createShowSecret } from '../slack/web-api/show-secret.ts'
 import { buildFeatures } from './build-features.ts'
+import type { Foundation } from './foundation/foundation.ts'
 import { createListenerFactory } from './listener.ts'
-import type { Parts } from './parts.ts'
 
-/** Creates what people use in Slack: commands, buttons, forms and the Home tab, over the prompt connection. */
-export function createPeopleSide(parts: Parts) {
-  const { config, timings, instruments, redis, clients, notices, requests } = parts
+/** Creates the people side: commands, buttons, forms and the Home tab in Slack, over the prompt connection. */
+export function createPeopleSide(foundation: Foundation) {
+  const { config, timings, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
   const { identity, messenger, respond } = clients.slack
   const { directory, catalog, access, render, forPeople } = requests
   const { store, deliver, wake } = forPeople
-  const onError = instruments.errorReports.each('people')
+  const onError = telemetry.errorReports.each('people')
 
   const home = createHome({ store, access, messenger, view: render.view, linkTo: identity.linkTo, onError })
   const lastReceived = createLastReceived({ redis: prompt, keys })
@@ -30,7 +30,7 @@ export function createPeopleSide(parts: Parts) {
     mostUndecided: config.openRequestsPerPerson,
     fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
   })
-  const features = buildFeatures(parts, { submit, home, lastReceived })
+  const features = buildFeatures(foundation, { submit, home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
 
   const openForm = createFormOpener(messenger)
@@ -44,11 +44,11 @@ export function createPeopleSide(parts: Parts) {
     openForm,
     showSecret: createShowSecret({ respond, messenger }),
     timings,
-    onChanged: notices.onChanged,
-    onApiError: notices.onApiError,
+    onChanged: operators.onChanged,
+    onApiError: operators.onApiError,
     onError,
   })
-  const createListener = createListenerFactory(parts, { handlers: interactions, openForm, onReceived: lastReceived.note })
+  const createListener = createListenerFactory(foundation, { handlers: interactions, openForm, onReceived: lastReceived.note })
 
   return { interactions, commands: features.flatMap(({ commands }) => commands), createListener }
 }

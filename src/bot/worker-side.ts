@@ -1,32 +1,32 @@
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
-import { createExecute } from '../requests/reconcile/execute.ts'
+import { createExecute } from '../requests/reconcile/execute/execute.ts'
 import { createReconcile } from '../requests/reconcile/reconcile.ts'
-import { createTrack } from '../requests/reconcile/track.ts'
+import { createTrack } from '../requests/reconcile/track/track.ts'
 import { createCounts } from '../requests/worker/counts.ts'
 import { createDataLossMark } from '../requests/worker/data-loss-mark.ts'
 import { createProgress } from '../requests/worker/progress.ts'
 import { createWorker } from '../requests/worker/worker.ts'
-import type { Parts } from './parts.ts'
+import type { Foundation } from './foundation/foundation.ts'
 
-/** Creates what works on requests without a person: the worker, over the patient connection, and what tells how the work goes. */
-export function createWorkerSide(parts: Parts) {
-  const { instruments, redis, notices, requests } = parts
+/** Creates the worker side: the worker, which handles requests without a person, over the patient connection, and the report of its progress. */
+export function createWorkerSide(foundation: Foundation) {
+  const { telemetry, redis, operators, requests } = foundation
   const { keys, prompt, patient } = redis
 
   const dataLossMark = createDataLossMark({
     redis: patient,
     keys,
-    tellOperators: notices.tell,
-    seenHead: requests.seenHead,
+    notifyOperators: operators.notify,
+    newestHead: requests.newestHead,
     catalog: requests.catalog,
   })
   const worker = createWorker({
     ...requests.forJobs,
-    ...createJobs(parts),
+    ...createJobs(foundation),
     keys,
     dataLossMark,
-    onError: instruments.errorReports.each('jobs'),
-    onTick: instruments.metrics.tick,
+    onError: telemetry.errorReports.each('jobs'),
+    onTick: telemetry.metrics.tick,
   })
 
   const { store, queues } = requests.forPeople
@@ -35,15 +35,15 @@ export function createWorkerSide(parts: Parts) {
   return { worker, dataLossMark, progress }
 }
 
-/** Creates what the worker does to each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, notices: { onApiError, onChanged }, requests }: Parts) {
+/** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
+function createJobs({ config, timings, clients, operators: { onApiError, onChanged }, requests }: Foundation) {
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
   const { catalog, forJobs } = requests
   const { store, audit, deliver, show, wake } = forJobs
 
   const execute = createExecute({ store, audit, catalog, onApiError, onChanged })
-  const { track, tracked } = createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError })
+  const { track, toTracked } = createTrack({ store, catalog, pollIntervalMs, lateAfterMs, timings, onApiError })
   const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
   const reconcile = createReconcile({ store, catalog, deliver, show, execute, track, discardUnposted, wake })
-  return { reconcile, track, tracked }
+  return { reconcile, track, toTracked }
 }

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import type { Policy } from '../domain/policy.ts'
-import { quote } from './notation.ts'
-import { type PolicyOptions, readPolicy } from './policy-file.ts'
+import { readPolicyFile } from './policy-file.ts'
 import { Variables, variablesFor } from './variables.ts'
 
 /** Lists every bad or missing variable and every error of the policy file, one line each. No line contains the value of a secret. */
@@ -96,24 +95,6 @@ function givenVariables(env: Environment): Environment {
 
 function linesOf(error: z.ZodError): string[] {
   return error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`)
-}
-
-function readPolicyFile(path: string, readFile: (path: string) => string, options: PolicyOptions): ReturnType<typeof readPolicy> {
-  let text: string
-  try {
-    text = readFile(path)
-  } catch (error) {
-    return { lines: [`POLICY_FILE must be a file that can be read: ${quote(path, 200)} ${whyUnreadable(error)}`] }
-  }
-  return readPolicy(text, path, options)
-}
-
-function whyUnreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found (a relative path begins at the working directory)'
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by the user that the bot runs as'
-  if (code === 'EISDIR') return 'is a directory: name the file in it'
-  return `cannot be read${code ? ` (${code})` : ''}`
 }
 
 /** Builds a policy from the variables: one rule for the kinds of change that need no approval, then one for all other kinds. */

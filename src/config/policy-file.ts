@@ -34,6 +34,25 @@ export function readPolicy(text: string, file: string, { kinds, expiresMs }: Pol
   return { policy: { rules: parsed.data.rules.map((rule) => toRule(rule, { expiresMs })) } }
 }
 
+/** Reads the policy file at a path, as `readPolicy` does. Returns one line if the file cannot be read. */
+export function readPolicyFile(path: string, readFile: (path: string) => string, options: PolicyOptions): ReturnType<typeof readPolicy> {
+  let text: string
+  try {
+    text = readFile(path)
+  } catch (error) {
+    return { lines: [`POLICY_FILE must be a file that can be read: ${quote(path, 200)} ${whyUnreadable(error)}`] }
+  }
+  return readPolicy(text, path, options)
+}
+
+function whyUnreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found (a relative path begins at the working directory)'
+  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by the user that the bot runs as'
+  if (code === 'EISDIR') return 'is a directory: name the file in it'
+  return `cannot be read${code ? ` (${code})` : ''}`
+}
+
 interface Violation {
   path: PropertyKey[]
   sentence: string

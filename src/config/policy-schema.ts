@@ -2,81 +2,8 @@ import { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import { nearestWord } from '../domain/nearest.ts'
 import { type ApproveTerms, type PolicyRule, toGroup } from '../domain/policy.ts'
-import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
-
-/** Parses a value with `read`, which returns undefined for a bad one, or reports what the value must be. */
-function value<T>(read: (input: unknown) => T | undefined, expected: string, hint: (input: unknown) => string = () => '') {
-  return z.unknown().transform((input, context) => {
-    const parsed = read(input)
-    if (parsed !== undefined) return parsed
-    context.addIssue({ code: 'custom', message: mustBe(expected, input) + hint(input) })
-    return z.NEVER
-  })
-}
-
-function mustBe(expected: string, input: unknown): string {
-  if (input === undefined) return `is missing: it must be ${expected}`
-  if (input === null) return `is empty: it must be ${expected}`
-  return `must be ${expected}, not ${show(input)}`
-}
-
-function show(input: unknown): string {
-  if (typeof input === 'string') return quote(input)
-  if (typeof input === 'number' || typeof input === 'boolean') return String(input)
-  return Array.isArray(input) ? 'a list' : 'keys with values'
-}
-
-interface Items {
-  /** What the items are, as a plural: `channel ids (C…, G…)`. */
-  expected: string
-  fits: (item: string) => boolean
-  /** What to do instead of an empty list. Undefined if the list may be empty. */
-  whenEmpty: string | undefined
-  hint?: (item: unknown) => string
-}
-
-/** Parses a list of unique texts and reports an error for each item that does not fit. */
-function list({ expected, fits, whenEmpty, hint = () => '' }: Items) {
-  const items = z.array(z.unknown(), { error: ({ input }) => mustBe(`a list of ${expected}`, input) })
-  return items.transform((given, context) => {
-    const addError = (message: string, path: number[] = []) => context.addIssue({ code: 'custom', message, path })
-    if (given.length === 0 && whenEmpty !== undefined) addError(`must have at least one item: ${whenEmpty}`)
-    const known = new Set<string>()
-    for (const [index, item] of given.entries()) {
-      const text = typeof item === 'string' ? item.trim() : undefined
-      if (item === null) addError('has an empty item: fill it in, or take it out', [index])
-      else if (text === undefined || !fits(text)) addError(mustBe(expected, item) + hint(item), [index])
-      else if (known.has(text)) addError(`has ${quote(text)} twice: keep one`, [index])
-      else known.add(text)
-    }
-    return [...known]
-  })
-}
-
-const quotesNeeded = (input: unknown) => (typeof input === 'number' || typeof input === 'boolean' ? ': put quotes around it' : '')
-
-const isLine = (text: string, longest: number) => [...text].length <= longest && /^[^\p{Cc}\p{Zl}\p{Zp}\ufffd]+$/u.test(text)
-
-const line = (longest: number, expected: string) =>
-  value(
-    (input) => (typeof input === 'string' && isLine(input.trim(), longest) ? input.trim() : undefined),
-    `${expected}, in one line of up to ${longest} characters`,
-    quotesNeeded,
-  )
-
-const ids = (whenEmpty: string | undefined) =>
-  list({ expected: 'user ids (U…, W…) and user group ids (S…)', fits: isPersonOrGroupId, whenEmpty })
-
-/** Parses a value that may have several forms. Chooses the schema by the form, so that errors are about the form that was meant. */
-function formOf<T>(choose: (input: unknown) => z.ZodType<T> | undefined, expected: string) {
-  return z.unknown().transform((input, context): T => {
-    const parsed = choose(input)?.safeParse(input)
-    if (parsed?.success) return parsed.data
-    if (!parsed) context.addIssue({ code: 'custom', message: mustBe(expected, input) })
-    for (const issue of parsed?.error.issues ?? []) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue)
-    return z.NEVER
-  })
-}
+import { durationWords, isChannelId, readDuration } from './notation.ts'
+import { formOf, ids, isLine, isMap, line, list, mustBe, quotesNeeded, value } from './policy-values.ts'
 
 const termFields = {
   any_of: ids('name somebody, or take any_of out').optional(),
@@ -125,8 +52,6 @@ function kindsAmong(kinds: ChangeKind[]) {
   return z.preprocess((input) => (typeof input === 'string' ? [input] : input), items).prefault([...kinds])
 }
 
-const isMap = (input: unknown): input is object => typeof input === 'object' && input !== null && !Array.isArray(input)
-
 const termsFor = (input: object) => ('any_of' in input || 'all_of' in input ? Terms : TermsWithoutApprovers)
 
 /** A rule as written in the policy file. The path of each issue leads to its line in the file. */
@@ -173,7 +98,7 @@ function ruleSchema(kinds: ChangeKind[]) {
 export type RuleSchema = ReturnType<typeof ruleSchema>
 export type FileRule = z.infer<RuleSchema>
 
-/** The schema of the whole file, and of one rule in it, where these are the kinds of change. */
+/** Creates the schemas of the whole file and of one rule for these kinds of change. */
 export function policySchema(kinds: ChangeKind[]) {
   const rule = ruleSchema(kinds)
   const file = z.strictObject(

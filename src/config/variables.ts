@@ -66,8 +66,8 @@ function isRedisUrl(text: string): boolean {
 }
 
 /**
- * Parses each variable by itself: its format, its default and its error. `config.ts` checks how the variables fit together. Kinds of change are
- * any words here: `variablesFor` knows which there are.
+ * Parses each variable by itself: its format, its default and its error. `config.ts` checks how the variables fit together. Kinds of change
+ * may be any words here. `variablesFor` accepts only the existing kinds.
  */
 export const Variables = z.object({
   SLACK_BOT_TOKEN: secret((text) => /^xoxb-[\x21-\x7e]+$/.test(text), "the bot's token, which begins with xoxb-"),
@@ -110,7 +110,7 @@ export const Variables = z.object({
 })
 export type Variables = z.infer<typeof Variables>
 
-/** The same variables, where these are the kinds of change. */
+/** Returns the same schema for these kinds of change. */
 export function variablesFor(kinds: ChangeKind[]) {
   return Variables.extend({ NO_APPROVAL: list((text) => kinds.includes(text), `of ${kinds.join(', ')}`).optional() })
 }

@@ -1,4 +1,4 @@
-/** Something that happened on the account, by its own audit (`GET /events`). `action` is an open set (`update.elastic_ip` …). */
+/** An event in the account's own log (`GET /events`). `action` is one of an open set, such as `update.elastic_ip`. */
 export interface AccountEvent {
   id: string
   action: string | undefined
@@ -7,20 +7,20 @@ export interface AccountEvent {
   createdAt: string | undefined
 }
 
-/** What is known to change nothing, and what is known to change something whatever else the action is called. */
-const looking = new Set(['read', 'get', 'list', 'show', 'view', 'login', 'logout', 'download', 'export'])
-const changing = new Set(['create', 'update', 'delete', 'destroy'])
+/** An action with one of these words, and none of `changingWords`, changes nothing. */
+const readingWords = new Set(['read', 'get', 'list', 'show', 'view', 'login', 'logout', 'download', 'export'])
+const changingWords = new Set(['create', 'update', 'delete', 'destroy'])
 
-/** What the account may call a deletion. */
+/** The words by which events of the account may name a deletion. */
 export const deletingActions = ['delete', 'destroy', 'revoke', 'remove']
 
-/** The words of an action: `update`, `elastic`, `ip`. */
+/** Splits an action into its words: `update`, `elastic`, `ip`. */
 export function wordsOfAction(action: string | undefined): string[] {
   return (action ?? '').toLowerCase().split(/[^a-z]+/)
 }
 
-/** Whether an event may have changed its target. An action that nobody knows counts as one that does. Pure. */
+/** Whether an event may have changed its target. An unknown action counts as a change. */
 export function mayChange({ action }: AccountEvent): boolean {
   const words = wordsOfAction(action)
-  return words.some((word) => changing.has(word)) || !words.some((word) => looking.has(word))
+  return words.some((word) => changingWords.has(word)) || !words.some((word) => readingWords.has(word))
 }

@@ -1,7 +1,7 @@
 import type { ApiKey } from './api-key.ts'
 import { hasInvisible } from './invisible.ts'
 
-/** What people may call a key. The rest of its name is ours, so brackets are not for them. */
+/** The part of a key's name that a person chooses. It has no brackets, because they enclose the part that Lockkeeper adds. */
 const label = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u
 
 export function isKeyLabel(text: string): boolean {
@@ -9,26 +9,26 @@ export function isKeyLabel(text: string): boolean {
 }
 
 /**
- * The name that a key gets: the account API knows only the bot's own user, so the name carries who asked; and it is unique, so that a
- * key whose creation was not confirmed is found by it. `ci-deploy [U0ADA00001 7f3a9c12ab34]`
+ * Builds the name of a new key: `ci-deploy [U0ADA00001 7f3a9c12ab34]`. It contains the requester, because the account API knows only
+ * Lockkeeper's own user. It is unique, so that a key whose creation was not confirmed can be found by its name.
  */
-export function uniqueKeyName(text: string, askedBy: string, requestId: string): string {
-  return `${text} [${askedBy} ${requestId.slice(0, 12)}]`
+export function uniqueKeyName(text: string, requesterId: string, requestId: string): string {
+  return `${text} [${requesterId} ${requestId.slice(0, 12)}]`
 }
 
-/** What a person called a key, without what was added to it. */
+/** Returns the part of a key's name that a person chose. */
 export function labelOf(name: string): string {
   return name.replace(/ \[\S+ [0-9a-f]{12}\]$/, '')
 }
 
-/** Slack's id of whoever asked for a key that this bot made, from its name. */
-export function askedForBy(key: Pick<ApiKey, 'name'>): string | undefined {
+/** Returns the Slack user id of the requester from the name of a key. Returns undefined for a key that Lockkeeper did not create. */
+export function requesterOfKey(key: Pick<ApiKey, 'name'>): string | undefined {
   return / \[([UW][A-Z0-9]{2,}) [0-9a-f]{12}\]$/.exec(key.name ?? '')?.[1]
 }
 
 const unusedAfterMs = 90 * 24 * 3_600_000
 
-/** What deserves a look about a key, in words. Pure. `now` in ms since 1970. */
+/** Lists in words what may be a risk about a key. `now` is in ms since 1970. */
 export function remarksOn(key: ApiKey, now: number): string[] {
   const lastUsed = key.lastUsedAt === undefined ? undefined : Date.parse(key.lastUsedAt)
   const created = key.createdAt === undefined ? undefined : Date.parse(key.createdAt)
@@ -41,7 +41,7 @@ export function remarksOn(key: ApiKey, now: number): string[] {
   return remarks
 }
 
-/** Keys by what a person typed: an id, or a name (with or without what the bot added to it). Pure. */
+/** Finds keys by an id or a name that a person typed. The name may lack the part that Lockkeeper added. */
 export function findKeys(keys: ApiKey[], typed: string): ApiKey[] {
   const byId = keys.filter((key) => key.id === typed)
   if (byId.length > 0) return byId

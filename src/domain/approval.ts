@@ -4,31 +4,34 @@ import { findIn, type Membership, type Person, type Place } from './people.ts'
 import { approversOf, type Group, type Policy, type PolicyRule, rulesOfKind } from './policy.ts'
 import { allow, deny, type Ruling } from './ruling.ts'
 
-/** Whether a person may use this bot at all, and look at the account through it. */
+/** Whether a person may use Lockkeeper and read the account with it. */
 export function judgeReader(person: Person, place: Place): Ruling {
   return judgeWhoAndWhere(person, place, 'read') ?? allow({ via: 'member' })
 }
 
-/** Whether some rule lets a person ask for a change of this kind in this channel. Which one holds is seen once its project is known. */
+/**
+ * Whether at least one rule lets a person request a change of this kind in this channel. The project of the change decides later which rule
+ * applies.
+ */
 export function judgeRequesterOfKind(person: Person, place: Place, kind: ChangeKind, policy: Policy, membership: Membership): Ruling {
-  const refused = judgeAskingHere(person, place)
+  const refused = judgeRequestingHere(person, place)
   if (refused) return refused
   const rulings = rulesOfKind(policy, kind, place.channelId).map((rule) => judgeAmongRequesters(person.userId, rule, membership))
   return rulings.find((ruling) => ruling.allowed) ?? rulings[0] ?? deny(noRule(policy, kind))
 }
 
-/** Whether a person may ask for a change under this rule. Whatever is not known denies. */
+/** Whether a person may request a change under this rule. Denies if Slack gave no answer. */
 export function judgeRequester(person: Person, place: Place, rule: PolicyRule, membership: Membership): Ruling {
-  return judgeAskingHere(person, place) ?? judgeAmongRequesters(person.userId, rule, membership)
+  return judgeRequestingHere(person, place) ?? judgeAmongRequesters(person.userId, rule, membership)
 }
 
-/** Why nothing of this kind can be asked for here: there is no rule for it. */
+/** Builds the denial for a kind that has no rule in this channel. */
 export function noRule(policy: Policy, kind: ChangeKind): Denial {
   const channels = policy.rules.filter((rule) => rule.changes.includes(kind)).flatMap((rule) => rule.channels ?? [])
   return { code: 'no-rule', kind, channels: [...new Set(channels)] }
 }
 
-/** Whether a person may decide a request. Whatever is not known denies. */
+/** Whether a person may decide a request. Denies if Slack gave no answer. */
 export function judgeApprover(
   person: Person,
   place: Place,
@@ -42,7 +45,7 @@ export function judgeApprover(
   return judgeAmongApprovers(person.userId, rule, membership)
 }
 
-/** Whether the requester may approve it alone, in an emergency: only where the rule says so, and only who could approve it for others. */
+/** Whether the requester may approve the request alone in an emergency. The rule must allow it, and the requester must be an approver. */
 export function judgeBreakGlass(
   person: Person,
   place: Place,
@@ -52,18 +55,18 @@ export function judgeBreakGlass(
 ): Ruling {
   const refused = judgeWhoAndWhere(person, place, 'decide')
   if (refused) return refused
-  if (person.userId !== requesterId) return deny({ code: 'not-yours-to-break-glass', requester: requesterId })
+  if (person.userId !== requesterId) return deny({ code: 'only-requester-may-break-glass', requester: requesterId })
   return rule?.breakGlass ? judgeAmongApprovers(person.userId, rule, membership) : deny({ code: 'own-request' })
 }
 
-/** Whether a person may do what only the requester may: take what was made, or withdraw the request. */
-export function judgeOwner(person: Person, place: Place, requesterId: string, wants: 'take' | 'withdraw'): Ruling {
+/** Whether a person is the requester, who alone may take a new secret or withdraw the request. */
+export function judgeOwner(person: Person, place: Place, requesterId: string, wants: 'issue' | 'withdraw'): Ruling {
   const reader = judgeReader(person, place)
   if (!reader.allowed) return reader
-  return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `not-yours-to-${wants}`, requester: requesterId })
+  return person.userId === requesterId ? allow({ via: 'requester' }) : deny({ code: `only-requester-may-${wants}`, requester: requesterId })
 }
 
-/** Whether a person may stop the tracking of a request, or start it again: the requester may, and whoever may decide it. */
+/** Whether a person may stop or resume the tracking of a request. The requester and the approvers may. */
 export function judgeTracker(
   person: Person,
   place: Place,
@@ -86,19 +89,19 @@ function judgeAmongRequesters(userId: string, rule: PolicyRule, membership: Memb
   return judgeGroup(userId, rule.request, rule, membership) ?? deny({ code: 'not-a-requester', requesters: rule.request })
 }
 
-/** Undefined if the person is not in the group. */
+/** Returns undefined if the person is not in the group. */
 function judgeGroup(userId: string, group: Group, { name }: PolicyRule, membership: Membership): Ruling | undefined {
   const found = findIn(group, userId, membership)
   if (found === undefined) return undefined
   return found === 'unknown' ? deny({ code: 'group-unknown' }) : allow({ rule: name, via: found.via })
 }
 
-function judgeAskingHere(person: Person, place: Place): Ruling | undefined {
+function judgeRequestingHere(person: Person, place: Place): Ruling | undefined {
   const isDirect = place.standing === 'direct' || place.standing === 'group-direct'
-  return judgeWhoAndWhere(person, place, 'ask') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
+  return judgeWhoAndWhere(person, place, 'request') ?? (isDirect ? deny({ code: 'direct-message' }) : undefined)
 }
 
-/** Who somebody is, and what kind of channel it is, before any rule is looked at. */
+/** Denies by who the person is and where they are, before any rule is read. Returns undefined if neither is a problem. */
 function judgeWhoAndWhere(person: Person, { teamId, standing }: Place, action: DeniedAction): Ruling | undefined {
   if (person.standing === 'unknown') return deny({ code: 'person-unknown', action })
   if (person.standing === 'guest' || person.standing === 'bot') return deny({ code: person.standing, action })

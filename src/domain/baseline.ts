@@ -1,4 +1,7 @@
-/** Disks of one purpose. Open sets: `role` is `os`, `storage` or `raw`, `raidLevel` `raid-0` or `raid-1`, `filesystem` `ext4`. */
+/**
+ * Disks of one purpose. `role` is `os`, `storage` or `raw`, `raidLevel` is `raid-0` or `raid-1`, and `filesystem` is `ext4`. These sets are
+ * open.
+ */
 export interface DiskGroup {
   role: string | undefined
   count: number | undefined
@@ -7,22 +10,25 @@ export interface DiskGroup {
   mountPoint: string | undefined
 }
 
-/** What servers are expected to be delivered with (interface specification, "Baseline"; a preview whose shape may change). */
+/**
+ * The configuration that servers are expected to be delivered with (interface specification, "Baseline"). It is a preview, so its shape may
+ * change.
+ */
 export interface Baseline {
   id: string
-  /** The id where the account API tells no name. */
+  /** The id if the account API shows no name. */
   name: string
   description: string | undefined
-  /** `all_servers`, `custom` or `platforms`; an open set. Absent in the newer shape, which has a `plan` instead. */
+  /** One of an open set: `all_servers`, `custom` or `platforms`. Absent in the newer shape, which has a `plan` instead. */
   targetType: string | undefined
-  /** Slug of the expected operating system; null where any will do, undefined where the account API does not tell. */
+  /** The slug of the expected operating system. Null: any. Undefined: the account API does not say. */
   operatingSystem: string | null | undefined
-  /** The plans it applies to: those of `platforms`, and `plan` in the newer shape. */
+  /** The plans that it applies to: those in `platforms`, or `plan` in the newer shape. */
   platforms: { id: string | undefined; name: string | undefined; slug: string | undefined }[]
   sshKeys: { id: string | undefined; name: string | undefined; fingerprint: string | undefined }[]
   userData: { id: string; description: string | undefined } | undefined
   diskLayout: DiskGroup[]
-  /** Value types are not shown in the specification, so each is given as text. */
+  /** Each value as text, because the specification does not show the types of the values. */
   bios: { setting: string; value: string }[]
   createdAt: string | undefined
 }

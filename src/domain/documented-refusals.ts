@@ -1,10 +1,9 @@
-import { type ApiError, isFeatureMissing } from './errors.ts'
+import { type ApiError, isFeatureMissing } from './api-errors.ts'
 import type { Words } from './finding.ts'
 
-// These tables are about the account API, as its reference describes it, and not about a command: several commands use one operation, and the
-// client has an operation whether a command uses it or not. So they stay complete when a command is deleted.
+// These tables follow the reference of the account API, not the commands, so they stay complete when a command is deleted.
 
-/** Refusals by their code. */
+/** Refusals by error code. */
 const byCode = new Map<string, Words>([
   ['ELASTIC_IP_NOT_ACTIVE', { why: 'The Elastic IP is not active, so it cannot be moved now.' }],
   ['SERVER_NOT_IN_PROJECT', { why: 'The server is not in the same project as the Elastic IP.' }],
@@ -20,7 +19,7 @@ const byCode = new Map<string, Words>([
   ['SITE_MISMATCH', { why: 'The server is not in the same site as the Elastic IP.' }],
 ])
 
-/** Operations that need a feature flag of the team, by the first word of their name. */
+/** The resources whose operations need a feature flag of the team. An operation's name begins with its resource. */
 const byFlaggedResource = new Map<string, Words>([
   ['elasticIps', notEnabled('Elastic IPs', 'elastic_ips')],
   ['baselines', notEnabled('Baselines', 'baselines_api')],
@@ -30,7 +29,7 @@ function notEnabled(what: string, flag: string): Words {
   return { why: `${what} are not enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
 }
 
-/** Explains a refusal that the reference of the account API documents. Undefined for any other. */
+/** Explains a refusal that the reference of the account API documents. Returns undefined for any other error. */
 export function documentedRefusal(error: ApiError): Words | undefined {
   if (isFeatureMissing(error)) return byFlaggedResource.get(error.operation.split('.')[0] ?? '')
   return error.codes.map((code) => byCode.get(code.toUpperCase())).find((words) => words !== undefined)

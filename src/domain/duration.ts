@@ -1,13 +1,13 @@
 const unitMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `500ms`, `5s`, `15m`, `4h`, `2d` in ms; undefined for anything else. */
+/** Parses `500ms`, `5s`, `15m`, `4h` or `2d` to milliseconds. Returns undefined for anything else. */
 export function parseDuration(text: string): number | undefined {
   const [, amount, unit] = /^([1-9]\d{0,8})(ms|s|m|h|d)$/.exec(text.trim()) ?? []
   const factor = unitMs[unit ?? '']
   return factor === undefined ? undefined : Number(amount) * factor
 }
 
-/** For people: `43 s`, `2 min 05 s`, `1 h 12 min`, `3 d 4 h`. */
+/** Formats a duration for people: `43 s`, `2 min 05 s`, `1 h 12 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.round(Math.max(0, ms) / 1_000)
   if (seconds < 60) return `${seconds} s`

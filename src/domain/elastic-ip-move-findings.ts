@@ -2,12 +2,12 @@ import { z } from 'zod'
 import type { Words } from './finding.ts'
 
 const address = z.string()
-/** A server by hostname, or by id where it shows no hostname. */
+/** A server by hostname, or by id if it has no hostname. */
 const server = z.string()
-/** Two things that differ: what the second is called, in such a way that it is told apart from the first. */
+/** The labels of two things that differ. `distinctLabels` makes them, so that the labels differ, too. */
 const between = { before: z.string(), now: z.string() }
 
-/** Everything that can stand against a move, stay unchecked before it, or end it. */
+/** Everything that can prevent a move, stay unchecked before it, or end it. */
 export const MoveFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('no-elastic-ip'), elasticIpId: z.string() }),
   z.object({ code: z.literal('no-server'), serverId: z.string() }),
@@ -15,14 +15,14 @@ export const MoveFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('not-active'), address, status: z.string() }),
   z.object({ code: z.literal('already-there'), address, server }),
   z.object({ code: z.literal('other-project'), address, project: z.string(), server, serverProject: z.string() }),
-  /** `holder`: the server that has the address, where the sites of two servers were compared. */
+  /** `holder`: the server that has the address, if the sites of two servers were compared. */
   z.object({ code: z.literal('other-site'), address, site: z.string(), server, serverSite: z.string(), holder: server.optional() }),
 
   z.object({ code: z.literal('elastic-ip-unread'), elasticIpId: z.string() }),
   z.object({ code: z.literal('server-unread'), serverId: z.string() }),
   z.object({ code: z.literal('status-not-shown'), address }),
   z.object({ code: z.literal('server-not-shown'), address }),
-  /** `slug`: both have it, and different ids. */
+  /** `slug`: both have this slug, but different ids. */
   z.object({ code: z.literal('project-not-compared'), server, slug: z.string().optional() }),
   z.object({ code: z.literal('site-not-compared'), server, slug: z.string().optional() }),
 
@@ -30,7 +30,7 @@ export const MoveFinding = z.discriminatedUnion('code', [
 
   z.object({ code: z.literal('server-not-on'), server, status: z.string() }),
   z.object({ code: z.literal('server-locked'), server }),
-  /** `others`: the ids of at most three other servers of that name, of `count` others. */
+  /** `count`: how many other servers have the name. `others`: the ids of up to three of them. */
   z.object({ code: z.literal('same-name'), server, serverId: z.string(), others: z.array(z.string()), count: z.number() }),
   z.object({ code: z.literal('hidden-characters'), serverId: z.string() }),
 
@@ -48,7 +48,7 @@ export const MoveFinding = z.discriminatedUnion('code', [
 ])
 export type MoveFinding = z.infer<typeof MoveFinding>
 
-/** What stays unchecked is a phrase after *Not checked:*; everything else is one sentence or two. */
+/** Puts a finding into words: a phrase after *Not checked:* for what stays unchecked, and a sentence for everything else. */
 export function moveWords(finding: MoveFinding): Words {
   return { why: sentenceOf(finding) }
 }
@@ -92,7 +92,7 @@ function sentenceOf(finding: MoveFinding): string {
     case 'same-name':
       return `${namesakes(finding)} also called ${finding.server}. This move goes to ${finding.serverId}.`
     case 'hidden-characters':
-      return `The name of server ${finding.serverId} holds characters that cannot be seen. Compare its id.`
+      return `The name of server ${finding.serverId} contains characters that cannot be seen. Compare its id.`
     case 'id-changed':
       return `This was asked for as ${finding.before}, and the account API calls it ${finding.now}. Ask again with that id.`
     case 'server-changed':
@@ -116,7 +116,6 @@ function sentenceOf(finding: MoveFinding): string {
   }
 }
 
-/** `1 other server is`, `5 other servers are`, with their ids. */
 function namesakes({ others, count }: { others: string[]; count: number }): string {
   const listed = `${others.join(', ')}${count > others.length ? ' …' : ''}`
   return count === 1 ? `Another server (${listed}) is` : `${count} other servers (${listed}) are`

@@ -4,13 +4,13 @@ import { addressOf, type MoveFacts } from './elastic-ip-move.ts'
 import type { MoveFinding } from './elastic-ip-move-findings.ts'
 import type { Observation } from './observation.ts'
 
-/** The facts of a move that tell how it gets on. `from` is undefined when the account showed no server at the request. */
+/** The facts of a move that a read is compared with. `from` is undefined if the account showed no server at the request. */
 export type Move = Pick<MoveFacts, 'address' | 'elasticIpId' | 'from' | 'to'>
 
 /**
- * What a read of the Elastic IP means for a move. `active` is the status before *and* after a move, so only `active` on the
- * target is done (interface specification, "States and transitions"; how `moving` ends is not shown there, nor which server reads show
- * while it moves). Sets of values are open: an unknown status keeps the request under observation and settles nothing.
+ * Returns what a read of the Elastic IP means for a move (interface specification, "States and transitions"). `active` is the status before
+ * *and* after a move, so only `active` on the target means done. The specification shows neither how `moving` ends nor which server a read
+ * shows meanwhile. The set of statuses is open: with an unknown status the request stays tracked.
  */
 export function observeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment): Observation {
   const address = addressOf(move)
@@ -18,18 +18,18 @@ export function observeMove(move: Move, seen: ElasticIp | 'gone', moment: Moment
   if (seen.status === 'error') return failed({ code: 'status-error', address })
   if (seen.status === 'releasing') return failed({ code: 'being-released', address })
   if (seen.status === 'moving') return observeMoving(move, seen, moment)
-  // Null also means that the assigned server is not active: nothing can be told from it.
+  // An assigned server that is not active is shown as null, too, so a missing server proves nothing.
   if (seen.status !== 'active' || !seen.server) return unclear(seen)
   if (seen.server.id === move.to.id) return { is: 'done' }
   if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: false })
   return observeUnmoved(move, seen, moment)
 }
 
-/** On its way to the target, whichever server is shown meanwhile: the old one, the target or none. A third one is another move's. */
+/** While an Elastic IP moves, a read may show the old server, the target or none. A third server belongs to another move. */
 function observeMoving(move: Move, seen: ElasticIp, moment: Moment): Observation {
   if (seen.server?.id === move.to.id) return { is: 'underway', seen: sightingOf(seen) }
   if (isThird(move, seen)) return moment.early ? unclear(seen) : supersededBy(seen, { isMoving: true })
-  // Nobody waits for this move any more: only the target tells that it is this one, and not another that has begun since.
+  // This move was reported as ended. Only the target proves that it is this move and not a newer one.
   return moment.phase === 'ended' ? unclear(seen) : { is: 'underway', seen: sightingOf(seen) }
 }
 
@@ -62,15 +62,15 @@ function sightingOf({ status, server }: ElasticIp) {
   return { status, server: server ? (server.hostname ?? server.id) : null }
 }
 
-/** How a list of everything that is moving shows this move while it is under way. */
-export function moveSightings({ elasticIpId, from, to }: Move): string[] {
-  // With an unknown old server any other one may be it.
+/** Returns the keys by which a list of moving Elastic IPs can show this move while it is under way. */
+export function moveSurveyKeys({ elasticIpId, from, to }: Move): string[] {
+  // If the old server is unknown, any server may be it.
   if (!from) return [movingAnywhere(elasticIpId)]
   return [to.id, from.id, undefined].map((serverId) => movingOn(elasticIpId, serverId))
 }
 
-/** Everything that a list shows as moving, in the terms of `moveSightings`; whatever else the list has, though it was not asked for. */
-export function sightingsIn(list: ElasticIp[]): Set<string> {
+/** Returns the survey keys of everything that a list shows as moving. Ignores items in other states, which a server may add to the list. */
+export function surveyKeysIn(list: ElasticIp[]): Set<string> {
   const moving = list.filter(({ status }) => status === 'moving')
   return new Set(moving.flatMap(({ id, server }) => [movingAnywhere(id), movingOn(id, server?.id)]))
 }
@@ -79,7 +79,7 @@ function movingAnywhere(elasticIpId: string): string {
   return elasticIpId
 }
 
-/** With a line break between, which is in no id: no other pair of ids comes to the same. */
+/** Joins both ids with a line break, which no id contains, so that no other pair gives the same key. */
 function movingOn(elasticIpId: string, serverId: string | undefined): string {
   return `${elasticIpId}\n${serverId ?? ''}`
 }

@@ -1,27 +1,29 @@
 import type { ProjectRef, Site } from './place.ts'
 
-/** Stands for a status that the account API does not tell. */
-export const statusNotTold = 'unknown'
+/** The status of an Elastic IP for which the account API shows none. */
+export const statusNotShown = 'unknown'
 
-/** The server an Elastic IP is assigned to, as the Elastic IP tells it. */
+/** The server that an Elastic IP is assigned to, as the Elastic IP shows it. */
 export interface AssignedServer {
   id: string
   hostname: string | undefined
 }
 
 /**
- * An Elastic IP (interface specification, "Elastic IP").
- * As far as it is used. `status` is an open set; `active`, `moving`, `configuring`, `pending`, `releasing` and `error` are the ones known.
+ * An Elastic IP (interface specification, "Elastic IP"), with the members that Lockkeeper uses. `status` is one of an open set. Known are
+ * `active`, `moving`, `configuring`, `pending`, `releasing` and `error`.
  */
 export interface ElasticIp {
   id: string
-  /** The id where the account API tells no address (yet). */
+  /** The id if the account API shows no address (yet). */
   address: string
-  /** `statusNotTold` where the account API tells none. */
+  /** `statusNotShown` if the account API shows none. */
   status: string
-  /** Undefined while unassigned, or while the assigned server is not active. */
+  /** Undefined while the Elastic IP is unassigned, or while its server is not active. */
   server: AssignedServer | undefined
   project: ProjectRef | undefined
-  /** `region.location`: the site the address is routed in. Its id and name are not those of a server's site. */
+  /**
+   * The site that the address is routed in (`region.location`). Its id and name differ from those that a server shows for the same site.
+   */
   site: Site | undefined
 }

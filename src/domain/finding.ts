@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Something that was found out, as facts: a code and what belongs to it. It is stored like this, and put into words where it is shown. A code
- * that this version does not know is kept, and shown as it is.
+ * A result of a check or a read, as facts: a code and its details. It is stored as facts and put into words where it is shown. A code that
+ * this version does not know is kept, and shown as it is.
  */
 export const Finding = z.looseObject({ code: z.string() })
 export type Finding = z.infer<typeof Finding>
@@ -11,11 +11,11 @@ export type Finding = z.infer<typeof Finding>
 export interface Words {
   /** One or two sentences: what happened, and why. */
   why: string
-  /** What to do, a sentence. It is there only where requesting the same again is of no use. */
+  /** A sentence that says what to do. Present only if requesting the same change again is of no use. */
   next?: string
 }
 
-/** Puts the findings of one schema into words. The result is undefined for every other finding: another code, or another shape of it. */
+/** Creates a function that puts the findings of one schema into words. It returns undefined for a finding that does not fit the schema. */
 export function explainer<Known extends Finding>(known: z.ZodType<Known>, words: (finding: Known) => Words): Explain {
   return (finding) => {
     const parsed = known.safeParse(finding)

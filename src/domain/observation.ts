@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Finding } from './finding.ts'
 
-/** What the account showed of the resource that is changed. */
+/** What the account showed of the resource of a change. */
 export const Sighting = z.object({
-  /** In the account's own word: `moving`. */
+  /** The status as the account shows it: `moving`. */
   status: z.string(),
-  /** The server that it is on, by name; null where the account shows none. Absent for what is on none. */
+  /** The name of its server. Null: the account shows none. Absent for resources that are not on a server. */
   server: z.string().nullable().optional(),
 })
 export type Sighting = z.infer<typeof Sighting>
@@ -16,8 +16,8 @@ export type Observation =
   | { is: 'unclear'; seen?: Sighting }
   | { is: 'done' }
   /**
-   * `mayStillHappen`: it is tracked for a while longer. `corrects`: what was done is taken back, which is true also of what was reported as not
-   * started, and leaves nothing to track.
+   * `mayStillHappen`: the change may still take effect, so the request stays tracked for a while. `corrects`: the effect of the write is
+   * final and known, so this also replaces an earlier report of not started, and tracking ends.
    */
   | { is: 'failed'; cause: Finding; mayStillHappen?: boolean; corrects?: boolean }
   | { is: 'not-started'; cause: Finding }

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** Where something was asked, by whom, and with which command name: the answer quotes that name. All ids are Slack's. */
+/**
+ * The workspace, channel and person that a command or click came from, as Slack's ids. Answers quote `command`, the name of the slash
+ * command.
+ */
 export const Origin = z.object({
   teamId: z.string().optional(),
   channelId: z.string(),

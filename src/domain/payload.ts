@@ -5,8 +5,9 @@ type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'u
   Partial<Pick<Request, 'warnings'>>
 
 /**
- * SHA-256 of everything that is asked for: what, of what, by whom, where and why. The card shows it, its buttons carry it, and what is
- * carried out is checked against it, so that nothing else is done than what was approved. Pure.
+ * Computes the SHA-256 of everything that is requested: the change, its resource, the requester, the channel and the reason. The card shows
+ * the hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is
+ * done.
  */
 export function payloadHash({ id, kind, input, facts, resource, unchecked, warnings = [], origin, reason }: Payload): string {
   const { userId, channelId, teamId } = origin
@@ -15,12 +16,12 @@ export function payloadHash({ id, kind, input, facts, resource, unchecked, warni
   return hash('sha256', canonical(JSON.parse(JSON.stringify(payload))))
 }
 
-/** Whether the record is still what was asked for. Pure. */
+/** Whether the record still fits its hash. */
 export function isGenuine(request: Request): boolean {
   return request.hash === payloadHash(request)
 }
 
-/** JSON with the names of objects in order, so that the same content is the same text. */
+/** Writes JSON with sorted names, so that equal contents give equal texts. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -1,6 +1,6 @@
 import { type Group, isUserGroup } from './policy.ts'
 
-/** A person as Slack knows them. `unknown` if Slack did not say. */
+/** A person as Slack reports them. `unknown`: Slack gave no answer. */
 export interface Person {
   userId: string
   standing: 'member' | 'guest' | 'bot' | 'deleted' | 'stranger' | 'unknown'
@@ -8,8 +8,8 @@ export interface Person {
 }
 
 /**
- * A channel as Slack knows it. `shared`: with another organisation (Slack Connect). `unreadable`: Slack does not tell this bot, because a
- * scope is missing. `unknown`: Slack did not answer. `none`: no channel, on the Home tab.
+ * A channel as Slack reports it. `shared`: with another organisation (Slack Connect). `unreadable`: a scope is missing. `unknown`: Slack
+ * gave no answer. `none`: the Home tab, which is no channel.
  */
 export type ChannelStanding = 'usual' | 'shared' | 'direct' | 'group-direct' | 'unreadable' | 'unknown' | 'none'
 
@@ -19,10 +19,10 @@ export interface Place {
   standing: ChannelStanding
 }
 
-/** Members by user group id; `unknown` if Slack did not say. */
+/** The members of user groups, by the group's id. `unknown`: Slack gave no answer. */
 export type Membership = Map<string, Set<string> | 'unknown'>
 
-/** What Slack said of a person and a place when it was judged whether the person may request something there. */
+/** A person and a place as Slack reported them when the right to request something was judged. */
 export interface Requester {
   person: Person
   place: Place
@@ -31,8 +31,8 @@ export interface Requester {
 }
 
 /**
- * By what a person is in a group: their own id, or the id of a user group. `unknown` if only a user group could contain them that Slack did
- * not tell of. Undefined if they are not in it.
+ * Finds a person in a group. Returns their own id, or the id of the user group that contains them. Returns `unknown` if Slack did not list
+ * the members of a user group that may contain them, and undefined if they are not in the group.
  */
 export function findIn({ users, userGroups }: Group, userId: string, membership: Membership): { via: string } | 'unknown' | undefined {
   if (users.includes(userId)) return { via: userId }
@@ -41,7 +41,7 @@ export function findIn({ users, userGroups }: Group, userId: string, membership:
   return userGroups.every((id) => membersOf(id, membership)) ? undefined : 'unknown'
 }
 
-/** Whether this id is the person's, or the id of a user group that they are known to be in. */
+/** Whether this id is the person's, or that of a user group with them as a known member. */
 export function standsFor(id: string, userId: string, membership: Membership): boolean {
   return isUserGroup(id) ? (membersOf(id, membership)?.has(userId) ?? false) : id === userId
 }

@@ -1,28 +1,28 @@
-/** A site, as one kind of object shows it: an Elastic IP (`region.location`) or a server (`region.site`). */
+/** A site as an Elastic IP (`region.location`) or a server (`region.site`) shows it. */
 export interface Site {
   id: string | undefined
   name: string | undefined
-  /** `ASH`. The only member that is the same on every kind of object. */
+  /** Such as `ASH`. The only member that is the same on every kind of object. */
   slug: string | undefined
 }
 
-/** A project. Its id is one kind of id, whichever object shows it. */
+/** A project. Every kind of object shows the same id for it. */
 export interface ProjectRef {
   id: string
   name?: string | undefined
   slug?: string | undefined
 }
 
-/** What decides whether a server is in the site of an Elastic IP. */
+/** The sites that decide whether an Elastic IP can move to a server. */
 export interface SitesOfMove {
   /** The Elastic IP's own site. */
   location: Site | undefined
-  /** The site of the server that it is assigned to. */
+  /** The site of the server that the Elastic IP is assigned to. */
   assigned: Site | undefined
   target: Site | undefined
 }
 
-/** Undefined where the two cannot be compared: one is not known, or the ids differ although the slugs are equal. */
+/** Compares two projects. Returns undefined if one is unknown, or if the ids differ although the slugs are equal. */
 export function sameProject(a: ProjectRef | undefined, b: ProjectRef | undefined): boolean | undefined {
   if (!a || !b) return undefined
   if (a.id === b.id) return true
@@ -31,8 +31,10 @@ export function sameProject(a: ProjectRef | undefined, b: ProjectRef | undefined
 
 /**
  * Whether the target of a move is in the site of the server that the Elastic IP is assigned to (interface specification, "States and
- * transitions"). The vendor's documents show one place as `site_sao` on an Elastic IP and as `loc_87vRENkgNdPyk` on a server, with different
- * names: so ids are compared between servers only, slugs between any two, and names never. Undefined where nothing can be compared.
+ * transitions"). Returns undefined if nothing can be compared.
+ *
+ * The vendor's documents show one site as `site_sao` on an Elastic IP and as `loc_87vRENkgNdPyk` on a server, with different names. So ids
+ * are compared between servers only, slugs between any two objects, and names never.
  */
 export function sameSite({ location, assigned, target }: SitesOfMove): boolean | undefined {
   if (sameSlug(location, target)) return true
@@ -47,10 +49,10 @@ function sameSiteOfServers(a: Site | undefined, b: Site | undefined): boolean | 
 }
 
 /**
- * What to call two things that differ: by the first of these members that both show and that differs. Where none does, as with two
- * projects of one name, their ids stand beside: a person can then see what differs.
+ * Returns labels for two things that differ: the first of these members that both show and that differs. If no member differs, as for two
+ * projects with the same name, the labels contain the ids.
  */
-export function toldApart(a: Labelled, b: Labelled, by: readonly ('name' | 'slug')[]): [string, string] {
+export function distinctLabels(a: Labelled, b: Labelled, by: readonly ('name' | 'slug')[]): [string, string] {
   for (const member of by) {
     const [first, second] = [a[member], b[member]]
     if (first && second && first.toLowerCase() !== second.toLowerCase()) return [first, second]

@@ -1,4 +1,4 @@
-/** What a plan costs in one currency (a code such as `USD`), in whole units of it. */
+/** The price of a plan in one currency (a code such as `USD`). Amounts are in whole units of the currency, such as dollars. */
 export interface PlanPrice {
   currency: string
   hour: number | undefined
@@ -7,7 +7,7 @@ export interface PlanPrice {
 
 export interface PlanRegion {
   name: string | undefined
-  /** Codes of the sites that offer the plan (`ASH`), in stock or not. */
+  /** Codes of the sites that offer the plan (`ASH`), whether or not it is in stock there. */
   availableSites: string[]
   inStockSites: string[]
   prices: PlanPrice[]
@@ -16,20 +16,20 @@ export interface PlanRegion {
 /** A virtual machine plan (interface specification, "Virtual machine plan"). */
 export interface Plan {
   id: string
-  /** The id where the account API tells no name. */
+  /** The id if the account API shows no name. */
   name: string
   specs: {
     vcpuCount: number | undefined
-    /** The specification shows no unit; plans read as if it were GB. */
+    /** The specification shows no unit. The values of known plans look like GB. */
     memory: number | undefined
     gpu: string | undefined
     /** The specification shows no unit. */
     vramPerGpu: number | undefined
-    /** `unit` is `gib` or `tib` where it occurs. */
+    /** `unit` is `gib` or `tib` in known plans. */
     disk: { type: string | undefined; amount: number | undefined; unit: string | undefined } | undefined
   }
   regions: PlanRegion[]
-  /** An open set; `low` is one that occurs. */
+  /** One of an open set, such as `low`. */
   stockLevel: string | undefined
   /** Slugs such as `ubuntu_24_04_x64_lts`. */
   operatingSystems: string[]

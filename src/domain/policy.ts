@@ -1,39 +1,39 @@
 import { z } from 'zod'
 import type { ChangeKind } from './change-kind.ts'
 
-/** User ids and user group ids, Slack's. */
+/** Slack's user ids and user group ids. */
 export const Group = z.object({ users: z.array(z.string()), userGroups: z.array(z.string()) })
 export type Group = z.infer<typeof Group>
 
-/** Who has to say yes. */
+/** Who must approve. */
 export const ApproveTerms = z.object({
   /** Any of these may approve. */
   anyOf: Group,
-  /** Each of these (a user id, or a user group id for one of its members) has to approve, each a different person. */
+  /** A different person must approve for each of these: the user with this id, or a member of the user group with this id. */
   allOf: z.array(z.string()),
-  /** How many different people at least. */
+  /** The least number of different people. */
   approvals: z.number(),
 })
 export type ApproveTerms = z.infer<typeof ApproveTerms>
 
-/** What holds for some kinds of change. The first rule of a policy that matches decides alone. */
+/** A rule for some kinds of change. Only the first matching rule of a policy applies. */
 export interface PolicyRule {
   /** Shown to people and written to the audit. */
   name: string
   changes: ChangeKind[]
-  /** Ids or names. Undefined: every project, and what belongs to none. */
+  /** Ids or names. Undefined: every project, and changes that belong to no project. */
   projects: string[] | undefined
   /** Undefined: every channel. */
   channels: string[] | undefined
   /** Undefined: every full member. */
   request: Group | undefined
-  /** Undefined: carried out without an approval. */
+  /** Undefined: changes need no approval. */
   approve: ApproveTerms | undefined
-  /** Whether an approver may, in an emergency, approve what they asked for themselves. */
+  /** Whether an approver may approve their own request in an emergency. */
   breakGlass: boolean
-  /** How long a request can be approved. */
+  /** How long a request can be approved, in milliseconds. */
   expiresMs: number
-  /** Who is called by the card. Undefined: who may approve. */
+  /** The people whom the request message mentions. Undefined: the approvers. */
   mention: Group | undefined
 }
 
@@ -41,14 +41,14 @@ export interface Policy {
   rules: PolicyRule[]
 }
 
-/** Where a change belongs: `none` for kinds that belong to no project, `unknown` where the account API did not tell. */
+/** The project of a change. `none`: its kind belongs to no project. `unknown`: the account API did not show it. */
 export type Project = { id: string; name?: string | undefined } | 'none' | 'unknown'
 
 export type RuleFor = { is: 'rule'; rule: PolicyRule } | { is: 'none' } | { is: 'project-unknown'; rule: PolicyRule }
 
 /**
- * The rule for a change: the first that matches. Where a rule depends on a project that is not known, nothing below it is looked at:
- * a laxer rule must not be reached by not knowing. Pure.
+ * Finds the rule for a change, which is the first that matches. If a rule depends on a project that is unknown, the search ends there.
+ * Otherwise a missing answer could lead to a less strict rule below.
  */
 export function ruleFor(policy: Policy, change: { kind: ChangeKind; channelId: string; project: Project }): RuleFor {
   for (const rule of policy.rules) {
@@ -60,7 +60,7 @@ export function ruleFor(policy: Policy, change: { kind: ChangeKind; channelId: s
   return { is: 'none' }
 }
 
-/** Every rule that may become the one for a change of this kind in this channel, whatever its project. Pure. */
+/** Finds the rules that can apply to a change of this kind in this channel. Its project decides which one does. */
 export function rulesOfKind(policy: Policy, kind: ChangeKind, channelId: string): PolicyRule[] {
   return policy.rules.filter((rule) => covers(rule, { kind, channelId }))
 }
@@ -83,7 +83,7 @@ export function toGroup(ids: string[]): Group {
   return { users: ids.filter((id) => !isUserGroup(id)), userGroups: ids.filter(isUserGroup) }
 }
 
-/** Everybody named in the terms. Pure. */
+/** Returns everybody whom the terms name, each once. */
 export function approversOf(terms: ApproveTerms): Group {
   const all = toGroup(terms.allOf)
   return {
@@ -92,12 +92,12 @@ export function approversOf(terms: ApproveTerms): Group {
   }
 }
 
-/** At least one for each who must be heard. Pure. */
+/** Counts the approvals that are needed: at least one, and at least one for each member of `allOf`. */
 export function approvalsNeeded(terms: ApproveTerms): number {
   return Math.max(terms.approvals, terms.allOf.length, 1)
 }
 
-/** The user groups that a rule asks Slack about, for approvals. Pure. */
-export function groupsOf(rule: PolicyRule): string[] {
+/** Returns the user groups that may approve under a rule. Their members are read from Slack. */
+export function approverGroupsOf(rule: PolicyRule): string[] {
   return rule.approve ? approversOf(rule.approve).userGroups : []
 }

@@ -1,4 +1,4 @@
-/** Where Redis is: one server, a primary that Sentinels know, or a Cluster. */
+/** The address of Redis: one server, a primary that Sentinels report, or a Cluster. */
 export type RedisAddress =
   | { kind: 'single'; url: string }
   | ({ kind: 'sentinel'; sentinels: RedisNode[]; primary: string; database: number } & Credentials)
@@ -16,8 +16,9 @@ interface Credentials {
 }
 
 /**
- * `redis://` and `rediss://` as everywhere; `redis+sentinel://[user:password@]host[:port],…/primary[/database]`;
- * `redis+cluster://[user:password@]host[:port],…`; each with `rediss` for TLS. Undefined for anything else. Pure.
+ * Parses `redis://…`, `redis+sentinel://[user:password@]host[:port],…/primary[/database]` and
+ * `redis+cluster://[user:password@]host[:port],…`. With `rediss` in place of `redis`, the connection uses TLS. Returns undefined for
+ * anything else.
  */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
   if (/^rediss?:/.test(text)) return isSingle(text) ? { kind: 'single', url: text } : undefined

@@ -5,9 +5,12 @@ import { Origin } from './origin.ts'
 import { Grant } from './ruling.ts'
 
 /**
- * The states of a request. `starting`: the write may have been sent, and its answer is not known yet. `tracking`: the account API accepted
- * it, and it takes effect. `voided`: approved, but the account had changed since the request, so nothing was done. `untracked`: accepted,
- * and somebody stopped the tracking, so its end is not known. docs/request-states.md shows which steps lead where.
+ * The states of a request. docs/request-states.md shows the steps between them.
+ *
+ * - `starting`: the write may have been sent, and its answer is not known yet.
+ * - `tracking`: the account API accepted the write, and the change takes effect.
+ * - `voided`: approved, but the account had changed since the request, so nothing was done.
+ * - `untracked`: accepted, and a person stopped the tracking, so the result is unknown.
  */
 export const requestStates = [
   'waiting',
@@ -26,11 +29,11 @@ export const requestStates = [
 ] as const
 export type RequestState = (typeof requestStates)[number]
 
-/** A state that another version of Lockkeeper wrote and this one does not know. No step leads there, and none from there. */
+/** Stands for a state that another version of Lockkeeper wrote and this version does not know. No step leads to it or from it. */
 export const unknownState = 'unknown'
 export type StoredState = RequestState | typeof unknownState
 
-/** The version of the shapes that this version of Lockkeeper writes. CONTRIBUTING.md says how they may change. */
+/** The version number of the records that this release writes. CONTRIBUTING.md says how records may change. */
 export const requestVersion = 1
 
 export const openStates = ['waiting', 'approved', 'starting', 'tracking'] as const satisfies RequestState[]
@@ -39,22 +42,22 @@ export function isOpen(state: StoredState): boolean {
   return (openStates as readonly StoredState[]).includes(state)
 }
 
-/** One person's approval, and what let them give it. `at`: ms since 1970. */
+/** One person's approval, and the rule that allowed it. `at` is in ms since 1970. */
 export const Approval = Grant.extend({ by: z.string(), at: z.number() })
 export type Approval = z.infer<typeof Approval>
 
-/** Who decided, and what let them. `by` is undefined when the kind needs no approval here; of several approvals it is the last. */
+/** The person who decided, and the rule that allowed it. `by` is the last of several approvers, and undefined if no approval is needed. */
 export const Decision = Grant.extend({
   by: z.string().optional(),
   reason: z.string().optional(),
-  /** The requester approved it alone, in an emergency. */
+  /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
 })
 export type Decision = z.infer<typeof Decision>
 
 /**
- * A change that a person requested, as it is stored in Redis. Request messages, jobs and lists are made from it. `input`, `facts` and `seen` are
- * parsed again by the change of this `kind`. Times are milliseconds since 1970 by Redis' clock.
+ * A change that a person requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
+ * `input`, `facts` and `seen` again. Times are in milliseconds since 1970 by Redis' clock.
  */
 export const Request = z.object({
   version: z.number().int(),
@@ -62,21 +65,21 @@ export const Request = z.object({
   /** A kind that this version does not know is shown as it is. */
   kind: z.string(),
   state: z.enum(requestStates).or(z.literal(unknownState)).catch(unknownState),
-  /** Grows with every change of the record. */
+  /** Increases with every step. The outbox writes its own fields without raising it. */
   revision: z.number().int(),
   input: z.unknown(),
-  /** The account as shown on the request message and approved. */
+  /** The facts about the account that the request message shows and the approvers approved. */
   facts: z.unknown(),
-  /** The account at execution, when it was read again. */
+  /** The facts about the account when it was read again at execution. */
   seen: z.unknown().optional(),
   resource: z.string(),
-  /** SHA-256 of what was requested (see `payloadHash`): buttons carry it, and what is carried out has it still. */
+  /** The SHA-256 of what was requested (see `payloadHash`). Buttons carry it, and it is checked again before execution. */
   hash: z.string(),
-  /** The policy's rule that it was requested under. */
+  /** The name of the policy rule that it was requested under. */
   rule: z.string(),
-  /** How long it can be approved, in ms; also how long an approved handover can be taken. */
+  /** How long the request can be approved, in ms. An approved handover can be taken for the same time. */
   ttlMs: z.number(),
-  /** The approvers by name, where the rule mentions others than them: a mention would notify them, too. */
+  /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
   approverNames: z.string().optional(),
   needsApproval: z.boolean(),
   /** What the preflight check could not find out. */
@@ -88,34 +91,34 @@ export const Request = z.object({
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),
-  /** How many more it takes, as counted at the last approval. Not everybody who has approved may still approve. */
+  /** The number of approvals that were missing after the last one. Not everybody who approved may still approve. */
   missing: z.number().optional(),
-  /** How many of the two reminders were sent. */
+  /** The number of reminders that were sent, at most two. */
   reminded: z.number().default(0),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
   sentAt: z.number().optional(),
-  /** When the account API confirmed it, or something of it was first seen on the account. */
+  /** The time when the account API confirmed the write, or when its effect was first seen on the account. */
   acceptedAt: z.number().optional(),
   lateAt: z.number().optional(),
   endedAt: z.number().optional(),
-  /** What the account showed when it was reported as late; absent where the account API did not answer. */
+  /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
   lastSeen: Sighting.optional(),
-  /** Who stopped the tracking. */
+  /** The person who stopped the tracking. */
   stoppedBy: z.string().optional(),
-  /** Why it ended as it did. */
+  /** The reasons for its end. */
   causes: z.array(Finding).default([]),
-  /** It was reported as not started or failed, and is still tracked until then, because it may start late. */
+  /** A request that was reported as not started or failed is tracked until then, because it may start late. */
   trackedUntil: z.number().optional(),
-  /** Where the request message is, and up to which revision Slack shows it. */
+  /** The timestamp of the request message, and the revision that it shows. */
   cardTs: z.string().optional(),
   cardRevision: z.number().optional(),
 })
 export type Request = z.infer<typeof Request>
 
-/** As much of a request as a list of thousands needs. */
+/** The part of a request that a list of thousands needs. */
 export const Outline = Request.pick({ id: true, kind: true, state: true, needsApproval: true, origin: true })
 export type Outline = z.infer<typeof Outline>
 
-/** What a worker keeps in memory of a request between ticks: enough to see whether it is still under way, or late. */
+/** The part of a request that a worker keeps in memory between ticks. It decides whether the request is still under way, or late. */
 export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>

@@ -1,6 +1,6 @@
 import type { ProjectRef, Site } from './place.ts'
 
-/** A server that an Elastic IP can be moved to. `status` is an open set (`on`, `off`, `deploying` …). */
+/** A server that an Elastic IP can be moved to. `status` is one of an open set, such as `on`, `off` or `deploying`. */
 export interface Server {
   id: string
   hostname: string | undefined

@@ -1,10 +1,10 @@
-/** How long things take that people wait for; tests shorten them. All in ms. */
+/** Time limits in ms. Tests shorten them. */
 export interface Timings {
-  /** How long after a write its traces may still be missing: the request may be on its way, and reads may trail writes. */
+  /** The time after a write in which reads may not show it yet: the request may not have arrived, or reads may be behind. */
   graceMs: number
   /**
-   * After this long the process that issued a secret no longer shows it, and somebody else may take it back. Longer than every
-   * deadline on the way: the write, and the tries to show it.
+   * The time after which the process that issued a secret no longer shows it, and another process may make it worthless. It is longer than
+   * the deadlines of the write and of all attempts to show the secret together.
    */
   handoverMs: number
 }

@@ -1,22 +1,22 @@
 import type { ProjectRef } from './place.ts'
 
 /**
- * A virtual machine (interface specification, "Virtual machine"). Its credentials are never asked for and never parsed.
- * `status` and `billing` are open sets; the answer to a rename can leave out everything but the id.
+ * A virtual machine (interface specification, "Virtual machine"). Its credentials are never requested and never parsed. `status` and
+ * `billing` are each one of an open set. The answer to a rename may contain only the id.
  */
 export interface VirtualMachine {
   id: string
-  /** Display name, also its hostname. */
+  /** The display name, which is also the hostname. */
   name: string | undefined
   status: string | undefined
   createdAt: string | undefined
   primaryIpv4: string | undefined
-  /** The site it runs in, as the account API writes it. */
+  /** The site as the account API writes it. */
   site: string | undefined
   billing: string | undefined
   operatingSystem: { name: string | undefined; slug: string | undefined; version: string | undefined } | undefined
   plan: { id: string | undefined; name: string | undefined; slug: string | undefined } | undefined
-  /** Sizes in the account API's own words (`16 GB`); their units are part of the text. */
+  /** Sizes as texts of the account API with their units: `16 GB`. */
   specs: {
     vcpuCount: number | undefined
     ram: string | undefined

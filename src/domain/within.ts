@@ -1,8 +1,8 @@
 export type Within<T> = { is: 'ready'; value: T } | { is: 'late'; work: Promise<T> }
 
 /**
- * Waits for `work`, but no longer than `ms`. Then it answers `late`, with the promise to wait on. A failure in that time is thrown here; a
- * later one is the caller's to handle, through the promise.
+ * Waits for `work`, at most `ms` milliseconds. Returns `late` after that, with the promise to wait for. Throws a failure within this time;
+ * the caller handles a later failure with the promise.
  */
 export async function within<T>(ms: number, work: Promise<T>): Promise<Within<T>> {
   let timer: NodeJS.Timeout | undefined
@@ -16,7 +16,7 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<Within<T>
   }
 }
 
-/** The same with a value in place of a late answer. A late failure is dropped. */
+/** Waits as `within` does, and returns `late` in place of a late result. Ignores a late failure. */
 export async function withinOr<T, Late>(ms: number, work: Promise<T>, late: Late): Promise<T | Late> {
   const answer = await within(ms, work)
   if (answer.is === 'ready') return answer.value
@@ -24,7 +24,7 @@ export async function withinOr<T, Late>(ms: number, work: Promise<T>, late: Late
   return late
 }
 
-/** Waits until all of this has ended, whatever fails, but no longer than `ms`. */
+/** Waits until all of these have succeeded or failed, at most `ms` milliseconds. */
 export async function settleWithin(ms: number, works: Promise<unknown>[]): Promise<void> {
   await within(ms, Promise.allSettled(works))
 }

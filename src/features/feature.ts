@@ -13,20 +13,20 @@ import type { Submit } from '../requests/lifecycle/submit.ts'
 import type { Store } from '../requests/store/store.ts'
 import type { SetupProbe } from '../slack/web-api/setup-probe.ts'
 
-/** One capability of the bot: everything that is its own, and nothing that others have too. */
+/** One capability of Lockkeeper, with everything that only this capability needs. */
 export interface Feature extends FeatureHandlers {
   changes?: Change[]
 }
 
-/** How a feature is made, and what has to be known of it before: the configuration names kinds of change, and everything is built from it. */
+/** How to create a feature, and its kinds of change, which the configuration needs before the feature is created. */
 export interface FeatureDefinition {
-  /** The kinds of its changes. The names are public: `NO_APPROVAL` and policies use them. */
+  /** The kinds of its changes. These names are public, because `NO_APPROVAL` and policies use them. */
   kinds?: ChangeKind[]
-  /** Each feature takes from the parts what it needs. */
+  /** Creates the feature. Each feature uses some of the parts. */
   create(parts: FeatureParts): Feature
 }
 
-/** What the bot has for its features. It does not depend on which features there are. */
+/** The parts that features can use. They do not depend on the list of features. */
 export interface FeatureParts {
   accountApi: AccountApi
   inventory: Inventory
@@ -35,32 +35,33 @@ export interface FeatureParts {
   catalog: Catalog
   access: Access
   audit: Audit
-  /** The address of a request's card. */
+  /** Returns the address of a request's message. */
   linkTo: (request: Request) => string | undefined
-  /** The last characters of the API key that the bot itself uses. */
+  /** The last characters of the API key that Lockkeeper itself uses. */
   ownLastSlice: string
   setup: Setup
 }
 
-/** What tells how the bot is set up and connected. */
+/** The sources for the check of the set-up. */
 export interface Setup {
   running: Running
   usesSockets: boolean
   opsChannel: string | undefined
   probe: SetupProbe
-  /** Who is in these groups, as it is asked for at a decision. */
+  /** Reads the members of these groups, as for a decision. `unknown`: Slack gave no answer. */
   members: (groupIds: string[]) => Promise<Map<string, Set<string> | 'unknown'>>
   showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { unavailable: string }>
   lastReceived: Pick<LastReceived, 'read'>
   redisFaults: () => Promise<string[]>
 }
 
-/** What runs in this process. */
+/** A description of this process. */
 export interface Running {
   version: string
   role: 'all' | 'web' | 'worker'
   environment: string | undefined
-  /** How many rules the policy has, and the file that they come from. */
+  /** The number of rules of the policy. */
   rules: number
+  /** The file that the rules come from. Undefined if they come from the variables. */
   policyFile: string | undefined
 }

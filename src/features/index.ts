@@ -14,7 +14,7 @@ import { rotateRevokeApiKey } from './rotate-revoke-api-key/index.ts'
 import { showAudit } from './show-audit/index.ts'
 import { whoAmI } from './who-am-i/index.ts'
 
-/** Everything the bot can do, in the order in which help shows it. */
+/** All features, in the order of the help. */
 const definitions: FeatureDefinition[] = [
   moveElasticIp,
   listElasticIps,
@@ -31,7 +31,7 @@ const definitions: FeatureDefinition[] = [
   checkSetup,
 ]
 
-/** Every kind of change. They are public names, so that a kind is never renamed. */
+/** Every kind of change. These names are public, so a kind is never renamed. */
 export const changeKinds: ChangeKind[] = definitions.flatMap(({ kinds = [] }) => kinds)
 
 export function createFeatures(parts: FeatureParts): Feature[] {

@@ -12,9 +12,9 @@ export function createKeys(prefix: string) {
     resource: (resource: string) => `${tag}:resource:${resource}`,
     /** The latest request for a resource, kept for as long as an older request may need it. */
     latest: (resource: string) => `${tag}:latest:${resource}`,
-    /** The requests of a person that wait for an approval, and some that no longer do: the next request of the person removes those. */
+    /** A set: the requests of a person that wait for an approval. It may hold others, which the person's next request removes. */
     undecided: (userId: string) => `${tag}:undecided:${userId}`,
-    /** Sorted sets of request ids: `open` by the time of creation, `ended` by the time of the end, `due` by the time of the next step. */
+    /** Sorted sets of request ids: `open` by the time of the last step, `ended` by the time of the end, `due` by the time to reconcile. */
     open: `${tag}:open`,
     ended: `${tag}:ended`,
     due: `${tag}:due`,
@@ -35,10 +35,10 @@ export function createKeys(prefix: string) {
     /** Marks this data set. If the mark is gone, data was lost. */
     dataLossMark: `${tag}:data-loss-mark`,
     lastTick: `${tag}:last-tick`,
-    /** The process that searches for the API key that a request has created. */
+    /** The process that searches for the secret that a request has issued. */
     search: (id: string) => `${tag}:search:${id}`,
     delivery: (key: string) => `${tag}:delivery:${key}`,
-    /** Whether the operators were notified of a problem: `told`, or the token of the process that is notifying them. */
+    /** Whether the operators were notified of a problem: `notified`, or the token of the process that is notifying them. */
     notice: (key: string) => `${tag}:notice:${key}`,
   }
 }

@@ -1,12 +1,15 @@
 import type { RequestState } from '../domain/request.ts'
 
-/** Who may take a step. `worker`: whichever process finds that it is due. */
+/**
+ * Who takes a step. `worker`: the process that finds the step due. Only docs/request-states.md and tests read it: `access/` checks the rights of
+ * people, at the click.
+ */
 export type Taker = 'requester' | 'approver' | 'worker'
 
-/** Fields of a record that a step sets to the present time, by Redis' clock. */
+/** Fields of a record that a step sets to the current time, by Redis' clock. */
 export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
 
-/** Messages that a thread can be owed, in the order in which they belong. */
+/** Messages that a thread can be owed, in the order of the thread. */
 export const reportNames = [
   'reminder-half',
   'reminder-last',
@@ -25,25 +28,26 @@ export interface Step<State extends string = RequestState> {
   /** What happens, for docs/request-states.md. */
   what: string
   from: readonly State[]
-  /** `same`: the state stays as it is. */
+  /** `same`: the state does not change. */
   to: State | 'same'
   takers: readonly Taker[]
   stamps?: readonly Stamp[]
-  /** Messages that the thread is owed from then on. */
+  /** Messages that the thread is owed after the step. */
   reports?: readonly ReportName[]
-  /** Messages that the thread is owed where the taker says so. */
+  /** Messages that the thread is owed if the taker asks for them. */
   mayReport?: readonly ReportName[]
-  /** Only until the deadline of the request, by Redis' clock. */
+  /** Possible only until the deadline of the request, by Redis' clock. */
   beforeDeadline?: true
-  /** Only while the record is as it was read, because the step was worked out from what it holds. */
+  /** Possible only while the record has the revision that was read, because the step depends on its content. */
   ifUnchanged?: true
-  /** The request stays due when it was due. */
+  /** Keeps the time at which the request is due. */
   keepsDue?: true
 }
 
 /**
- * Every step of a request, once. A record changes by these steps alone: `store.take` looks a step up here, and the Lua script `take-step`
- * carries it out as one compare-and-set. docs/request-states.md is generated from this table.
+ * Lists every step of a request once. Nothing else changes a state or raises the revision of an existing record: `store.take` finds a step
+ * here, and the Lua script `take-step` takes it as one compare-and-set. The outbox writes its own fields beside it.
+ * docs/request-states.md is generated from this table.
  */
 export const steps = {
   approve: {
@@ -96,8 +100,8 @@ export const steps = {
     takers: ['requester'],
     stamps: ['endedAt'],
   },
-  'withdraw-key': {
-    what: 'The requester withdraws a key that is not created yet',
+  'withdraw-handover': {
+    what: 'The requester withdraws it before the secret is issued',
     from: ['waiting', 'approved'],
     to: 'withdrawn',
     takers: ['requester'],
@@ -130,7 +134,7 @@ export const steps = {
     reports: ['ended'],
   },
   'expire-approved': {
-    what: 'The requester did not create the approved key before the deadline',
+    what: 'The requester did not have the secret issued before the deadline',
     from: ['approved'],
     to: 'expired',
     takers: ['requester', 'worker'],
@@ -225,7 +229,7 @@ export const steps = {
     stamps: ['endedAt'],
     reports: ['ended'],
   },
-  restart: {
+  'correct-to-tracking': {
     what: 'It starts after it was reported as not started or failed',
     from: ['not-started', 'failed'],
     to: 'tracking',
@@ -250,7 +254,7 @@ export const steps = {
     reports: ['corrected'],
   },
   'correct-to-superseded': {
-    what: 'Another change overtook it after it had restarted',
+    what: 'Another change overtook it after it had started after all',
     from: ['tracking'],
     to: 'superseded',
     takers: ['worker'],
@@ -274,7 +278,7 @@ export const steps = {
     reports: ['stopped'],
   },
   'track-again': {
-    what: 'Somebody has it tracked again',
+    what: 'Somebody starts the tracking again',
     from: ['untracked'],
     to: 'tracking',
     takers: ['requester', 'approver'],
@@ -286,7 +290,7 @@ export function stepOf(name: StepName): Step {
   return steps[name]
 }
 
-/** The state after a step. */
+/** Returns the state after a step. */
 export function stateAfter(name: StepName, before: RequestState): RequestState {
   const { to } = stepOf(name)
   return to === 'same' ? before : to

@@ -1,14 +1,8 @@
+import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing } from '../domain/api-errors.ts'
 import { documentedRefusal } from '../domain/documented-refusals.ts'
-import {
-  ApiContractError,
-  ApiError,
-  ApiUnreachableError,
-  isFeatureMissing,
-  ListCutError,
-  StoreUnavailableError,
-  UserError,
-} from '../domain/errors.ts'
+import { StoreUnavailableError, UserError } from '../domain/errors.ts'
 import type { Words } from '../domain/finding.ts'
+import { ListCutError } from '../domain/list-errors.ts'
 import { escapeMrkdwn, type Mrkdwn } from './text/text.ts'
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */

@@ -5,7 +5,7 @@ import { key, type Reply, startClient } from './recording-server.ts'
 import * as sample from './wire-samples.ts'
 
 const deploy = { name: 'deploy', readOnly: true, allowedIps: ['203.0.113.10', '198.51.100.0/24'] }
-/** More than a name, where somebody passes more. */
+/** A value with more members than the operation accepts. */
 const hostileName = Object.assign(Object('search-2'), { plan: 'vm.large', billing: 'monthly', tags: [] })
 
 /** Answers the first page with one item, and all further pages empty. */
@@ -94,7 +94,7 @@ test.each<[string, string, unknown, (api: AccountApi) => Promise<unknown[]>]>([
   )
 })
 
-test('what is typed as a hostname stays one value of the query', async () => {
+test('a typed hostname stays one value of the query', async () => {
   const { api, requests } = await startClient(firstPage(sample.server))
 
   await api.servers.list({ hostname: 'web 2&page[size]=1' })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiContractError, ApiError } from '../../src/domain/errors.ts'
+import { ApiContractError, ApiError } from '../../src/domain/api-errors.ts'
 import { type Reply, rejection, startClient } from './recording-server.ts'
 
 function numbered(from: number, count: number) {
@@ -10,7 +10,7 @@ function pageNumber({ target }: { target: string }): number {
   return Number(new URLSearchParams(target.split('?')[1]).get('page[number]'))
 }
 
-/** Answers for `total` items with at most `maxPageSize` items per page, whatever page size the request names. */
+/** Answers for `total` items with at most `maxPageSize` items per page, also if the request names another page size. */
 function serverWith(total: number, maxPageSize: number): (request: { target: string }) => Reply {
   return (request) => {
     const start = (pageNumber(request) - 1) * maxPageSize

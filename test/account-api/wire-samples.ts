@@ -14,7 +14,7 @@ interface Resource {
   attributes: Record<string, unknown>
 }
 
-/** One documented answer of each kind. What the client makes of every documented answer is held by `contract/reading.test.ts`. */
+/** One documented answer of each kind. `contract/reading.test.ts` covers all documented answers. */
 function sampleOf(documented: Documented<unknown>[], name: string): Resource {
   return documented.find((one) => one.name === name)?.wire as Resource
 }

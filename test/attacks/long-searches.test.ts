@@ -115,7 +115,7 @@ describe('a member who searches 20,000 entries of the audit', () => {
     isOver = true
     await others
 
-    expect(found).toMatchObject({ looked: 5_000, all: true })
+    expect(found).toMatchObject({ searched: 5_000, all: true })
     expect(turns).toBeGreaterThanOrEqual(5_000 / 50)
   })
 
@@ -137,7 +137,7 @@ describe('a member who searches 20,000 entries of the audit', () => {
 
   test('cannot begin a second search while the first one runs, and nobody else waits for it', async () => {
     const running: (() => void)[] = []
-    const find = () => new Promise((resolve) => running.push(() => resolve({ entries: [], looked: 0, unreadable: 0, all: true })))
+    const find = () => new Promise((resolve) => running.push(() => resolve({ entries: [], searched: 0, unreadable: 0, all: true })))
     const [command] = showAudit.create({ audit: { find }, catalog } as never).commands ?? []
     const search = (userId: string) => command?.run({ args: [], slashCommand: { origin: { userId } }, list: async () => {} } as never)
 

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { isKeyLabel } from '../../src/domain/api-key-name.ts'
-import { checkMove } from '../../src/domain/elastic-ip-move.ts'
+import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
 import { moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
 import { namesakeWarnings } from '../../src/domain/elastic-ip-move-warnings.ts'
 import { payloadHash } from '../../src/domain/payload.ts'
 import type { Server } from '../../src/domain/server.ts'
 import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
-import { approvalCard, type CardView } from '../../src/requests/messages/card.ts'
+import { approvalCard } from '../../src/requests/messages/card/card.ts'
 import { cleanText, code, mrkdwn } from '../../src/slack/text/text.ts'
 import { plain } from '../../src/slack/text/text-objects.ts'
-import { ops, people, startWorld, untilCard, untilShown } from '../journeys/world.ts'
-import { description, requestFor, ruleFor } from '../requests/request-for-test.ts'
+import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
+import { cardViewFor } from '../requests/messages/card-view-for-test.ts'
+import { requestFor } from '../requests/request-for-test.ts'
 
 const project = { id: 'proj_1', name: 'Storefront', slug: 'storefront' }
 const site = { id: 'loc_1', name: 'Ashburn', slug: 'ASH' }
@@ -20,6 +21,12 @@ function server(id: string, hostname: string | undefined, more: Partial<Server> 
 }
 
 const elasticIp = { id: 'eip_1', address: '203.0.113.10', status: 'active', server: { id: 'sv_1', hostname: 'web-1' }, project, site }
+
+function changeServer(world: World, id: string, change: Partial<World['accountApi']['world']['data']['servers'][number]>): void {
+  const found = world.accountApi.world.data.servers.find((one) => one.id === id)
+  if (!found) throw new Error(`the stand-in has no server ${id}`)
+  Object.assign(found, change)
+}
 
 /** The preflight check of a move to `target`, where the account has these servers. */
 function preflightOf(target: Server, listed: Server[] | Error) {
@@ -45,7 +52,7 @@ describe('a server that is called like another one', () => {
     const world = await startWorld()
     const { elasticIp: moved, target } = world.accountApi.world.movable()
     const twin = world.accountApi.world.third(moved.id)
-    world.accountApi.world.changeServer(twin.id, { hostname: target.hostname })
+    changeServer(world, twin.id, { hostname: target.hostname })
 
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
     const card = await untilCard(world.slack, /Waiting for approval/)
@@ -101,7 +108,7 @@ describe('a target that would not answer', () => {
   ])('that is %s is told and not refused', async (_, more) => {
     const world = await startWorld()
     const { elasticIp: moved, target } = world.accountApi.world.movable()
-    world.accountApi.world.changeServer(target.id, more)
+    changeServer(world, target.id, more)
 
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
 
@@ -155,24 +162,8 @@ describe('a name that differs from another one only by what nobody sees', () => 
 describe('a reason that looks like a status', () => {
   const reason = '*Approved* by <@U0BEN00001> :white_check_mark:\n:large_green_circle: *Done.* `x` _really_'
 
-  function view(more: Partial<CardView> = {}): CardView {
-    return {
-      request: requestFor({ reason }),
-      description,
-      unchecked: [],
-      warnings: [],
-      ending: { why: '' },
-      isKnown: true,
-      handoverLabel: undefined,
-      reverseLabel: undefined,
-      rule: ruleFor(),
-      environment: undefined,
-      ...more,
-    }
-  }
-
   test('is plain text on the request message', () => {
-    const { blocks, text } = approvalCard(view())
+    const { blocks, text } = approvalCard(cardViewFor({ request: requestFor({ reason }) }))
 
     expect(blocks.filter((block) => JSON.stringify(block).includes('Approved'))).toMatchInlineSnapshot()
     expect(text.split('\n').filter((line) => line.includes('Approved'))).toMatchInlineSnapshot()
@@ -180,9 +171,9 @@ describe('a reason that looks like a status', () => {
 
   test('is code in every sentence that quotes it', () => {
     const decision = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001', reason }
-    const rejected = approvalCard(view({ request: requestFor({ state: 'rejected', decision }) }))
+    const rejected = approvalCard(cardViewFor({ request: requestFor({ state: 'rejected', decision }) }))
     const broken = approvalCard(
-      view({ request: requestFor({ state: 'approved', decidedAt: 1, decision: { ...decision, breakGlass: true } }) }),
+      cardViewFor({ request: requestFor({ state: 'approved', decidedAt: 1, decision: { ...decision, breakGlass: true } }) }),
     )
 
     for (const { text } of [rejected, broken])

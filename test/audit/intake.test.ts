@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { appendScripts } from '../../src/audit/append.ts'
 import { createVerifier, readPrintedLine } from '../../src/audit/chain.ts'
 import { AuditEntry } from '../../src/audit/entry.ts'
-import { type Audit, auditScripts, createAudit } from '../../src/audit/intake.ts'
+import { type Audit, createAudit, noteScripts } from '../../src/audit/intake.ts'
 import { scrub } from '../../src/ops/log/safe-value.ts'
 import { createScripts } from '../../src/redis/scripts.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 type TestRedis = ReturnType<typeof connectTestRedis>
 
-/** An audit, with the lines that it printed and the errors that it told. */
+/** An audit whose printed lines and errors are recorded. */
 function startAudit({ redis, keys }: Pick<TestRedis, 'redis' | 'keys'>, print?: (line: string) => void) {
   const lines: string[] = []
   const errors: unknown[] = []
@@ -41,7 +42,7 @@ async function untilChained({ redis, keys }: TestRedis, audit: Pick<Audit, 'tidy
   })
 }
 
-test('notes of two processes at once make one unbroken chain, with every note once, each printed once', async () => {
+test('concurrent notes of two processes form one whole chain, and each is chained and printed once', async () => {
   const mine = connectTestRedis()
   const another = mine.redis.duplicate()
   onTestFinished(() => another.disconnect())
@@ -52,7 +53,7 @@ test('notes of two processes at once make one unbroken chain, with every note on
     names.map(async (what, index) => {
       await sleep(Math.random() * 150)
       await (index % 2 === 0 ? first : second).note({ act: 'request', text: what })
-      // Others look at the same moment, too.
+      // Both processes try to chain at the same moment.
       second.kick()
     }),
   )
@@ -68,7 +69,7 @@ test('notes of two processes at once make one unbroken chain, with every note on
   expect([...first.errors, ...second.errors]).toEqual([])
 })
 
-test('an entry says when, who did what, and what came before', async () => {
+test('an entry holds the time, the person, the act and the hash of the previous entry', async () => {
   const mine = connectTestRedis()
   const audit = startAudit(mine)
 
@@ -84,7 +85,7 @@ test('an entry says when, who did what, and what came before', async () => {
   expect(Math.abs((entries[0]?.at ?? 0) - Date.now())).toBeLessThan(60_000)
 })
 
-test('what a process chained and did not live to print is printed later, by another', async () => {
+test('entries of a process that ended before it printed them are printed later by another', async () => {
   const mine = connectTestRedis()
   const dying = startAudit(mine, () => {
     throw new Error('gone')
@@ -94,7 +95,7 @@ test('what a process chained and did not live to print is printed later, by anot
   await vi.waitFor(async () => expect(await mine.redis.xlen(mine.keys.audit)).toBe(1))
   await vi.waitFor(() => expect(dying.errors).toHaveLength(1))
 
-  // Others go on, and print their own.
+  // Another process continues and prints its own entries.
   await other.note({ act: 'approve', text: 'afterwards' })
   await vi.waitFor(() => expect(other.lines.map(textOf)).toEqual(['afterwards']))
   await other.tidy()
@@ -110,7 +111,7 @@ function textOf(line: string): unknown {
   return JSON.parse(line).text
 }
 
-/** As if what is not printed yet had been chained that long ago: copied under older ids. */
+/** Makes the entries older by half a minute: copies them with older ids. */
 async function letHalfAMinutePass({ redis, keys }: TestRedis): Promise<void> {
   const head = await redis.hgetall(keys.auditHead)
   const all = await redis.xrange(keys.audit, '-', '+')
@@ -122,9 +123,9 @@ async function letHalfAMinutePass({ redis, keys }: TestRedis): Promise<void> {
   }
 }
 
-test('a note whose command is sent twice is noted once', async () => {
+test('a note whose command is sent twice is stored once', async () => {
   const mine = connectTestRedis()
-  const run = createScripts(mine.redis, auditScripts)
+  const run = createScripts(mine.redis, noteScripts)
   const keys = [mine.keys.auditIntake, mine.keys.auditSent('a-token')]
 
   const answers = [await run('note', keys, ['{"act":"request"}']), await run('note', keys, ['{"act":"request"}'])]
@@ -133,23 +134,23 @@ test('a note whose command is sent twice is noted once', async () => {
   expect(await mine.redis.xlen(mine.keys.auditIntake)).toBe(1)
 })
 
-test('notes whose command to join the chain is sent twice join it once, also when others have followed', async () => {
+test('notes whose append command is sent twice are chained once', async () => {
   const mine = connectTestRedis()
-  const run = createScripts(mine.redis, auditScripts)
+  const run = createScripts(mine.redis, appendScripts)
   const id = (await mine.redis.xadd(mine.keys.auditIntake, '*', 'note', '{"act":"request","at":1}')) ?? ''
   const keys = [mine.keys.auditIntake, mine.keys.audit, mine.keys.auditHead]
   const append = (token: string) => run('append', keys, ['', 'hash-1', '1', '0', token, 'entry-1', 'hash-1', id])
 
   expect(await append('mine')).toEqual(['won'])
   expect(await append('mine')).toEqual(['won'])
-  // Another process that has worked out the very same.
-  expect(await append('of another')).toEqual(['moved'])
+  // Another process has computed the same append.
+  expect(await append('of another')).toEqual(['lost'])
 
   expect(await mine.redis.xlen(mine.keys.audit)).toBe(1)
   expect(await mine.redis.hgetall(mine.keys.auditHead)).toMatchObject({ seq: '1', hash: 'hash-1' })
 })
 
-test('nothing that looks like a token is kept or printed', async () => {
+test('a text that looks like a token is neither stored nor printed', async () => {
   const mine = connectTestRedis()
   const audit = startAudit(mine)
 
@@ -161,7 +162,7 @@ test('nothing that looks like a token is kept or printed', async () => {
   expect(kept).not.toMatch(/xoxb|hunter2/)
 })
 
-test('a text that is too long is cut visibly, and never in the middle of a character', async () => {
+test('a text that is too long is cut with a mark, and a half character is replaced', async () => {
   const mine = connectTestRedis()
   const audit = startAudit(mine)
 
@@ -174,7 +175,7 @@ test('a text that is too long is cut visibly, and never in the middle of a chara
   expect(half?.reason).toBe('half an emoji: \ufffd')
 })
 
-test('a note that nobody of ours wrote does not hold up the others', async () => {
+test('a note that Lockkeeper did not write does not block the others', async () => {
   const mine = connectTestRedis()
   const audit = startAudit(mine)
 
@@ -187,7 +188,7 @@ test('a note that nobody of ours wrote does not hold up the others', async () =>
   expect(faults).toEqual([])
 })
 
-test('what is old is removed, and counted', async () => {
+test('old entries are removed and counted', async () => {
   const mine = connectTestRedis()
   const audit = startAudit(mine)
   const entries = Array.from({ length: 250 }, (_, index) => `${1_000 + index}-0`)
@@ -201,7 +202,7 @@ test('what is old is removed, and counted', async () => {
   expect(await mine.redis.hget(mine.keys.auditHead, 'trimmed')).toBe(String(251 - left))
 })
 
-test('entries are found newest first, with how many were looked at', async () => {
+test('entries are found newest first, with the number of searched entries', async () => {
   const mine = connectTestRedis()
   const audit = startAudit(mine)
   for (const act of ['request', 'approve', 'request', 'reject', 'request']) await audit.note({ act })
@@ -210,7 +211,7 @@ test('entries are found newest first, with how many were looked at', async () =>
   const all = await audit.find(({ act }) => act === 'request')
 
   expect(some.entries.map(({ seq }) => seq)).toEqual([5, 3])
-  expect(some).toMatchObject({ looked: 3, all: false })
+  expect(some).toMatchObject({ searched: 3, all: false })
   expect(all.entries.map(({ seq }) => seq)).toEqual([5, 3, 1])
-  expect(all).toMatchObject({ looked: 5, all: true, unreadable: 0, since: all.entries.at(-1)?.at })
+  expect(all).toMatchObject({ searched: 5, all: true, unreadable: 0, since: all.entries.at(-1)?.at })
 })

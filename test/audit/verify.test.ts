@@ -17,10 +17,10 @@ const program = resolve(import.meta.dirname, '../../src/audit/verify.ts')
 const verify = (env: Record<string, string>, files: string[] = []) => checkAudit(env, files)
 
 /** Runs the program as `npm run audit:verify -- …` does. */
-function runProgram(env: Record<string, string>, files: string[] = []): Promise<{ exit: number; said: string }> {
+function runProgram(env: Record<string, string>, files: string[] = []): Promise<{ exitCode: number; output: string }> {
   return new Promise((done) => {
     execFile(process.execPath, [program, ...files], { env: { PATH: process.env.PATH, ...env } }, (error, stdout, stderr) => {
-      done({ exit: error ? Number(error.code) : 0, said: stdout + stderr })
+      done({ exitCode: error ? Number(error.code) : 0, output: stdout + stderr })
     })
   })
 }
@@ -29,7 +29,7 @@ function envOf({ prefix }: TestRedis) {
   return { REDIS_URL: inject('redisUrl'), REDIS_PREFIX: prefix }
 }
 
-/** A chain of six entries, and what was printed of it. */
+/** A chain of six entries, and its printed lines. */
 async function sixEntries() {
   const mine = connectTestRedis()
   const lines: string[] = []
@@ -40,7 +40,7 @@ async function sixEntries() {
 }
 type Six = Awaited<ReturnType<typeof sixEntries>>
 
-/** Writes the chain anew, as somebody would who can write to Redis. */
+/** Rewrites the chain, as a person with access to Redis could. */
 async function rewrite(
   { redis, keys }: TestRedis,
   change: (links: { entry: string; hash: string }[]) => { entry: string; hash: string }[],
@@ -48,7 +48,7 @@ async function rewrite(
   const found = await redis.xrange(keys.audit, '-', '+')
   const links = found.map(([, [, entry = '', , hash = '']]) => ({ entry, hash }))
   await redis.del(keys.audit)
-  // As old as it would be by now.
+  // Use old ids, because recent entries may be missing in a log.
   let id = Date.now() - 3_600_000
   for (const { entry, hash } of change(links)) await redis.xadd(keys.audit, `${id++}-0`, 'entry', entry, 'hash', hash)
 }
@@ -61,46 +61,46 @@ async function writeLog(lines: string[]): Promise<string> {
   return path
 }
 
-test('a whole chain is said to be whole', async () => {
+test('a chain without faults is reported as whole', async () => {
   const six = await sixEntries()
 
-  const { exit, said } = await verify(six.env)
+  const { exitCode, output } = await verify(six.env)
 
-  expect(exit).toBe(0)
-  expect(said).toMatch(
+  expect(exitCode).toBe(0)
+  expect(output).toMatch(
     /^The chain is whole: 6 entries, from \d{4}-\d\d-\d\d \d\d:\d\d to \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\), last hash [0-9a-f]{16}….\n$/,
   )
 })
 
-test('the program prints what was found, and ends with what it means', async () => {
+test('the program prints the result, and exits with its code', async () => {
   const six = await sixEntries()
   expect(await runProgram(six.env)).toEqual(await verify(six.env))
   await six.redis.xdel(six.keys.audit, (await six.redis.xrange(six.keys.audit, '-', '+'))[2]?.[0] ?? '')
   const broken = await runProgram(six.env)
   expect(broken).toEqual(await verify(six.env))
-  expect(broken.exit).toBe(1)
+  expect(broken.exitCode).toBe(1)
 })
 
-test('where nothing has been noted there is nothing to check', async () => {
-  expect(await verify(envOf(connectTestRedis()))).toEqual({ exit: 0, said: 'The chain is empty: nothing has been noted yet.\n' })
+test('an empty chain has no fault', async () => {
+  expect(await verify(envOf(connectTestRedis()))).toEqual({ exitCode: 0, output: 'The chain is empty: nothing has been noted yet.\n' })
 })
 
-test('of which the old was removed, the rest is whole', async () => {
+test('a chain whose old entries were removed is whole', async () => {
   const six = await sixEntries()
   await rewrite(six, (links) => links.slice(2))
   await six.redis.hset(six.keys.auditHead, 'trimmed', '2')
 
-  const { exit, said } = await verify(six.env)
+  const { exitCode, output } = await verify(six.env)
 
-  expect({ exit, said: said.replace(/, from .*/s, '') }).toEqual({
-    exit: 0,
-    said: 'The chain is whole: 4 entries (2 older ones were removed because of their age)',
+  expect({ exitCode, output: output.replace(/, from .*/s, '') }).toEqual({
+    exitCode: 0,
+    output: 'The chain is whole: 4 entries (2 older ones were removed because of their age)',
   })
 })
 
 const swap = <T>([a, b, c, d, ...rest]: T[]) => [a, c, b, d, ...rest].filter((one) => one !== undefined)
 
-test.each<[name: string, tamper: (six: Six) => Promise<unknown>, said: string[]]>([
+test.each<[name: string, tamper: (six: Six) => Promise<unknown>, faults: string[]]>([
   [
     'an entry whose text was changed',
     (six) => rewrite(six, (links) => links.map(({ entry, hash }) => ({ entry: entry.replace('"accept"', '"reject"'), hash }))),
@@ -171,46 +171,46 @@ test.each<[name: string, tamper: (six: Six) => Promise<unknown>, said: string[]]
     (six) => six.redis.del(six.keys.auditHead),
     ['The head of the chain is missing: it should name the last entry.'],
   ],
-])('%s is found', async (_, tamper, said) => {
+])('%s is found', async (_, tamper, faults) => {
   const six = await sixEntries()
   await tamper(six)
 
-  expect(await verify(six.env)).toEqual({ exit: 1, said: `${said.join('\n')}\n` })
+  expect(await verify(six.env)).toEqual({ exitCode: 1, output: `${faults.join('\n')}\n` })
 })
 
-test('notes that nobody chains are told of', async () => {
+test('notes that nobody chains are reported', async () => {
   const six = await sixEntries()
   await six.redis.del(six.keys.auditIntake)
   await six.redis.xadd(six.keys.auditIntake, `${Date.parse('2026-01-02T03:04:05Z')}-0`, 'note', '{"act":"request","at":1}')
 
   expect(await verify(six.env)).toEqual({
-    exit: 1,
-    said: '1 note waits to join the chain, the first since 2026-01-02 03:04 (UTC): nobody chains them. Is a bot running?\n',
+    exitCode: 1,
+    output: '1 note waits to join the chain, the first since 2026-01-02 03:04 (UTC): nobody chains them. Is a bot running?\n',
   })
 })
 
-test('a chain that the log confirms', async () => {
+test('a chain that matches the log is reported as the same', async () => {
   const six = await sixEntries()
   const collected = six.lines.map((line) => `2026-11-21T07:00:00Z stdout ${line}`)
   const log = await writeLog(['{"level":"info","msg":"Lockkeeper is ready"}', 'not JSON', ...collected, six.lines[5] ?? ''])
 
-  const { exit, said } = await verify(six.env, [log])
+  const { exitCode, output } = await verify(six.env, [log])
 
-  expect(exit).toBe(0)
-  expect(said).toMatch(/The log says the same \(6 entries\)\.\n$/)
+  expect(exitCode).toBe(0)
+  expect(output).toMatch(/The log says the same \(6 entries\)\.\n$/)
 })
 
-test('the logs of several replicas are read as one', async () => {
+test('the logs of several replicas are read as one log', async () => {
   const six = await sixEntries()
   const logs = [
     await writeLog(six.lines.filter((_, index) => index % 2 === 0)),
     await writeLog(six.lines.filter((_, index) => index % 2 > 0)),
   ]
 
-  expect(await verify(six.env, logs)).toMatchObject({ exit: 0 })
+  expect(await verify(six.env, logs)).toMatchObject({ exitCode: 0 })
 })
 
-test('a chain that was rewritten whole, with right hashes, is found by the log', async () => {
+test('a chain that was rewritten with correct hashes is found with the log', async () => {
   const six = await sixEntries()
   await rewrite(six, (links) => {
     let last = ''
@@ -225,11 +225,11 @@ test('a chain that was rewritten whole, with right hashes, is found by the log',
   await six.redis.hset(six.keys.auditHead, 'hash', newest?.[1][3] ?? '')
   const log = await writeLog(six.lines)
 
-  expect(await verify(six.env)).toMatchObject({ exit: 0 })
-  expect(await verify(six.env, [log])).toEqual({ exit: 1, said: 'Entries 3 to 6 are not the same in the chain and in the log.\n' })
+  expect(await verify(six.env)).toMatchObject({ exitCode: 0 })
+  expect(await verify(six.env, [log])).toEqual({ exitCode: 1, output: 'Entries 3 to 6 are not the same in the chain and in the log.\n' })
 })
 
-test('what is in one of both alone is found, and a changed line of the log', async () => {
+test('entries that only the chain or only the log has are found, and so is a changed line of the log', async () => {
   const six = await sixEntries()
   await rewrite(six, (links) => links.slice(0, 5))
   const [, newest] = await six.redis.xrevrange(six.keys.audit, '+', '-', 'COUNT', 1).then(([link]) => link ?? [])
@@ -238,8 +238,8 @@ test('what is in one of both alone is found, and a changed line of the log', asy
   const log = await writeLog([first.replace('"request"', '"approve"'), ...rest.toSpliced(0, 2)])
 
   expect(await verify(six.env, [log])).toEqual({
-    exit: 1,
-    said: [
+    exitCode: 1,
+    output: [
       "The log's line of entry 1 was changed: its hash is not the one of its text.",
       'Entries 2 to 3 are in the chain and not in the log. (The log is needed whole: of every replica, from the beginning.)',
       'Entry 6 is in the log and not in the chain.',
@@ -248,22 +248,22 @@ test('what is in one of both alone is found, and a changed line of the log', asy
   })
 })
 
-test('a log without a line of the audit, and one that is not there', async () => {
+test('a log without a line of the audit is a fault, and a missing log an error', async () => {
   const six = await sixEntries()
   const empty = await writeLog(['{"level":"info"}'])
 
-  expect(await verify(six.env, [empty])).toEqual({ exit: 1, said: `${empty} holds no line of the audit.\n` })
-  expect(await verify(six.env, [`${empty}.1`])).toEqual({ exit: 2, said: `${empty}.1 cannot be read (ENOENT).\n` })
+  expect(await verify(six.env, [empty])).toEqual({ exitCode: 1, output: `${empty} holds no line of the audit.\n` })
+  expect(await verify(six.env, [`${empty}.1`])).toEqual({ exitCode: 2, output: `${empty}.1 cannot be read (ENOENT).\n` })
 })
 
-test('what was chained a moment ago may not be in the log yet', async () => {
+test('an entry that was chained a moment ago may be missing in the log', async () => {
   const six = await sixEntries()
   const log = await writeLog(six.lines.slice(0, 5))
 
-  expect(await verify(six.env, [log])).toMatchObject({ exit: 0 })
+  expect(await verify(six.env, [log])).toMatchObject({ exitCode: 0 })
 })
 
-test('nothing is written', async () => {
+test('the verification writes nothing', async () => {
   const six = await sixEntries()
   const read = async () => [await six.redis.keys(`{${six.prefix}}*`), await six.redis.hgetall(six.keys.auditHead)]
   const before = await read()
@@ -273,29 +273,31 @@ test('nothing is written', async () => {
   expect(await read()).toEqual(before)
 })
 
-test('Redis that is away, and variables that are missing or wrong, are told in a sentence', async () => {
+test('an unreachable Redis and a missing variable are reported in a sentence', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((listening) => server.once('listening', listening))
   const { port } = server.address() as { port: number }
   await new Promise((closed) => server.close(closed))
 
   expect(await runProgram({ REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` })).toEqual({
-    exit: 2,
-    said: 'Redis does not answer at REDIS_URL (ECONNREFUSED). Check that it runs, that the address and the password are right, and that this machine may reach it.\n',
+    exitCode: 2,
+    output:
+      'Redis does not answer at REDIS_URL (ECONNREFUSED). Check that it runs, that the address and the password are right, and that this machine may reach it.\n',
   })
   const missing = await verify({})
-  expect(missing).toMatchObject({ exit: 2 })
-  expect(missing.said).toMatch(/^REDIS_URL is missing[^\n]*\n$/)
+  expect(missing).toMatchObject({ exitCode: 2 })
+  expect(missing.output).toMatch(/^REDIS_URL is missing[^\n]*\n$/)
 })
 
-test('a wrong password is told, and not repeated', async () => {
+test('a wrong password is reported, and not printed', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const address = new URL(redis.url)
   address.password = 'hunter2'
 
   expect(await runProgram({ REDIS_URL: address.href })).toEqual({
-    exit: 2,
-    said: 'Redis does not answer at REDIS_URL (WRONGPASS). Check that it runs, that the address and the password are right, and that this machine may reach it.\n',
+    exitCode: 2,
+    output:
+      'Redis does not answer at REDIS_URL (WRONGPASS). Check that it runs, that the address and the password are right, and that this machine may reach it.\n',
   })
 })

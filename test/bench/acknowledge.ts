@@ -6,7 +6,7 @@ import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Acknowledged, Load } from './acknowledge/load.ts'
 import { botEnvironment, signingSecret } from './bot-environment.ts'
 import type { Effort } from './effort.ts'
-import { ask, cpuSeconds, startProgram } from './processes.ts'
+import { cpuSeconds, exchange, startProgram } from './processes.ts'
 import { interleave, median, ratio } from './rounds.ts'
 import { fixed, judged, table } from './table.ts'
 
@@ -22,7 +22,7 @@ const programs = {
 type Variant = keyof typeof programs
 const variants = Object.keys(programs) as Variant[]
 const base: Variant = 'Bolt `HTTPReceiver`, echo'
-/** Everything that has to be done for any command, whether before its acknowledgement or after. */
+/** The work for any command, before and after its acknowledgement. */
 const measuredByTarget: Variant = 'Lockkeeper, with de-duplication and authorization'
 
 const loads = [
@@ -35,10 +35,10 @@ interface Figures extends Acknowledged {
   redisCommands: number
 }
 
-/** What it costs to acknowledge a signed slash command. */
+/** Measures what it costs to acknowledge a signed slash command. */
 export async function benchAcknowledge({ quick, rounds }: Effort): Promise<string> {
   const count = quick ? 200 : 3_000
-  // Redis does not keep this process by itself.
+  // The Redis process does not keep this process alive.
   const alive = setInterval(() => {}, 1_000)
   const redis = await startRedis({ appendonly: true })
   const admin = new Redis(redis.url)
@@ -59,8 +59,8 @@ export async function benchAcknowledge({ quick, rounds }: Effort): Promise<strin
     const { program, port } = found
     const before = { cpu: cpuSeconds(program.pid), commands: await redisCommands(admin) }
     const load: Load = { port, connections, count, secret: signingSecret, responseUrl: `${outsideUrl}/answer` }
-    const acknowledged = await ask<Acknowledged>(generator, load)
-    // What goes on after the last acknowledgement counts as well.
+    const acknowledged = await exchange<Acknowledged>(generator, load)
+    // Work after the last acknowledgement counts as well.
     await delay(quick ? 200 : 500)
     return {
       ...acknowledged,
@@ -106,7 +106,7 @@ function describe(figures: Record<Variant, Figures[]>, connections: number, most
   return `c = ${connections} (${count} commands a round)\n\n${table(head, rows)}`
 }
 
-/** Without those that ask for it. */
+/** Returns the number of executed commands, without those that read it. */
 async function redisCommands(admin: Redis): Promise<number> {
   const stats = await admin.info('commandstats')
   return [...stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].reduce(

@@ -11,7 +11,7 @@ test('a benchmark runs to its end, with processes and tables', async () => {
   expect(text).toMatch(/\| 500 plans, in one answer \| \d+\.\d\d \|/)
 })
 
-test('each round meets all variants, and begins with another one', async () => {
+test('each round measures all variants, and begins with another one', async () => {
   const order: string[] = []
   const figures = await interleave(['a', 'b', 'c'], 3, async (name, round) => {
     order.push(name)
@@ -22,7 +22,7 @@ test('each round meets all variants, and begins with another one', async () => {
   expect(figures).toEqual({ a: [0, 1, 2], b: [0, 1, 2], c: [0, 1, 2] })
 })
 
-test('a ratio is the median of those of the rounds, so that a round that something else disturbed counts for one', () => {
+test('a ratio is the median over the rounds, so that a disturbed round counts once', () => {
   expect(median([4, 1, 3, 2])).toBe(2.5)
   expect(ratio([2, 30, 3], [1, 10, 2], (figure) => figure)).toBe(2)
   expect(judged(1.36, 1.35)).toEqual(['≤ 1.35', 'missed'])

@@ -1,6 +1,6 @@
 export const signingSecret = 'bench-bench-bench'
 
-/** The configuration of a bot between a stand-in for Slack and the account API and a Redis of its own. */
+/** Returns the environment of a bot with a stand-in for Slack and the account API, and its own Redis. */
 export function botEnvironment({ outsideUrl, redisUrl, prefix }: { outsideUrl: string; redisUrl: string; prefix: string }) {
   return {
     SLACK_BOT_TOKEN: 'xoxb-bench',

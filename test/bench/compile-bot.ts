@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** The bot as JavaScript, in a folder of its own, as a build step would leave it. */
+/** Compiles the bot to JavaScript in a separate folder, as a build step would. */
 export async function compileBot() {
   const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-compiled-'))
   const tsc = join(root, 'node_modules/typescript/bin/tsc')

@@ -12,10 +12,10 @@ type Variant = (typeof variants)[number]
 const base: Variant = 'one `SET NX`'
 const mostMs = 20
 
-/** How long one step takes, from the call to its answer, one after the other; Redis writes each to its file before it answers. */
+/** Measures single steps from the call to the answer, one after the other. Redis writes each one to its file before it answers. */
 export async function benchDeciding({ quick, rounds }: Effort): Promise<string> {
   const count = quick ? 50 : 1_000
-  // Redis does not keep this process by itself.
+  // The Redis process does not keep this process alive.
   const alive = setInterval(() => {}, 1_000)
   const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
   const redis = new Redis(server.url)

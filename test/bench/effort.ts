@@ -1,8 +1,8 @@
-/** How much is done for a figure. The quick form is for trying that the benchmarks run; its figures mean little. */
+/** How much is measured for a figure. The quick form only shows that the benchmarks run; its figures mean little. */
 export interface Effort {
   quick: boolean
   rounds: number
-  /** For following, whose rounds take minutes. */
+  /** For `following`, whose rounds take minutes. */
   followRounds: number
 }
 

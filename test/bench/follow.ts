@@ -8,7 +8,7 @@ type Figures = Record<(typeof ways)[number], Followed[]>
 
 const intervalMs = 5_000
 
-/** What it costs to follow so many moves, for the bot's one sweep and for one job per move. */
+/** Measures what it costs to track many moves: with the bot's one sweep, and with one job per move. */
 export async function benchFollow({ quick, followRounds }: Effort, print: (table: string) => void): Promise<void> {
   const ending = quick ? { intervalMs: 1_000, meanMs: 6_000 } : { intervalMs, meanMs: 60_000 }
   const few = quick ? ending : { intervalMs, meanMs: 15_000 }
@@ -18,7 +18,7 @@ export async function benchFollow({ quick, followRounds }: Effort, print: (table
   const lasting = { count: many, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 15_000 }
   const commands = quick ? 100 : 600
   const idle = { count: 0, intervalMs: ending.intervalMs, lastingMs: quick ? 3_000 : 14_000, commands }
-  print(describeLasting(lasting, await measure(lasting)))
+  print(describeTracking(lasting, await measure(lasting)))
   const some = { ...few, count: quick ? 100 : 1_000 }
   print(describeEnding(some, await measure(some)))
   const all = await interleave([...ways, 'idle'] as const, followRounds, (name) =>
@@ -32,8 +32,8 @@ const head = (about: string) => [about, 'one job per move', 'Lockkeeper', 'targe
 
 const least = (value: number, wanted: number) => [`≥ ${wanted} × less`, `${fixed(value, 1)} ×, ${value >= wanted ? 'met' : 'missed'}`]
 
-/** Nothing ends: what following itself costs. */
-function describeLasting(
+/** No move ends: what tracking itself costs. */
+function describeTracking(
   { count, intervalMs: every, lastingMs }: { count: number; intervalMs: number; lastingMs: number },
   found: Figures,
 ) {
@@ -42,18 +42,18 @@ function describeLasting(
   const rows = [
     ['requests to the account API', ...of(requests, 0), ...least(less(requests), 8)],
     ['Redis commands', ...of(redisCommands, 0), ...least(less(redisCommands), 8)],
-    ['CPU of the follower and of Redis, s', ...of(cpu, 2), ...least(less(cpu), 4)],
-    ['memory at most, MB', ...of(memory, 0), ...most(median(found.bot.map(memory)), 250)],
+    ['CPU of the tracking process and of Redis, s', ...of(cpu, 2), ...least(less(cpu), 4)],
+    ['peak memory, MB', ...of(memory, 0), ...most(median(found.bot.map(memory)), 250)],
   ]
   const about = `N = ${count}, none ends, ${lastingMs / 1_000} s`
   return `${table(head(about), rows)}\n\nAn interval of ${every / 1_000} s.`
 }
 
-/** Moves end, and are told: cards are updated and reports posted. */
+/** Moves end and are reported: cards are updated and reports posted. */
 function describeEnding({ count, intervalMs: every, meanMs }: { count: number; intervalMs: number; meanMs: number }, found: Figures) {
   const of = columns(found)
   const less = (figure: (followed: Followed) => number) => ratio(found['job per move'], found.bot, figure)
-  // All are in flight for half the mean and end evenly over the next mean, so that they are for the mean on average.
+  // Moves end evenly between half and one and a half of the mean, so they are in flight for the mean on average.
   const needed = (Math.ceil(count / 100) * meanMs) / every + count
   const eachNeeded = (followed: Followed) => requests(followed) / needed
   const isMany = count > 1_000
@@ -62,21 +62,26 @@ function describeEnding({ count, intervalMs: every, meanMs }: { count: number; i
     ['requests to the account API', ...of(requests, 0), ...(isMany ? least(less(requests), 8) : ['', ''])],
     ['… for each that is needed', ...of(eachNeeded, 2), ...most(median(found.bot.map(eachNeeded)), 1.1)],
     ['Redis commands', ...of(redisCommands, 0), ...(isMany ? least(less(redisCommands), 8) : ['', ''])],
-    ['CPU of the follower and of Redis, s', ...of(cpu, 1), '', `${fixed(less(cpu), 1)} × less`],
-    ['told after the end, p50, ms', ...of(({ toldP50 }) => toldP50, 0), '', ''],
+    ['CPU of the tracking process and of Redis, s', ...of(cpu, 1), '', `${fixed(less(cpu), 1)} × less`],
+    ['reported after the end, p50, ms', ...of(({ reportedP50 }) => reportedP50, 0), '', ''],
     [
-      'told after the end, p99, ms',
-      ...of(({ toldP99 }) => toldP99, 0),
-      ...most(median(found.bot.map(({ toldP99 }) => toldP99)), mostLateMs),
+      'reported after the end, p99, ms',
+      ...of(({ reportedP99 }) => reportedP99, 0),
+      ...most(median(found.bot.map(({ reportedP99 }) => reportedP99)), mostLateMs),
     ],
-    ['told', ...of(({ told }) => told, 0), `${count}`, found.bot.every(({ told }) => told === count) ? 'met' : 'missed'],
-    ['memory at most, MB', ...of(memory, 0), ...(isMany ? most(median(found.bot.map(memory)), 250) : ['', ''])],
+    [
+      'reported',
+      ...of(({ reported }) => reported, 0),
+      `${count}`,
+      found.bot.every(({ reported }) => reported === count) ? 'met' : 'missed',
+    ],
+    ['peak memory, MB', ...of(memory, 0), ...(isMany ? most(median(found.bot.map(memory)), 250) : ['', ''])],
   ]
   const about = `N = ${count}, moves of ${meanMs / 1_000} s`
   return `${table(head(about), rows)}\n\nAn interval of ${every / 1_000} s; all end evenly over ${meanMs / 1_000} s.`
 }
 
-/** Commands while so many moves end, beside commands to a bot that follows nothing. */
+/** Compares commands while many moves end with commands to a bot that tracks nothing. */
 function describeAcknowledged(commands: number, count: number, idle: Followed[], busy: Followed[]): string {
   const row = (name: string, figure: (followed: Followed) => number, target?: number) => {
     const times = ratio(busy, idle, figure)

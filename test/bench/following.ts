@@ -11,12 +11,12 @@ import { fillCompileCache } from '../sandbox/compile-cache.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Acknowledged, Load } from './acknowledge/load.ts'
 import { botEnvironment, signingSecret } from './bot-environment.ts'
-import { ask, cpuSeconds, residentMb, startProgram } from './processes.ts'
+import { cpuSeconds, exchange, residentMb, startProgram } from './processes.ts'
 import { recordMoves } from './record-moves.ts'
 
 const place = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
-/** How the image starts Node. */
+/** The options of Node in the image. */
 const asInTheImage = {
   nodeOptions: ['--max-semi-space-size=4', '--max-old-space-size=1536'],
   env: { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' },
@@ -28,13 +28,13 @@ export interface Followed {
   redisCommands: number
   botCpuSeconds: number
   redisCpuSeconds: number
-  /** After the end of the move, in ms. */
-  toldP50: number
-  toldP99: number
-  told: number
-  /** Resident memory of the bot at its most, in MB. */
+  /** The time from the end of a move to its report, in ms. */
+  reportedP50: number
+  reportedP99: number
+  reported: number
+  /** The peak of the bot's resident memory, in MB. */
   memoryMb: number
-  /** Of commands that came meanwhile, in ms. */
+  /** Acknowledgements of commands that were sent meanwhile, in ms. */
   acknowledged: Acknowledged | undefined
 }
 
@@ -43,27 +43,27 @@ export type Follower = 'bot' | 'job per move'
 export interface FollowOptions {
   count: number
   intervalMs: number
-  /** Moves end evenly between half of it and one and a half of it, and the measure is taken from the start until all are told. */
+  /** Moves end evenly between half and one and a half of this time. The measurement lasts from the start until all are reported. */
   meanMs?: number
-  /** Instead: no move ends, and the measure is taken for so long, after two intervals to settle. */
+  /** Instead: no move ends, and the measurement lasts this long, after two intervals to settle. */
   lastingMs?: number
-  /** So many commands, one every 20 ms, once moves end, or things have settled. For the bot alone. */
+  /** The number of commands, one every 20 ms, sent once moves end or the bot has settled. Only for the bot. */
   commands?: number
 }
 
-/** Follows so many moves with the bot, or with one job for each, and measures what it costs. */
+/** Tracks this many moves with the bot, or with one job for each, and measures what it costs. */
 export async function follow(how: Follower, options: FollowOptions): Promise<Followed> {
   const { count, intervalMs, meanMs = 60_000, lastingMs, commands } = options
-  // Redis does not keep this process by itself.
+  // The Redis process does not keep this process alive.
   const alive = setInterval(() => {}, 1_000)
   const server = await startRedis({ appendonly: true })
   const admin = new Redis(server.url)
   const outside = fork(place('./outside.ts'), [JSON.stringify({ count, meanMs: lastingMs === undefined ? meanMs : 86_400_000 })])
   const [places] = (await once(outside, 'message')) as [Places]
-  const look = (message: string) => askOutside(outside, message)
+  const query = (message: string) => queryOutside(outside, message)
   if (how === 'bot') await recordMoves(admin, prefix, count)
 
-  await look('begin')
+  await query('begin')
   let before = await measureRedis(admin)
   const follower =
     how === 'bot' ? await startBot(server.url, places, intervalMs) : await startJobs(server.url, places, { count, intervalMs })
@@ -73,18 +73,18 @@ export async function follow(how: Follower, options: FollowOptions): Promise<Fol
     before = await measureRedis(admin)
   }
   if (commands !== undefined) acknowledging = sendCommands(follower.slackPort, places, commands, lastingMs === undefined ? meanMs / 2 : 0)
-  const countsBefore = (await look('look')).counts
+  const countsBefore = (await query('status')).counts
   const cpuBefore = cpuSeconds(follower.pid)
   let memoryMb = 0
   const deadline = Date.now() + (lastingMs ?? meanMs * 1.5 + 60_000)
-  for (let told = 0; (lastingMs !== undefined || told < count) && Date.now() < deadline; ) {
+  for (let reported = 0; (lastingMs !== undefined || reported < count) && Date.now() < deadline; ) {
     await delay(500)
     memoryMb = Math.max(memoryMb, residentMb(follower.pid))
-    told = (await look('look')).told
+    reported = (await query('status')).reported
   }
   const acknowledged = await acknowledging
   const after = await measureRedis(admin)
-  const { counts, toldAfterMs } = await look('end')
+  const { counts, reportedAfterMs } = await query('end')
   const botCpuSeconds = cpuSeconds(follower.pid) - cpuBefore
   follower.stop()
   outside.disconnect()
@@ -92,7 +92,7 @@ export async function follow(how: Follower, options: FollowOptions): Promise<Fol
   await server.stop()
   clearInterval(alive)
 
-  const sorted = toldAfterMs.toSorted((a, b) => a - b)
+  const sorted = reportedAfterMs.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
   return {
     lists: (counts.lists ?? 0) - (countsBefore.lists ?? 0),
@@ -100,9 +100,9 @@ export async function follow(how: Follower, options: FollowOptions): Promise<Fol
     redisCommands: after.commands - before.commands,
     botCpuSeconds,
     redisCpuSeconds: after.cpu - before.cpu,
-    toldP50: at(0.5),
-    toldP99: at(0.99),
-    told: sorted.length,
+    reportedP50: at(0.5),
+    reportedP99: at(0.99),
+    reported: sorted.length,
     memoryMb,
     acknowledged,
   }
@@ -110,7 +110,7 @@ export async function follow(how: Follower, options: FollowOptions): Promise<Fol
 
 const prefix = 'bench'
 
-/** Where the stand-ins listen. */
+/** The addresses of the stand-ins. */
 interface Places {
   account: string
   slack: string
@@ -118,11 +118,11 @@ interface Places {
 
 interface Seen {
   counts: Record<string, number>
-  toldAfterMs: number[]
-  told: number
+  reportedAfterMs: number[]
+  reported: number
 }
 
-async function askOutside(outside: ReturnType<typeof fork>, message: string): Promise<Seen> {
+async function queryOutside(outside: ReturnType<typeof fork>, message: string): Promise<Seen> {
   outside.send(message)
   return ((await once(outside, 'message')) as [Seen])[0]
 }
@@ -165,7 +165,7 @@ async function sendCommands(port: number, { slack }: Places, count: number, afte
     secret: signingSecret,
     responseUrl: new URL('/answer', slack).href,
   }
-  return ask<Acknowledged>(generator, load).finally(() => generator.disconnect())
+  return exchange<Acknowledged>(generator, load).finally(() => generator.disconnect())
 }
 
 async function measureRedis(admin: Redis): Promise<{ commands: number; cpu: number }> {

@@ -4,9 +4,9 @@ import { Redis } from 'ioredis'
 import { Pool } from 'undici'
 
 /**
- * The baseline for following: one BullMQ job for each move, which looks at its Elastic IP, and delays itself until the next look. At the
- * end it updates a card and posts a report, as plainly as can be: no records, no audit, nothing that survives a crash. As a program, so
- * that its CPU can be told from everything else's.
+ * The base for tracking: one BullMQ job for each move, which reads its Elastic IP and delays itself until the next read. At the end it
+ * updates a card and posts a report, without records, an audit or safety against crashes. It is a program, so that its CPU time can be
+ * measured separately.
  */
 const { redisUrl, account, slack, count, intervalMs } = JSON.parse(process.argv[2] ?? '{}') as {
   redisUrl: string
@@ -20,7 +20,7 @@ const connection = redis as ConnectionOptions
 const pool = new Pool(account, { connections: 64 })
 const client = new WebClient('xoxb-bench', { slackApiUrl: slack, retryConfig: { retries: 0 } })
 
-async function look(id: string): Promise<{ status: string; address: string }> {
+async function readElasticIp(id: string): Promise<{ status: string; address: string }> {
   const { body } = await pool.request({ method: 'GET', path: `/elastic_ips/${id}` })
   const { data } = (await body.json()) as { data: { attributes: { status: string; address: string } } }
   return data.attributes
@@ -29,7 +29,7 @@ async function look(id: string): Promise<{ status: string; address: string }> {
 const worker = new Worker(
   'moves',
   async (job, token) => {
-    const { status, address } = await look(job.data.id)
+    const { status, address } = await readElasticIp(job.data.id)
     if (status !== 'active') {
       await job.moveToDelayed(Date.now() + intervalMs, token)
       throw new DelayedError()

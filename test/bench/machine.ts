@@ -4,7 +4,7 @@ import { cpus, release, totalmem, type } from 'node:os'
 import { promisify } from 'node:util'
 import { findRedisServer } from '../sandbox/redis/find-redis-server.ts'
 
-/** What the figures were measured on, in one paragraph. */
+/** Describes the machine that the figures were measured on, in one paragraph. */
 export async function describeMachine(): Promise<string> {
   const [first, ...others] = cpus()
   const { stdout } = await promisify(execFile)(await findRedisServer(), ['--version'])

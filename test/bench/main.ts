@@ -25,7 +25,7 @@ if (unknown.length > 0 || process.platform !== 'linux') {
   process.exit(1)
 }
 
-// So that the programs which were started are ended as well.
+// An orderly exit also ends the programs that were started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 const effort = values.quick ? quick : full

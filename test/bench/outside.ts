@@ -2,9 +2,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * What is outside of the bot while many moves are followed, as small and fast as it can be, in a process of its own: an account API with
- * `count` Elastic IPs that move and end at known times, and a Slack that takes everything. Tells at the end how long after its end each
- * move was told.
+ * Everything outside of the bot while many moves are tracked, as small and fast as possible: an account API with `count` Elastic IPs that
+ * move and end at known times, and a Slack that accepts everything. At the end it sends its parent how long after its end each move was
+ * reported.
  */
 const { count, meanMs } = JSON.parse(process.argv[2] ?? '{}') as { count: number; meanMs: number }
 
@@ -17,7 +17,7 @@ interface Moving {
 const from = { id: 'sv_from0uV4VZYm1', hostname: 'web-1' }
 const to = { id: 'sv_toyuTZG5N1gWu', hostname: 'web-2' }
 const counts = { lists: 0, gets: 0, updates: 0, posts: 0 }
-const toldAfterMs: number[] = []
+const reportedAfterMs: number[] = []
 let all: Moving[] = []
 let moving: Moving[] = []
 
@@ -85,8 +85,8 @@ const slack = createServer((request, response) => {
     if (method === 'chat.postMessage') {
       counts.posts += 1
       const address = /10\.\d+\.\d+\.\d+/.exec(decodeURIComponent(body.replaceAll('+', ' ')))?.[0]
-      const told = address === undefined ? undefined : all[indexOf(address)]
-      if (told) toldAfterMs.push(Date.now() - told.endsAt)
+      const moved = address === undefined ? undefined : all[indexOf(address)]
+      if (moved) reportedAfterMs.push(Date.now() - moved.endsAt)
     }
     return json(response, { ok: true, ts: `${Date.now() / 1000}`, channel: 'C1' })
   })
@@ -112,6 +112,6 @@ account.listen(0, '127.0.0.1', () =>
 )
 process.on('message', (message: string) => {
   if (message === 'begin') begin()
-  process.send?.({ counts, toldAfterMs: message === 'end' ? toldAfterMs : [], told: toldAfterMs.length, from, to })
+  process.send?.({ counts, reportedAfterMs: message === 'end' ? reportedAfterMs : [], reported: reportedAfterMs.length, from, to })
 })
 process.on('disconnect', () => process.exit(0))

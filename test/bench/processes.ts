@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 
 export interface Program {
   pid: number
-  /** The first line that was waited for. */
+  /** The line that was waited for. */
   line: string
-  /** From its start to that line. */
+  /** From the start of the process to that line. */
   readyMs: number
   stop(): void
 }
@@ -14,14 +14,14 @@ export interface Program {
 export interface ProgramOptions {
   args?: string[]
   nodeOptions?: string[]
-  /** The whole environment, beside `PATH`. */
+  /** The whole environment, except `PATH`. */
   env?: Record<string, string>
 }
 
 /** How long a program may take until it is ready. */
 const patienceMs = 30_000
 
-/** Runs a program with Node until it is stopped. Resolves with the first line of its output that has `ready` in it. */
+/** Runs a program with Node until it is stopped. Resolves with the first line of its output that contains `ready`. */
 export async function startProgram(file: string, ready: string, { args = [], nodeOptions = [], env = {} }: ProgramOptions = {}) {
   const startedAt = performance.now()
   const child = spawn(process.execPath, [...nodeOptions, file, ...args], {
@@ -40,24 +40,24 @@ function untilLine(child: ChildProcess, ready: string): Promise<string> {
   const fail = (why: string) => reject(new Error(`${child.spawnargs.join(' ')} ${why}\n${said}`))
   const timer = setTimeout(() => fail(`is not ready after ${patienceMs / 1_000} s`), patienceMs)
   let said = ''
-  const hear = (chunk: Buffer) => {
+  const read = (chunk: Buffer) => {
     said = `${said}${chunk}`.slice(-20_000)
     const line = said.split('\n').find((candidate, index, all) => index < all.length - 1 && candidate.includes(ready))
     if (line !== undefined) resolve(line)
   }
   const onExit = (code: number | null) => fail(`ended with ${code}`)
-  child.stdout?.on('data', hear)
-  child.stderr?.on('data', hear)
+  child.stdout?.on('data', read)
+  child.stderr?.on('data', read)
   child.once('exit', onExit)
   return promise.finally(() => {
     clearTimeout(timer)
     child.off('exit', onExit)
-    child.stdout?.off('data', hear)
+    child.stdout?.off('data', read)
   })
 }
 
-/** Sends a forked program a message and waits for its next one. Rejects when it ends instead. */
-export async function ask<Answer>(child: ChildProcess, message: object): Promise<Answer> {
+/** Sends a message to a forked program and resolves with its next one. Rejects if the program ends instead. */
+export async function exchange<Answer>(child: ChildProcess, message: object): Promise<Answer> {
   const ended = new AbortController()
   const onExit = () => ended.abort()
   child.once('exit', onExit)
@@ -72,7 +72,7 @@ export async function ask<Answer>(child: ChildProcess, message: object): Promise
   }
 }
 
-/** What a process has used so far, with all of its threads. Linux counts in hundredths of a second. */
+/** Returns the CPU time of a process so far, with all its threads. Linux counts in hundredths of a second. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100

@@ -1,14 +1,15 @@
 import type { Redis } from 'ioredis'
 import { payloadHash } from '../../src/domain/payload.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
-import { createStore, type NewRequest } from '../../src/requests/store/store.ts'
+import type { NewRequest } from '../../src/requests/store/new-requests.ts'
+import { createStore } from '../../src/requests/store/store.ts'
 import { takeSteps } from '../requests/take-steps.ts'
 
-/** A request to move an address, the same for the same number. */
+/** Returns a request to move an address. The same number gives the same request. */
 export function moveOf(index: number): NewRequest {
   const elasticIpId = `eip_${String(index).padStart(13, '0')}`
   const address = `10.${Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`
-  const asked = {
+  const requested = {
     id: String(index).padStart(32, '0'),
     kind: 'ip.move' as const,
     input: { elasticIpId, serverId: 'sv_toyuTZG5N1gWu' },
@@ -18,15 +19,15 @@ export function moveOf(index: number): NewRequest {
     origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
   }
   return {
-    ...asked,
-    hash: payloadHash(asked),
+    ...requested,
+    hash: payloadHash(requested),
     rule: 'APPROVERS',
     needsApproval: true,
     ttlMs: 3_600_000,
   }
 }
 
-/** As many requests, approved, accepted and under way, as the bot would have recorded them. */
+/** Records this many requests that are approved, accepted and under way, as the bot would have recorded them. */
 export async function recordMoves(redis: Redis, prefix: string, count: number): Promise<void> {
   const store = createStore({ redis, keys: createKeys(prefix), audit: { encode: () => '{"act":"bench"}', kick: () => {} } })
   const one = async (index: number) => {
@@ -34,7 +35,7 @@ export async function recordMoves(redis: Redis, prefix: string, count: number): 
     const { id } = move
     await store.create(move)
     await takeSteps(store, id, 'approve', 'send', ['accept', { dueInMs: 0 }])
-    // As if its card had been posted, and showed this.
+    // As if the card of the request had been posted and were up to date.
     const keys = createKeys(prefix)
     await redis.hset(
       keys.record(id),

@@ -6,8 +6,8 @@ export function median(values: number[]): number {
 }
 
 /**
- * Measures all variants in each round, one after the other, each round from another one on, so that whatever else goes on the machine
- * meets them all. Gives each variant's figures, round by round.
+ * Measures all variants in each round, one after the other. Each round starts with another variant, so that other work on the machine
+ * affects all of them. Returns the figures of each variant by round.
  */
 export async function interleave<Name extends string, Figures>(
   names: readonly Name[],
@@ -24,7 +24,7 @@ export async function interleave<Name extends string, Figures>(
   return found
 }
 
-/** The median over the rounds of what one variant took for each that the base took in the same round. */
+/** Returns the median over the rounds of a variant's figure divided by that of the base in the same round. */
 export function ratio<Figures>(of: Figures[], base: Figures[], figure: (figures: Figures) => number): number {
   return median(of.map((figures, round) => figure(figures) / figure(base[round] ?? figures)))
 }

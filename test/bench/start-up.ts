@@ -22,7 +22,7 @@ const variants = [
 ] as const
 type Variant = (typeof variants)[number]
 const base: Variant = 'compiled to JavaScript'
-/** As the image starts it. */
+/** The image starts the bot like this. */
 const measuredByTarget: Variant = 'the TypeScript, with a warm compile cache'
 
 interface Figures {
@@ -31,9 +31,9 @@ interface Figures {
   residentMb: number
 }
 
-/** How long the bot takes until it is ready, and the memory that it then has. */
+/** Measures how long the bot takes until it is ready, and its memory after that. */
 export async function benchStartUp({ quick, rounds }: Effort): Promise<string> {
-  // Redis does not keep this process by itself.
+  // The Redis process does not keep this process alive.
   const alive = setInterval(() => {}, 1_000)
   const compiled = await compileBot()
   const caches = await mkdtemp(join(tmpdir(), 'lockkeeper-compile-cache-'))
@@ -64,7 +64,7 @@ export async function benchStartUp({ quick, rounds }: Effort): Promise<string> {
   try {
     await fillCompileCache(main, cached.main)
     await fillCompileCache(compiled.main, cached.compiled)
-    // Once for each, so that all files are in the system's memory.
+    // Start each variant once before, so that all files are in the page cache.
     await interleave(variants, 1, measure)
     const figures = await interleave(variants, rounds, measure)
     const rows = variants.map((variant) => {

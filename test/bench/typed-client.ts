@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Effort } from './effort.ts'
-import { ask, startProgram } from './processes.ts'
+import { exchange, startProgram } from './processes.ts'
 import { interleave, median, ratio } from './rounds.ts'
 import { fixed, judged, table } from './table.ts'
 import type { Kind, ReadsDone, ReadsWanted } from './typed-client/serve-reads.ts'
@@ -16,9 +16,8 @@ const lists: { kind: Kind; name: string; items: number; most: number }[] = [
 ]
 
 /**
- * What the typed client costs beside `undici.request` and `JSON.parse`. Each measurement is made in a process of its own, which has
- * read such lists before and does nothing else. One process is faster than another with the same code now and then, so that there are
- * twice as many rounds as elsewhere.
+ * Measures the cost of the typed client beside `undici.request` and `JSON.parse`. Each measurement runs in its own process, which has read
+ * such lists before and does nothing else. Processes differ in speed with the same code, so there are twice as many rounds as elsewhere.
  */
 export async function benchTypedClient({ quick, rounds }: Effort): Promise<string> {
   const answers = await startProgram(place('./typed-client/answers.ts'), 'port')
@@ -29,8 +28,8 @@ export async function benchTypedClient({ quick, rounds }: Effort): Promise<strin
       const figures = await interleave(variants, quick ? rounds : 2 * rounds, async (variant) => {
         const reader = fork(programs[variant], [`http://127.0.0.1:${port}`], { execArgv: [] })
         try {
-          await ask<ReadsDone>(reader, { kind, count: quick ? 2 : 150 } satisfies ReadsWanted)
-          const done = await ask<ReadsDone>(reader, { kind, count: quick ? 2 : 100 } satisfies ReadsWanted)
+          await exchange<ReadsDone>(reader, { kind, count: quick ? 2 : 150 } satisfies ReadsWanted)
+          const done = await exchange<ReadsDone>(reader, { kind, count: quick ? 2 : 100 } satisfies ReadsWanted)
           if (done.items !== items) throw new Error(`${done.items} items were read, and not ${items}`)
           return done
         } finally {

@@ -5,25 +5,25 @@ import { AwayError, StartError } from '../../src/domain/errors.ts'
 
 interface Scene {
   role?: 'all' | 'web' | 'worker'
-  /** How each of them answers; by default at once. */
+  /** The answer of each dependency. Default: at once. */
   slack?: () => Promise<string>
   redis?: () => Promise<void>
   workerProblem?: string
 }
 
-/** A bot whose parts only tell what happens to them, in order. `readiness` asks as an orchestrator does. */
+/** A lifecycle whose parts only record their calls, in order. `readiness` reads the answer for orchestrators. */
 function arrange({ role = 'all', slack = async () => 'U1', redis = async () => {}, workerProblem }: Scene = {}) {
   const happened: string[] = []
   const happens = (what: string) => async () => void happened.push(what)
   const lines: unknown[][] = []
   const write = (...line: unknown[]) => void lines.push(line)
   let readiness: () => Promise<string | undefined> = async () => 'not open yet'
-  const told: Record<string, (string | undefined)[]> = { Slack: [], Redis: [] }
+  const noted: Record<string, (string | undefined)[]> = { Slack: [], Redis: [] }
   const dependency = <T>(name: 'Slack' | 'Redis', reach: () => Promise<T>) => ({
     name,
     reach,
     longestPauseMs: 1_000,
-    note: (problem: string | undefined) => void told[name]?.push(problem),
+    note: (problem: string | undefined) => void noted[name]?.push(problem),
   })
   const lifecycle = createLifecycle({
     role,
@@ -47,7 +47,7 @@ function arrange({ role = 'all', slack = async () => 'U1', redis = async () => {
     workerProblem: async () => workerProblem,
     disconnect: happens('disconnected'),
   })
-  return { ...lifecycle, happened, told, lines, readiness: () => readiness() }
+  return { ...lifecycle, happened, noted, lines, readiness: () => readiness() }
 }
 
 const away = (name: string) => async (): Promise<never> => {
@@ -56,7 +56,7 @@ const away = (name: string) => async (): Promise<never> => {
 const never = () => new Promise<never>(() => {})
 
 describe('a start', () => {
-  test('opens the operations port first, then starts the worker, and lets people in last', async () => {
+  test('opens the operations port, then starts the worker, then the listener', async () => {
     const { start, happened, readiness } = arrange()
 
     expect(await start()).toEqual({ opsPort: 9464, slackPort: 3_000 })
@@ -68,25 +68,25 @@ describe('a start', () => {
   test.each([
     ['web', ['operations opened', 'listening as U1']],
     ['worker', ['operations opened', 'worker started']],
-  ] as const)('with ROLE=%s opens its side alone', async (role, expected) => {
+  ] as const)('with ROLE=%s starts only its side', async (role, expected) => {
     const { start, happened } = arrange({ role })
     await start()
     expect(happened).toEqual(expected)
   })
 
-  test('says at the operations port what it waits for, notes it, and writes a line for each attempt', async () => {
-    const { start, stop, readiness, told, lines } = arrange({ slack: away('Slack'), redis: away('Redis') })
+  test('reports what it waits for at the operations port, and logs every attempt', async () => {
+    const { start, stop, readiness, noted, lines } = arrange({ slack: away('Slack'), redis: away('Redis') })
     const started = start()
     await expect.poll(() => lines.length).toBeGreaterThan(2)
 
     expect(await readiness()).toBe('starting: waiting for Slack and Redis')
-    expect(told).toEqual({ Slack: ['Slack does not answer'], Redis: ['Redis does not answer'] })
+    expect(noted).toEqual({ Slack: ['Slack does not answer'], Redis: ['Redis does not answer'] })
     expect(lines).toContainEqual([{ nextTryInMs: 1_000 }, 'Slack does not answer'])
 
     await Promise.all([stop(), expect(started).rejects.toThrow('The end was requested')])
   })
 
-  test('lets people in while Redis is away, and the worker while Slack is', async () => {
+  test('starts the listener while Redis is away, and the worker while Slack is away', async () => {
     const withoutRedis = arrange({ redis: never })
     const withoutSlack = arrange({ slack: never })
     for (const { start } of [withoutRedis, withoutSlack]) start().catch(() => {})
@@ -100,19 +100,19 @@ describe('a start', () => {
   })
 
   test.each<[string, Scene]>([
-    ['Slack', { slack: () => Promise.reject(new StartError('rejected for good')) }],
-    ['Redis', { redis: () => Promise.reject(new StartError('rejected for good')) }],
-  ])('that %s rejects for good fails, and opens neither side', async (_, scene) => {
+    ['Slack', { slack: () => Promise.reject(new StartError('rejected')) }],
+    ['Redis', { redis: () => Promise.reject(new StartError('rejected')) }],
+  ])('that %s rejects fails, and starts neither side', async (_, scene) => {
     const { start, happened } = arrange(scene)
 
-    await expect(start()).rejects.toThrow('rejected for good')
+    await expect(start()).rejects.toThrow('rejected')
 
     expect(happened).toEqual(['operations opened'])
   })
 })
 
 describe('readiness', () => {
-  test('is about the worker where there is nothing else', async () => {
+  test('depends on the worker only with ROLE=worker', async () => {
     const workerProblem = 'No worker has been at work for 30 s'
     const [worker, all] = [arrange({ role: 'worker', workerProblem }), arrange({ workerProblem })]
     await Promise.all([worker.start(), all.start()])
@@ -121,7 +121,7 @@ describe('readiness', () => {
     expect(await all.readiness()).toBeUndefined()
   })
 
-  test('of a worker does not wait for Slack', async () => {
+  test('of a worker does not depend on Slack', async () => {
     const { start, stop, readiness } = arrange({ role: 'worker', slack: never })
     start().catch(() => {})
 
@@ -131,8 +131,8 @@ describe('readiness', () => {
   })
 })
 
-describe('the end', () => {
-  test('is told before anything closes, and the operations port closes last', async () => {
+describe('a stop', () => {
+  test('is reported before anything closes, and closes the operations port last', async () => {
     const { start, stop, happened, readiness } = arrange()
     await start()
     const before = happened.length
@@ -146,7 +146,7 @@ describe('the end', () => {
     expect(closed.slice(2)).toEqual(['disconnected', 'operations closed'])
   })
 
-  test('cuts a start short that waits, and nothing is opened any more', async () => {
+  test('interrupts a start that waits, and nothing more is opened', async () => {
     let reached = (_: string) => {}
     const slack = () => new Promise<string>((resolve) => (reached = resolve))
     const { start, stop, happened, readiness } = arrange({ slack, redis: never })

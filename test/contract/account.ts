@@ -4,7 +4,7 @@ import { serversResource } from '../../src/account-api/servers.ts'
 import type { Http } from '../../src/account-api/transport/http.ts'
 import { createListBudget } from '../../src/account-api/transport/list-limits.ts'
 import { virtualMachinesResource } from '../../src/account-api/virtual-machines.ts'
-import { ApiError } from '../../src/domain/errors.ts'
+import { ApiError } from '../../src/domain/api-errors.ts'
 import type { Wire } from './generate.ts'
 
 interface Wires {
@@ -12,12 +12,12 @@ interface Wires {
   servers?: Wire[]
   virtualMachines?: Wire[]
   apiKeys?: Wire[]
-  /** What answers with 503: `/servers` with all that is below, or one of them, `/servers/sv_1`. */
-  away?: string[]
+  /** Paths that answer 503: a collection with all its resources (`/servers`), or one resource (`/servers/sv_1`). */
+  unavailable?: string[]
 }
 
-/** The client's own resources, which read these answers as they are, without a transport between. Only reads are answered. */
-export function accountOf({ elasticIps = [], servers = [], virtualMachines = [], apiKeys = [], away = [] }: Wires) {
+/** Creates the client's resources over these answers, without a transport. Only reads are answered. */
+export function accountOf({ elasticIps = [], servers = [], virtualMachines = [], apiKeys = [], unavailable = [] }: Wires) {
   const collections: Record<string, Wire[]> = {
     '/elastic_ips': elasticIps,
     '/servers': servers,
@@ -28,7 +28,8 @@ export function accountOf({ elasticIps = [], servers = [], virtualMachines = [],
   function answer(operation: string, path: string): unknown {
     const { pathname, searchParams } = new URL(path, 'http://account.invalid')
     const plain = decodeURIComponent(pathname)
-    if (away.some((silent) => plain === silent || plain.startsWith(`${silent}/`))) throw new ApiError({ operation, status: 503, codes: [] })
+    if (unavailable.some((prefix) => plain === prefix || plain.startsWith(`${prefix}/`)))
+      throw new ApiError({ operation, status: 503, codes: [] })
     const listed = collections[pathname]
     if (listed) return { data: Number(searchParams.get('page[number]') ?? 1) === 1 ? listed : [], meta: {} }
     const collection = Object.keys(collections).find((prefix) => pathname.startsWith(`${prefix}/`)) ?? ''

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { z } from 'zod'
 
-/** What can stand in a text of an answer, by the place of the member: `attributes.region.site.slug`. Lists add nothing to a place. */
+/** Chooses the values of a text member by its place: `attributes.region.site.slug`. Lists add nothing to a place. */
 export type Words = (place: string) => fc.Arbitrary<string>
 
 export type Wire = Record<string, unknown>
 
 const absent = Symbol('absent')
 
-/** For members whose JSON type our schema leaves open: numbers occur as strings. */
+/** Values for members whose JSON type the schema leaves open. Numbers may be strings. */
 const loose = fc.oneof(
   fc.integer({ min: -1, max: 4_096 }),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -17,8 +17,8 @@ const loose = fc.oneof(
 )
 
 /**
- * Answers that fit one of our wire schemas: every member that may be null or absent sometimes is. Derived by walking the schema, so
- * that a member that joins the schema joins the answers. Throws for a kind of schema that nothing is known of yet.
+ * Generates answers that fit a wire schema. Members that may be null or absent sometimes are. The generator reads the schema, so a new
+ * member of the schema is generated, too. Throws for an unknown kind of schema.
  */
 export function answersOf(schema: z.core.$ZodType, words: Words, place = ''): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodOptional) return sometimes(answersOf(schema.unwrap(), words, place), absent)
@@ -49,7 +49,7 @@ function withoutAbsent(wire: Wire): Wire {
   return Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== absent))
 }
 
-/** Names of members as the vendor adds them, among them such that sound like what is compared. */
+/** Names of new members. Some are similar to the members that are compared. */
 const name = fc.oneof(
   fc.constantFrom(
     'public_network',
@@ -70,13 +70,13 @@ const name = fc.oneof(
 
 const named = fc.record({ id: fc.constantFrom('loc_2', 'site_fra', 'proj_9'), name: fc.string(), slug: fc.constantFrom('FRA', 'ASH') })
 
-/** Members that no document shows, for the objects of an answer in turn. */
+/** Undocumented members. Each object of an answer gets the next set. */
 export const unknownMembers: fc.Arbitrary<Wire[]> = fc.array(
   fc.dictionary(name, fc.oneof(named, fc.constantFrom('active', 'moving', null, 0), fc.jsonValue({ maxDepth: 1 })), { maxKeys: 3 }),
   { minLength: 1, maxLength: 4 },
 )
 
-/** The same answer with these members in its objects, wherever the schema does not know a member of that name. */
+/** Adds these members to the objects of an answer, unless the schema has a member of that name. */
 export function withUnknownMembers(schema: z.core.$ZodType, wire: unknown, members: Wire[]): unknown {
   let turn = 0
 
@@ -93,7 +93,7 @@ export function withUnknownMembers(schema: z.core.$ZodType, wire: unknown, membe
   return add(schema, wire)
 }
 
-/** Answers that are like the others but for one member, which is of another kind than the schema says; or no objects at all. */
+/** Generates answers in which one member has the wrong type, and answers that are no objects. */
 export function misfitsOf(schema: z.core.$ZodType, fits: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const places = placesOf(schema)
   const one = fc
@@ -104,7 +104,7 @@ export function misfitsOf(schema: z.core.$ZodType, fits: fc.Arbitrary<unknown>):
 
 interface Place {
   path: string[]
-  /** What does not fit there. */
+  /** Values that do not fit this place. */
   wrong: unknown[]
 }
 

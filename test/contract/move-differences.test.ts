@@ -16,15 +16,15 @@ describe('what has changed since the approval of a move', patience, () => {
       shown(wire, ...path, name)
   const bare = (address: string) => address.replace(/\/\d+$/, '').toLowerCase()
 
-  /** The project of a move: the address's, or the target's where the address shows none. */
+  /** Returns the project of the address, or that of the target if the address shows none. */
   function projectOf({ elasticIp, target }: MoveObjects): Show {
     return (
       [elasticIp, target].map((wire) => member(wire, 'attributes', 'project')).find((show) => show('id') !== undefined) ?? (() => undefined)
     )
   }
 
-  /** The pairs of values, for each thing that both reads show and that is another one now. */
-  function changesThatCanBeSeen(then: MoveObjects, now: MoveObjects): [string, string][][] {
+  /** Returns the pairs of values of each member that both reads show and that differs. */
+  function visibleChanges(then: MoveObjects, now: MoveObjects): [string, string][][] {
     const servers = [then, now].map(({ elasticIp }) => member(elasticIp, 'attributes', 'server')) as [Show, Show]
     const addresses = [then, now].map(({ elasticIp }) => shown(elasticIp, 'attributes', 'address'))
     const projects = [projectOf(then), projectOf(now)] as const
@@ -41,8 +41,8 @@ describe('what has changed since the approval of a move', patience, () => {
 
   const active = anElasticIp.map((wire) => ({ ...wire, attributes: { ...(wire.attributes as Wire), status: 'active' } }))
 
-  test('is told exactly where both reads show something and it is another thing now, with both values', async () => {
-    let told = 0
+  test('is reported with both values exactly if both reads show a member and it differs', async () => {
+    let reported = 0
     await fc.assert(
       fc.asyncProperty(active, active, aServer, fc.option(aServer, { nil: undefined }), async (one, two, target, other) => {
         const then = assemble({ ...one, id: 'eip_KeQbB4BoO6x10' }, target, other)
@@ -52,20 +52,20 @@ describe('what has changed since the approval of a move', patience, () => {
 
         const differences = moveDifferences(approved.passed.facts, latest.passed.facts).map((finding) => moveWords(finding).why)
 
-        const changes = changesThatCanBeSeen(then, now)
+        const changes = visibleChanges(then, now)
         expect({ differences, changes }).toMatchObject({ differences: changes.map(() => expect.any(String)) })
         for (const pairs of changes) {
           const named = differences.filter((sentence) => pairs.some((pair) => pair.every((value) => names(sentence, value))))
           expect(named, JSON.stringify({ differences, pairs })).not.toEqual([])
         }
-        told += changes.length
+        reported += changes.length
       }),
       runs,
     )
-    expect(told).toBeGreaterThan(0)
+    expect(reported).toBeGreaterThan(0)
   })
 
-  test('is nothing where both reads show the same', async () => {
+  test('is empty if both reads show the same', async () => {
     await fc.assert(
       fc.asyncProperty(moveObjects, unknownMembers, async (objects, members) => {
         const again = { ...objects, elasticIp: withUnknownMembers(ElasticIpResponse, objects.elasticIp, members) as Wire }

@@ -10,12 +10,12 @@ import { elasticIpWords, serverWords } from './words.ts'
 export const anElasticIp = answersOf(ElasticIpResponse, elasticIpWords).map((wire) => withId(wire as Wire))
 export const aServer = answersOf(ServerResponse, serverWords) as fc.Arbitrary<Wire>
 
-/** Nobody can ask for an Elastic IP that has no id yet. */
+/** Gives an Elastic IP an id, because one without an id cannot be requested. */
 function withId(elasticIp: Wire): Wire {
   return shown(elasticIp, 'id') === undefined ? { ...elasticIp, id: 'eip_KeQbB4BoO6x10' } : elasticIp
 }
 
-/** The objects of a move of this Elastic IP to this server. `other` stands for the server that it is on, unless that is the target. */
+/** Builds the objects of a move. `other` becomes the server that the Elastic IP is on, unless that is the target. */
 export function assemble(elasticIp: Wire, target: Wire, other: Wire | undefined): MoveObjects {
   const on = shown(elasticIp, 'attributes', 'server', 'id')
   if (on === target.id) return { elasticIp, target, assigned: target }
@@ -27,8 +27,8 @@ export const moveObjects: fc.Arbitrary<MoveObjects> = fc
   .map((wires) => assemble(...wires))
 
 /**
- * Every documented Elastic IP that can be asked for, to every documented server, from one that cannot be read and from as many of the
- * documented ones.
+ * Combines every documented Elastic IP that has an id with every documented server as the target. The old server is one that cannot be
+ * read, or one of the first `from` documented servers.
  */
 export function documentedMoveObjects(from = servers.length): MoveObjects[] {
   const targets = servers.map(({ wire }, index) => ({ ...(wire as Wire), id: `sv_target${index}` }))

@@ -4,11 +4,11 @@ import { ElasticIpResponse } from '../../src/account-api/elastic-ips.ts'
 import { ServerResponse } from '../../src/account-api/servers.ts'
 import { unknownMembers, type Wire, withUnknownMembers } from './generate.ts'
 import { documentedMoveObjects, moveObjects } from './move-objects.ts'
-import { preflight, sortOf } from './move-outcome.ts'
+import { preflight, summaryOf } from './move-outcome.ts'
 import { patience, runs } from './runs.ts'
 import type { MoveObjects } from './visible.ts'
 
-/** Replaces values that are found at these places by others, equal ones by equal ones and different ones by different ones. */
+/** Replaces the values at these places. Equal values stay equal, and different values stay different. */
 function renamed(wire: Wire | undefined, places: string[][]): Wire | undefined {
   return wire && places.reduce((before, place) => replaceAt(before, place), wire)
 }
@@ -20,7 +20,7 @@ function replaceAt(wire: Wire, [member = '', ...rest]: string[]): Wire {
   return wire
 }
 
-describe('ids and names that mean nothing', patience, () => {
+describe('opaque ids and names', patience, () => {
   const location = ['id', 'name'].map((member) => ['attributes', 'region', 'location', member])
   const site = ['id', 'name'].map((member) => ['attributes', 'region', 'site', member])
   const onServer = [['attributes', 'server', 'id']]
@@ -43,12 +43,12 @@ describe('ids and names that mean nothing', patience, () => {
       }),
     ],
     ['the ids of all Elastic IPs', (objects) => ({ ...objects, elasticIp: renamed(objects.elasticIp, [['id']]) as Wire })],
-  ])('%s can be others', async (_, rename) => {
+  ])('may be others: %s', async (_, rename) => {
     const compare = async (objects: MoveObjects) => {
       const other = rename(objects)
       const [before, after] = [await preflight(objects), await preflight(other)]
       expect('refused' in after).toBe('refused' in before)
-      expect(sortOf(other, after)).toEqual(sortOf(objects, before))
+      expect(summaryOf(other, after)).toEqual(summaryOf(objects, before))
       if ('passed' in before && 'passed' in after) {
         expect(after.passed.unchecked).toHaveLength(before.passed.unchecked.length)
         expect(after.passed.facts.site).toBe(before.passed.facts.site)
@@ -58,7 +58,7 @@ describe('ids and names that mean nothing', patience, () => {
     await fc.assert(fc.asyncProperty(moveObjects, compare), runs)
   })
 
-  test('members that are not known change nothing', async () => {
+  test('unknown members change nothing', async () => {
     await fc.assert(
       fc.asyncProperty(moveObjects, unknownMembers, async ({ elasticIp, target, assigned }, members) => {
         const adorned = {

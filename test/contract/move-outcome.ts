@@ -1,23 +1,24 @@
 import { expect } from 'vitest'
 import type { Preflight } from '../../src/domain/change.ts'
-import { checkMove, type MoveFacts } from '../../src/domain/elastic-ip-move.ts'
+import type { MoveFacts } from '../../src/domain/elastic-ip-move.ts'
+import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
 import { MoveFinding, moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
 import { accountOf } from './account.ts'
 import { inputOf } from './move-objects.ts'
-import { type MoveObjects, names, reasonsThatCanBeSeen, whatCannotBeSeen } from './visible.ts'
+import { type MoveObjects, names, unknownMembersOf, visibleReasons } from './visible.ts'
 
 export type Outcome = { refused: string } | { passed: Preflight<MoveFacts> }
 
-/** What the whole preflight check answers: it reads these objects by the client's own code, as many of them as it needs. */
-export async function preflight(objects: MoveObjects, away: string[] = []): Promise<Outcome> {
+/** Runs the whole preflight check. It reads these objects with the client's own code, but only those that it needs. */
+export async function preflight(objects: MoveObjects, unavailable: string[] = []): Promise<Outcome> {
   const servers = [objects.target, ...(objects.assigned && objects.assigned !== objects.target ? [objects.assigned] : [])]
-  const change = createMoveChange(accountOf({ elasticIps: [objects.elasticIp], servers, away }))
+  const change = createMoveChange(accountOf({ elasticIps: [objects.elasticIp], servers, unavailable }))
   return outcomeOf(() => change.preflight(inputOf(objects), {}))
 }
 
-/** What the rule answers to all three objects, whether or not it needs them. */
+/** Runs the check alone with all three objects, also if it does not need them. */
 export async function check(objects: MoveObjects): Promise<Outcome> {
   const input = inputOf(objects)
   const { assigned: other, ...wires } = objects
@@ -39,22 +40,22 @@ async function outcomeOf(work: () => Promise<Preflight<MoveFacts>>): Promise<Out
 
 const phrases = { status: /active/, server: /which server/, project: /project/, site: /site/ }
 
-/** Refused exactly where a person sees why, with the values that show it; and what nobody can see is listed, and nothing else. */
+/** Expects a refusal exactly if a reason is visible, with its values. Otherwise expects that exactly the unknown members are listed. */
 export function expectVisible(objects: MoveObjects, outcome: Outcome): void {
-  const reasons = reasonsThatCanBeSeen(objects)
+  const reasons = visibleReasons(objects)
   if ('refused' in outcome) {
-    const told = reasons.some(({ values }) => values.some((pair) => pair.every((value) => names(outcome.refused, value))))
-    expect(told, JSON.stringify({ refused: outcome.refused, reasons })).toBe(true)
+    const isNamed = reasons.some(({ values }) => values.some((pair) => pair.every((value) => names(outcome.refused, value))))
+    expect(isNamed, JSON.stringify({ refused: outcome.refused, reasons })).toBe(true)
     return
   }
   const { incomplete } = outcome.passed
   const unchecked = outcome.passed.unchecked.map((finding) => moveWords(MoveFinding.parse(finding)).why)
-  const unseen = whatCannotBeSeen(objects)
-  expect({ reasons, unchecked, incomplete }).toEqual({ reasons: [], unchecked: unseen.map(() => expect.any(String)), incomplete: false })
-  for (const what of unseen) expect(unchecked.filter((phrase) => phrases[what].test(phrase))).not.toEqual([])
+  const unknown = unknownMembersOf(objects)
+  expect({ reasons, unchecked, incomplete }).toEqual({ reasons: [], unchecked: unknown.map(() => expect.any(String)), incomplete: false })
+  for (const what of unknown) expect(unchecked.filter((phrase) => phrases[what].test(phrase))).not.toEqual([])
 }
 
-/** What of an outcome does not depend on how things are called. */
-export function sortOf(objects: MoveObjects, outcome: Outcome) {
-  return 'refused' in outcome ? reasonsThatCanBeSeen(objects).map(({ is }) => is) : { passed: whatCannotBeSeen(objects) }
+/** Summarizes an outcome without ids and names. */
+export function summaryOf(objects: MoveObjects, outcome: Outcome) {
+  return 'refused' in outcome ? visibleReasons(objects).map(({ is }) => is) : { passed: unknownMembersOf(objects) }
 }

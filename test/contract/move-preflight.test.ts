@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { documentedMoveObjects, moveObjects } from './move-objects.ts'
-import { check, expectVisible, preflight, sortOf } from './move-outcome.ts'
+import { check, expectVisible, preflight, summaryOf } from './move-outcome.ts'
 import { patience, runs } from './runs.ts'
-import { reasonsThatCanBeSeen, shown } from './visible.ts'
+import { shown, visibleReasons } from './visible.ts'
 
 describe('the preflight check of a move', patience, () => {
-  test('refuses documented objects exactly where a person sees why', async () => {
+  test('refuses documented objects exactly if a reason is visible', async () => {
     const all = documentedMoveObjects()
     expect(all.length).toBeGreaterThan(1_000)
     for (const objects of all) {
@@ -15,7 +15,7 @@ describe('the preflight check of a move', patience, () => {
     }
   })
 
-  test('passes every documented Elastic IP that is active, to some documented server', async () => {
+  test('allows a move of every active documented Elastic IP to some documented server', async () => {
     const passed = new Set<unknown>()
     const all = documentedMoveObjects(1)
     for (const objects of all) if ('passed' in (await preflight(objects))) passed.add(objects.elasticIp)
@@ -23,7 +23,7 @@ describe('the preflight check of a move', patience, () => {
     expect(passed).toEqual(new Set(active.map(({ elasticIp }) => elasticIp)))
   })
 
-  test('refuses generated objects exactly where a person sees why', async () => {
+  test('refuses generated objects exactly if a reason is visible', async () => {
     await fc.assert(
       fc.asyncProperty(moveObjects, async (objects) => {
         expectVisible(objects, await preflight(objects))
@@ -33,13 +33,13 @@ describe('the preflight check of a move', patience, () => {
     )
   })
 
-  test('comes to every end that there is, so that the property above says something', async () => {
-    const ends = new Map<string, number>()
+  test('has every result at least twice, so that the property above covers all of them', async () => {
+    const results = new Map<string, number>()
     for (const objects of fc.sample(moveObjects, { numRuns: 1_000, seed: 1 })) {
-      const key = JSON.stringify(sortOf(objects, await preflight(objects)))
-      ends.set(key, (ends.get(key) ?? 0) + 1)
+      const key = JSON.stringify(summaryOf(objects, await preflight(objects)))
+      results.set(key, (results.get(key) ?? 0) + 1)
     }
-    const often = [...ends].filter(([, count]) => count >= 2).map(([key]) => key)
+    const often = [...results].filter(([, count]) => count >= 2).map(([key]) => key)
     expect(often).toEqual(
       expect.arrayContaining([
         '["not active"]',
@@ -55,14 +55,14 @@ describe('the preflight check of a move', patience, () => {
     )
   })
 
-  test('refuses nothing because the account API does not answer', async () => {
-    const away = fc.constantFrom<string[]>(['/elastic_ips'], ['/servers'], ['/elastic_ips', '/servers'])
+  test('refuses nothing if the account API does not answer', async () => {
+    const anyUnavailable = fc.constantFrom<string[]>(['/elastic_ips'], ['/servers'], ['/elastic_ips', '/servers'])
     await fc.assert(
-      fc.asyncProperty(moveObjects, away, async (objects, silent) => {
-        const outcome = await preflight(objects, silent)
-        const visible = silent.includes('/elastic_ips')
+      fc.asyncProperty(moveObjects, anyUnavailable, async (objects, unavailable) => {
+        const outcome = await preflight(objects, unavailable)
+        const visible = unavailable.includes('/elastic_ips')
           ? []
-          : reasonsThatCanBeSeen({ ...objects, assigned: undefined }).filter(({ is }) => is === 'not active')
+          : visibleReasons({ ...objects, assigned: undefined }).filter(({ is }) => is === 'not active')
 
         if ('refused' in outcome) expect(visible).not.toEqual([])
         else
@@ -75,7 +75,7 @@ describe('the preflight check of a move', patience, () => {
     )
   })
 
-  test('does not depend on the server that the address is on being readable', async () => {
+  test('does not need the server that the address is on', async () => {
     await fc.assert(
       fc.asyncProperty(moveObjects, async (objects) => {
         const on = shown(objects.elasticIp, 'attributes', 'server', 'id')

@@ -22,14 +22,14 @@ const documentedServers = servers.map(({ wire }, index) => ({ ...(wire as Wire),
 const documentedElasticIps = elasticIps.filter(({ reads }) => typeof reads !== 'string').map(({ wire }) => wire as Wire)
 const typed = fc.oneof(fc.constantFrom('', 'web', 'SAO', 'storefront 203', 'sv_'), fc.string({ maxLength: 6 }))
 
-/** Longer ids are not offered: Slack would cut them. They can be typed. */
+/** Longer ids are not offered, because Slack rejects long values. They can be typed. */
 const longestValue = 74
 
 function offered({ options }: Choices): string[] {
   return options.map(({ value }) => value ?? '').filter(isChoice)
 }
 
-/** Apart from the server that the Elastic IP is on, the picker offers those that the preflight check does not refuse. */
+/** Expects that the picker offers the servers that the preflight check allows, apart from the server that the Elastic IP is on. */
 async function expectAgreement(elasticIp: Wire, all: Wire[]): Promise<void> {
   const account = accountOf({ elasticIps: [elasticIp], servers: all })
   const [read] = await account.elasticIps.list()
@@ -48,7 +48,7 @@ async function expectAgreement(elasticIp: Wire, all: Wire[]): Promise<void> {
 }
 
 describe('the picker of servers', patience, () => {
-  test('offers for a documented Elastic IP what the preflight check does not refuse', async () => {
+  test('offers for a documented Elastic IP the servers that the preflight check allows', async () => {
     for (const elasticIp of documentedElasticIps.filter((wire) => (shown(wire, 'attributes', 'status') ?? 'active') === 'active')) {
       await expectAgreement(elasticIp, documentedServers)
       const on = shown(elasticIp, 'attributes', 'server', 'id')
@@ -57,11 +57,11 @@ describe('the picker of servers', patience, () => {
     }
   })
 
-  test('offers for a generated Elastic IP what the preflight check does not refuse', async () => {
+  test('offers for a generated Elastic IP the servers that the preflight check allows', async () => {
     await fc.assert(fc.asyncProperty(active, someServers, expectAgreement), runs)
   })
 
-  test('keeps the limits of Slack for whatever is typed, and for any number of servers', async () => {
+  test('keeps the limits of Slack for any typed text and any number of servers', async () => {
     const many = fc
       .tuple(aServer, fc.constantFrom(1, 99, 100, 101, 250))
       .map(([wire, count]) => Array.from({ length: count }, (_, index) => ({ ...wire, id: `${wire.id}${index}` })))
@@ -78,7 +78,7 @@ describe('the picker of servers', patience, () => {
 })
 
 describe('the picker of Elastic IPs', patience, () => {
-  test('offers all that have an id, within the limits of Slack', async () => {
+  test('offers all Elastic IPs within the limits of Slack', async () => {
     const check = async (all: Wire[]) => {
       const choices = elasticIpChoices(await accountOf({ elasticIps: all }).elasticIps.list(), '')
       expect(problemsWithOptions(choices)).toEqual([])
@@ -90,7 +90,7 @@ describe('the picker of Elastic IPs', patience, () => {
 })
 
 describe('a server by its hostname', patience, () => {
-  test('is the only one of that name, or the only one of them in the project of the Elastic IP; else all are listed', async () => {
+  test('is the only server of that name, or the only one in the project of the Elastic IP; otherwise all are listed', async () => {
     let chosen = 0
     await fc.assert(
       fc.asyncProperty(fc.option(anElasticIp, { nil: undefined }), someServers, async (elasticIp, all) => {
@@ -118,9 +118,9 @@ describe('a server by its hostname', patience, () => {
   })
 })
 
-test('ids in every documented form are taken for ids while the account API does not answer', async () => {
-  const away = accountOf({ away: ['/elastic_ips', '/servers'] })
+test('ids in every documented form are used as ids while the account API does not answer', async () => {
+  const account = accountOf({ unavailable: ['/elastic_ips', '/servers'] })
   for (const { id } of documentedElasticIps) {
-    expect(await createResolve(away)(String(id), 'sv_W3mVpQ0xNd7Lk')).toEqual({ elasticIpId: id, serverId: 'sv_W3mVpQ0xNd7Lk' })
+    expect(await createResolve(account)(String(id), 'sv_W3mVpQ0xNd7Lk')).toEqual({ elasticIpId: id, serverId: 'sv_W3mVpQ0xNd7Lk' })
   }
 })

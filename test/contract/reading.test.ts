@@ -8,7 +8,7 @@ import { EventResponse } from '../../src/account-api/events.ts'
 import { PlanResponse } from '../../src/account-api/plans.ts'
 import { ServerResponse } from '../../src/account-api/servers.ts'
 import { VirtualMachineResponse } from '../../src/account-api/virtual-machines.ts'
-import { ApiContractError, ApiError } from '../../src/domain/errors.ts'
+import { ApiContractError, ApiError } from '../../src/domain/api-errors.ts'
 import { type Recorded, type Reply, rejection, startClient } from '../account-api/recording-server.ts'
 import { apiKeys, issuedApiKeys, token } from './documented/api-keys.ts'
 import { baselines } from './documented/baselines.ts'
@@ -42,12 +42,12 @@ const kinds: Kind[] = [
 
 const cases = kinds.flatMap(({ name, documented }) => documented.map((example) => [name, example.name, example] as const))
 
-/** The first page has these, and there is no second. */
+/** Answers the first page with these items, and further pages with none. */
 function pageOf(items: () => unknown[]): (request: Recorded) => Reply {
   return ({ target }) => ({ json: { data: /number%5D=([2-9]|\d\d)/.test(target) ? [] : items(), meta: {} } })
 }
 
-/** A client that counts what its lists leave out as not fitting. */
+/** Starts a client that counts the invalid items of its lists. */
 async function startReading(items: () => unknown[]) {
   let reported = 0
   const { api } = await startClient(pageOf(items), {
@@ -66,8 +66,8 @@ async function startReading(items: () => unknown[]) {
   }
 }
 
-/** Those that the account API also gives one by one. */
-const alone = { elasticIps, servers, virtualMachines }
+/** The kinds that can also be read one by one. */
+const single = { elasticIps, servers, virtualMachines }
 
 describe('a documented answer', () => {
   test.each(cases)('%s: %s, in a list', async (name, _, { wire, reads }) => {
@@ -81,9 +81,9 @@ describe('a documented answer', () => {
 
   test.each(
     (['elasticIps', 'servers', 'virtualMachines'] as const).flatMap((name) =>
-      alone[name].map((example) => [name, example.name, example] as const),
+      single[name].map((example) => [name, example.name, example] as const),
     ),
-  )('%s: %s, alone', async (name, _, { wire, reads }) => {
+  )('%s: %s, read alone', async (name, _, { wire, reads }) => {
     const { api } = await startClient(() => ({ json: { data: wire, meta: {} } }))
 
     if (typeof reads === 'string') expect(await rejection(api[name].get('any'))).toBeInstanceOf(ApiContractError)
@@ -117,7 +117,7 @@ describe('a documented answer', () => {
 
 describe('generated answers', patience, () => {
   test.each(kinds.map((kind) => [kind.name, kind] as const))(
-    '%s: all that fit are read, and one that does not costs only itself',
+    '%s: a list has all valid items, also if others are invalid',
     async (name, { schema, words }) => {
       const one = answersOf(schema, words)
       const adorned = fc.tuple(one, unknownMembers).map(([wire, members]) => withUnknownMembers(schema, wire, members) as Wire)
@@ -142,7 +142,7 @@ describe('generated answers', patience, () => {
     },
   )
 
-  test('a new key: its token is read, whatever else stands in the answer, and is in nothing but the secret', async () => {
+  test('a new key: the token is only in the Secret, also with unknown members in the answer', async () => {
     let data: unknown
     const { api } = await startClient(() => ({ status: 201, json: { data } }), { pace: { perSecond: 1e9, burst: 1e9 } })
 
@@ -159,22 +159,19 @@ describe('generated answers', patience, () => {
     )
   })
 
-  test.each(kinds.map((kind) => [kind.name, kind] as const))(
-    '%s: members that are not known change nothing',
-    async (name, { schema, words }) => {
-      let page: unknown[] = []
-      const { api } = await startReading(() => page)
+  test.each(kinds.map((kind) => [kind.name, kind] as const))('%s: unknown members change nothing', async (name, { schema, words }) => {
+    let page: unknown[] = []
+    const { api } = await startReading(() => page)
 
-      await fc.assert(
-        fc.asyncProperty(answersOf(schema, words), unknownMembers, async (wire, members) => {
-          page = [wire]
-          const plain = await api[name].list()
-          page = [withUnknownMembers(schema, wire, members)]
+    await fc.assert(
+      fc.asyncProperty(answersOf(schema, words), unknownMembers, async (wire, members) => {
+        page = [wire]
+        const plain = await api[name].list()
+        page = [withUnknownMembers(schema, wire, members)]
 
-          expect(await api[name].list()).toStrictEqual(plain)
-        }),
-        { numRuns: Math.ceil(runs.numRuns / 10) },
-      )
-    },
-  )
+        expect(await api[name].list()).toStrictEqual(plain)
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 10) },
+    )
+  })
 })

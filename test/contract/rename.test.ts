@@ -17,15 +17,15 @@ import { virtualMachineWords } from './words.ts'
 
 const aMachine = answersOf(VirtualMachineResponse, virtualMachineWords) as fc.Arbitrary<Wire>
 const documented = virtualMachines.map(({ wire }) => wire as Wire)
-/** `search-1` and the others are also what machines are called already. */
+/** New names. Some machines already have the names that begin with `search`. */
 const aName = fc.constantFrom('search-1', 'search-2', 'SEARCH-2', 'search-9', 'web-1')
 
 async function preflight(
   machine: Wire,
   name: string,
-  away: string[] = [],
+  unavailable: string[] = [],
 ): Promise<{ refused: string } | { passed: Preflight<RenameFacts> }> {
-  const change = createRenameChange(accountOf({ virtualMachines: [machine], away }))
+  const change = createRenameChange(accountOf({ virtualMachines: [machine], unavailable }))
   try {
     return { passed: await change.preflight({ virtualMachineId: String(machine.id), name }, {}) }
   } catch (error) {
@@ -55,12 +55,12 @@ describe('the preflight check of a rename', patience, () => {
     })
   }
 
-  test('refuses what is called so already, and lists that no name is shown', async () => {
+  test('refuses the current name, and lists a missing name', async () => {
     for (const machine of documented) for (const name of ['search-2', 'search-3', 'search-9']) await check(machine, name)
     await fc.assert(fc.asyncProperty(aMachine, aName, check), runs)
   })
 
-  test('refuses nothing because the account API does not answer', async () => {
+  test('refuses nothing if the account API does not answer', async () => {
     await fc.assert(
       fc.asyncProperty(aMachine, aName, async (machine, name) => {
         expect(await preflight(machine, name, ['/virtual_machines'])).toMatchObject({ passed: { incomplete: true } })
@@ -71,8 +71,8 @@ describe('the preflight check of a rename', patience, () => {
 })
 
 describe('what has changed since the approval of a rename', patience, () => {
-  test('is told exactly where both reads show something and it is another thing now, with both values', async () => {
-    let told = 0
+  test('is reported with both values exactly if both reads show a member and it differs', async () => {
+    let reported = 0
     await fc.assert(
       fc.asyncProperty(aMachine, aMachine, async (one, two) => {
         const [then, now] = [one, { ...two, id: one.id }]
@@ -99,14 +99,14 @@ describe('what has changed since the approval of a rename', patience, () => {
           const named = differences.filter((sentence) => change.some((pair) => pair.every((value) => names(sentence, value))))
           expect(named, JSON.stringify({ differences, change })).not.toEqual([])
         }
-        told += changes.length
+        reported += changes.length
       }),
       runs,
     )
-    expect(told).toBeGreaterThan(0)
+    expect(reported).toBeGreaterThan(0)
   })
 
-  test('is nothing where the reads differ in members that are not known', async () => {
+  test('is empty if the reads differ only in unknown members', async () => {
     await fc.assert(
       fc.asyncProperty(aMachine, unknownMembers, async (machine, members) => {
         const adorned = withUnknownMembers(VirtualMachineResponse, machine, members) as Wire
@@ -125,26 +125,26 @@ describe('what one read means for a rename', patience, () => {
     to: fc.constantFrom('search-1', 'search-2', 'web-1'),
   })
 
-  test('is done on the new name alone, ends only on a name that is shown, and blames nobody while the old name is not known', async () => {
+  test('is done only with the new name, ends only with a shown name, and is never superseded while the old name is unknown', async () => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(aRename, aMachine, fc.constantFrom(...phases), fc.boolean(), async (rename, wire, phase, early) => {
         fc.pre(rename.from !== rename.to)
         const [machine] = await accountOf({ virtualMachines: [wire] }).virtualMachines.list()
         if (!machine) throw new Error('it was not read')
-        const verdict = observeRename(rename, machine, { phase, sinceSentMs: 1, early })
-        seen.add(verdict.is)
+        const observation = observeRename(rename, machine, { phase, sinceSentMs: 1, early })
+        seen.add(observation.is)
 
         const name = nameOf(wire)
-        if (verdict.is !== 'unclear') expect(name).toBeDefined()
-        expect(verdict.is === 'done').toBe(isDone(rename, name))
-        if (verdict.is === 'superseded') {
+        if (observation.is !== 'unclear') expect(name).toBeDefined()
+        expect(observation.is === 'done').toBe(isDone(rename, name))
+        if (observation.is === 'superseded') {
           expect(rename.from).toBeDefined()
           expect([rename.from, rename.to]).not.toContain(name)
-          const { why } = renameWords(RenameFinding.parse(verdict.cause))
+          const { why } = renameWords(RenameFinding.parse(observation.cause))
           expect(names(why, name ?? ''), why).toBe(true)
         }
-        if (verdict.is === 'not-started' || verdict.is === 'failed') {
+        if (observation.is === 'not-started' || observation.is === 'failed') {
           expect(early).toBe(false)
           expect([rename.from ?? name, name]).toEqual([name, name])
         }
@@ -154,7 +154,7 @@ describe('what one read means for a rename', patience, () => {
     expect(seen).toEqual(new Set(['done', 'superseded', 'not-started', 'failed', 'unclear']))
   })
 
-  /** Hostnames are the same in small and capital letters, so that the account API may write them in others. */
+  /** Compares without regard to case, because the account API may write a hostname in another case. */
   function isDone({ from, to }: { from: string | undefined; to: string }, name: string | undefined): boolean {
     if (name === to) return true
     const fold = (text: string | undefined) => text?.toLowerCase()
@@ -163,7 +163,7 @@ describe('what one read means for a rename', patience, () => {
 })
 
 describe('the picker of virtual machines', patience, () => {
-  test('offers all, within the limits of Slack', async () => {
+  test('offers all virtual machines within the limits of Slack', async () => {
     const check = async (all: Wire[]) => {
       const choices = virtualMachineChoices(await accountOf({ virtualMachines: all }).virtualMachines.list(), '')
       expect(problemsWithOptions(choices)).toEqual([])

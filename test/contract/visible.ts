@@ -1,36 +1,36 @@
 import type { Wire } from './generate.ts'
 
 /**
- * What a person sees who puts the objects of a move side by side, as the account API shows them. Written from the interface
- * specification ("Elastic IP", "States and transitions") and from what the vendor's documents show of ids, and not from our rules: it
- * uses nothing of theirs.
+ * The objects of a move as the account API shows them. This file decides what a person can conclude from them. It follows the interface
+ * specification ("Elastic IP", "States and transitions") and the ids in the vendor's documents, and shares no code with Lockkeeper's own
+ * check.
  */
 export interface MoveObjects {
   elasticIp: Wire
   target: Wire
-  /** The server that the Elastic IP is assigned to, where it can be read. */
+  /** The server that the Elastic IP is assigned to, if it can be read. */
   assigned: Wire | undefined
 }
 
-/** Something that stands against a move, and the pairs of values that show it: a refusal names one of these pairs. */
+/** A reason that prevents a move, and the pairs of values that show it. A refusal names one of these pairs. */
 export interface Reason {
   is: 'not active' | 'on it already' | 'another project' | 'another site'
   values: [string, string][]
 }
 
-/** The text at this place. What is empty shows nothing. */
+/** Returns the text at this place. Returns undefined for an empty text. */
 export function shown(wire: Wire | undefined, ...path: string[]): string | undefined {
   let value: unknown = wire
   for (const member of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, member) : undefined
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-export function reasonsThatCanBeSeen(objects: MoveObjects): Reason[] {
+export function visibleReasons(objects: MoveObjects): Reason[] {
   return [...notActive(objects), ...onItAlready(objects), ...anotherProject(objects), ...anotherSite(objects)]
 }
 
-/** What cannot be told from the objects, one way or the other. */
-export function whatCannotBeSeen(objects: MoveObjects): ('status' | 'server' | 'project' | 'site')[] {
+/** Returns the members that the objects do not decide. */
+export function unknownMembersOf(objects: MoveObjects): ('status' | 'server' | 'project' | 'site')[] {
   const { elasticIp } = objects
   const project = projectsOf(objects)
   const site = sitesOf(objects)
@@ -42,7 +42,7 @@ export function whatCannotBeSeen(objects: MoveObjects): ('status' | 'server' | '
   ]
 }
 
-/** The word that the account API has for what it does not know, of servers at least, shows nothing either. */
+/** Returns the status. Returns undefined for `unknown`, which the account API uses for servers without a known status. */
 function statusOf(elasticIp: Wire): string | undefined {
   const status = shown(elasticIp, 'attributes', 'status')
   return status === 'unknown' ? undefined : status
@@ -74,7 +74,7 @@ function projectsOf({ elasticIp, target }: MoveObjects) {
 
 export type Show = (member: string) => string | undefined
 
-/** Two of one kind: equal ids are the same, and different ones differ unless their slugs agree. */
+/** Compares two objects of one kind. Equal ids agree. Different ids differ, unless the slugs are equal. */
 function compareIds(a: Show, b: Show): { agree: boolean; differ: boolean } {
   const ids = [a('id'), b('id')]
   if (ids.includes(undefined)) return { agree: false, differ: false }
@@ -87,7 +87,7 @@ function slugs(a: Show, b: Show): 'equal' | 'different' | 'not shown' {
   return first === second ? 'equal' : 'different'
 }
 
-/** The values of these members that both show and that differ. */
+/** Returns the values of the members that both show and that differ. */
 export function pairs(a: Show, b: Show, members: string[]): [string, string][] {
   return members.flatMap((member) => {
     const [first, second] = [a(member), b(member)]
@@ -95,7 +95,7 @@ export function pairs(a: Show, b: Show, members: string[]): [string, string][] {
   })
 }
 
-/** Only in ids does the case of a letter matter. */
+/** Ignores the case, except in ids. */
 function fold(member: string, value: string): string {
   return member === 'id' ? value : value.toLowerCase()
 }
@@ -108,8 +108,8 @@ function anotherProject(objects: MoveObjects): Reason[] {
 }
 
 /**
- * A server is compared with the server that the address is on by ids, or by slugs where an id is not shown; and with the address itself
- * by slugs alone, because the same place has another id and another name there. One agreement is enough.
+ * Compares the sites. Two servers are compared by ids, or by slugs if an id is missing. The target and the address are compared by slugs
+ * alone, because one site has different ids and names on them. One agreement is enough.
  */
 function sitesOf({ elasticIp, target, assigned }: MoveObjects): { agree: boolean; differ: [string, string][] } {
   const there: Show = (member) => shown(target, 'attributes', 'region', 'site', member)
@@ -134,7 +134,7 @@ function anotherSite(objects: MoveObjects): Reason[] {
   return agree || differ.length === 0 ? [] : [{ is: 'another site', values: differ }]
 }
 
-/** Whether a sentence has this value in it, and not only as a part of a longer word. */
+/** Whether a sentence contains this value as whole words. */
 export function names(sentence: string, value: string): boolean {
   for (let at = sentence.indexOf(value); at >= 0; at = sentence.indexOf(value, at + 1)) {
     const [before, after] = [sentence[at - 1] ?? ' ', sentence[at + value.length] ?? ' ']
@@ -143,7 +143,7 @@ export function names(sentence: string, value: string): boolean {
   return false
 }
 
-/** Whether both are of words, so that one continues the other. */
+/** Whether both characters belong to one word. */
 function isInner(beside: string, edge: string | undefined): boolean {
   const word = /[\p{L}\p{N}_-]/u
   return word.test(beside) && word.test(edge ?? '')

@@ -1,26 +1,26 @@
 import fc from 'fast-check'
 import type { Words } from './generate.ts'
 
-/** Mostly one of a few, so that values of two objects often agree; sometimes in a form that nobody expects. */
+/** Mostly generates one of a few values, so that two objects often have equal ones, and sometimes an unusual value. */
 function oneOf(usual: string[], unusual: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: unusual })
 }
 
 const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('', ' ', '<!channel>', 'x'.repeat(300)))
 
-/** Ids are opaque: these are other forms than the vendor's. The last ones are ids of other objects, or contain them. */
+/** Ids in other forms than the vendor's, because ids are opaque. The last ones are ids of other objects, or contain them. */
 const otherIds = fc.oneof(
   fc.uuid(),
   fc.nat().map(String),
   fc.constantFrom('web-1', 'SAO', 'no server', 'x'.repeat(80), 'sv_vKm8ZaLzG5R2n on sv_W3mVpQ0xNd7Lk', 'eip_KeQbB4BoO6x10 on no server'),
 )
 
-/** `ueip_` is the form of an address that is announced by BGP. The second differs from the first in the case of one letter. */
+/** Addresses that are announced by BGP have ids with `ueip_`. The second id differs from the first in the case of one letter. */
 export const elasticIpIds = ['eip_KeQbB4BoO6x10', 'eip_KeqbB4BoO6x10', 'ueip_v9BVDaGvdRm1W']
 export const serverIds = ['sv_vKm8ZaLzG5R2n', 'sv_W3mVpQ0xNd7Lk', 'sv_w3mVpQ0xNd7Lk', 'sv_bT90rYxPqJ6Uh']
 export const projectIds = ['proj_6059EqYkOQj8p', 'proj_6059EqYkOQj8p', 'proj_R82A9jVb5Lq0d']
 
-/** Both kinds of objects draw from the same ids and names: an equal one means nothing, and neither does a different one. */
+/** Both kinds of objects have the same ids and names, so that neither an equal nor a different one proves anything. */
 const siteIds = ['loc_87vRENkgNdPyk', 'loc_ZnPRbajK0koM1', 'site_sao', 'site_ash']
 
 const shared: Record<string, fc.Arbitrary<string>> = {
@@ -33,7 +33,7 @@ const shared: Record<string, fc.Arbitrary<string>> = {
   'site.slug': oneOf(['SAO', 'SAO', 'sao', 'SAO2', 'ASH'], fc.constantFrom('', 'FRA96')),
 }
 
-/** By the end of a member's place: the longest that is known, else anything. */
+/** Chooses values by the end of a member's place. Of several known ends the longest counts. Other members get any text. */
 function words(known: Record<string, fc.Arbitrary<string>>): Words {
   return (place) => {
     const end = Object.keys(known)
@@ -43,7 +43,7 @@ function words(known: Record<string, fc.Arbitrary<string>>): Words {
   }
 }
 
-/** Documented ones, an older one (`provisioning`), and some that nobody has documented. */
+/** Documented statuses, an older one (`provisioning`), and some undocumented ones. */
 export const elasticIpStatus = fc.oneof(
   { weight: 6, arbitrary: fc.constant('active') },
   { weight: 3, arbitrary: fc.constant('moving') },

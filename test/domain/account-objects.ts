@@ -1,7 +1,7 @@
 import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
 import type { Server } from '../../src/domain/server.ts'
 
-/** Objects of an account with ids as the vendor writes them: one place has another id and another name on each kind of object. */
+/** Objects of an account with ids as the vendor writes them. Each kind of object shows another id and another name for the same site. */
 export const ids = {
   elasticIp: 'eip_KeQbB4BoO6x10',
   web1: 'sv_vKm8ZaLzG5R2n',
@@ -51,7 +51,7 @@ export function serverFor(more: Partial<Server> = {}): Server {
   }
 }
 
-/** `web-1`, which has the Elastic IP. */
+/** `web-1`, the server that the Elastic IP is on. */
 export function assignedServerFor(more: Partial<Server> = {}): Server {
   return serverFor({ id: ids.web1, hostname: 'web-1', primaryIpv4: '198.51.100.21', ...more })
 }

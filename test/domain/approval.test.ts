@@ -16,7 +16,7 @@ import type { Ruling } from '../../src/domain/ruling.ts'
 import { groups, ops, person, rule, terms } from './people-for-test.ts'
 
 const oncall = groups({ SONCALL: ['UCHI'] })
-const untold = groups({ SONCALL: 'unknown' })
+const unreadable = groups({ SONCALL: 'unknown' })
 
 const denied = (denial: object) => ({ allowed: false, denial })
 const codeOf = (ruling: Ruling) => (ruling.allowed ? 'allowed' : ruling.denial.code)
@@ -25,62 +25,62 @@ describe('who may decide', () => {
   test.each([
     ['an approver by name', person('UBEN'), oncall, true],
     ['an approver by group', person('UCHI'), oncall, true],
-    ['somebody else', person('UDOV'), oncall, false],
-    ['an approver by name while groups cannot be read', person('UBEN'), untold, true],
-    ['a member of a group that cannot be read', person('UCHI'), untold, false],
-    ['a member of a group that was not looked up', person('UCHI'), new Map() as Membership, false],
-    ['somebody who was taken out of the group', person('UCHI'), groups({ SONCALL: [] }), false],
+    ['another person', person('UDOV'), oncall, false],
+    ['an approver by name while groups cannot be read', person('UBEN'), unreadable, true],
+    ['a member of a group that cannot be read', person('UCHI'), unreadable, false],
+    ['a member of a group that was not read', person('UCHI'), new Map() as Membership, false],
+    ['a person who was removed from the group', person('UCHI'), groups({ SONCALL: [] }), false],
     ['an approver who became a guest', person('UBEN', 'guest'), oncall, false],
     ['an approver who was deactivated', person('UBEN', 'deleted'), oncall, false],
     ['a bot', person('UBEN', 'bot'), oncall, false],
     ['a person of another workspace', person('UBEN', 'member', 'T2'), oncall, false],
-    ['a person whose workspace Slack does not tell', { userId: 'UBEN', standing: 'member', teamId: undefined } as Person, oncall, false],
+    ['a person whose workspace is unknown', { userId: 'UBEN', standing: 'member', teamId: undefined } as Person, oncall, false],
     ['a person shared from elsewhere', person('UBEN', 'stranger'), oncall, false],
-    ['somebody of whom Slack does not tell', person('UBEN', 'unknown'), oncall, false],
+    ['a person whom Slack did not report', person('UBEN', 'unknown'), oncall, false],
   ])('%s', (_, who, membership, allowed) => {
     expect(judgeApprover(who, ops, 'UADA', rule, membership).allowed).toBe(allowed)
   })
 
-  test('the requester never, even as an approver', () => {
+  test('never the requester, even as an approver', () => {
     expect(judgeApprover(person('UBEN'), ops, 'UBEN', rule, oncall)).toEqual(denied({ code: 'own-request' }))
   })
 
-  test('with nobody named, nobody', () => {
+  test('nobody, if the rule names nobody', () => {
     const nobody = { ...rule, approve: terms([]) }
     expect(judgeApprover(person('UBEN'), ops, 'UADA', nobody, oncall).allowed).toBe(false)
   })
 
   test.each([
-    ['where no rule covers it any more', undefined],
-    ['where the rule asks for no approval any more', { ...rule, approve: undefined }],
+    ['if no rule matches any more', undefined],
+    ['if the rule no longer needs an approval', { ...rule, approve: undefined }],
   ])('nobody %s', (_, without) => {
     expect(judgeApprover(person('UBEN'), ops, 'UADA', without, oncall)).toEqual(denied({ code: 'rule-gone' }))
   })
 
-  test('also those who must be heard, whether or not they are among the others', () => {
+  test('also the people of all_of, whether or not any_of names them', () => {
     const both = { ...rule, approve: terms(['UBEN'], { allOf: ['SNET', 'UEVE'] }) }
     const membership = groups({ SNET: ['UCHI'] })
     const allowed = ['UBEN', 'UCHI', 'UEVE', 'UDOV'].map((id) => judgeApprover(person(id), ops, 'UADA', both, membership).allowed)
     expect(allowed).toEqual([true, true, true, false])
   })
 
-  test('the rule that allowed it is named, and the person or the group that it names', () => {
+  test('a grant has the rule, and the person or the group that the rule names', () => {
     const grantOf = (userId: string) => judgeApprover(person(userId), ops, 'UADA', rule, oncall)
     expect(grantOf('UCHI')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
     expect(grantOf('UBEN')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'UBEN' } })
   })
 
-  test('a refusal names who can', () => {
+  test('a denial has the approvers', () => {
     expect(judgeApprover(person('UDOV'), ops, 'UADA', rule, oncall)).toEqual(denied({ code: 'not-an-approver', approvers: rule.approve }))
   })
 
-  test('a refusal because a group cannot be read does not say that they are no approver', () => {
-    expect(judgeApprover(person('UCHI'), ops, 'UADA', rule, untold)).toEqual(denied({ code: 'group-unknown' }))
+  test('a group that cannot be read has a denial of its own', () => {
+    expect(judgeApprover(person('UCHI'), ops, 'UADA', rule, unreadable)).toEqual(denied({ code: 'group-unknown' }))
   })
 })
 
-describe('who may ask', () => {
-  test('every full member, where nobody is named', () => {
+describe('who may request', () => {
+  test('every full member, if the rule names nobody', () => {
     expect(judgeRequester(person('UDOV'), ops, rule, new Map())).toEqual({
       allowed: true,
       grant: { rule: 'APPROVERS', via: 'member' },
@@ -92,19 +92,19 @@ describe('who may ask', () => {
     expect(judgeReader(person('UDOV', standing), ops).allowed).toBe(false)
   })
 
-  test('only those who are named, where somebody is', () => {
+  test('only the named people, if the rule names some', () => {
     const named = { ...rule, request: toGroup(['UADA']) }
     expect(judgeRequester(person('UADA'), ops, named, new Map()).allowed).toBe(true)
     expect(judgeRequester(person('UDOV'), ops, named, new Map())).toEqual(denied({ code: 'not-a-requester', requesters: named.request }))
   })
 
-  test('nobody of a group that Slack does not tell of', () => {
+  test('no member of a group that cannot be read', () => {
     const named = { ...rule, request: toGroup(['SOPERATORS']) }
     expect(judgeRequester(person('UADA'), ops, named, groups({ SOPERATORS: 'unknown' })).allowed).toBe(false)
     expect(judgeRequester(person('UADA'), ops, named, groups({ SOPERATORS: ['UADA'] })).allowed).toBe(true)
   })
 
-  test('only in the channels that are named', () => {
+  test('only in the channels of the rule', () => {
     const policy = { rules: [{ ...rule, channels: ['C2'] }] }
     expect(judgeRequesterOfKind(person('UADA'), ops, 'ip.move', policy, new Map())).toEqual(
       denied({ code: 'no-rule', kind: 'ip.move', channels: ['C2'] }),
@@ -112,7 +112,7 @@ describe('who may ask', () => {
     expect(judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, 'ip.move', policy, new Map()).allowed).toBe(true)
   })
 
-  test('never in a direct message, not even in one of several people', () => {
+  test('nobody in a direct message, also not in one with several people', () => {
     for (const standing of ['direct', 'group-direct'] as const) {
       const place: Place = { channelId: 'D1', teamId: 'T1', standing }
       expect(judgeRequester(person('UADA'), place, rule, new Map())).toEqual(denied({ code: 'direct-message' }))
@@ -122,7 +122,7 @@ describe('who may ask', () => {
     }
   })
 
-  test('whoever one of the rules for this kind lets, because the project decides which of them holds', () => {
+  test('everybody whom one of the rules of this kind allows, because the project decides later which rule applies', () => {
     const policy = {
       rules: [
         { ...rule, projects: ['proj_1oNqx62cx6bn0'], request: toGroup(['UADA']) },
@@ -133,13 +133,13 @@ describe('who may ask', () => {
     expect([ask('UADA'), ask('UBEN'), ask('UDOV')]).toEqual([true, true, false])
   })
 
-  test('nobody where there is no rule for the kind', () => {
+  test('nobody, if the kind has no rule', () => {
     expect(judgeRequesterOfKind(person('UADA'), ops, 'key.create', { rules: [rule] }, new Map())).toEqual(
       denied({ code: 'no-rule', kind: 'key.create', channels: [] }),
     )
   })
 
-  test('each channel where it can be asked for is named once', () => {
+  test('a denial names each channel with a rule once', () => {
     const policy = {
       rules: [
         { ...rule, channels: ['C2', 'C3'] },
@@ -150,7 +150,7 @@ describe('who may ask', () => {
   })
 })
 
-describe('where', () => {
+describe('the kind of channel', () => {
   const ada = person('UADA')
 
   test.each([
@@ -161,7 +161,7 @@ describe('where', () => {
     ['unreadable', true],
     ['shared', false],
     ['unknown', false],
-  ] as const)('looking in a channel of the standing %s: %s', (standing, allowed) => {
+  ] as const)('reading in a channel with the standing %s: %s', (standing, allowed) => {
     expect(judgeReader(ada, { ...ops, standing }).allowed).toBe(allowed)
   })
 
@@ -172,7 +172,7 @@ describe('where', () => {
     ['unreadable', true],
     ['shared', false],
     ['unknown', false],
-  ] as const)('asking in a channel of the standing %s: %s', (standing, allowed) => {
+  ] as const)('requesting in a channel with the standing %s: %s', (standing, allowed) => {
     expect(judgeRequester(ada, { ...ops, standing }, rule, oncall).allowed).toBe(allowed)
   })
 
@@ -181,13 +181,13 @@ describe('where', () => {
     ['unreadable', true],
     ['shared', false],
     ['unknown', false],
-  ] as const)('deciding in a channel of the standing %s: %s', (standing, allowed) => {
+  ] as const)('deciding in a channel with the standing %s: %s', (standing, allowed) => {
     const place: Place = { ...ops, standing }
     expect(judgeApprover(person('UBEN'), place, 'UADA', rule, oncall).allowed).toBe(allowed)
     expect(judgeBreakGlass(person('UBEN'), place, 'UBEN', { ...rule, breakGlass: true }, oncall).allowed).toBe(allowed)
   })
 
-  test('each reason is denied with a code of its own, and with what was wanted', () => {
+  test('each reason has its own code, and the action that was denied', () => {
     const standings: [Person, Place][] = [
       [person('UADA', 'unknown'), ops],
       [person('UADA', 'guest'), ops],
@@ -201,26 +201,26 @@ describe('where', () => {
 
     expect(standings.map(([who, place]) => judgeReader(who, place))).toEqual(codes.map((code) => denied({ code, action: 'read' })))
     expect(standings.map(([who, place]) => judgeRequester(who, place, rule, oncall))).toEqual(
-      codes.map((code) => denied({ code, action: 'ask' })),
+      codes.map((code) => denied({ code, action: 'request' })),
     )
     expect(standings.map(([who, place]) => judgeApprover(who, place, 'UBEN', rule, oncall))).toEqual(
       codes.map((code) => denied({ code, action: 'decide' })),
     )
   })
 
-  test('what is refused because Slack did not tell is known from what the rules refuse', () => {
+  test('a missing answer of Slack differs from a denial by a rule', () => {
     const isUnknown = (who: Person, place: Place, membership: Membership) => {
       const ruling = judgeApprover(who, place, 'UADA', rule, membership)
       return !ruling.allowed && isForLackOfAnswer(ruling.denial)
     }
     expect(isUnknown(person('UCHI', 'unknown'), ops, oncall)).toBe(true)
     expect(isUnknown(person('UCHI'), { ...ops, standing: 'unknown' }, oncall)).toBe(true)
-    expect(isUnknown(person('UCHI'), ops, untold)).toBe(true)
-    expect(isUnknown(person('UCHI', 'guest'), ops, untold)).toBe(false)
+    expect(isUnknown(person('UCHI'), ops, unreadable)).toBe(true)
+    expect(isUnknown(person('UCHI', 'guest'), ops, unreadable)).toBe(false)
     expect(isUnknown(person('UDOV'), ops, oncall)).toBe(false)
   })
 
-  test('somebody of another workspace is refused by the workspace of the bot, and the workspace of whoever clicks does not matter', () => {
+  test('a person of another workspace is denied, unless the workspace of the app is unknown', () => {
     expect(judgeReader(person('UEVE', 'member', 'T2'), ops).allowed).toBe(false)
     expect(judgeReader(person('UEVE', 'member', 'T2'), { ...ops, teamId: undefined }).allowed).toBe(true)
   })
@@ -229,45 +229,45 @@ describe('where', () => {
 describe('break-glass', () => {
   const breakable = { ...rule, breakGlass: true }
 
-  test('lets an approver approve what they asked for', () => {
+  test('lets an approver approve their own request', () => {
     const grantOf = (userId: string) => judgeBreakGlass(person(userId), ops, userId, breakable, oncall)
     expect(grantOf('UBEN')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'UBEN' } })
     expect(grantOf('UCHI')).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
   })
 
-  test('lets nobody approve alone what another person asked for', () => {
-    const denial = { code: 'not-yours-to-break-glass', requester: 'UADA' }
+  test('lets nobody approve the request of another person alone', () => {
+    const denial = { code: 'only-requester-may-break-glass', requester: 'UADA' }
     expect(judgeBreakGlass(person('UBEN'), ops, 'UADA', breakable, oncall)).toEqual(denied(denial))
   })
 
   test.each([
-    ['where the rule does not say so', person('UBEN'), rule, oncall],
-    ['for somebody who could not approve it for others', person('UADA'), breakable, oncall],
-    ['for a member of a group that cannot be read', person('UCHI'), breakable, untold],
+    ['if the rule does not allow it', person('UBEN'), rule, oncall],
+    ['for a person who is not an approver', person('UADA'), breakable, oncall],
+    ['for a member of a group that cannot be read', person('UCHI'), breakable, unreadable],
     ['for a guest', person('UBEN', 'guest'), breakable, oncall],
-    ['for somebody of whom Slack does not tell', person('UBEN', 'unknown'), breakable, oncall],
-    ['where nobody has to approve', person('UBEN'), { ...breakable, approve: undefined }, oncall],
-    ['where no rule covers it any more', person('UBEN'), undefined, oncall],
+    ['for a person whom Slack did not report', person('UBEN', 'unknown'), breakable, oncall],
+    ['if the rule needs no approval', person('UBEN'), { ...breakable, approve: undefined }, oncall],
+    ['if no rule matches any more', person('UBEN'), undefined, oncall],
   ])('is refused %s', (_, who, under, membership) => {
     expect(judgeBreakGlass(who, ops, who.userId, under, membership).allowed).toBe(false)
   })
 
-  test('is no way for others to approve their own: the usual decision stays refused', () => {
+  test('does not allow the normal approval of an own request', () => {
     expect(judgeApprover(person('UBEN'), ops, 'UBEN', breakable, oncall).allowed).toBe(false)
   })
 })
 
-describe('what only the requester may do', () => {
-  test('the requester may', () => {
+describe('an action of the requester alone', () => {
+  test('is allowed to the requester', () => {
     expect(judgeOwner(person('UADA'), ops, 'UADA', 'withdraw')).toEqual({ allowed: true, grant: { via: 'requester' } })
   })
 
-  test.each(['take', 'withdraw'] as const)('nobody else may %s it', (wants) => {
-    expect(judgeOwner(person('UBEN'), ops, 'UADA', wants)).toEqual(denied({ code: `not-yours-to-${wants}`, requester: 'UADA' }))
+  test.each(['issue', 'withdraw'] as const)('is denied to others: %s', (wants) => {
+    expect(judgeOwner(person('UBEN'), ops, 'UADA', wants)).toEqual(denied({ code: `only-requester-may-${wants}`, requester: 'UADA' }))
   })
 
-  test('a requester who became a guest may not', () => {
-    expect(codeOf(judgeOwner(person('UADA', 'guest'), ops, 'UADA', 'take'))).toBe('guest')
+  test('is denied to a requester who became a guest', () => {
+    expect(codeOf(judgeOwner(person('UADA', 'guest'), ops, 'UADA', 'issue'))).toBe('guest')
   })
 })
 
@@ -279,7 +279,7 @@ describe('who may stop the tracking', () => {
     expect(track(person('UCHI'))).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'SONCALL' } })
   })
 
-  test('nobody else, and no requester who became a guest', () => {
+  test('no other person, and no requester who became a guest', () => {
     expect(codeOf(track(person('UDOV')))).toBe('not-an-approver')
     expect(codeOf(track(person('UADA', 'guest')))).toBe('guest')
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatDuration, parseDuration } from '../../src/domain/duration.ts'
 
-describe('a duration as it is written', () => {
+describe('a duration in the configuration', () => {
   it.each([
     ['500ms', 500],
     ['5s', 5_000],
@@ -13,11 +13,11 @@ describe('a duration as it is written', () => {
     expect(parseDuration(text)).toBe(ms)
   })
 
-  it.each(['', '5', 's', '0s', '-5s', '1.5h', '5 s', '5S', '1h30m', '5s\u0000', '٥s', '9999999999ms'])('%j is none', (text) => {
+  it.each(['', '5', 's', '0s', '-5s', '1.5h', '5 s', '5S', '1h30m', '5s\u0000', '٥s', '9999999999ms'])('%j is not a duration', (text) => {
     expect(parseDuration(text)).toBeUndefined()
   })
 
-  it('is read as its number times its unit', () => {
+  it('is its number times its unit', () => {
     const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
     fc.assert(
       fc.property(
@@ -31,7 +31,7 @@ describe('a duration as it is written', () => {
   })
 })
 
-describe('a duration as people read it', () => {
+describe('a duration for people', () => {
   it.each([
     [0, '0 s'],
     [-5, '0 s'],
@@ -48,7 +48,7 @@ describe('a duration as people read it', () => {
     expect(formatDuration(ms)).toBe(text)
   })
 
-  it('is right to half of its smallest part, and never shows 60 seconds, 60 minutes or 24 hours', () => {
+  it('is exact to half of its smallest unit, and never shows 60 seconds, 60 minutes or 24 hours', () => {
     const parts: Record<string, number> = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 }
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100 * 86_400_000 }), (ms) => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Moment } from '../../src/domain/change.ts'
-import { type Move, moveSightings, observeMove, sightingsIn } from '../../src/domain/elastic-ip-move-progress.ts'
+import { type Move, moveSurveyKeys, observeMove, surveyKeysIn } from '../../src/domain/elastic-ip-move-progress.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { nextStep } from '../../src/requests/reconcile/next-step.ts'
+import { nextStep } from '../../src/requests/reconcile/track/next-step.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { afterStep } from '../requests/take-steps.ts'
 import { elasticIpFor, ids } from './account-objects.ts'
@@ -32,7 +32,7 @@ const young = at('accepted', 1_000)
 const old = at('accepted', graceMs)
 
 describe('what a read of the Elastic IP means', () => {
-  // Each row: status, server shown, then the verdict right after the write and after the grace time, once the write was accepted.
+  // Each row has the status, the shown server, and the observation of an accepted write: right after it, and after the grace time.
   test.each([
     ['moving', 'from', 'underway', 'underway'],
     ['moving', 'target', 'underway', 'underway'],
@@ -56,21 +56,21 @@ describe('what a read of the Elastic IP means', () => {
     expect(observeMove(move, seen(status, place), old).is).toBe(late)
   })
 
-  test('it is gone', () => {
+  test('a missing Elastic IP means failed', () => {
     expect(observeMove(move, 'gone', young).is).toBe('failed')
   })
 
-  test('a write without an answer that left the address where it was did not start', () => {
+  test('an address on its old server after a write without an answer means not started', () => {
     expect(observeMove(move, seen('active', 'from'), at('sent', graceMs)).is).toBe('not-started')
   })
 
-  test('after it was told as not started, only the target tells that it is this move which moves', () => {
+  test('after a report of not started, only the target shows that this move is under way', () => {
     expect(observeMove(move, seen('moving', 'target'), at('ended', 90_000)).is).toBe('underway')
     expect(observeMove(move, seen('moving', 'from'), at('ended', 90_000)).is).toBe('unclear')
     expect(observeMove(move, seen('moving', 'none'), at('ended', 90_000)).is).toBe('unclear')
   })
 
-  test('while the old server is not known, nobody else is blamed for another one', () => {
+  test('while the old server is unknown, another server does not mean superseded', () => {
     const { from: _, ...unknownFrom } = move
     expect(observeMove(unknownFrom, seen('moving', 'third'), old).is).toBe('underway')
     expect(observeMove(unknownFrom, seen('active', 'third'), at('sent', graceMs))).toMatchInlineSnapshot(`
@@ -85,7 +85,7 @@ describe('what a read of the Elastic IP means', () => {
     `)
   })
 
-  test('an end says what was seen', () => {
+  test('the cause of an end has the server that was shown', () => {
     expect(observeMove(move, seen('active', 'third'), old)).toMatchInlineSnapshot(`
       {
         "cause": {
@@ -121,17 +121,17 @@ describe('what a read of the Elastic IP means', () => {
     `)
   })
 
-  test('what is not an end says what was seen, for a late report', () => {
+  test('an observation without an end has the status and the server for a report of a late move', () => {
     expect(observeMove(move, seen('moving', 'from'), old)).toMatchObject({ seen: { status: 'moving', server: 'web-1' } })
     expect(observeMove(move, seen('active', 'none'), old)).toMatchObject({ seen: { status: 'active', server: null } })
   })
 })
 
-describe('the whole way of a move', () => {
+describe('a series of reads', () => {
   const sentAt = 1_000_000
 
-  /** The request after each of these reads in turn: its state, and whether it has ended. */
-  function follow(reads: [string, Place][], everyMs: number): { states: string[]; end: string } {
+  /** Applies these reads to a request. Returns its state after each read, and its last state. */
+  function track(reads: [string, Place][], everyMs: number): { states: string[]; end: string } {
     let request: Request = requestFor({ state: 'starting', createdAt: sentAt, expiresAt: sentAt + 1, sentAt })
     const states: string[] = []
     for (const [index, [status, place]] of reads.entries()) {
@@ -145,7 +145,7 @@ describe('the whole way of a move', () => {
     return { states, end: request.state }
   }
 
-  /** Every order in which a read may show a move that goes well: the server changes before, with or after the status, or is not shown at all. */
+  /** The orders in which reads may show a successful move: the server changes before, with or after the status, or is not shown at all. */
   const betweenStatuses = ['moving', 'configuring', 'pending', 'an unknown status']
   const ways: [string, [string, Place][]][] = betweenStatuses.flatMap((between) => [
     [
@@ -217,31 +217,34 @@ describe('the whole way of a move', () => {
     ],
   ])
 
-  test.each(ways)('ends as done and not before: %s', (_, reads) => {
-    const { states, end } = follow(reads, 5_000)
+  test.each(ways)('ends as done with the last read: %s', (_, reads) => {
+    const { states, end } = track(reads, 5_000)
 
     expect(end).toBe('done')
     expect(states).toHaveLength(reads.length)
   })
 
-  test.each(ways.filter(([, reads]) => reads[0]?.[0] === 'moving'))('also when it takes longer than the grace time: %s', (_, reads) => {
-    expect(follow(reads, 120_000).end).toBe('done')
-  })
+  test.each(ways.filter(([, reads]) => reads[0]?.[0] === 'moving'))(
+    'ends as done also if it takes longer than the grace time: %s',
+    (_, reads) => {
+      expect(track(reads, 120_000).end).toBe('done')
+    },
+  )
 
-  test('whatever is shown between, no move that goes well is told as superseded, failed or not started', () => {
+  test('never reports a successful move as superseded, failed or not started', () => {
     const status = fc.constantFrom('moving', 'configuring', 'pending', 'quiescing', 'MOVING', '')
     const place = fc.constantFrom<Place>('from', 'target', 'none')
     fc.assert(
       fc.property(fc.array(fc.tuple(status, place), { maxLength: 8 }), fc.integer({ min: 1, max: 30_000 }), (reads, everyMs) => {
-        expect(follow([...reads, ['active', 'target']], everyMs)).toMatchObject({ end: 'done' })
+        expect(track([...reads, ['active', 'target']], everyMs)).toMatchObject({ end: 'done' })
       }),
     )
   })
 
-  test('a third server is told as superseded, and only after the grace time', () => {
-    expect(follow([['moving', 'third']], 5_000).end).toBe('starting')
+  test('reports a third server as superseded, and only after the grace time', () => {
+    expect(track([['moving', 'third']], 5_000).end).toBe('starting')
     expect(
-      follow(
+      track(
         [
           ['moving', 'from'],
           ['moving', 'third'],
@@ -250,7 +253,7 @@ describe('the whole way of a move', () => {
       ).end,
     ).toBe('tracking')
     expect(
-      follow(
+      track(
         [
           ['moving', 'from'],
           ['moving', 'third'],
@@ -259,7 +262,7 @@ describe('the whole way of a move', () => {
       ).end,
     ).toBe('superseded')
     expect(
-      follow(
+      track(
         [
           ['moving', 'target'],
           ['active', 'third'],
@@ -267,9 +270,9 @@ describe('the whole way of a move', () => {
         graceMs,
       ).end,
     ).toBe('superseded')
-    // A read that trails the write may still show where the address was before it came to the old server.
+    // A read that does not show the write yet may show an even older server.
     expect(
-      follow(
+      track(
         [
           ['active', 'third'],
           ['moving', 'target'],
@@ -281,14 +284,14 @@ describe('the whole way of a move', () => {
   })
 })
 
-describe('a list of everything that moves', () => {
+describe('a list of moving Elastic IPs', () => {
   const other = elasticIpFor({ id: 'eip_9pXwaVrLN3mQ1' })
   const shows = (reads: { status: string; place: Place }, of = move) => {
-    const list = sightingsIn([other, seen(reads.status, reads.place)])
-    return moveSightings(of).some((sighting) => list.has(sighting))
+    const list = surveyKeysIn([other, seen(reads.status, reads.place)])
+    return moveSurveyKeys(of).some((key) => list.has(key))
   }
 
-  test('shows a move under way by the old server, the target or none, and not by a third one', () => {
+  test('shows a move under way with the old server, the target or none, and not with a third server', () => {
     expect((['from', 'target', 'none', 'third'] as const).filter((place) => shows({ status: 'moving', place }))).toEqual([
       'from',
       'target',
@@ -296,20 +299,20 @@ describe('a list of everything that moves', () => {
     ])
   })
 
-  test('shows a move whose old server is not known by any server', () => {
+  test('shows a move with an unknown old server on any server', () => {
     const { from: _, ...unknownFrom } = move
     expect(shows({ status: 'moving', place: 'third' }, unknownFrom)).toBe(true)
   })
 
-  test('says of a move what a read of it alone would say', () => {
+  test('agrees with a single read of the move', () => {
     for (const place of ['from', 'target', 'none'] as const) {
       expect(observeMove(move, seen('moving', place), old).is).toBe('underway')
       expect(shows({ status: 'moving', place })).toBe(true)
     }
   })
 
-  test('does not show an address that is not on it', () => {
-    const list = sightingsIn([other])
-    expect(moveSightings(move).some((sighting) => list.has(sighting))).toBe(false)
+  test('does not show a move of an Elastic IP that it does not contain', () => {
+    const list = surveyKeysIn([other])
+    expect(moveSurveyKeys(move).some((key) => list.has(key))).toBe(false)
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isGenuine, payloadHash } from '../../src/domain/payload.ts'
 import { Request } from '../../src/domain/request.ts'
 
-const asked = {
+const requested = {
   id: 'b7e23ec29af22b0b4e41da31e868d572',
   kind: 'ip.move' as const,
   input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
@@ -17,9 +17,9 @@ const asked = {
   origin: { teamId: 'T1', channelId: 'C1', userId: 'U1', command: '/infra' },
   reason: 'web-1 is being replaced',
 }
-const hash = payloadHash(asked)
+const hash = payloadHash(requested)
 
-/** The same content with the names of every object the other way round. */
+/** Returns the same content with the members of every object in reverse order. */
 function turned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turned)
   if (typeof value !== 'object' || value === null) return value
@@ -30,20 +30,20 @@ function turned(value: unknown): unknown {
   )
 }
 
-describe('the hash of what is asked for', () => {
-  test('is SHA-256, and does not change between versions of this bot', () => {
+describe('the hash of a request', () => {
+  test('is SHA-256, and does not change between versions of Lockkeeper', () => {
     expect(hash).toMatchInlineSnapshot(`"b11e4beaba551f84fbf5c8f951f1750217a37b2e065c626ebdffdadda9ca9a54"`)
   })
 
   test('is the same for the same content in another order', () => {
-    expect(payloadHash(turned(asked) as typeof asked)).toBe(hash)
+    expect(payloadHash(turned(requested) as typeof requested)).toBe(hash)
   })
 
-  test('is the same after a way through Redis, whatever the content', () => {
+  test('is the same after any content was stored in Redis', () => {
     const anyContent = fc.jsonValue({ noUnicodeString: false })
     fc.assert(
       fc.property(anyContent, anyContent, (input, facts) => {
-        const whole = { ...asked, input, facts }
+        const whole = { ...requested, input, facts }
 
         expect(payloadHash(JSON.parse(JSON.stringify(turned(whole))))).toBe(payloadHash(whole))
       }),
@@ -54,50 +54,50 @@ describe('the hash of what is asked for', () => {
     ['id', { id: 'a7e23ec29af22b0b4e41da31e868d572' }],
     ['kind', { kind: 'vm.rename' as const }],
     ['input', { input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_3Jio5EuO6zF64' } }],
-    ['facts', { facts: { ...asked.facts, to: { id: 'sv_22mUQSvUfeqdv', hostname: 'web-3' } } }],
-    ['a fact more', { facts: { ...asked.facts, note: null } }],
+    ['facts', { facts: { ...requested.facts, to: { id: 'sv_22mUQSvUfeqdv', hostname: 'web-3' } } }],
+    ['another fact', { facts: { ...requested.facts, note: null } }],
     ['resource', { resource: 'elastic_ip:eip_2VszvKL6sK72c' }],
     ['unchecked', { unchecked: [] }],
     ['warnings', { warnings: [{ code: 'server-locked', server: 'web-2' }] }],
-    ['who asked', { origin: { ...asked.origin, userId: 'U2' } }],
-    ['where', { origin: { ...asked.origin, channelId: 'C2' } }],
-    ['in which workspace', { origin: { ...asked.origin, teamId: 'T2' } }],
-    ['why', { reason: 'web-1 is being replaced.' }],
+    ['the requester', { origin: { ...requested.origin, userId: 'U2' } }],
+    ['the channel', { origin: { ...requested.origin, channelId: 'C2' } }],
+    ['the workspace', { origin: { ...requested.origin, teamId: 'T2' } }],
+    ['the reason', { reason: 'web-1 is being replaced.' }],
     ['no reason', { reason: undefined }],
-  ])('is another when anything changes: %s', (_, change) => {
-    expect(payloadHash({ ...asked, ...change } as typeof asked)).not.toBe(hash)
+  ])('differs after any change: %s', (_, change) => {
+    expect(payloadHash({ ...requested, ...change } as typeof requested)).not.toBe(hash)
   })
 
-  test('is another for a list in another order', () => {
-    expect(payloadHash({ ...asked, unchecked: [{ code: 'a' }, { code: 'b' }] })).not.toBe(
-      payloadHash({ ...asked, unchecked: [{ code: 'b' }, { code: 'a' }] }),
+  test('differs for a list in another order', () => {
+    expect(payloadHash({ ...requested, unchecked: [{ code: 'a' }, { code: 'b' }] })).not.toBe(
+      payloadHash({ ...requested, unchecked: [{ code: 'b' }, { code: 'a' }] }),
     )
   })
 
-  test('is another for any other content', () => {
+  test('differs for any other content', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         fc.pre(sorted(one) !== sorted(other))
 
-        expect(payloadHash({ ...asked, input: one })).not.toBe(payloadHash({ ...asked, input: other }))
+        expect(payloadHash({ ...requested, input: one })).not.toBe(payloadHash({ ...requested, input: other }))
       }),
     )
   })
 
-  test('does not mix up content with its place', () => {
-    expect(payloadHash({ ...asked, input: asked.facts, facts: asked.input } as unknown as typeof asked)).not.toBe(hash)
-    expect(payloadHash({ ...asked, input: '1' } as unknown as typeof asked)).not.toBe(
-      payloadHash({ ...asked, input: 1 } as unknown as typeof asked),
+  test('differs if the same value is in another member', () => {
+    expect(payloadHash({ ...requested, input: requested.facts, facts: requested.input } as unknown as typeof requested)).not.toBe(hash)
+    expect(payloadHash({ ...requested, input: '1' } as unknown as typeof requested)).not.toBe(
+      payloadHash({ ...requested, input: 1 } as unknown as typeof requested),
     )
-    expect(payloadHash({ ...asked, input: {} } as unknown as typeof asked)).not.toBe(
-      payloadHash({ ...asked, input: [] } as unknown as typeof asked),
+    expect(payloadHash({ ...requested, input: {} } as unknown as typeof requested)).not.toBe(
+      payloadHash({ ...requested, input: [] } as unknown as typeof requested),
     )
   })
 
-  test('does not go by the command’s name, nor by what becomes of the request', () => {
+  test('does not depend on the name of the command or on the outcome of the request', () => {
     const record = {
-      ...asked,
-      origin: { ...asked.origin, command: '/nimbus' },
+      ...requested,
+      origin: { ...requested.origin, command: '/nimbus' },
       state: 'done',
       revision: 9,
       seen: {},
@@ -109,7 +109,7 @@ describe('the hash of what is asked for', () => {
 
 describe('a record', () => {
   const record = Request.parse({
-    ...asked,
+    ...requested,
     version: 1,
     rule: 'APPROVERS',
     ttlMs: 3_600_000,
@@ -121,7 +121,7 @@ describe('a record', () => {
     expiresAt: 2_000,
   })
 
-  test('is genuine as long as it is what was asked for', () => {
+  test('is genuine as long as it fits its hash', () => {
     expect(isGenuine(record)).toBe(true)
     expect(
       isGenuine({ ...record, state: 'tracking', revision: 5, approvals: [{ by: 'UBEN', rule: 'APPROVERS', via: 'UBEN', at: 1 }] }),
@@ -131,15 +131,15 @@ describe('a record', () => {
   test.each([
     ['its input', { input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_9pQlU8W8G91sX' } }],
     ['what the card shows', { facts: {} }],
-    ['who asked', { origin: { ...record.origin, userId: 'UEVE' } }],
+    ['the requester', { origin: { ...record.origin, userId: 'UEVE' } }],
     ['its hash', { hash: '' }],
     ['the case of its hash', { hash: hash.toUpperCase() }],
-  ])('is not when somebody has changed %s', (_, change) => {
+  ])('is not genuine after a change of %s', (_, change) => {
     expect(isGenuine({ ...record, ...change })).toBe(false)
   })
 })
 
-/** JSON text that is the same for the same content. */
+/** Writes JSON that is equal for equal contents. */
 function sorted(value: unknown): string {
   return JSON.stringify(value, (_, item) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

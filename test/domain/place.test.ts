@@ -11,13 +11,13 @@ function site(id?: string, slug?: string, name?: string): Site {
 describe('whether the target of a move is in the same site', () => {
   test.each<[string, boolean | undefined, Parameters<typeof sameSite>[0]]>([
     [
-      'ids and names differ between kinds of objects, and the slugs agree',
+      'ids and names differ between kinds of objects, and the slugs are equal',
       true,
       { location: ashburn.onElasticIps, assigned: ashburn.onServers, target: ashburn.onServers },
     ],
     ['slugs agree in other letters', true, { location: site('site_sao', 'sao'), assigned: unknown, target: site('loc_1', 'SAO') }],
     [
-      'the two servers have one site, whatever the address shows',
+      'the two servers have the same site, and the address shows another one',
       true,
       { location: site('site_sao', 'SAO'), assigned: site('loc_ZnPRbajK0koM1', 'SAO2'), target: site('loc_ZnPRbajK0koM1', 'SAO2') },
     ],
@@ -36,17 +36,17 @@ describe('whether the target of a move is in the same site', () => {
     ['equal ids of different kinds mean nothing', unknown, { location: site('loc_1'), assigned: unknown, target: site('loc_1') }],
     ['different ids of different kinds mean nothing', unknown, { location: site('site_1'), assigned: unknown, target: site('loc_1') }],
     [
-      'names mean nothing',
+      'the names of the address and the server are not compared',
       unknown,
       { location: site(unknown, unknown, 'Ashburn'), assigned: unknown, target: site('loc_1', unknown, 'Ashburn') },
     ],
     [
-      'names of two servers mean nothing',
+      'the names of two servers are not compared',
       unknown,
       { location: unknown, assigned: site(unknown, unknown, 'A'), target: site(unknown, unknown, 'B') },
     ],
     [
-      'two servers have one slug and different ids',
+      'two servers have the same slug and different ids',
       unknown,
       { location: unknown, assigned: site('loc_1', 'ASH'), target: site('loc_2', 'ASH') },
     ],

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   approvalsNeeded,
+  approverGroupsOf,
   approversOf,
-  groupsOf,
   isUserGroup,
   type PolicyRule,
   type Project,
@@ -43,18 +43,18 @@ describe('the rule for a change', () => {
     expect(found([rule('lax', { approve: undefined }), rule('strict')])).toBe('rule: lax')
   })
 
-  test('is none where no rule matches', () => {
+  test('is missing if no rule matches', () => {
     expect(found([])).toBe('none')
     expect(found([rule('moves')], { kind: 'key.create' })).toBe('none')
   })
 
-  test('goes by the kind', () => {
+  test('depends on the kind', () => {
     const rules = [rule('keys', { changes: ['key.create', 'key.rotate'] }), rule('moves')]
     expect(found(rules)).toBe('rule: moves')
     expect(found(rules, { kind: 'key.rotate' })).toBe('rule: keys')
   })
 
-  test('goes by the channel', () => {
+  test('depends on the channel', () => {
     const rules = [rule('in ops', { channels: ['C1', 'C2'] }), rule('elsewhere', { channels: ['C3'] })]
     expect(found(rules, { channelId: 'C2' })).toBe('rule: in ops')
     expect(found(rules, { channelId: 'C3' })).toBe('rule: elsewhere')
@@ -64,13 +64,13 @@ describe('the rule for a change', () => {
   test.each([
     ['by its id', ['proj_1oNqx62cx6bn0']],
     ['by its name', ['Storefront']],
-  ])('goes by the project, %s', (_, projects) => {
+  ])('depends on the project: %s', (_, projects) => {
     const rules = [rule('storefront', { projects }), rule('others')]
     expect(found(rules)).toBe('rule: storefront')
     expect(found(rules, { project: billing })).toBe('rule: others')
   })
 
-  test('for what belongs to no project is never one for some projects', () => {
+  test('of a change without a project is never a rule for certain projects', () => {
     expect(found([rule('storefront', { projects: ['proj_1oNqx62cx6bn0', 'none'] }), rule('others')], { project: 'none' })).toBe(
       'rule: others',
     )
@@ -78,14 +78,14 @@ describe('the rule for a change', () => {
   })
 })
 
-describe('a project that is not known', () => {
+describe('an unknown project', () => {
   const rules = [rule('storefront', { projects: ['proj_1oNqx62cx6bn0'] }), rule('lax', { approve: undefined })]
 
-  test('reaches no rule below one that depends on it', () => {
+  test('ends the search at the first rule that depends on the project', () => {
     expect(found(rules, { project: 'unknown' })).toBe('project-unknown: storefront')
   })
 
-  test('does not matter where the rule that matches first holds for every project', () => {
+  test('does not matter if the first matching rule applies to every project', () => {
     expect(found([rule('all'), ...rules], { project: 'unknown' })).toBe('rule: all')
   })
 
@@ -97,7 +97,7 @@ describe('a project that is not known', () => {
     expect(found([...others, rule('moves')], { project: 'unknown' })).toBe('rule: moves')
   })
 
-  test('never gives a rule that another answer about the project would not have reached', () => {
+  test('never selects a rule that no known project would select', () => {
     const projects = ['proj_1oNqx62cx6bn0', 'Billing', 'proj_3GGeutpe13Yip']
     const anyRule = fc.record({
       changes: fc.subarray(kinds, { minLength: 1 }),
@@ -130,7 +130,7 @@ describe('a project that is not known', () => {
 })
 
 describe('the rules of a kind', () => {
-  test('are all that may hold in this channel, whatever the project', () => {
+  test('are those that can apply in this channel to any project', () => {
     const rules = [
       rule('storefront', { projects: ['proj_1oNqx62cx6bn0'] }),
       rule('keys', { changes: ['key.create'] }),
@@ -142,7 +142,7 @@ describe('the rules of a kind', () => {
 })
 
 describe('the people of a rule', () => {
-  test('a user group is known by its id', () => {
+  test('are user groups if their ids begin with S', () => {
     expect(['S0ONCALL01', 'U0BEN00001', 'W0BEN00001'].map(isUserGroup)).toEqual([true, false, false])
     expect(toGroup(['S0ONCALL01', 'U0BEN00001', 'W0CHI00001'])).toEqual({
       users: ['U0BEN00001', 'W0CHI00001'],
@@ -150,11 +150,11 @@ describe('the people of a rule', () => {
     })
   })
 
-  test('who may approve is everybody named, each once', () => {
+  test('are approvers if the terms name them, each once', () => {
     const terms = { anyOf: toGroup(['UBEN', 'SONCALL']), allOf: ['UBEN', 'SNET', 'SONCALL', 'UCHI'], approvals: 1 }
     expect(approversOf(terms)).toEqual({ users: ['UBEN', 'UCHI'], userGroups: ['SONCALL', 'SNET'] })
-    expect(groupsOf(rule('all', { approve: terms }))).toEqual(['SONCALL', 'SNET'])
-    expect(groupsOf(rule('none', { approve: undefined }))).toEqual([])
+    expect(approverGroupsOf(rule('all', { approve: terms }))).toEqual(['SONCALL', 'SNET'])
+    expect(approverGroupsOf(rule('none', { approve: undefined }))).toEqual([])
   })
 
   test.each([
@@ -163,7 +163,7 @@ describe('the people of a rule', () => {
     [1, ['SNET', 'SSEC'], 2],
     [3, ['SNET', 'SSEC'], 3],
     [0, [], 1],
-  ])('with %s approvals and %j who must be heard it takes %s', (approvals, allOf, needed) => {
+  ])('needs as many as the terms require: approvals %s, all_of %j, needed %s', (approvals, allOf, needed) => {
     expect(approvalsNeeded({ anyOf: toGroup(['UBEN']), allOf, approvals })).toBe(needed)
   })
 })

@@ -7,29 +7,29 @@ import { tallyApprovals } from '../../src/domain/tally.ts'
 import { groups, ops, person, rule, terms } from './people-for-test.ts'
 
 const oncall = groups({ SONCALL: ['UCHI'] })
-const untold = groups({ SONCALL: 'unknown' })
+const unreadable = groups({ SONCALL: 'unknown' })
 
 describe('whether approvals are enough', () => {
-  test('any of: one of them is', () => {
+  test('with any_of, one of the people is enough', () => {
     expect(tallyApprovals(terms(['UBEN', 'SONCALL']), ['UCHI'], oncall)).toEqual({ enough: true, missing: 0 })
     expect(tallyApprovals(terms(['UBEN', 'SONCALL']), [], oncall)).toEqual({ enough: false, missing: 1 })
   })
 
-  test('several: so many different people, of whom one twice is one', () => {
+  test('with a number, that many different people are enough', () => {
     const two = terms(['UBEN', 'UCHI', 'UDOV'], { approvals: 2 })
     expect(tallyApprovals(two, ['UBEN'], new Map())).toEqual({ enough: false, missing: 1 })
     expect(tallyApprovals(two, ['UBEN', 'UBEN'], new Map())).toEqual({ enough: false, missing: 1 })
     expect(tallyApprovals(two, ['UBEN', 'UDOV'], new Map())).toEqual({ enough: true, missing: 0 })
   })
 
-  test('all of: each by another person', () => {
+  test('with all_of, each member needs a different person', () => {
     const both = terms([], { allOf: ['SNET', 'SSEC'] })
     const membership = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UCHI', 'UDOV'] })
     expect(tallyApprovals(both, ['UBEN'], membership)).toEqual({ enough: false, missing: 1 })
     expect(tallyApprovals(both, ['UBEN', 'UDOV'], membership)).toEqual({ enough: true, missing: 0 })
   })
 
-  test('one who is in both groups stands for one of them only', () => {
+  test('a person in two groups counts for one of them', () => {
     const both = terms([], { allOf: ['SNET', 'SSEC'] })
     const membership = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UCHI'] })
     expect(tallyApprovals(both, ['UCHI'], membership)).toEqual({ enough: false, missing: 1 })
@@ -37,38 +37,38 @@ describe('whether approvals are enough', () => {
     expect(tallyApprovals(both, ['UBEN', 'UCHI'], membership)).toEqual({ enough: true, missing: 0 })
   })
 
-  test('two of the same group do not stand for the other', () => {
+  test('two people of one group do not count for the other group', () => {
     const both = terms([], { allOf: ['SNET', 'SSEC'] })
     const membership = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UDOV'] })
     expect(tallyApprovals(both, ['UBEN', 'UCHI'], membership)).toEqual({ enough: false, missing: 1 })
   })
 
-  test('all of and more: those who must be heard count among the number', () => {
+  test('with all_of and a number, the people of all_of count among the number', () => {
     const three = terms(['UBEN', 'UCHI', 'UDOV'], { allOf: ['UEVE'], approvals: 3 })
     expect(tallyApprovals(three, ['UBEN', 'UCHI', 'UDOV'], new Map())).toEqual({ enough: false, missing: 1 })
     expect(tallyApprovals(three, ['UEVE', 'UCHI'], new Map())).toEqual({ enough: false, missing: 1 })
     expect(tallyApprovals(three, ['UEVE', 'UCHI', 'UDOV'], new Map())).toEqual({ enough: true, missing: 0 })
   })
 
-  test('whoever has left the group no longer counts', () => {
+  test('a person who left the group no longer counts', () => {
     const two = terms(['SONCALL'], { approvals: 2 })
     expect(tallyApprovals(two, ['UBEN', 'UCHI'], groups({ SONCALL: ['UBEN', 'UCHI'] }))).toEqual({ enough: true, missing: 0 })
     expect(tallyApprovals(two, ['UBEN', 'UCHI'], groups({ SONCALL: ['UCHI'] }))).toEqual({ enough: false, missing: 1 })
   })
 
-  test('nobody counts by a group that Slack does not tell of', () => {
-    expect(tallyApprovals(terms(['SONCALL']), ['UCHI'], untold)).toEqual({ enough: false, missing: 1 })
-    expect(tallyApprovals(terms([], { allOf: ['SONCALL'] }), ['UCHI'], untold)).toEqual({ enough: false, missing: 1 })
+  test('no person counts as a member of a group that cannot be read', () => {
+    expect(tallyApprovals(terms(['SONCALL']), ['UCHI'], unreadable)).toEqual({ enough: false, missing: 1 })
+    expect(tallyApprovals(terms([], { allOf: ['SONCALL'] }), ['UCHI'], unreadable)).toEqual({ enough: false, missing: 1 })
     expect(tallyApprovals(terms(['SONCALL']), ['UCHI'], new Map())).toEqual({ enough: false, missing: 1 })
   })
 
-  test('nothing is enough where nobody is named, and no number below one is taken', () => {
+  test('no approvals are enough if the terms name nobody, and at least one approval is needed', () => {
     expect(tallyApprovals(terms([]), ['UBEN'], new Map()).enough).toBe(false)
     expect(tallyApprovals(terms(['UBEN'], { approvals: 0 }), [], new Map())).toEqual({ enough: false, missing: 1 })
   })
 })
 
-describe('whatever the terms and the groups', () => {
+describe('for any terms and groups', () => {
   const users = ['UA', 'UB', 'UC', 'UD', 'UE']
   const userGroups = ['SX', 'SY', 'SZ']
   const anyUser = fc.constantFrom(...users)
@@ -86,16 +86,16 @@ describe('whatever the terms and the groups', () => {
     .map((members) => groups(Object.fromEntries(userGroups.map((id, index) => [id, members[index] ?? []]))))
   const anyPeople = fc.array(anyUser, { maxLength: 7 })
 
-  /** Every way to give each party a person of their own, tried one by one. */
-  function canAllBeHeard(parties: string[], people: string[], membership: Membership): boolean {
-    const [party, ...others] = parties
-    if (party === undefined) return true
+  /** Tries every way to assign a different person to each member of `allOf`. */
+  function canAllBeSatisfied(allOf: string[], people: string[], membership: Membership): boolean {
+    const [id, ...others] = allOf
+    if (id === undefined) return true
     return people.some((userId) => {
-      const members = membership.get(party)
-      const speaks = party === userId || (members instanceof Set && members.has(userId))
+      const members = membership.get(id)
+      const countsForId = id === userId || (members instanceof Set && members.has(userId))
       return (
-        speaks &&
-        canAllBeHeard(
+        countsForId &&
+        canAllBeSatisfied(
           others,
           people.filter((other) => other !== userId),
           membership,
@@ -104,12 +104,12 @@ describe('whatever the terms and the groups', () => {
     })
   }
 
-  test('never are fewer different people who may enough, or is one of those who must be heard left out', () => {
+  test('enough approvals always have enough different approvers, and one for each member of all_of', () => {
     fc.assert(
       fc.property(anyTerms, anyPeople, anyMembership, (each, people, membership) => {
         const under = { ...rule, approve: each }
         const may = [...new Set(people)].filter((userId) => judgeApprover(person(userId), ops, 'UADA', under, membership).allowed)
-        const enough = may.length >= Math.max(each.approvals, each.allOf.length) && canAllBeHeard(each.allOf, may, membership)
+        const enough = may.length >= Math.max(each.approvals, each.allOf.length) && canAllBeSatisfied(each.allOf, may, membership)
 
         expect(tallyApprovals(each, people, membership).enough).toBe(enough)
       }),
@@ -117,7 +117,7 @@ describe('whatever the terms and the groups', () => {
     )
   })
 
-  test('one approval more never makes it less, and lessens what is missing by one at most', () => {
+  test('one more approval never increases the missing number, and lowers it by one at most', () => {
     fc.assert(
       fc.property(anyTerms, anyPeople, anyUser, anyMembership, (each, people, another, membership) => {
         const before = tallyApprovals(each, people, membership)
@@ -130,7 +130,7 @@ describe('whatever the terms and the groups', () => {
     )
   })
 
-  test('in which order they came does not matter', () => {
+  test('the order of the approvals does not matter', () => {
     fc.assert(
       fc.property(anyTerms, anyPeople, anyMembership, (each, people, membership) => {
         expect(tallyApprovals(each, people.toReversed(), membership)).toEqual(tallyApprovals(each, people, membership))
@@ -138,7 +138,7 @@ describe('whatever the terms and the groups', () => {
     )
   })
 
-  test('a group that Slack does not tell of never helps', () => {
+  test('a group that cannot be read never helps', () => {
     fc.assert(
       fc.property(anyTerms, anyPeople, anyMembership, fc.constantFrom(...userGroups), (each, people, membership, silent) => {
         const without: Membership = new Map(membership).set(silent, 'unknown')

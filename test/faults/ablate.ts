@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { type Ablation, type AblationName, ablations } from './ablations.ts'
 
 /**
- * Preloaded into a bot (`node --import`). Whoever imports the module that the ablation names gets another one instead: it exports the same,
- * except for the one export that the ablation wraps. The process ends if that does not exist.
+ * Preloaded into a bot (`node --import`). Replaces the module that the ablation names: imports of it get the same exports, except for the
+ * one that the ablation wraps. Ends the process if that export does not exist.
  */
 const name = process.env.ABLATION as AblationName
 const ablation: Ablation | undefined = ablations[name]

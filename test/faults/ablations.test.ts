@@ -11,10 +11,10 @@ import { recordRequest } from '../requests/request-for-test.ts'
 import { type Ablation, type AblationName, ablated, ablations, startOptions } from './ablations.ts'
 import { startScene } from './scene.ts'
 
-/** Uses what an ablation gives as the bot does, and tells what it takes away. Throws if that no longer exists. */
+/** Uses what an ablation replaces as the bot does, and shows what is missing. Throws if that no longer exists. */
 const effects: Record<AblationName, () => Promise<void>> = {
-  'look-up off': async () => {
-    const create = ablated('look-up off', { createMessenger }) as typeof createMessenger
+  'search off': async () => {
+    const create = ablated('search off', { createMessenger }) as typeof createMessenger
     const sent = { ts: '1.1', user: 'U0LOCKKEEP', metadata: { event_payload: { key: 'k' } } }
     const client = { conversations: { history: async () => ({ messages: [sent] }) } } as unknown as Parameters<typeof create>[0]['client']
     const parts = { client, botUserId: () => 'U0LOCKKEEP' }
@@ -32,18 +32,18 @@ const effects: Record<AblationName, () => Promise<void>> = {
     const store = createStore({ redis, keys, audit: noAudit })
     const request = await recordRequest(store)
     const read = ablated('plain SET NX', { readScripts }) as typeof readScripts
-    // A connection runs the script that was defined for it last.
+    // Scripts belong to a connection. The definition that comes last counts.
     createScripts(redis, read(new URL('../../src/requests/store/store.ts', import.meta.url).href, ['take-step']))
     expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
     expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'lost' })
   },
-  'nothing taken back': async () => {
+  'unseen keys kept': async () => {
     const deleted: string[] = []
     const apiKeys = {
       list: async () => [{ id: 'tok_1deLnN7QD0r6I', name: 'ci-deploy' }],
       delete: async (id: string) => void deleted.push(id),
     } as unknown as Parameters<typeof createNewKeyChange>[0]['apiKeys']
-    const create = ablated('nothing taken back', { createNewKeyChange }) as typeof createNewKeyChange
+    const create = ablated('unseen keys kept', { createNewKeyChange }) as typeof createNewKeyChange
     const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
     const moment = { phase: 'sent', sinceSentMs: 90_000, early: false } as const
     const { is } = await create({ apiKeys }).observe(key, key, moment, { signal: AbortSignal.timeout(1_000) })
@@ -73,13 +73,11 @@ describe('what an ablation replaces', () => {
 
   test.each(Object.entries(effects))('no longer works: %s', (_, effect) => effect())
 
-  test('is named where it no longer exists', () => {
-    const gone = () => ablated('look-up off', {})
-    const create = ablated('look-up off', { createMessenger: () => ({}) }) as () => unknown
-    expect(gone).toThrow(
-      'The ablation "look-up off" no longer finds "createMessenger" (createMessenger of src/slack/web-api/messenger.ts).',
-    )
-    expect(create).toThrow('The ablation "look-up off" no longer finds "find" (createMessenger of src/slack/web-api/messenger.ts).')
+  test('is named in the error if it no longer exists', () => {
+    const gone = () => ablated('search off', {})
+    const create = ablated('search off', { createMessenger: () => ({}) }) as () => unknown
+    expect(gone).toThrow('The ablation "search off" no longer finds "createMessenger" (createMessenger of src/slack/web-api/messenger.ts).')
+    expect(create).toThrow('The ablation "search off" no longer finds "find" (createMessenger of src/slack/web-api/messenger.ts).')
   })
 })
 
@@ -93,7 +91,7 @@ test('a program that is started with an ablation gets the module with the one ex
   expect(stdout).toContain("{ is: 'done' }")
 })
 
-test('a bot finds what an ablation replaces in the options of its workers', async () => {
+test('a bot sets what an ablation replaces in the options of its workers', async () => {
   const { bots } = await startScene({ ablation: 'stalled jobs given up' })
   expect(bots.crashes).toEqual([])
 })

@@ -4,21 +4,21 @@ import type { createMoveChange } from '../../src/features/move-elastic-ip/change
 import type { readScripts } from '../../src/redis/scripts.ts'
 import type { createMessenger } from '../../src/slack/web-api/messenger.ts'
 
-/** One safety mechanism that is taken away. The place is an export of a module, so the wording of the source does not matter. */
+/** A safety mechanism that is removed. It is named by an export of a module, so the wording of the source does not matter. */
 export interface Ablation {
   /** A file below `src/`, or a package. */
   module: string
   export: string
-  /** Makes what stands in place of the export. It calls `lacks` if something that it replaces no longer exists. */
+  /** Makes the replacement of the export. It calls `lacks` if something that it replaces no longer exists. */
   wrap: (real: never, lacks: Lacks) => unknown
 }
 
-/** Throws an error that names the ablation and what it no longer finds. */
+/** Throws an error that names the ablation and what is missing. */
 export type Lacks = (what: string) => never
 
 export const ablations = {
-  /** A message whose answer was lost is sent again, although the search finds it. */
-  'look-up off': {
+  /** A message whose answer was lost is sent again, even if the search finds it. */
+  'search off': {
     module: 'src/slack/web-api/messenger.ts',
     export: 'createMessenger',
     wrap: withMember<typeof createMessenger, 'find'>('find', (find) => async (where) => {
@@ -26,13 +26,13 @@ export const ablations = {
       return found.is === 'found' ? { is: 'absent' } : found
     }),
   },
-  /** A move that is not on the list of moving Elastic IPs is taken for done, without a read of its own. */
+  /** A move that is missing in the list of moving Elastic IPs counts as done without a read of its own. */
   'absence taken for done': {
     module: 'src/features/move-elastic-ip/change.ts',
     export: 'createMoveChange',
     wrap: withMember<typeof createMoveChange, 'observe'>('observe', () => async () => ({ is: 'done' })),
   },
-  /** A step does not recognize its own token when a client sends it again because the answer was lost. */
+  /** A step does not recognize its own token when the client sends it again after a lost answer. */
   'plain SET NX': {
     module: 'src/redis/scripts.ts',
     export: 'readScripts',
@@ -42,7 +42,7 @@ export const ablations = {
         new Map([...read(module, names)].map(([name, lua]) => [name, name === 'take-step' ? `${anotherToken}\n${lua}` : lua])),
   },
   /** A key whose token reached nobody stays on the account. */
-  'nothing taken back': {
+  'unseen keys kept': {
     module: 'src/features/create-api-key/change.ts',
     export: 'createNewKeyChange',
     wrap: withMember<typeof createNewKeyChange, 'observe'>(
@@ -50,7 +50,7 @@ export const ablations = {
       () => async (_input, _facts, moment) => (moment.early ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'no-such-key' } }),
     ),
   },
-  /** The queue gives up a job whose process died, at the first time and within seconds. */
+  /** The queue gives up a job whose process died, the first time and within seconds. */
   'stalled jobs given up': {
     module: 'bullmq',
     export: 'Worker',
@@ -66,7 +66,7 @@ export const ablations = {
 } satisfies Record<string, Ablation>
 export type AblationName = keyof typeof ablations
 
-/** Stands before the script that takes a step: gives the step another token each time, where the argument is as `store.take` sends it. */
+/** Runs before the script that takes a step and changes its token. `store.take` sends the token in this argument. */
 const anotherToken = `
 do
   local argument = cjson.decode(ARGV[1])
@@ -75,13 +75,13 @@ do
   ARGV[1] = cjson.encode(argument)
 end`
 
-/** What a program is started with, so that it runs with this ablation. */
+/** Returns the options with which a program runs with this ablation. */
 export function startOptions(name: AblationName | undefined): { nodeOptions: string[]; env: Record<string, string> } {
   if (name === undefined) return { nodeOptions: [], env: {} }
   return { nodeOptions: ['--import', new URL('./ablate.ts', import.meta.url).href], env: { ABLATION: name } }
 }
 
-/** Makes what stands in place of the export that an ablation names. `namespace`: everything that the module exports. */
+/** Returns the replacement of the export that an ablation names. `namespace`: all exports of the module. */
 export function ablated(name: AblationName, namespace: Record<string, unknown>): unknown {
   const ablation: Ablation = ablations[name]
   const lacks: Lacks = (what) => {

@@ -4,12 +4,12 @@ import { ops, people, startWorld, untilReport, untilShown } from '../journeys/wo
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { approveMove, patchesOf } from './moves.ts'
 
-/** What happens at the account is not heard of at the stand-in Slack, so it is looked at. */
+/** Changes on the account cause no event at the stand-in Slack, so they are polled. */
 const patient = { timeout: 15_000, interval: 20 }
 const quick = { graceMs: 600, handoverMs: 800 }
 const thePatch = { method: 'PATCH', path: /^\/elastic_ips\// }
 
-describe('a write that was carried out, and whose answer says otherwise', () => {
+describe('a write that took effect, with a misleading answer', () => {
   test.each<[string, FaultOrder]>([
     ['a 500', { kind: 'status', status: 500, applied: true }],
     ['a 502 with a web page', { kind: 'instead', instead: () => ({ status: 502, type: 'text/html', text: '<h1>Bad gateway</h1>' }) }],
@@ -18,7 +18,7 @@ describe('a write that was carried out, and whose answer says otherwise', () => 
     ['a 202 with another shape', { kind: 'instead', instead: () => ({ status: 202, body: { ok: true } }) }],
     ['a 429', { kind: 'status', status: 429, applied: true, headers: { 'retry-after': '1' } }],
     ['a 408', { kind: 'status', status: 408, applied: true }],
-  ])('%s: it is followed to its end, and written once', async (_, order) => {
+  ])('%s: it is tracked to its end, and written once', async (_, order) => {
     const world = await startWorld({ timings: quick })
     const fault = world.accountApi.faults.add({ ...thePatch, ...order })
 
@@ -35,7 +35,7 @@ describe('a write that was carried out, and whose answer says otherwise', () => 
 test.each<[string, FaultOrder]>([
   ['its connection closes', { kind: 'drop-before' }],
   ['its connection is reset', { kind: 'reset' }],
-])('a write that is not carried out, because %s, is told as not started after a while, and not sent again', async (_, order) => {
+])('a write that has no effect, because %s, is reported as not started after a while, and not sent again', async (_, order) => {
   const world = await startWorld({ timings: quick })
   const fault = world.accountApi.faults.add({ ...thePatch, ...order })
 
@@ -49,7 +49,7 @@ test.each<[string, FaultOrder]>([
 })
 
 describe('a write that is answered with 429', () => {
-  test('is not known, and told as not started once a look shows that it was not carried out', async () => {
+  test('is reported as not started once a read shows that it had no effect', async () => {
     const world = await startWorld({ timings: quick })
     const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 429, headers: { 'retry-after': '1' } })
 
@@ -61,7 +61,7 @@ describe('a write that is answered with 429', () => {
     expect(patchesOf(world)).toHaveLength(1)
   })
 
-  test('for two minutes holds every call back, settles nothing, and people are told within 3 s', async () => {
+  test('with a pause of two minutes holds every call back and settles nothing, and people are told within 3 s', async () => {
     const world = await startWorld({ timings: quick })
     const fault = world.accountApi.faults.add({
       ...thePatch,
@@ -73,14 +73,14 @@ describe('a write that is answered with 429', () => {
 
     const { card } = await approveMove(world)
     await expect.poll(() => fault.fired, patient).toBe(1)
-    // Of what was under way already, the answer may come before ours.
+    // Calls that were already running may be answered before the 429.
     await delay(100)
     const sent = world.accountApi.journal.length
-    const asked = Date.now()
+    const startedAt = Date.now()
     await world.chiara.command('/infra ip list', { channel: ops })
     await untilShown(world.slack, people.chiara, /cannot be reached just now/)
-    expect(Date.now() - asked).toBeLessThan(3_000)
-    // Longer than the grace, and many looks that cannot be made.
+    expect(Date.now() - startedAt).toBeLessThan(3_000)
+    // Longer than the grace period, and many reads that cannot be made.
     await delay(2_500)
 
     expect(world.accountApi.journal).toHaveLength(sent)
@@ -89,15 +89,15 @@ describe('a write that is answered with 429', () => {
   })
 })
 
-test('a move that never ends is told as late once, however often it is looked at, and its end all the same', async () => {
+test('a move that never ends is reported as late once, however often it is read, and its end is reported too', async () => {
   const world = await startWorld({ env: { MOVE_TIMEOUT: '300ms' } })
   world.accountApi.world.nextMove({ endsIn: 'never' })
   const { card, elasticIp } = await approveMove(world)
   await untilReport(world.slack, card.ts, /Late/)
 
-  const looks = () => world.accountApi.journal.filter(({ method, path }) => method === 'GET' && path.endsWith(elasticIp.id)).length
-  const before = looks()
-  await expect.poll(looks, patient).toBeGreaterThanOrEqual(before + 3)
+  const reads = () => world.accountApi.journal.filter(({ method, path }) => method === 'GET' && path.endsWith(elasticIp.id)).length
+  const before = reads()
+  await expect.poll(reads, patient).toBeGreaterThanOrEqual(before + 3)
   expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
 
   world.accountApi.world.endMove(elasticIp.id)

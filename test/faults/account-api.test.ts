@@ -3,7 +3,7 @@ import { general, ops, people, startWorld, untilCard, untilReport, untilShown } 
 import type { OtherAnswer } from '../sandbox/account-api/faults.ts'
 import { approveMove, patchesOf } from './moves.ts'
 
-/** What happens at the account is not heard of at the stand-in Slack, so it is looked at. */
+/** Changes on the account cause no event at the stand-in Slack, so they are polled. */
 const patient = { timeout: 15_000, interval: 20 }
 const thePatch = { method: 'PATCH', path: /^\/elastic_ips\// }
 
@@ -17,7 +17,7 @@ describe('a write that is refused', () => {
       "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
     ],
     ['SITE_MISMATCH', 'The server is not in the same site as the Elastic IP. Nothing was changed.'],
-  ])('with %s is told in words, ends as failed, and is not written again', async (code, words) => {
+  ])('with %s is explained, ends as failed, and is not sent again', async (code, words) => {
     const world = await startWorld()
     const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 422, body: { errors: [{ code, message: 'no' }] } })
 
@@ -30,7 +30,7 @@ describe('a write that is refused', () => {
     expect(patchesOf(world)).toHaveLength(1)
   })
 
-  test('with 404, because it is gone since the last look, is told so', async () => {
+  test('with 404, because the Elastic IP was deleted after the preflight check, says so', async () => {
     const world = await startWorld()
     const fault = world.accountApi.faults.add({
       ...thePatch,
@@ -51,9 +51,9 @@ describe('a write that is refused', () => {
 
   test.each([
     [401, "The account API rejects the bot's API key (401).", /rejects my API key \(401, elasticIps\.move\).*has to be asked for again/],
-    // A read-only key: the rest goes on, and nobody is told as if nothing worked.
+    // A key with fewer rights: the other operations go on, and the message does not say that nothing works.
     [403, "The bot's API key may not do this (403)", /does not let my API key do this \(403, elasticIps\.move\).*the rest goes on/],
-  ])('with %i is told to the requester, and once to the channel of operators', async (status, told, alert) => {
+  ])('with %i is reported to the requester, and once to the channel of operators', async (status, shown, alert) => {
     const world = await startWorld({ env: { OPS_CHANNEL: general } })
     world.slack.invite(general)
     const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status, body: { errors: [{ code: 'of_the_key' }] } })
@@ -62,7 +62,7 @@ describe('a write that is refused', () => {
     const report = await untilReport(world.slack, card.ts, /Failed/)
 
     expect(fault.fired).toBe(1)
-    expect(report.text).toContain(told)
+    expect(report.text).toContain(shown)
     expect(report.text).toContain('Nothing was changed.')
     await untilCard(world.slack, alert, general)
     expect(world.slack.messages(general).filter(({ isBot }) => isBot)).toHaveLength(1)
@@ -74,14 +74,14 @@ describe('a team without the feature flag elastic_ips', () => {
   const body = { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }
   const words = "Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them."
 
-  /** What the operators were told, which has to be nothing. */
+  /** Returns what operators were notified of, which must be nothing. */
   async function startWithOperators() {
     const world = await startWorld({ env: { OPS_CHANNEL: general } })
     world.slack.invite(general)
     return { world, alarms: () => world.slack.messages(general).filter(({ isBot }) => isBot) }
   }
 
-  test('is told so when a move is asked for, and nobody is alarmed', async () => {
+  test('is told so at the request, and operators are not notified', async () => {
     const { world, alarms } = await startWithOperators()
     const { elasticIp, target } = world.accountApi.world.movable()
     const fault = world.accountApi.faults.add({ method: 'GET', path: /^\/elastic_ips/, kind: 'status', status: 403, body, times: 100 })
@@ -93,7 +93,7 @@ describe('a team without the feature flag elastic_ips', () => {
     expect(alarms()).toEqual([])
   })
 
-  test('is told so by the thread when the write is refused, without a second try, and nobody is alarmed', async () => {
+  test('is told so in the thread if the write is refused, without a second write, and operators are not notified', async () => {
     const { world, alarms } = await startWithOperators()
     const fault = world.accountApi.faults.add({ ...thePatch, kind: 'status', status: 403, body })
 
@@ -108,7 +108,7 @@ describe('a team without the feature flag elastic_ips', () => {
     expect(patchesOf(world)).toHaveLength(1)
   })
 
-  test('that loses it while a move is followed settles nothing and alarms nobody, and the end is told all the same', async () => {
+  test('that loses it while a move is tracked settles nothing, and its end is reported without a notice to operators', async () => {
     const { world, alarms } = await startWithOperators()
     world.accountApi.world.nextMove({ endsIn: 'never' })
     const { elasticIp, card } = await approveMove(world)
@@ -124,7 +124,7 @@ describe('a team without the feature flag elastic_ips', () => {
   })
 })
 
-test('answers that tell less, more or something new settle nothing, and stop nothing', async () => {
+test('answers with missing, additional or unknown fields settle nothing, and stop nothing', async () => {
   const world = await startWorld()
   world.accountApi.world.nextMove({ endsIn: 'never' })
   const { elasticIp, card } = await approveMove(world)

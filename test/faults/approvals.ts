@@ -15,11 +15,11 @@ import { createRandom } from './random.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 /**
- * Two people approve the same request at the same moment, each through a replica of their own that loses so many of Redis' answers.
- * Each presses again while told that Redis cannot be reached. Prints how many requests had no winner, one, or more.
+ * Two people approve the same request at the same moment, each through a replica that loses a share of Redis' answers. Each presses again
+ * as long as Redis cannot be reached. Prints how many requests had no winner, one, or more.
  */
 const [trials = 0, lossPercent = 0, seed = 0] = process.argv.slice(2).map(Number)
-/** Trials that go on beside each other, each with two replicas of its own. */
+/** Trials that run in parallel, each with two replicas of its own. */
 const lanes = 8
 const random = createRandom(seed)
 const server = await startRedis()
@@ -50,7 +50,7 @@ async function startReplica() {
 }
 type Replica = Awaited<ReturnType<typeof startReplica>>
 
-/** Presses until there is an answer about the request. */
+/** Presses until an answer says what became of the request. */
 async function press(replica: Replica, id: string, userId: string): Promise<'won' | 'refused'> {
   for (;;) {
     try {
@@ -71,11 +71,11 @@ async function press(replica: Replica, id: string, userId: string): Promise<'won
 
 async function runTrial(replicas: Replica[]): Promise<void> {
   const { id } = await recordRequest(truth, { resource: `elastic_ip:${begun}`, ttlMs: 10 * minutes })
-  const told = await Promise.all(replicas.map((replica, index) => press(replica, id, `U${index + 2}`)))
+  const outcomes = await Promise.all(replicas.map((replica, index) => press(replica, id, `U${index + 2}`)))
 
   const request = await truth.find(id)
   const tokens = Object.keys(await direct.hgetall(keys.record(id))).filter((name) => name.startsWith('token:approve'))
-  const won = told.flatMap((outcome, index) => (outcome === 'won' ? [`U${index + 2}`] : []))
+  const won = outcomes.flatMap((outcome, index) => (outcome === 'won' ? [`U${index + 2}`] : []))
   if (request?.state !== 'approved' || request.approvals.length === 0) counts.none += 1
   else if (request.approvals.length === 1 && tokens.length === 1) counts.one += 1
   else counts.more += 1
@@ -96,7 +96,7 @@ const notes = (await direct.xrange(keys.auditIntake, '-', '+')).map(([, [, note 
 const approvalsNoted = notes.filter(({ act }) => act === 'approve').length
 const lostReplies = proxies.reduce((sum, { fired }) => sum + fired.lostReplies, 0)
 process.stdout.write(`${JSON.stringify({ trials, lostReplies, ...counts, approvalsNoted })}\n`)
-// Connections that are being ended do not keep this process: something has to.
+// Connections that are closing do not keep this process alive.
 setInterval(() => {}, 1_000)
 await server.stop()
 process.exit(0)

@@ -4,37 +4,37 @@ import { ops, untilCard, untilReport } from '../journeys/world.ts'
 import { startStandInWorld } from './stand-in-world.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
-/** Longer than the lock of a job (30 s), of a tick (6 s) and of a message that is being sent (10 s). */
+/** Longer than the lock of a job (30 s), of a tick (6 s) and the lease of a message (10 s). */
 const usualBlockMs = 35_000
-/** Longer than the lock of a message, and shorter than the silence (15 s) after which a connection is given up with all that came on it. */
+/** Longer than the lease of a message, and shorter than the silence (15 s) after which a connection is closed with all answers on it. */
 const shortBlockMs = 13_000
 
-/** Later than anything that the blocked bot may still do with what it was in the middle of. */
+/** Later than anything that the blocked bot can still do afterwards. */
 const aftermathMs = 4_000
 
 const blockedLoop = new URL('./blocked-loop.ts', import.meta.url).href
 
 type Blocking = 'stopped by a signal' | 'busy in JavaScript'
 
-interface Standstill {
+interface Blockade {
   world: Awaited<ReturnType<typeof startStandInWorld>>
   /** Between the blocked bot and Redis. */
   proxy: TcpProxy
   elasticIpId: string
   block: () => void
-  /** The bot is not blocked any more. */
+  /** Resolves when the bot is no longer blocked. */
   over: Promise<void>
 }
 
-/** Where it stands still: each blocks the bot at the moment when what it sent arrives. Gives how often that has happened. */
+/** Each blocks the bot at the moment when what it sent arrives, and returns how often that has happened. */
 const moments = {
-  'the look before the write': ({ world, elasticIpId, block }: Standstill) => {
+  'the preflight check before the write': ({ world, elasticIpId, block }: Blockade) => {
     const path = `/elastic_ips/${elasticIpId}`
     const fault = world.accountApi.faults.add({ method: 'GET', path, kind: 'delay', delayMs: 200, meanwhile: block })
     return () => fault.fired
   },
-  // It reaches Redis only when another bot has done it all: there it is decided that it comes too late.
-  'the claim of the write': ({ proxy, block, over }: Standstill) => {
+  // The claim reaches Redis only after another bot has done everything, so Redis rejects it as too late.
+  'the claim of the write': ({ proxy, block, over }: Blockade) => {
     const isClaim = (sent: Buffer) => {
       const fits = sent.includes('"name":"send"')
       if (fits) block()
@@ -43,13 +43,13 @@ const moments = {
     proxy.holdSent(isClaim, over)
     return () => proxy.fired.held
   },
-  'the write': ({ world, elasticIpId, block }: Standstill) => {
+  'the write': ({ world, elasticIpId, block }: Blockade) => {
     const path = `/elastic_ips/${elasticIpId}`
     const fault = world.accountApi.faults.add({ method: 'PATCH', path, kind: 'delay', delayMs: 200, meanwhile: block })
     return () => fault.fired
   },
-  // What it learns of its turn to send comes when another bot has sent the report.
-  'its turn to send the report': ({ proxy, block }: Standstill) => {
+  // The bot gets its lease after another bot has sent the report.
+  'its lease of the report': ({ proxy, block }: Blockade) => {
     const isLease = (sent: Buffer) => {
       const fits = sent.includes('\r\nended\r\n') && sent.includes('\r\n20000\r\n')
       if (fits) block()
@@ -58,7 +58,7 @@ const moments = {
     proxy.holdSent(isLease, Promise.resolve())
     return () => proxy.fired.held
   },
-  'the report': ({ world, block }: Standstill) => {
+  'the report': ({ world, block }: Blockade) => {
     const isReport = (args: Record<string, unknown>) => {
       if (args.thread_ts !== undefined) block()
       return args.thread_ts !== undefined
@@ -69,7 +69,7 @@ const moments = {
 }
 type Moment = keyof typeof moments
 
-/** One bot is blocked there for longer than every lock; a second one comes when it is. */
+/** Blocks one bot at this moment for longer than every lock. A second bot starts meanwhile. */
 async function blockAt(moment: Moment, blocking: Blocking) {
   const address = new URL(inject('redisUrl'))
   const proxy = await startTcpProxy({ port: Number(address.port), host: address.hostname })
@@ -77,7 +77,7 @@ async function blockAt(moment: Moment, blocking: Blocking) {
   address.port = String(proxy.port)
   const own = (index: number): Record<string, string> => (index === 0 ? { REDIS_URL: address.href } : {})
   const nodeOptions = ['--import', blockedLoop]
-  const blockMs = moment === 'its turn to send the report' ? shortBlockMs : usualBlockMs
+  const blockMs = moment === 'its lease of the report' ? shortBlockMs : usualBlockMs
   const world = await startStandInWorld({ bots: 2, atOnce: 1, nodeOptions, own, env: { BLOCK_MS: String(blockMs) } })
   const { accountApi, slack, bots } = world
   const { elasticIp, target } = accountApi.world.movable()
@@ -118,18 +118,18 @@ async function blockAt(moment: Moment, blocking: Blocking) {
     cards: slack.messages(ops).filter(({ isBot }) => isBot).length,
     on: accountApi.world.elasticIp(elasticIp.id)?.serverId === target.id,
     crashes: bots.crashes,
-    stoodStill: blocking === 'stopped by a signal' || bots.log.some((line) => line.includes('the event loop stands still')),
+    wasBlocked: blocking === 'stopped by a signal' || bots.log.some((line) => line.includes('the event loop is blocked')),
   }
 }
 
 test.each(['stopped by a signal', 'busy in JavaScript'] as const)(
-  'a bot that is %s for longer than its locks last is made up for by another, and when it goes on nothing is written or told a second time',
+  'a bot that is %s for longer than its locks last is replaced by another one, and when it continues nothing is written or reported a second time',
   async (blocking) => {
     const names = Object.keys(moments) as Moment[]
 
     const outcomes = await Promise.all(names.map(async (moment) => ({ moment, ...(await blockAt(moment, blocking)) })))
 
-    const asItShouldBe = { fired: 1, writes: 1, reports: 1, cards: 1, on: true, crashes: [], stoodStill: true }
+    const asItShouldBe = { fired: 1, writes: 1, reports: 1, cards: 1, on: true, crashes: [], wasBlocked: true }
     expect(outcomes).toEqual(names.map((moment) => ({ moment, ...asItShouldBe })))
   },
   120_000,

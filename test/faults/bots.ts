@@ -7,27 +7,27 @@ import { startWatchdog } from '../sandbox/watchdog.ts'
 const botForFaults = fileURLToPath(new URL('./bot-for-faults.ts', import.meta.url))
 
 export interface BotsOptions {
-  /** The file that is run. Default: the bot with short waits. */
+  /** The file to run. Default: the bot with short waits. */
   program?: string
   nodeOptions?: string[]
-  /** What one of them has beyond the rest, by its index. */
+  /** Additional variables of a bot, by its index. */
   own?: (index: number) => Record<string, string>
-  /** How many are started at once; the others wait for `start`. Default: all. */
+  /** The number of bots that start at once. The others wait for `start`. Default: all. */
   atOnce?: number
 }
 
-/** Real bots as processes that are killed and started again; `log` holds every line that any of them wrote. */
+/** Runs real bots as processes that can be killed and started again. `log` holds every line that any of them wrote. */
 export async function startBots(
   count: number,
   env: Record<string, string>,
   { program = botForFaults, nodeOptions = [], own = () => ({}), atOnce = count }: BotsOptions = {},
 ) {
   const log: string[] = []
-  /** Ends that nobody asked for. */
+  /** Exits that no test caused. */
   const crashes: string[] = []
-  // Its port is the system's choice at its first start, because one that was free a moment ago may be somebody else's, and is kept.
+  // The system chooses the port at the first start, because a free port may be taken a moment later. The bot keeps that port.
   const bots = Array.from({ length: count }, () => ({ port: 0, opsPort: 0, child: undefined as ChildProcess | undefined }))
-  // They end with this process, whatever becomes of it.
+  // The bots end with this process, however it ends.
   const watchdog = startWatchdog()
   let kills = 0
 
@@ -55,7 +55,7 @@ export async function startBots(
       const lines = `${rest}${chunk}`.split('\n')
       rest = lines.pop() ?? ''
       log.push(...lines)
-      // It opens first, and has pages while the bot waits for something.
+      // The operations port opens first, and has pages while the bot waits for something.
       const starting = lines.find((line) => line.includes('Lockkeeper is starting'))
       if (starting) bot.opsPort = Number(/"opsPort":(\d+)/.exec(starting)?.[1])
       const ready = lines.find((line) => line.includes('Lockkeeper is ready'))
@@ -77,7 +77,7 @@ export async function startBots(
     return started.promise
   }
 
-  /** Ends it if it runs, and gives how it ended and how long that took. */
+  /** Ends a bot if it runs. Returns its exit code and how long it took, in ms. */
   async function end(index: number, signal: NodeJS.Signals): Promise<{ code: number | null; ms: number } | undefined> {
     const bot = botOf(index)
     const { child } = bot
@@ -95,7 +95,7 @@ export async function startBots(
     await end(index, signal)
   }
 
-  /** A signal that does not end it. */
+  /** Sends a signal that does not end the bot. */
   function signal(index: number, name: NodeJS.Signals): void {
     const sent = botOf(index).child?.kill(name)
     if (!sent) throw new Error(`bot ${index} could not be sent ${name}`)
@@ -106,7 +106,7 @@ export async function startBots(
 
   return {
     url: (index: number) => `http://127.0.0.1:${botOf(index).port}/slack/events`,
-    /** The page of one bot on the port for those who run it. */
+    /** Fetches a page from the operations port of a bot. */
     page: (index: number, path: string) => fetch(`http://127.0.0.1:${botOf(index).opsPort}${path}`),
     pid: (index: number) => botOf(index).child?.pid,
     start,

@@ -10,17 +10,17 @@ import { startStandIns } from './stand-ins.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 export interface ChaosOptions {
-  /** Moves; for every fifteen of them somebody asks for a key, too. */
+  /** The number of moves. For every fifteen of them a key is requested, too. */
   requests: number
-  /** How long faults are made, in ms; after it everything is left to come to rest. */
+  /** How long faults are caused, in ms. After that the bots have time to come to rest. */
   faultsMs: number
-  /** How often processes are killed at least, however long that takes; Redis is killed the fourth time. */
+  /** The least number of processes to kill, however long that takes. Every fourth time Redis is killed. */
   leastKills?: number
   seed: number
   /** How long it may take to come to rest, in ms. */
   restMs?: number
   ablation?: AblationName
-  /** How likely, every 20 ms, the answer to the next creation of a key is lost. */
+  /** The probability, every 20 ms, that the answer to the next creation of a key is lost. */
   keyLoss?: number
 }
 
@@ -30,11 +30,11 @@ const channel = 'C0OPS00001'
 const [ada, ben, chiara] = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001'] as const
 
 /**
- * Two real bots over a real Redis with an append-only file, while processes are killed, Redis is killed, connections break and
- * answers are lost. Gives what happened, for the invariants to be checked.
+ * Runs two real bots over a real Redis with an append-only file, while processes and Redis are killed, connections break and answers are
+ * lost. Returns the evidence for the invariants.
  */
 export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restMs = 60_000, ablation, keyLoss = 0.005 }: ChaosOptions) {
-  // With `everysec` Redis may confirm what it has not handed to the system yet, and what was confirmed would be lost with it.
+  // With `everysec` Redis may confirm data that it has not passed to the system yet, and lose it when it is killed.
   const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
   const address = new URL(server.url)
   const proxy = await startTcpProxy({ port: Number(address.port) })
@@ -87,22 +87,22 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
   })
 
   let resting = false
-  const asks: Promise<void>[] = []
-  /** What has a card: looked at for all who ask at once, because a look takes the longer the more cards there are. */
+  const requesting: Promise<void>[] = []
+  /** The marks of all posted cards. They are read once for all commands, because reading takes longer the more cards there are. */
   let named = new Set<string>()
 
-  /** Asks for everything, again where nobody took the command, until there is a card for it. */
-  async function askForAll(): Promise<void> {
+  /** Requests everything, and repeats a command that nobody accepted until it has a card. */
+  async function requestAll(): Promise<void> {
     const moves = (await standIns.call('elasticIps')).map(({ id }) => ({ words: `ip move ${id} ${places.to}`, mark: id }))
     const perRequest = faultsMs / (requests * 1.3)
     for (const [index, move] of moves.entries()) {
-      asks.push(ask(move, index))
-      if (index % movesPerKey === 0) asks.push(ask({ words: `keys create chaos-${index}`, mark: `chaos-${index}` }, index))
+      requesting.push(requestOne(move, index))
+      if (index % movesPerKey === 0) requesting.push(requestOne({ words: `keys create chaos-${index}`, mark: `chaos-${index}` }, index))
       await delay(perRequest)
     }
   }
 
-  async function ask({ words, mark }: { words: string; mark: string }, index: number): Promise<void> {
+  async function requestOne({ words, mark }: { words: string; mark: string }, index: number): Promise<void> {
     for (let attempt = 0; attempt < 40 && !resting; attempt += 1) {
       const outcome = await standIns.call('command', bots.url(index + attempt), ada, `/infra ${words}`, channel).catch(() => 'failed')
       await delay(outcome === 'acknowledged' ? 2_500 : 500)
@@ -110,7 +110,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
     }
   }
 
-  /** Presses Approve on every card that waits, both approvers, twice now and then. */
+  /** Presses Approve on every waiting card, sometimes by both approvers. */
   async function approveAll(until: () => boolean): Promise<void> {
     const pressed = new Map<string, number>()
     while (until()) {
@@ -127,7 +127,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
     }
   }
 
-  /** Ada takes the keys that were approved. */
+  /** Ada presses the button of approved keys. */
   async function takeKeys(pressed: Map<string, number>): Promise<void> {
     for (const ts of await standIns.call('cardsThatSay', channel, '^(?=[^]*chaos-\\d)[^]*\\*Approved\\.\\*')) {
       const mark = `take ${ts}`
@@ -154,15 +154,15 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
     }
   }
 
-  const asking = askForAll()
+  const requestingAll = requestAll()
   const approving = approveAll(() => !resting)
   await breakThings()
-  await asking
+  await requestingAll
   const fired = await standIns.call('calm')
   await delay(1_000)
   const rested = await evidence.comeToRest(requests + Math.ceil(requests / movesPerKey), restMs)
   resting = true
-  await Promise.all([approving, ...asks])
+  await Promise.all([approving, ...requesting])
   await delay(500)
 
   const secrets = [places.botToken, places.signingSecret, places.key, server.password]
@@ -180,7 +180,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
     log: bots.log,
     said: await standIns.call('saidWith', secrets),
     keys: await standIns.call('keys', 'chaos-', ada),
-    toldTooEarly: await standIns.call('toldTooEarly'),
+    reportedTooEarly: await standIns.call('reportedTooEarly'),
     secrets,
     to: places.to,
     seconds: (Date.now() - startedAt) / 1_000,

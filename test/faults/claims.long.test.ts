@@ -21,19 +21,19 @@ async function claim(trials: number, ablation?: AblationName): Promise<Claims> {
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}')
 }
 
-test('of four replicas exactly one wins each claim, although answers are lost and commands are sent twice', async () => {
+test('exactly one of four replicas wins each claim, although answers are lost and commands are sent twice', async () => {
   const { lostReplies, none, one, more } = await claim(60)
   expect(lostReplies).toBeGreaterThan(10)
   expect({ none, one, more }).toEqual({ none: 0, one: 60, more: 0 })
 }, 60_000)
 
-test('ablation: a plain SET NX has claims that nobody wins, and the trial notices', async () => {
+test('ablation: with a plain SET NX nobody wins some claims, and the trial notices', async () => {
   const { lostReplies, none } = await claim(60, 'plain SET NX')
   expect(lostReplies).toBeGreaterThan(10)
   expect(none).toBeGreaterThan(0)
 }, 60_000)
 
-test('of two people who approve through two replicas in the same moment one wins each of 400 times, while 15 % of the answers are lost', async () => {
+test('one of two people who approve at the same moment through two replicas wins, each of 400 times, while 15 % of the answers are lost', async () => {
   const seed = Number(process.env.APPROVALS_SEED ?? Math.floor(Math.random() * 2 ** 31))
   const approvals = fileURLToPath(new URL('./approvals.ts', import.meta.url))
   const { stdout } = await run(process.execPath, [approvals, '400', '15', String(seed)])

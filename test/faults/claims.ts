@@ -8,8 +8,8 @@ import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 /**
- * Several replicas claim the same requests while their connections break, so that commands are sent twice. Prints how many requests
- * had no winner, one, or more. Run as a program, so that it can be started with an ablation.
+ * Several replicas claim the same requests while their connections break, so that commands are sent twice. Prints how many requests had no
+ * winner, one, or more. It is a program, so that it can run with an ablation.
  */
 const [trials = 0, contenders = 0] = process.argv.slice(2).map(Number)
 
@@ -43,7 +43,7 @@ const lostReplies = replicas.reduce((sum, { proxy }) => sum + proxy.fired.lostRe
 process.stdout.write(
   `${JSON.stringify({ trials, lostReplies, none: count(0), one: count(1), more: winners.filter((n) => n > 1).length })}\n`,
 )
-// What is being ended does not keep this process: something has to.
+// Connections that are closing do not keep this process alive.
 setInterval(() => {}, 1_000)
 for (const { redis, proxy } of replicas) {
   redis.disconnect()

@@ -4,7 +4,7 @@ import { closeRedis, connectRedis, holdCommands } from '../../src/redis/connect.
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startCluster } from './many-redis.ts'
 
-test('on a real Cluster everything works, because all keys share a hash tag', async () => {
+test('the bot works on a real Cluster, because all keys share a hash tag', async () => {
   const { clients, url } = await startCluster()
   await expectHeld(url)
   const world = await startWorld({ env: { REDIS_URL: url } })
@@ -21,15 +21,15 @@ test('on a real Cluster everything works, because all keys share a hash tag', as
   expect(keys.filter((count) => count > 0)).toHaveLength(1)
 }, 60_000)
 
-/** A connection to it writes nothing before it has been checked. */
+/** Checks that a connection writes nothing before Redis has been checked. */
 async function expectHeld(url: string): Promise<void> {
   const redis = connectRedis(new Secret(url), 'prompt', () => {})
-  const letPass = holdCommands(redis)
+  const shiftTimes = holdCommands(redis)
   await expect.poll(() => redis.status, { timeout: 5_000 }).toBe('ready')
 
   expect(await redis.ping()).toBe('PONG')
   await expect(redis.set('{held}', '1')).rejects.toThrow('not been checked')
-  letPass()
+  shiftTimes()
   expect(await redis.set('{held}', '1')).toBe('OK')
   expect(await redis.del('{held}')).toBe(1)
   await closeRedis(redis)

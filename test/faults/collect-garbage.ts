@@ -1,6 +1,6 @@
 /**
- * Preloaded into a bot (`node --expose-gc --import`): collects garbage every other second, so that the memory which is measured is the
- * memory that is held. Left alone the heap of a young process grows for minutes before it is worth collecting.
+ * Preloaded into a bot (`node --expose-gc --import`): collects garbage every two seconds, so that the measured memory is memory in use. The
+ * heap of a young process grows for minutes before V8 collects it by itself.
  */
 const { gc } = globalThis
 if (!gc) throw new Error('start with --expose-gc')

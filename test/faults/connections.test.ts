@@ -5,7 +5,7 @@ import { closeRedis, connectRedis, type Patience } from '../../src/redis/connect
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
-/** A real Redis behind a proxy, and one of the bot's own connections to it. */
+/** Returns one of the bot's connections to a real Redis behind a proxy. */
 async function connectThroughProxy(patience: Patience) {
   const server = await startRedis({ appendonly: true })
   const address = new URL(server.url)
@@ -24,14 +24,14 @@ async function connectThroughProxy(patience: Patience) {
   return { server, proxy, direct, redis, problems }
 }
 
-/** How long until a command is answered again, in ms. */
+/** Returns how long it takes until a command is answered again, in ms. */
 async function untilAnswered(redis: Redis, withinMs: number): Promise<number> {
   const startedAt = performance.now()
   await expect.poll(() => redis.ping().catch((error: Error) => error.message), { timeout: withinMs, interval: 100 }).toBe('PONG')
   return performance.now() - startedAt
 }
 
-describe('the connection that people wait for', () => {
+describe('the connection for people', () => {
   test('answers again after a reset', async () => {
     const { proxy, redis } = await connectThroughProxy('prompt')
     proxy.reset()
@@ -39,7 +39,7 @@ describe('the connection that people wait for', () => {
     expect(proxy.fired.resets).toBeGreaterThan(0)
   })
 
-  test('is opened anew when packets vanish, and answers once they pass again', async () => {
+  test('is reopened when packets vanish, and answers once they pass again', async () => {
     const { proxy, redis } = await connectThroughProxy('prompt')
     proxy.blackhole()
     await expect(redis.ping()).rejects.toThrow(/timed out/i)
@@ -49,7 +49,7 @@ describe('the connection that people wait for', () => {
     expect(proxy.fired.swallowed).toBeGreaterThan(0)
   }, 20_000)
 
-  test('fails at once while Redis is away, so that there is time to say so', async () => {
+  test('fails at once while Redis is away, so that there is time for an answer', async () => {
     const { proxy, redis } = await connectThroughProxy('prompt')
     proxy.refuse()
     await expect.poll(() => redis.status).not.toBe('ready')
@@ -60,25 +60,25 @@ describe('the connection that people wait for', () => {
   }, 20_000)
 })
 
-describe('the connection of the jobs', () => {
-  test('waits out an absence, and carries on with what was asked meanwhile', async () => {
+describe('the connection for jobs', () => {
+  test('waits while Redis is away, and executes the commands of that time afterwards', async () => {
     const { proxy, redis } = await connectThroughProxy('patient')
     proxy.refuse()
-    const asked = redis.set('kept', 'yes')
+    const written = redis.set('kept', 'yes')
     await new Promise((resolve) => setTimeout(resolve, 500))
     proxy.heal()
-    expect(await asked).toBe('OK')
+    expect(await written).toBe('OK')
     expect(proxy.fired.refused + proxy.fired.resets).toBeGreaterThan(0)
   })
 
-  test('leaves a primary that was demoted, and writes again when it is one', async () => {
+  test('leaves a demoted primary, and writes again to a primary', async () => {
     const { direct, redis } = await connectThroughProxy('patient')
     const demotion = await startRedis()
     onTestFinished(() => demotion.stop())
     await direct.replicaof('127.0.0.1', new URL(demotion.url).port)
-    const asked = redis.set('kept', 'yes')
+    const written = redis.set('kept', 'yes')
     await new Promise((resolve) => setTimeout(resolve, 300))
     await direct.replicaof('NO', 'ONE')
-    expect(await asked).toBe('OK')
+    expect(await written).toBe('OK')
   })
 })

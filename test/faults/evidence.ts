@@ -6,16 +6,16 @@ import { isOpen, type Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { decodeRecord } from '../../src/requests/store/record.ts'
 
-/** A message as far as the invariants look at it. */
+/** The parts of a message that the invariants read. */
 interface Posted {
   ts: string
   text: string
   metadata?: unknown
 }
 
-/** What is there in the end, for the invariants to be checked. */
+/** What the invariants are checked with, read at the end. */
 export interface Evidence {
-  /** Nothing was open or owed any more. */
+  /** Whether no request was open and no message unsent. */
   rested: boolean
   records: Request[]
   genuine: boolean
@@ -25,13 +25,13 @@ export interface Evidence {
   writes: { method: string; path: string }[]
   crashes: string[]
   log: string[]
-  /** To Slack; where that is much, only what holds a secret. */
+  /** Sent to Slack. In long runs, only messages with a secret. */
   said: string
-  /** Of keys that were made: which live, which tokens there were, what was shown to the one person, and what was said to all others. */
+  /** For created keys: those that live, all tokens, what the one person was shown, and what everybody was shown. */
   keys?: { live: { name: string; token: string }[]; issued: string[]; shown: string; made: string[]; saidOpenly: string }
-  toldTooEarly: string[]
+  reportedTooEarly: string[]
   secrets: string[]
-  /** Where each Elastic IP was to go. */
+  /** The target of every move. */
   to: string
   seconds: number
   approvers: string[]
@@ -54,7 +54,7 @@ export function createEvidence(admin: Redis, prefix: string) {
     return { breaks, entries: links.map(({ entry }) => AuditEntry.parse(JSON.parse(entry))) }
   }
 
-  /** Waits until so many requests have all ended, and every message is sent. */
+  /** Waits until this many requests have ended and every message is sent. */
   async function comeToRest(requests: number, withinMs: number): Promise<boolean> {
     const deadline = Date.now() + withinMs
     while (Date.now() < deadline) {
@@ -64,7 +64,7 @@ export function createEvidence(admin: Redis, prefix: string) {
     return false
   }
 
-  /** Reads the records only where nothing is left to do: thousands of them, again and again, would keep Redis from what is. */
+  /** Reads the records only if nothing is left to do. Reading thousands of them repeatedly would slow down Redis. */
   async function isAtRest(requests: number): Promise<boolean> {
     const [open, owed] = [await admin.zcard(keys.open), await admin.zcard(keys.outbox)]
     if (open + owed > 0) return false

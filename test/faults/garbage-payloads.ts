@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { ops, people } from '../journeys/world.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 
-/** Ids that nobody has: where one of these stands as a mention, it came from outside and was not escaped. */
+/** Ids that nobody has. If one of them appears as a mention, it came from outside and was not escaped. */
 const evil = [
   '<!channel>',
   '<!here>',
@@ -14,7 +14,10 @@ const evil = [
   '<https://evil.example|web-2>',
 ]
 export const evilMarkup = /<!(channel|here|everyone)[|>]|<@UEVIL|<#CEVIL|<!subteam\^SEVIL|<(https?:\/\/|mailto:)evil/
-/** Alone to the person who typed it, a mention by its id is shown as one, as Slack itself had made it of `@name`: nobody is notified. */
+/**
+ * What must not be shown even to the person who typed it. A mention by id is fine there: Slack makes the same of `@name`, and notifies
+ * nobody.
+ */
 export const evilPrivateMarkup = /<!(channel|here|everyone)[|>]|<(https?:\/\/|mailto:)evil/
 
 const piece = fc.oneof(
@@ -61,7 +64,7 @@ const piece = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
 )
 
-/** Text as nobody should send it: markup, half characters, direction marks, and now and then thousands of them. */
+/** Text that nobody should send: markup, half characters, direction marks, and sometimes thousands of them. */
 export const garbageText = fc.oneof(
   { weight: 8, arbitrary: fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')) },
   {
@@ -70,7 +73,7 @@ export const garbageText = fc.oneof(
   },
 )
 
-/** Any JSON at all, with such texts in it. */
+/** Any JSON, containing such texts. */
 export const garbageJson = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -97,7 +100,7 @@ const form = 'application/x-www-form-urlencoded'
 const userId = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(people.ada, people.ben, people.chiara, people.dov) }, garbageText)
 const channelId = fc.oneof({ weight: 8, arbitrary: fc.constant(ops) }, garbageText)
 
-/** Nearly right: each part is what it should be, or seldom garbage of another kind, or null, or not there: most get past the schemas. */
+/** Nearly right: each part is what it should be, and seldom other garbage, null or missing. Most of it passes the schemas. */
 function or<T>(right: fc.Arbitrary<T>, weight = 60): fc.Arbitrary<T | unknown> {
   return fc.oneof(
     { weight, arbitrary: right },
@@ -109,8 +112,8 @@ function or<T>(right: fc.Arbitrary<T>, weight = 60): fc.Arbitrary<T | unknown> {
   )
 }
 
-/** What Slack also sends, or has sent, to apps that ask for it; this one does not. */
-const unheardInteractions = [
+/** What Slack also sends, or has sent, to apps that subscribe to it. Lockkeeper does not. */
+const unusedInteractions = [
   'shortcut',
   'message_action',
   'view_closed',
@@ -130,7 +133,7 @@ const unheardEvents = [
   'tokens_revoked',
 ]
 
-/** Elements of forms that the bot does not use keep what was chosen elsewhere. */
+/** Form elements that the bot does not use keep the choice in other members. */
 const otherElement = fc.constantFrom(
   { type: 'checkboxes', selected_options: [{ text: { type: 'plain_text', text: 'x' }, value: 'x' }] },
   { type: 'multi_users_select', selected_users: [people.ada] },
@@ -138,7 +141,7 @@ const otherElement = fc.constantFrom(
   { type: 'file_input', files: [] },
 )
 
-/** The right value with something wrong in it, so that it never decides anything. */
+/** The right value with a defect in it, so that it never decides anything. */
 function spoilt(value: string): fc.Arbitrary<string> {
   return fc
     .oneof(
@@ -152,9 +155,9 @@ function spoilt(value: string): fc.Arbitrary<string> {
     .filter((text) => text !== value)
 }
 
-/** One request of Slack's as it must never be, or nearly so. */
+/** One request of Slack that is wrong, or nearly right. */
 export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
-  // Unlike every one before, so that none is taken for a repeat.
+  // Unlike every earlier one, so that none counts as a duplicate.
   const once = fc.uuid()
   const origin = fc.record({ teamId: or(fc.constant('T0NIMBUS01')), channelId, userId, command: or(fc.constant('/infra')) })
   const metadata = fc.oneof(
@@ -222,7 +225,7 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
       trigger_id: once,
     })
     .map((fields): RawRequest => ({ contentType: form, body: new URLSearchParams(fields).toString() }))
-  // Over Socket Mode commands come as JSON, so that their members can be of any shape.
+  // Over Socket Mode commands arrive as JSON, so their members can have any shape.
   const oddCommand = fc
     .record({
       command: or(fc.constant('/infra')),
@@ -258,8 +261,8 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
     value: or(garbageText),
     view: or(view),
   })
-  const unheard = fc.record({
-    type: or(fc.constantFrom(...unheardInteractions)),
+  const unused = fc.record({
+    type: or(fc.constantFrom(...unusedInteractions)),
     ...surroundings,
     callback_id: or(fc.constantFrom(...known.submissions)),
     name: or(fc.constant(undefined)),
@@ -271,7 +274,7 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
       { weight: 3, arbitrary: click },
       { weight: 3, arbitrary: submission },
       { weight: 2, arbitrary: options },
-      { weight: 2, arbitrary: unheard },
+      { weight: 2, arbitrary: unused },
       garbageJson,
     )
     .map((payload): RawRequest => ({ contentType: form, body: new URLSearchParams({ payload: JSON.stringify(payload) ?? '' }).toString() }))
@@ -311,7 +314,7 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
   )
 }
 
-/** Whether a request has content at all: a form of any fields, or JSON, alone or as the form's `payload`. What is none is refused with 400. */
+/** Whether a request has content: a form with any fields, or JSON, alone or as the `payload` of a form. All others are refused with 400. */
 export function hasContent({ contentType, body }: RawRequest): boolean {
   const payload = contentType === form ? parseForm(body).payload : body
   if (typeof payload !== 'string') return true
@@ -323,7 +326,7 @@ export function hasContent({ contentType, body }: RawRequest): boolean {
   }
 }
 
-/** What the account API answers: any JSON, or its own answer with some of its values replaced. */
+/** An answer of the account API: any JSON, or the real answer with some values replaced. */
 export const garbageAnswer: fc.Arbitrary<(body: unknown) => unknown> = fc.oneof(
   { weight: 1, arbitrary: garbageJson.map((value) => () => value) },
   {

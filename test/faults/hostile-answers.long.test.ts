@@ -24,7 +24,7 @@ interface Outcome {
   grownMb: number
 }
 
-/** Makes one call while the account API behaves so, in a process of its own. */
+/** Makes one call in a separate process while the account API misbehaves like this. */
 async function callInto(name: keyof typeof calls, order: FaultOrder) {
   const { method, path } = calls[name]
   const accountApi = await startAccountApi()
@@ -32,7 +32,7 @@ async function callInto(name: keyof typeof calls, order: FaultOrder) {
   const { elasticIp, target } = accountApi.world.movable()
   const skip = name === 'read' ? 20 : 0
   let seen = 0
-  // The calls that warm it up are let through.
+  // The warm-up calls pass unharmed.
   const fault = accountApi.faults.add({ method, path, times: 10, when: () => ++seen > skip, ...order })
   const { stdout } = await run(process.execPath, [program, accountApi.url, accountApi.key, name, elasticIp.id, target.id])
   const outcome = JSON.parse(stdout) as Outcome
@@ -49,7 +49,7 @@ test.each<[string, keyof typeof calls, FaultOrder, RegExp]>([
   ['a bomb of 1 GB', 'write', { kind: 'bomb', bytes: 1024 * megabyte }, /an encoded body, which was not asked for/],
   ['a refusal of 300 MB', 'list', { kind: 'flood', bytes: 300 * megabyte, status: 422 }, /servers\.list: 422/],
 ])(
-  '%s as the answer to a %s is given up at once, and costs less than 50 MB',
+  '%s as the answer to a %s ends the call at once, and costs less than 50 MB',
   async (_, name, order, words) => {
     const { error, ms, grownMb, fault } = await callInto(name, order)
 
@@ -80,10 +80,10 @@ test.each<[string, keyof typeof calls, FaultOrder]>([
   patience,
 )
 
-test.each(['read', 'write'] as const)('a redirect to another host takes neither a %s nor the key there', async (name) => {
-  const heard: string[] = []
+test.each(['read', 'write'] as const)('a redirect to another host is not followed by a %s, and the key does not go there', async (name) => {
+  const received: string[] = []
   const evil = createServer((request, response) => {
-    heard.push(`${request.method} ${request.url} ${request.headers.authorization}`)
+    received.push(`${request.method} ${request.url} ${request.headers.authorization}`)
     response.end('{}')
   })
   await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve))
@@ -94,5 +94,5 @@ test.each(['read', 'write'] as const)('a redirect to another host takes neither 
 
   expect(fault.fired).toBe(1)
   expect(error).toMatch(/a redirect, which is not followed/)
-  expect(heard).toEqual([])
+  expect(received).toEqual([])
 })

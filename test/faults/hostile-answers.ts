@@ -2,13 +2,13 @@ import { createAccountApi } from '../../src/account-api/client.ts'
 import { Secret } from '../../src/domain/secret.ts'
 
 /**
- * One call of the real client with its usual deadlines, in a process of its own, so that its memory is its own. Prints what came of it,
- * how long it took in ms, and by how many megabytes the peak of the memory rose.
+ * Makes one call with the real client and its usual deadlines, in its own process, so that its memory can be measured. Prints the outcome,
+ * the duration in ms, and by how many megabytes the memory peak rose.
  */
 const [url = '', key = '', call = 'read', id = '', target = ''] = process.argv.slice(2)
 const api = createAccountApi({ baseUrl: new URL(url), key: new Secret(key) })
 
-// The code paths and buffers that every call needs are there before anything is measured.
+// Loads the code and buffers that every call needs before the measurement.
 for (let warmUp = 0; warmUp < 20; warmUp += 1) await api.elasticIps.get(id)
 const before = process.resourceUsage().maxRSS
 const startedAt = performance.now()

@@ -1,17 +1,17 @@
 import { isOpen } from '../../src/domain/request.ts'
 import type { Evidence } from './evidence.ts'
 
-/** What must hold whatever happened. Each broken promise is a line; none is what is wanted. */
+/** Checks what must hold after every run. Returns a line for each broken promise. */
 export function brokenPromises(run: Evidence): string[] {
   return [
     ...everyRequestEnded(run),
     ...oneWriteEach(run),
     ...oneReportEach(run),
-    ...toldAsItIs(run),
+    ...reportedAsItIs(run),
     ...approvedBeforeSent(run),
     ...nothingLeaked(run),
     ...everyKeyWasSeen(run),
-    ...nobodyCrashed(run),
+    ...noCrash(run),
     ...quietLog(run),
     ...run.audit.breaks.map((broken) => `audit: ${broken}`),
   ]
@@ -44,31 +44,31 @@ function oneReportEach({ records, threads }: Evidence): string[] {
   })
 }
 
-/** When and how each begins: whether one says that it may be a repeat is the first thing to know. */
+/** Lists when each message was posted and how it begins, because a repeat says so at its beginning. */
 function asList(posted: { ts: string; text: string }[]): string {
   return posted.map(({ ts, text }, index) => `${index === 0 ? ': ' : ' and '}${ts} ${JSON.stringify(text.slice(0, 300))}`).join('')
 }
 
-function toldAsItIs({ records, elasticIps, to, toldTooEarly }: Evidence): string[] {
-  const early = toldTooEarly.map((text) => `I4: told before it was true: ${text}`)
+function reportedAsItIs({ records, elasticIps, to, reportedTooEarly }: Evidence): string[] {
+  const early = reportedTooEarly.map((text) => `I4: reported before it was true: ${text}`)
   const moves = records.filter(({ kind }) => kind === 'ip.move')
   const byId = new Map(elasticIps.map((elasticIp) => [elasticIp.id, elasticIp]))
   const wrong = moves.flatMap(({ id, state, input }) => {
     const { elasticIpId } = input as { elasticIpId: string }
     const now = byId.get(elasticIpId)
     const isThere = now?.on === to && now.status === 'active'
-    return (state === 'done') === isThere ? [] : [`I4: ${id} is told as ${state}, and ${elasticIpId} is ${now?.status} on ${now?.on}`]
+    return (state === 'done') === isThere ? [] : [`I4: ${id} is reported as ${state}, and ${elasticIpId} is ${now?.status} on ${now?.on}`]
   })
   return [...early, ...wrong]
 }
 
 function approvedBeforeSent({ records, audit, genuine, approvers }: Evidence): string[] {
-  const lines = genuine ? [] : ['I5: a record is not what was asked for']
+  const lines = genuine ? [] : ['I5: a record is not what was requested']
   const entriesOf = Map.groupBy(audit.entries, ({ requestId }) => requestId)
   for (const { id, origin, decision, hash, sentAt } of records) {
     if (sentAt === undefined) continue
     if (!decision?.by || !approvers.includes(decision.by) || decision.by === origin.userId)
-      lines.push(`I5: ${id} was sent without a right approval`)
+      lines.push(`I5: ${id} was sent without a valid approval`)
     const own = entriesOf.get(id) ?? []
     const approved = own.filter(({ act, to }) => act === 'approve' && to === 'approved')
     const sent = own.filter(({ act }) => act === 'send' || act === 'issue')
@@ -81,32 +81,35 @@ function approvedBeforeSent({ records, audit, genuine, approvers }: Evidence): s
 }
 
 function nothingLeaked({ log, said, secrets, audit }: Evidence): string[] {
-  const places = { log: log.join('\n'), 'what was said to Slack': said, audit: JSON.stringify(audit.entries) }
+  const places = { log: log.join('\n'), 'what was sent to Slack': said, audit: JSON.stringify(audit.entries) }
   return Object.entries(places).flatMap(([place, text]) =>
     secrets.flatMap((secret) => (text.includes(secret) ? [`I6: a secret is in the ${place}`] : [])),
   )
 }
 
-/** A live key was shown to who asked for it, and to nobody else; one that was told as made lives; each was made once. */
+/**
+ * Checks that a live key was shown to its requester and to nobody else, that a key reported as created lives, and that each was created
+ * once.
+ */
 function everyKeyWasSeen({ keys, records, log, audit }: Evidence): string[] {
   if (!keys) return []
   const { live, issued, shown, made, saidOpenly } = keys
   const unseen = live.filter(({ token }) => !shown.includes(token)).map(({ name }) => `I7: ${name} lives, and nobody has seen it`)
   const done = records.filter(({ kind, state }) => kind === 'key.create' && state === 'done')
-  const differing = done.length === live.length ? [] : [`I7: ${done.length} keys are told as made, and ${live.length} live`]
+  const differing = done.length === live.length ? [] : [`I7: ${done.length} keys are reported as created, and ${live.length} live`]
   const twice = made.filter((name, index) => made.indexOf(name) !== index).map((name) => `I2: ${name} was made twice`)
-  const open = { log: log.join('\n'), audit: JSON.stringify(audit.entries), 'what was said to all': saidOpenly }
+  const open = { log: log.join('\n'), audit: JSON.stringify(audit.entries), 'what was shown to everybody': saidOpenly }
   const leaks = Object.entries(open).flatMap(([place, text]) =>
     issued.some((token) => text.includes(token)) ? [`I6: a token is in the ${place}`] : [],
   )
   return [...unseen, ...differing, ...twice, ...leaks]
 }
 
-function nobodyCrashed({ crashes, log }: Evidence): string[] {
+function noCrash({ crashes, log }: Evidence): string[] {
   return [...crashes, ...log.filter((line) => line.includes('a defect ended the process'))].map((line) => `I8: ${line.slice(0, 300)}`)
 }
 
-/** Lines of trouble a second, over both bots: what is broken for long must not fill disks. */
+/** Checks the number of warnings and errors a second, over all bots: a long outage must not fill disks. */
 function quietLog({ log, seconds }: Evidence): string[] {
   const loud = log.filter((line) => /"level":"(warn|error|fatal)"/.test(line)).length
   return loud / seconds < 20 ? [] : [`I9: ${Math.round(loud / seconds)} lines of trouble a second`]

@@ -11,7 +11,7 @@ interface Places {
   accountApi: Awaited<ReturnType<typeof startStandInWorld>>['accountApi']
 }
 
-/** A request for a key, approved; its card waits for Ada's click. */
+/** Requests a key and has it approved. Its card then waits for Ada's click. */
 async function approvedKey({ slack }: Places): Promise<Message> {
   await slack.as(people.ada).command('/infra keys create ci-deploy', { channel: ops })
   await slack.as(people.ben).click(await untilCard(slack, /Waiting for approval/), 'Approve')
@@ -26,14 +26,14 @@ function writes({ accountApi }: Places, method: string) {
   return accountApi.journal.writes().filter((entry) => entry.method === method)
 }
 
-/** Of all keys that were made, those whose tokens Ada was shown. */
+/** Returns the tokens of created keys that Ada was shown. */
 function shownTokens({ slack, accountApi }: Places): string[] {
   const seen = JSON.stringify(slack.ephemerals(people.ada).map(({ blocks }) => blocks))
   return accountApi.world.issuedTokens.filter((token) => seen.includes(token))
 }
 
 describe('a bot that is killed', () => {
-  /** Ada clicks, the bot is killed when the account API gets the request of this fault, and another one comes. */
+  /** Ada clicks. The bot is killed when the account API gets the request of this fault, and another bot starts. */
   async function killedAt(order: FaultOrder, unshown: boolean) {
     const world = await startStandInWorld({})
     const { slack, accountApi, bots } = world
@@ -51,7 +51,7 @@ describe('a bot that is killed', () => {
     return { ...world, card, fault }
   }
 
-  test('at the look before the write has made nothing, and the next click makes the key and shows it', async () => {
+  test('during the preflight check has created nothing, and the next click creates the key and shows it', async () => {
     const world = await killedAt({ method: 'GET', path: /api_keys/, kind: 'delay', delayMs: 500 }, false)
     expect(writes(world, 'POST')).toEqual([])
 
@@ -63,7 +63,7 @@ describe('a bot that is killed', () => {
     expect(shownTokens(world)).toEqual(liveKeys(world).map(({ token }) => token))
   }, 40_000)
 
-  test('before its write arrives, and is carried out all the same, leaves no key', async () => {
+  test('before its write arrives, which takes effect all the same, leaves no key', async () => {
     const world = await killedAt({ method: 'POST', path: /api_keys/, kind: 'instead', instead: ({ body }) => ({ body }) }, false)
 
     await untilReport(world.slack, world.card.ts, /Failed/)
@@ -93,10 +93,10 @@ describe('a bot that is killed', () => {
   )
 })
 
-test('a key whose write is carried out after it was told as not made is found, deleted, and the report corrected', async () => {
+test('a key whose creation takes effect after it was reported as not created is deleted, and the report corrected', async () => {
   const world = await startWorld({ timings: quick })
   const card = await approvedKey(world)
-  // The connection breaks at once; what was sent on it takes effect much later.
+  // The connection breaks at once. What was sent on it takes effect much later.
   const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'late', delayMs: 12_000 })
 
   await world.ada.click(card, 'Create and show')
@@ -110,10 +110,10 @@ test('a key whose write is carried out after it was told as not made is found, d
   expect(shownTokens(world)).toEqual([])
 }, 60_000)
 
-test('a key that was shown when it was being taken back already is told as deleted, to who saw it, too', async () => {
+test('a key that was shown while its deletion was due is reported as deleted, also to the person who saw it', async () => {
   const world = await startWorld({ timings: quick })
   const card = await approvedKey(world)
-  // Slack takes the message, and says so too late.
+  // Slack accepts the message, but confirms it too late.
   const slow = world.slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 2_000 })
   const deletion = world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'delay', delayMs: 3_000 })
 
@@ -126,8 +126,8 @@ test('a key that was shown when it was being taken back already is told as delet
   await untilShown(world.slack, people.ada, /took too long.*do not use it/)
 }, 40_000)
 
-describe('a key that was made', () => {
-  test('while Slack is away altogether does not stay valid, and it is told once Slack is back', async () => {
+describe('a created key', () => {
+  test('is deleted if Slack is away, and that is reported once Slack is back', async () => {
     const world = await startWorld({ timings: quick })
     const card = await approvedKey(world)
     const away = [
@@ -145,7 +145,7 @@ describe('a key that was made', () => {
     expect(shownTokens(world)).toEqual([])
   }, 40_000)
 
-  test('and of whose showing one answer is lost stays: it was shown again, to the same person', async () => {
+  test('stays if one answer to its message is lost: it is shown again to the same person', async () => {
     const world = await startWorld({ timings: quick })
     const card = await approvedKey(world)
     const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
@@ -159,7 +159,7 @@ describe('a key that was made', () => {
     expect(liveKeys(world)).toHaveLength(1)
   }, 40_000)
 
-  test('and of whose showing every answer is lost is deleted, whether or not it was seen, and that is told', async () => {
+  test('is deleted if every answer to its message is lost, whether or not it was seen, and that is reported', async () => {
     const world = await startWorld({ timings: quick })
     const card = await approvedKey(world)
     const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
@@ -176,7 +176,7 @@ describe('a key that was made', () => {
     await untilShown(world.slack, people.ada, /I deleted it at once/)
   }, 40_000)
 
-  test('and answered with a 502 that holds its token is deleted, and the token is nowhere', async () => {
+  test('is deleted if it was answered with a 502 that holds its token, and the token is nowhere', async () => {
     const world = await startWorld({ timings: quick, env: { LOG_LEVEL: 'trace' } })
     const card = await approvedKey(world)
     const fault = world.accountApi.faults.add({

@@ -5,10 +5,10 @@ import { serverId } from '../sandbox/account-api/data/servers.ts'
 import type { AccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 
-/** Where all of them are, and where each can be moved to. */
+/** The server of all of them, and the one to move them to. */
 export const places = { from: serverId('storefront', 'web-1'), to: serverId('storefront', 'web-2') }
 
-/** As many Elastic IPs as are asked for, `198.51.100.1` and on. */
+/** Makes this many Elastic IPs, from `198.51.100.1` on. */
 export function manyElasticIps(count: number): ElasticIpState[] {
   const [like] = accountData('').elasticIps
   return Array.from({ length: count }, (_, index) => {
@@ -17,17 +17,17 @@ export function manyElasticIps(count: number): ElasticIpState[] {
   })
 }
 
-/** Looks at everything that is told as done, at the moment at which it is told. Gives what was told while the account did not show it. */
-export function watchForEarlyWords(slack: Slack, account: AccountApi): () => string[] {
+/** Compares every report of a done move with the account at that moment. Returns the reports that came too early. */
+export function collectEarlyReports(slack: Slack, account: AccountApi): () => string[] {
   const early = new Set<string>()
-  let looked = 0
+  let next = 0
   slack.subscribe(() => {
-    for (; looked < slack.journal.length; looked += 1) {
-      const { method, args } = slack.journal[looked] ?? {}
+    for (; next < slack.journal.length; next += 1) {
+      const { method, args } = slack.journal[next] ?? {}
       const text = String(args?.text ?? '')
       const [, address] = method?.startsWith('chat.') && /\*Done/.test(text) ? (/(198\.51\.\d+\.\d+)/.exec(text) ?? []) : []
       if (!address) continue
-      // A copy of one and not of all: there may be thousands.
+      // Copy one and not all, because there may be thousands.
       const { id = '' } = account.world.data.elasticIps.find((elasticIp) => elasticIp.address === address) ?? {}
       const now = account.world.elasticIp(id)
       if (now && !(now.status === 'active' && now.serverId === places.to)) early.add(text.slice(0, 120))

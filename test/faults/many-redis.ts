@@ -4,29 +4,29 @@ import { type Redis as Server, startRedis } from '../sandbox/redis/start-redis.t
 
 const password = 'p4ss'
 
-/** A primary, a replica that follows it, and three Sentinels that watch them; all on loopback, ended with the test. */
+/** Starts a primary, a replica that follows it, and three Sentinels that monitor them, all on loopback. Ends them with the test. */
 export async function startSentinels() {
   const shared = { appendonly: true, password }
   const primary = await start(shared)
   const settings = [`replicaof 127.0.0.1 ${primary.port}`, `masterauth ${password}`]
   const replica = await start({ ...shared, settings })
-  const watching = [
+  const monitoring = [
     `sentinel monitor main 127.0.0.1 ${primary.port} 2`,
     `sentinel auth-pass main ${password}`,
     'sentinel down-after-milliseconds main 1000',
     'sentinel failover-timeout main 5000',
   ]
   const sentinels = [
-    await start({ mode: 'sentinel', settings: watching }),
-    await start({ mode: 'sentinel', settings: watching }),
-    await start({ mode: 'sentinel', settings: watching }),
+    await start({ mode: 'sentinel', settings: monitoring }),
+    await start({ mode: 'sentinel', settings: monitoring }),
+    await start({ mode: 'sentinel', settings: monitoring }),
   ]
   const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
   await untilInStep(replica)
   return { primary, replica, url: `redis+sentinel://:${password}@${hosts}/main` }
 }
 
-/** Three primaries that share the slots, on loopback, ended with the test. */
+/** Starts three primaries that share the slots, on loopback. Ends them with the test. */
 export async function startCluster() {
   const options = { appendonly: true, password, settings: ['cluster-enabled yes', 'cluster-node-timeout 2000', `masterauth ${password}`] }
   const nodes = [await start(options), await start(options), await start(options)]

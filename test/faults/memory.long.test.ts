@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 
-/** A world over a Redis of its own, which can be emptied, filled and restarted. */
+/** Starts a world with its own Redis, which can be emptied, filled and restarted. */
 async function startWorldOnOwnRedis(env: Record<string, string> = {}, moveTakesMs = 300) {
   const server = await startRedis({ appendonly: true })
   const admin = new Redis(server.url)
@@ -14,31 +14,31 @@ async function startWorldOnOwnRedis(env: Record<string, string> = {}, moveTakesM
   const account = { moveTakes: { min: moveTakesMs, max: moveTakesMs } }
   const world = await startWorld({ env: { REDIS_URL: server.url, OPS_CHANNEL: ops, ...env }, account })
   const { elasticIp, target } = world.accountApi.world.movable()
-  const ask = async () => {
+  const requestMove = async () => {
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
     return untilCard(world.slack, /Waiting for approval/)
   }
-  return { world, server, admin, ask, elasticIp }
+  return { world, server, admin, requestMove, elasticIp }
 }
 
-test('a new data set is told as one, and a lost one as lost, with what is moving on the account', async () => {
-  const { world, admin, ask, elasticIp } = await startWorldOnOwnRedis({}, 60_000)
+test('a new data set is reported as new and a lost one as lost, with what is moving on the account', async () => {
+  const { world, admin, requestMove, elasticIp } = await startWorldOnOwnRedis({}, 60_000)
   await untilCard(world.slack, /I start with an empty memory/)
-  const card = await ask()
+  const card = await requestMove()
   await world.ben.click(card, 'Approve')
   await untilCard(world.slack, /\*Moving\*/)
 
   await admin.flushall()
 
-  const told = await untilCard(world.slack, /My memory was lost/)
-  expect(told.text).toContain(`${elasticIp.address} (${elasticIp.id}), `)
+  const notice = await untilCard(world.slack, /My memory was lost/)
+  expect(notice.text).toContain(`${elasticIp.address} (${elasticIp.id}), `)
   // A read may show either server while the Elastic IP moves.
-  expect(told.text).toMatch(/203\.0\.113\.10 \(eip_\w+\), shown on web-[12]/)
+  expect(notice.text).toMatch(/203\.0\.113\.10 \(eip_\w+\), shown on web-[12]/)
   await world.ben.click(card, 'Approve')
   await untilShown(world.slack, people.ben, /I no longer know this request/)
 }, 30_000)
 
-test('operators hear that the memory was lost although Slack fails at first', async () => {
+test('operators are notified of the loss although Slack fails at first', async () => {
   const { world, admin } = await startWorldOnOwnRedis()
   await untilCard(world.slack, /I start with an empty memory/)
   const isAlarm = ({ text }: { text?: unknown }) => String(text).includes('My memory was lost')
@@ -52,15 +52,15 @@ test('operators hear that the memory was lost although Slack fails at first', as
   await admin.flushall()
 
   await untilCard(world.slack, /My memory was lost/)
-  // Longer than until the next try would be.
+  // Longer than the time until the next attempt.
   await new Promise((resolve) => setTimeout(resolve, 6_000))
   expect(fault.fired).toBe(1)
   expect(world.slack.messages(ops).filter(isAlarm)).toHaveLength(1)
 }, 40_000)
 
-test('a full Redis: new requests are refused in words, what is under way goes on when there is room', async () => {
-  const { world, admin, ask } = await startWorldOnOwnRedis({}, 1_500)
-  const card = await ask()
+test('with a full Redis new requests are refused with a message, and running ones go on when there is room', async () => {
+  const { world, admin, requestMove } = await startWorldOnOwnRedis({}, 1_500)
+  const card = await requestMove()
   await world.ben.click(card, 'Approve')
   await untilCard(world.slack, /\*Moving\*/)
 
@@ -76,9 +76,9 @@ test('a full Redis: new requests are refused in words, what is under way goes on
   expect(noise).toBeLessThan(50)
 }, 40_000)
 
-test('jobs and schedulers that somebody deleted by hand are made up for', async () => {
-  const { world, admin, ask } = await startWorldOnOwnRedis({}, 1_000)
-  const card = await ask()
+test('the work of jobs and schedulers that somebody deleted is done all the same', async () => {
+  const { world, admin, requestMove } = await startWorldOnOwnRedis({}, 1_000)
+  const card = await requestMove()
   await world.ben.click(card, 'Approve')
   await untilCard(world.slack, /\*Moving\*/)
   const jobs = [...(await admin.keys('*:ticks:*')), ...(await admin.keys('*:wake-ups:*'))]

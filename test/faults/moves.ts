@@ -1,7 +1,7 @@
 import { ops, untilCard, type World } from '../journeys/world.ts'
 import { places } from './many-elastic-ips.ts'
 
-/** Ada asks for the first move that can be made, and Ben approves it. */
+/** Ada requests the first possible move, and Ben approves it. */
 export async function approveMove(world: World) {
   const { elasticIp, target: to } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${to.hostname}`, { channel: ops })
@@ -14,7 +14,7 @@ export function patchesOf(world: Pick<World, 'accountApi'>) {
   return world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
 }
 
-/** Asks for a move of every Elastic IP there is, where that needs no approval, and waits until their cards say that they are moving. */
+/** Requests a move of every Elastic IP, without approvals. Waits until their cards say that they are moving. */
 export async function moveAll(world: World): Promise<void> {
   const all = world.accountApi.world.elasticIps()
   for (const { id } of all) await world.ada.command(`/infra ip move ${id} ${places.to}`, { channel: ops })
@@ -22,7 +22,7 @@ export async function moveAll(world: World): Promise<void> {
   await world.slack.until(() => moving().length === all.length, { timeoutMs: 60_000 })
 }
 
-/** The words below each card, without the cards themselves. */
+/** Returns the texts in the threads, without the cards. */
 export function reportsOf({ slack }: Pick<World, 'slack'>): string[] {
   return slack.messages(ops).flatMap((card) =>
     slack

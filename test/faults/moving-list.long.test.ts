@@ -3,13 +3,13 @@ import { startWorld } from '../journeys/world.ts'
 import { manyElasticIps, places } from './many-elastic-ips.ts'
 import { moveAll, patchesOf, reportsOf } from './moves.ts'
 
-/** What happens at the account is not heard of at the stand-in Slack, so it is looked at. */
+/** Changes on the account cause no event at the stand-in Slack, so they are polled. */
 const patient = { timeout: 15_000, interval: 20 }
 
-describe('the list of what is moving', () => {
+describe('the list of moving Elastic IPs', () => {
   const count = 45
 
-  /** As many moves as are followed by the list; no end is told unless the account shows it. */
+  /** Starts enough moves to be tracked with the list. No end may be reported unless the account shows it. */
   async function startMany() {
     const world = await startWorld({
       env: { NO_APPROVAL: 'ip.move' },
@@ -38,10 +38,10 @@ describe('the list of what is moving', () => {
     return { ...world, tooEarly, lists, singleReads, allDone, endAll }
   }
 
-  test('that shifts while it is read hides some that still move, and none of those is told as done', async () => {
+  test('that shifts while it is read hides moves that are still running, and none of them is reported as done', async () => {
     const world = await startMany()
     let ended = 0
-    // Before its second page is read, two of the first page end: the rows that follow move up, past the reader.
+    // Two moves of the first page end before the second page is read. The rows after them move up, past the reader.
     const shift = world.accountApi.faults.add({
       ...world.lists(2),
       times: 8,
@@ -59,7 +59,7 @@ describe('the list of what is moving', () => {
     })
     world.accountApi.journal.clear()
     await expect.poll(() => shift.fired, patient).toBe(8)
-    // Those that were only hidden were read one by one, and still moved.
+    // The hidden ones were read one by one, and were still moving.
     const read = new Set(world.singleReads().map(({ path }) => path))
     const stillMoving = world.accountApi.world.elasticIps().filter(({ status }) => status === 'moving')
     expect(ended).toBeGreaterThanOrEqual(10)
@@ -72,7 +72,7 @@ describe('the list of what is moving', () => {
     expect(patchesOf(world).length).toBeLessThanOrEqual(count)
   })
 
-  test('with rows that come twice and pages of 20 is read whole', async () => {
+  test('is read completely with repeated rows and pages of 20', async () => {
     const world = await startMany()
     const twice = world.accountApi.faults.add({
       method: 'GET',
@@ -81,12 +81,12 @@ describe('the list of what is moving', () => {
       kind: 'instead',
       instead: ({ body }) => ({ body: { data: (body as { data: unknown[] }).data.flatMap((row) => [row, row]) } }),
     })
-    // A look that began before may still be under way.
+    // An earlier read may still be running.
     await expect.poll(() => twice.fired, patient).toBeGreaterThanOrEqual(4)
     world.accountApi.journal.clear()
     await expect.poll(() => twice.fired, patient).toBe(16)
 
-    // All three pages and the empty one behind them, so that nothing had to be read one by one.
+    // All three pages and the empty one after them were read, so no Elastic IP had to be read alone.
     expect(world.singleReads()).toEqual([])
     expect(reportsOf(world)).toEqual([])
     world.endAll()
@@ -94,7 +94,7 @@ describe('the list of what is moving', () => {
     expect(world.tooEarly).toEqual([])
   })
 
-  test('of which a page fails says nothing, and they are read one by one', async () => {
+  test('of which a page fails means nothing, and the Elastic IPs are read one by one', async () => {
     const world = await startMany()
     const broken = world.accountApi.faults.add({ ...world.lists(2), times: 10_000, kind: 'status', status: 502 })
     world.accountApi.journal.clear()

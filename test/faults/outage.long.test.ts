@@ -7,10 +7,10 @@ import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { manyElasticIps } from './many-elastic-ips.ts'
 import { moveAll, patchesOf, reportsOf } from './moves.ts'
 
-/** Enough of them that looking at each without a pace would be far more than the pace allows. */
+/** Enough that reading each of them without pacing would exceed the pace. */
 const count = 150
 
-/** With a look at every 100 ms, as many looks as in ten minutes with one every 15 s. */
+/** With reads every 100 ms, as many as in ten minutes with reads every 15 s. */
 const outageMs = 4_000
 
 const policy = `
@@ -25,7 +25,7 @@ rules:
     approve: [S0ONCALL01]
 `
 
-/** So many moves that none ends by itself, and a rename that waits for its approval. */
+/** Starts this many moves that do not end by themselves, and a rename that waits for its approval. */
 async function startBusyWorld(moves: number) {
   const world = await startWorld({
     env: { POLICY_FILE: policyInFile(policy) },
@@ -41,7 +41,7 @@ async function startBusyWorld(moves: number) {
 test.each<[string, FaultOrder]>([
   ['answers 503', { kind: 'status', status: 503 }],
   ['breaks every connection', { kind: 'reset' }],
-  // Not tried again, so that every look fails at once: without a pace, they would follow each other as fast as they can be made.
+  // Not retried, so every read fails at once: without pacing the reads would follow each other as fast as possible.
   ['rejects the key', { kind: 'status', status: 401 }],
 ])(
   'while the account API %s nothing is settled, its load and the log stay bounded, and afterwards everything goes on',
@@ -52,13 +52,13 @@ test.each<[string, FaultOrder]>([
     const linesBefore = world.log.length
     const requestsBefore = accountApi.journal.length
     const startedAt = performance.now()
-    // Half of them end while nobody can see it.
+    // Half of them end while the account API cannot be read.
     for (const { id } of accountApi.world.elasticIps().slice(0, count / 2)) accountApi.world.endMove(id)
     await world.ben.click(waiting, 'Approve')
-    const asked = Date.now()
+    const sentAt = Date.now()
     await world.chiara.command('/infra ip list', { channel: ops })
     await untilShown(slack, people.chiara, /Still at it|problem of its own|did not answer|cannot be reached|rejects the bot/)
-    expect(Date.now() - asked).toBeLessThan(3_000)
+    expect(Date.now() - sentAt).toBeLessThan(3_000)
     await delay(Math.max(0, outageMs - (performance.now() - startedAt)))
 
     const seconds = (performance.now() - startedAt) / 1_000
@@ -82,8 +82,8 @@ test.each<[string, FaultOrder]>([
   90_000,
 )
 
-/** What the bot tells those who run it. */
-async function askOperatorPages({ bots: [bot] }: World) {
+/** Reads the pages for operators. */
+async function readOperatorPages({ bots: [bot] }: World) {
   const page = (path: string) => fetch(`http://127.0.0.1:${bot?.opsPort}${path}`)
   const [readiness, status, metrics] = await Promise.all([page('/readyz'), page('/status'), page('/metrics')])
   const { ok, checks } = (await status.json()) as {
@@ -93,28 +93,28 @@ async function askOperatorPages({ bots: [bot] }: World) {
   return { ready: readiness.ok, ok, checks, ticks: Number(/^lockkeeper_ticks_total (\d+)/m.exec(await metrics.text())?.[1]) }
 }
 
-test('while the account API hangs, ticks end, what is owed to Slack is sent, the bot tells what is wrong, and afterwards everything goes on', async () => {
+test('while the account API hangs, ticks end, messages are sent, the pages say what is wrong, and afterwards everything goes on', async () => {
   const many = 200
   const { world, accountApi, slack, waiting } = await startBusyWorld(many)
 
   const hung = accountApi.faults.add({ kind: 'hang', times: Number.POSITIVE_INFINITY })
   for (const { id } of accountApi.world.elasticIps()) accountApi.world.endMove(id)
   await expect.poll(() => hung.fired).toBeGreaterThan(0)
-  const { ticks } = await askOperatorPages(world)
+  const { ticks } = await readOperatorPages(world)
   const limited = slack.faults.add({ method: 'chat.update', kind: '429', when: ({ ts }) => ts === waiting.ts })
   await world.ada.click(waiting, 'Withdraw')
   await untilCard(slack, /Withdrawn/)
   expect(limited.fired).toBe(1)
 
-  // Two ticks take 25 s each. With 15 s for each 64 reads, one would take 75 s.
-  const told = []
+  // Two ticks take 25 s each. With 15 s for each 64 reads, one tick would take 75 s.
+  const pages = []
   do {
     await delay(1_000)
-    told.push(await askOperatorPages(world))
-  } while ((told.at(-1)?.ticks ?? 0) < ticks + 2 && told.length < 80)
-  expect(told.at(-1)?.ticks).toBeGreaterThanOrEqual(ticks + 2)
-  expect(told.filter(({ ready, checks }) => !ready || !checks.worker.ok)).toEqual([])
-  expect(told.at(-1)).toMatchObject({ ok: false, checks: { accountApi: { ok: false, problem: 'The account API does not answer' } } })
+    pages.push(await readOperatorPages(world))
+  } while ((pages.at(-1)?.ticks ?? 0) < ticks + 2 && pages.length < 80)
+  expect(pages.at(-1)?.ticks).toBeGreaterThanOrEqual(ticks + 2)
+  expect(pages.filter(({ ready, checks }) => !ready || !checks.worker.ok)).toEqual([])
+  expect(pages.at(-1)).toMatchObject({ ok: false, checks: { accountApi: { ok: false, problem: 'The account API does not answer' } } })
   expect(reportsOf(world).filter((text) => /Done/.test(text))).toEqual([])
 
   accountApi.faults.clear()

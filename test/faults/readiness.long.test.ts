@@ -11,20 +11,20 @@ async function statusOf({ bots }: Scene) {
 const fine = { ok: true }
 const allWell = { status: 200, redis: fine, accountApi: fine, slack: fine, worker: fine }
 
-/** What an orchestrator goes by. */
+/** Returns what an orchestrator reads. */
 async function isInService({ bots }: Scene): Promise<boolean> {
   const pages = await Promise.all(['/healthz', '/readyz'].map((path) => bots.page(0, path)))
   return pages.every(({ ok }) => ok)
 }
 
-test('what the bot needs and does not have is said at /status in words, until it is there again, and takes no replica out of service', async () => {
+test('/status names what the bot lacks until it is back, and no replica is taken out of service', async () => {
   const scene = await startScene()
   const { slack, account, redis, bots } = scene
   expect(await statusOf(scene)).toEqual(allWell)
 
   slack.revoke('token_revoked')
   const away = account.faults.add({ method: 'GET', kind: 'status', status: 503, times: 1_000_000 })
-  // Slack and the account API are asked twice a minute at most.
+  // Slack and the account API are probed at most twice a minute.
   await expect
     .poll(() => statusOf(scene), { timeout: 40_000, interval: 1_000 })
     .toMatchObject({
@@ -54,7 +54,7 @@ test('what the bot needs and does not have is said at /status in words, until it
   away.times = 0
   slack.revoke(null)
   await expect.poll(() => statusOf(scene), { timeout: 40_000, interval: 1_000 }).toEqual(allWell)
-  // What a process has written is read a moment later. One line for each of the four.
+  // The output of a process is read with a short delay. There is one line for each of the four.
   await expect.poll(() => bots.log.filter((line) => line.includes('"a check passes again"'))).toHaveLength(4)
   expect(bots.log.filter((line) => line.includes('"a check fails"'))).toHaveLength(4)
 }, 120_000)

@@ -8,7 +8,7 @@ import { createEvidence } from './evidence.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
 
-/** A replica of the scene's Redis that has everything, and a client of it. */
+/** Starts a replica of the scene's Redis with all data. Returns it with a client. */
 async function startReplica({ redis, admin }: Scene) {
   const settings = ['appendfsync always', `replicaof 127.0.0.1 ${redis.port}`, `masterauth ${redis.password}`]
   const server = await startRedis({ appendonly: true, password: redis.password, settings })
@@ -22,18 +22,18 @@ async function startReplica({ redis, admin }: Scene) {
   return { server, client }
 }
 
-/** The scene's Redis becomes a replica of the other one, which new connections lead to; open ones stay with the one that was demoted. */
+/** Makes the scene's Redis a replica of the other one. New connections lead to the new primary, and open ones stay with the demoted one. */
 async function handOverTo(scene: Scene, { server, client }: Awaited<ReturnType<typeof startReplica>>): Promise<void> {
   await client.replicaof('NO', 'ONE')
   await scene.admin.replicaof('127.0.0.1', server.port)
   scene.proxy.retarget({ port: server.port })
 }
 
-test('a primary that is demoted under the bot is left for the new one, and what is under way goes on', async () => {
+test('the bot leaves a primary that is demoted, and what is under way goes on', async () => {
   const scene = await startScene({ moveTakesMs: 4_000 })
   const replica = await startReplica(scene)
   const following = await scene.startMove(0)
-  const waiting = await scene.ask(1)
+  const waiting = await scene.requestMove(1)
   await scene.admin.wait(1, 2_000)
 
   await handOverTo(scene, replica)
@@ -51,7 +51,7 @@ test('a primary that is demoted under the bot is left for the new one, and what 
   expect(brokenPromises(await scene.gather(2, 20_000, evidence))).toEqual([])
 }, 60_000)
 
-test('a Redis that comes back without its data: the operators hear it with what is moving, and new requests are followed', async () => {
+test('after a Redis comes back without its data, operators are notified with what is moving, and new requests are tracked', async () => {
   const scene = await startScene({ moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
   scene.slack.invite(general)
   await scene.startMove(0)
@@ -63,14 +63,14 @@ test('a Redis that comes back without its data: the operators hear it with what 
   const lostAt = performance.now()
   expect(await scene.admin.dbsize()).toBeLessThan(20)
 
-  const told = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('My memory was lost')), {
+  const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('My memory was lost')), {
     timeoutMs: 20_000,
   })
-  expect(told.text).toContain(`${address} (${id}), `)
+  expect(notice.text).toContain(`${address} (${id}), `)
   // A read may show either server while the Elastic IP moves.
-  expect(told.text).toMatch(/\(eip_\w+\), shown on web-[12]\.$/)
+  expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\.$/)
   scene.account.world.nextMove({ takesMs: 500 })
-  const next = await scene.ask(1)
+  const next = await scene.requestMove(1)
   await scene.ben.click(next, 'Approve')
   await scene.untilReport(next, /Done/)
   expect(performance.now() - lostAt).toBeLessThan(60_000)
@@ -78,16 +78,16 @@ test('a Redis that comes back without its data: the operators hear it with what 
   expect(scene.writes()).toHaveLength(2)
 }, 90_000)
 
-test('a Redis that comes back with an older state: the operators hear it once, with what is moving, and work goes on', async () => {
+test('after a Redis comes back with an older state, operators are notified once with what is moving, and work goes on', async () => {
   const scene = await startScene({ bots: 2, moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
   scene.slack.invite(general)
-  const card = await scene.ask(0)
+  const card = await scene.requestMove(0)
   await expect.poll(() => scene.bots.log.some((line) => line.includes('"act":"request"'))).toBe(true)
   const [files, older] = ['appendonlydir', 'older'].map((name) => join(scene.redis.folder, name)) as [string, string]
   await cp(files, older, { recursive: true })
   await scene.ben.click(card, 'Approve')
   await scene.untilCard(0, /\*Moving\*/)
-  // Only what has joined the audit's chain is known to have been there.
+  // Only data that was chained in the audit is known to have existed.
   await expect.poll(() => scene.bots.log.some((line) => line.includes('"act":"accept"'))).toBe(true)
 
   await scene.redis.kill()
@@ -95,21 +95,21 @@ test('a Redis that comes back with an older state: the operators hear it once, w
   await cp(older, files, { recursive: true })
   await scene.redis.restart()
 
-  const isTold = ({ text }: { text: string }) => text.includes('My memory was set back')
-  const told = await scene.slack.until(() => scene.slack.messages(general).find(isTold), { timeoutMs: 20_000 })
+  const isNotice = ({ text }: { text: string }) => text.includes('My memory was set back')
+  const notice = await scene.slack.until(() => scene.slack.messages(general).find(isNotice), { timeoutMs: 20_000 })
   const { address, id } = scene.elasticIp(0)
-  expect(told.text).toContain(`may no longer follow: ${address} (${id}), `)
-  expect(told.text).toMatch(/\(eip_\w+\), shown on web-[12]\.$/)
+  expect(notice.text).toContain(`may no longer follow: ${address} (${id}), `)
+  expect(notice.text).toMatch(/\(eip_\w+\), shown on web-[12]\.$/)
   scene.account.world.nextMove({ takesMs: 500 })
-  const next = await scene.ask(1)
+  const next = await scene.requestMove(1)
   await scene.ben.click(next, 'Approve')
   await scene.untilReport(next, /Done/)
-  expect(scene.slack.messages(general).filter(isTold)).toHaveLength(1)
+  expect(scene.slack.messages(general).filter(isNotice)).toHaveLength(1)
   expect(scene.slack.messages(general).filter(({ text }) => text.includes('My memory was lost'))).toEqual([])
   expect(scene.writes()).toHaveLength(2)
 }, 90_000)
 
-test('a replica that has nothing and is promoted is noticed, too', async () => {
+test('the promotion of an empty replica is noticed, too', async () => {
   const scene = await startScene({ moveTakesMs: 60_000, env: { OPS_CHANNEL: general } })
   scene.slack.invite(general)
   await scene.startMove(0)
@@ -119,9 +119,9 @@ test('a replica that has nothing and is promoted is noticed, too', async () => {
   scene.proxy.retarget({ port: empty.port })
   scene.proxy.reset()
 
-  const told = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('My memory was lost')), {
+  const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('My memory was lost')), {
     timeoutMs: 20_000,
   })
-  expect(told.text).toContain(scene.elasticIp(0).address)
+  expect(notice.text).toContain(scene.elasticIp(0).address)
   expect(scene.proxy.fired.resets).toBeGreaterThan(0)
 }, 60_000)

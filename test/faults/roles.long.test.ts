@@ -4,23 +4,23 @@ import { ops, people } from '../journeys/world.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
 
-/** The first is `web`, all others are `worker`. */
+/** The first one is `web`, all others are `worker`. */
 const roles = (index: number) => ({ ROLE: index === 0 ? 'web' : 'worker' })
 
-/** How many ticks a bot has run. */
+/** Returns how many ticks a bot has run. */
 async function ticksOf({ bots }: Scene, index: number): Promise<number> {
   const page = await (await bots.page(index, '/metrics')).text()
   return Number(/^lockkeeper_ticks_total (\d+)$/m.exec(page)?.[1])
 }
 
-test('what is asked of the web process is carried out by the worker, and by its successor when that is killed', async () => {
+test('the worker executes what was requested from the web process, and its successor does when it is killed', async () => {
   const scene = await startScene({ bots: 2, own: roles, moveTakesMs: 3_000 })
   const following = await scene.startMove(0)
 
   await scene.bots.kill(1)
   await scene.ada.command('/infra pending', { channel: ops })
   await scene.slack.until(() => scene.slack.ephemerals(people.ada).find(({ text }) => /waiting for approval/.test(text)))
-  const approved = await scene.ask(1)
+  const approved = await scene.requestMove(1)
   await scene.ben.click(approved, 'Approve')
   await scene.untilCard(1, /\*Approved/)
   await delay(3_500)
@@ -35,10 +35,10 @@ test('what is asked of the web process is carried out by the worker, and by its 
   expect(await ticksOf(scene, 1)).toBeGreaterThan(0)
 }, 60_000)
 
-test('two workers ask the account API no more than one does', async () => {
+test('two workers send the account API no more requests than one does', async () => {
   const scene = await startScene({ bots: 3, own: roles, moveTakesMs: 120_000, env: { MOVE_POLL_INTERVAL: '250ms' } })
   for (const index of [0, 1]) await scene.startMove(index)
-  /** What is read, and ticked by all workers, in so many ms. */
+  /** Counts the reads of the account API, and the ticks of all workers, within this many ms. */
   async function measure(workers: number[], ms: number) {
     const ticked = async () => (await Promise.all(workers.map((index) => ticksOf(scene, index)))).reduce((sum, ticks) => sum + ticks, 0)
     const before = { reads: scene.account.journal.length, ticks: await ticked() }

@@ -11,30 +11,30 @@ import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { type AblationName, startOptions } from './ablations.ts'
 import { startBots } from './bots.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
-import { manyElasticIps, places, watchForEarlyWords } from './many-elastic-ips.ts'
+import { collectEarlyReports, manyElasticIps, places } from './many-elastic-ips.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
 export interface SceneOptions {
-  /** How many bots there are; people talk to the first one until they are told otherwise. */
+  /** The number of bots. People use the first one, unless a test says otherwise. */
   bots?: number
   elasticIps?: number
   /** In ms. */
   moveTakesMs?: number
   env?: Record<string, string>
-  /** What one bot has more than the others. */
+  /** Additional variables of a bot, by its index. */
   own?: (index: number) => Record<string, string>
-  /** More lines for the configuration of Redis. */
+  /** Additional lines for the configuration of Redis. */
   redis?: { appendonly?: boolean; settings?: string[] }
   ablation?: AblationName
-  /** What the bot may do in Slack, where that is not the usual. */
+  /** The scopes of the bot in Slack. Default: those of the manifest. */
   scopes?: string[]
-  /** Slack's own limits hold. */
+  /** Whether Slack's own limits apply. */
   limits?: boolean
 }
 
 /**
- * Real bots as processes over a Redis of their own, whose append-only file is written before anything is confirmed, behind a proxy
- * that can break; the stand-ins in this process, which outlives them all. Everything ends with the test.
+ * Starts real bots as processes over their own Redis, which writes its append-only file before it confirms anything and is behind a proxy
+ * that can break. The stand-ins run in this process, which outlives the bots. Everything ends with the test.
  */
 export async function startScene({
   bots: count = 1,
@@ -56,7 +56,7 @@ export async function startScene({
     moveTakes: { min: moveTakesMs, max: moveTakesMs },
     data: { elasticIps: manyElasticIps(elasticIps) },
   })
-  const toldTooEarly = watchForEarlyWords(slack, account)
+  const reportedTooEarly = collectEarlyReports(slack, account)
   const prefix = `scene-${randomBytes(4).toString('hex')}`
   const ablating = startOptions(ablation)
   const variables = {
@@ -90,26 +90,26 @@ export async function startScene({
     return found
   }
 
-  /** The newest card of this move, once its text fits. */
+  /** Resolves with the newest card of this move whose text fits. */
   function untilCard(index: number, fits: RegExp, timeoutMs = 15_000, channel = ops): Promise<Message> {
     const { address } = elasticIp(index)
     const isIt = ({ isBot, text }: Message) => isBot && text.includes(`${address} `) && fits.test(text)
     return slack.until(() => slack.messages(channel).findLast(isIt), { what: `a card of ${address} like ${fits}`, timeoutMs })
   }
 
-  /** Asks for the move, and gives its card. */
-  async function ask(index: number, channel = ops): Promise<Message> {
+  /** Requests the move. Resolves with its card. */
+  async function requestMove(index: number, channel = ops): Promise<Message> {
     await ada.command(`/infra ip move ${elasticIp(index).address} ${places.to}`, { channel })
     return untilCard(index, /Waiting for approval/, 15_000, channel)
   }
 
-  /** Has it approved, and gives its card once it is under way. */
+  /** Requests the move and has it approved. Resolves with its card once it is under way. */
   async function startMove(index: number): Promise<Message> {
-    await ben.click(await ask(index), 'Approve')
+    await ben.click(await requestMove(index), 'Approve')
     return untilCard(index, /\*Moving\*/)
   }
 
-  /** What the thread of a card was told that fits. */
+  /** Returns the messages in the thread of a card whose text fits. */
   function reports(card: Message, fits = /./): Message[] {
     return slack.thread(card.channel, card.ts).filter(({ ts, text }) => ts !== card.ts && fits.test(text))
   }
@@ -122,7 +122,7 @@ export async function startScene({
     return account.journal.writes().filter((entry) => entry.method === method)
   }
 
-  /** What the invariants are checked with. Waits until everything has come to rest. */
+  /** Waits until everything has come to rest. Returns the evidence for the invariants. */
   async function gather(requests: number, restMs = 20_000, from = evidence): Promise<Evidence> {
     const rested = await from.comeToRest(requests, restMs)
     const records = await from.records()
@@ -138,7 +138,7 @@ export async function startScene({
       crashes: bots.crashes,
       log: bots.log,
       said: JSON.stringify(slack.journal.map(({ method, args }) => ({ method, args }))),
-      toldTooEarly: toldTooEarly(),
+      reportedTooEarly: reportedTooEarly(),
       secrets: [slack.botToken, slack.signingSecret, account.key, redis.password],
       to: places.to,
       seconds: (Date.now() - startedAt) / 1_000,
@@ -161,7 +161,7 @@ export async function startScene({
     ben,
     chiara: slack.as(people.chiara),
     elasticIp,
-    ask,
+    requestMove,
     startMove,
     untilCard,
     untilReport,

@@ -4,7 +4,7 @@ import { ops, startWorld, untilCard, untilReport } from '../journeys/world.ts'
 import { createEvidence } from './evidence.ts'
 import { startSentinels } from './many-redis.ts'
 
-test('when the primary dies, the replica takes over and the move is followed to its end, once', async () => {
+test('when the primary dies, the replica takes over and the move is tracked to its end, once', async () => {
   const { primary, replica, url } = await startSentinels()
   const client = new Redis(replica.url)
   onTestFinished(() => client.disconnect())

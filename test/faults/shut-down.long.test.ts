@@ -9,9 +9,9 @@ import { startStandInWorld } from './stand-in-world.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 interface Phase {
-  /** Brings a request to where SIGTERM meets it. Gives how often it was brought there, which is to be once. */
+  /** Brings a request to the point where SIGTERM comes. Returns a function that counts how often that point was reached. */
   arrange: (scene: Scene) => Promise<() => number>
-  /** What stood in the way is gone, before the next process starts. */
+  /** Removes the fault before the next process starts. */
   mend?: (scene: Scene) => Promise<void>
   /** What people still have to do. */
   finish?: (scene: Scene) => Promise<void>
@@ -19,20 +19,20 @@ interface Phase {
 
 const approveAtLast = async (scene: Scene) => void (await scene.ben.click(await scene.untilCard(0, /Waiting for approval/), 'Approve'))
 
-/** How many requests are in this state now. */
+/** Counts the requests in this state. */
 async function countIn(state: string, { evidence }: Scene): Promise<number> {
   return (await evidence.records()).filter((record) => record.state === state).length
 }
 
-/** A move that outlasts the end of the bot is followed. */
+/** Starts a move that outlasts the bot, and waits until it is tracked. */
 async function startLongMove(scene: Scene): Promise<number> {
   scene.account.world.nextMove({ takesMs: 5_000 })
   await scene.startMove(0)
   return countIn('tracking', scene)
 }
 
-/** 1 once the bot itself says that it gets no answer from Redis. */
-async function feltRedis({ bots }: Scene): Promise<number> {
+/** Returns 1 once the bot itself reports that Redis does not answer. */
+async function countMissingRedis({ bots }: Scene): Promise<number> {
   const { checks } = (await (await bots.page(0, '/status')).json()) as { checks: { redis: { ok: boolean } } }
   return checks.redis.ok ? 0 : 1
 }
@@ -77,20 +77,20 @@ const phases: Record<string, Phase> = {
   },
   'its approval is being written': {
     async arrange(scene) {
-      const { proxy, ask, ben } = scene
-      const card = await ask(0)
-      const { promise: passes, resolve: letPass } = Promise.withResolvers<void>()
+      const { proxy, requestMove, ben } = scene
+      const card = await requestMove(0)
+      const { promise: passes, resolve: shiftTimes } = Promise.withResolvers<void>()
       proxy.holdSent((sent) => sent.includes('"name":"approve'), passes)
       await ben.click(card, 'Approve')
       await expect.poll(() => proxy.fired.held, { interval: 5 }).toBe(1)
       expect(await countIn('waiting', scene)).toBe(1)
-      setTimeout(letPass, 500)
+      setTimeout(shiftTimes, 500)
       return () => proxy.fired.held
     },
   },
-  'the account API hangs on the look before the write': {
-    async arrange({ account, ask, ben, elasticIp }) {
-      const card = await ask(0)
+  'the account API hangs on the preflight check before the write': {
+    async arrange({ account, requestMove, ben, elasticIp }) {
+      const card = await requestMove(0)
       const hung = account.faults.add({ method: 'GET', path: new RegExp(elasticIp(0).id), kind: 'delay', delayMs: 30_000 })
       await ben.click(card, 'Approve')
       await expect.poll(() => hung.fired, { timeout: 5_000 }).toBe(1)
@@ -98,15 +98,15 @@ const phases: Record<string, Phase> = {
     },
   },
   'the account API hangs on the write': {
-    async arrange({ account, ask, ben }) {
-      const card = await ask(0)
+    async arrange({ account, requestMove, ben }) {
+      const card = await requestMove(0)
       const hung = account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })
       await ben.click(card, 'Approve')
       await expect.poll(() => hung.fired, { timeout: 5_000 }).toBe(1)
       return () => hung.fired
     },
   },
-  'it is followed': {
+  'the move is tracked': {
     async arrange(scene) {
       const following = await startLongMove(scene)
       expect(scene.elasticIp(0).status).toBe('moving')
@@ -114,17 +114,17 @@ const phases: Record<string, Phase> = {
     },
   },
   'its report is being posted': {
-    async arrange({ slack, ask, ben }) {
-      const card = await ask(0)
+    async arrange({ slack, requestMove, ben }) {
+      const card = await requestMove(0)
       const slow = slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 4_000, when: isReport })
       await ben.click(card, 'Approve')
       await expect.poll(() => slow.fired, { timeout: 10_000 }).toBe(1)
       return () => slow.fired
     },
   },
-  'Slack hangs, and a report is owed': {
-    async arrange({ slackProxy, writes, ask, ben, account }) {
-      await ben.click(await ask(0), 'Approve')
+  'Slack hangs, and a report is unsent': {
+    async arrange({ slackProxy, writes, requestMove, ben, account }) {
+      await ben.click(await requestMove(0), 'Approve')
       await expect.poll(() => writes().length, { timeout: 5_000 }).toBe(1)
       slackProxy.blackhole()
       await expect.poll(() => account.world.elasticIps()[0]?.status, { timeout: 5_000 }).toBe('active')
@@ -137,17 +137,17 @@ const phases: Record<string, Phase> = {
     async arrange(scene) {
       const following = await startLongMove(scene)
       await scene.redis.kill()
-      const felt = await feltRedis(scene)
-      return () => following * felt
+      const missing = await countMissingRedis(scene)
+      return () => following * missing
     },
     mend: ({ redis }) => redis.restart(),
   },
-  'Redis stands still': {
+  'Redis freezes': {
     async arrange(scene) {
       const following = await startLongMove(scene)
       scene.redis.freeze()
-      const felt = await feltRedis(scene)
-      return () => following * felt
+      const missing = await countMissingRedis(scene)
+      return () => following * missing
     },
     mend: async ({ redis }) => redis.thaw(),
   },
@@ -165,7 +165,7 @@ const phases: Record<string, Phase> = {
   },
 }
 
-/** Ends the first bot as an orchestrator does, which would kill it after 10 s, and starts the next. */
+/** Ends the first bot like an orchestrator, which kills it after 10 s, and starts the next one. */
 async function replaceBot(scene: Scene, mend: Phase['mend']): Promise<void> {
   const ended = await scene.bots.end(0, 'SIGTERM')
   expect(ended?.code).toBe(0)
@@ -198,7 +198,7 @@ describe('SIGTERM ends the bot within 10 s with 0, and the next one finishes the
 test('while it ends it is alive and not ready, and its operations port closes last', async () => {
   const scene = await startScene()
   const hung = scene.account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 30_000 })
-  await scene.ben.click(await scene.ask(0), 'Approve')
+  await scene.ben.click(await scene.requestMove(0), 'Approve')
   await expect.poll(() => hung.fired, { timeout: 5_000 }).toBe(1)
   const ready = async () => {
     const answer = await scene.bots.page(0, '/readyz')
@@ -219,7 +219,7 @@ test('while it ends it is alive and not ready, and its operations port closes la
 describe('SIGTERM while a key is handed over', () => {
   const keysMade = ({ account }: Scene) => account.world.data.apiKeys.filter(({ name }) => name.startsWith('ci-deploy'))
 
-  /** Ada's key is approved, and made by an account API that is so slow to answer. */
+  /** Has Ada's key approved and created. The account API answers the creation after this delay. */
   async function startHandOver(scene: Scene, delayMs: number) {
     await scene.ada.command('/infra keys create ci-deploy', { channel: ops })
     const isCard = (fits: RegExp) => scene.slack.messages(ops).findLast(({ text }) => /ci-deploy/.test(text) && fits.test(text))
@@ -232,7 +232,7 @@ describe('SIGTERM while a key is handed over', () => {
     return card
   }
 
-  test('what is under way is shown before the end', async () => {
+  test('a running hand-over is finished before the end', async () => {
     const scene = await startScene()
     const card = await startHandOver(scene, 1_000)
     await replaceBot(scene, undefined)
@@ -244,7 +244,7 @@ describe('SIGTERM while a key is handed over', () => {
     expect(scene.reports(card)).toHaveLength(1)
   }, 60_000)
 
-  test('what was made and can no longer be shown is made worthless by the next one', async () => {
+  test('a key that was created and can no longer be shown is deleted by the next bot', async () => {
     const scene = await startScene()
     const card = await startHandOver(scene, 30_000)
     const [key] = keysMade(scene)
@@ -260,14 +260,14 @@ describe('SIGTERM while a key is handed over', () => {
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** The bot as it is run, over proxies that can break, and not started yet. */
+/** Prepares the bot as it runs in production, over proxies that can break, without starting it. */
 async function arrangeStart({ socketMode = false, env = {} }: { socketMode?: boolean; env?: Record<string, string> } = {}) {
   const url = new URL(inject('redisUrl'))
   const proxy = await startTcpProxy({ port: Number(url.port), host: url.hostname })
   onTestFinished(() => proxy.close())
   url.host = `127.0.0.1:${proxy.port}`
   const world = await startStandInWorld({ program: main, atOnce: 0, socketMode, env: { REDIS_URL: url.href, ...env } })
-  /** Whatever the bot asks of this key for the first time does not arrive. Gives how often that has happened. */
+  /** Holds the first command about this key. Returns a function that counts how often that happened. */
   const holdRedis = (key: 'dataLossMark' | 'workers') => {
     proxy.holdSent((sent) => sent.includes(createKeys(world.prefix)[key]), new Promise(() => {}))
     return () => proxy.fired.held
@@ -276,7 +276,7 @@ async function arrangeStart({ socketMode = false, env = {} }: { socketMode?: boo
 }
 type Start = Awaited<ReturnType<typeof arrangeStart>>
 
-/** Starts it, and waits until what stands in its way has been met. Outsiders see nothing of it before its handler is there. */
+/** Starts the bot and waits until it meets the fault. Before it listens for signals, nothing shows from outside. */
 async function startUntil(fired: () => number, { bots }: Pick<Start, 'bots'>): Promise<void> {
   void bots.start(0)
   await expect.poll(fired, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0)
@@ -286,11 +286,11 @@ function expectGoodEnd({ bots }: Pick<Start, 'bots'>, ended: Awaited<ReturnType<
   console.log(JSON.stringify({ endedMs: Math.round(ended?.ms ?? 0) }))
   expect(ended?.code, bots.log.join('\n')).toBe(0)
   expect(ended?.ms).toBeLessThan(10_000)
-  // Neither a defect nor an excuse of the start, which is no line of the log.
+  // Neither a defect nor an error message of the start, which would be no line of the log.
   expect(bots.log.filter((line) => /defect|requested during|^(Redis|Slack) /.test(line))).toEqual([])
 }
 
-/** Where SIGTERM meets a start: puts something in its way, and gives how often that has been met. */
+/** The moments of a start at which SIGTERM comes. Each causes a fault, and returns a function that counts how often the start met it. */
 const moments: Record<string, { socketMode?: true; arrange: (start: Start) => () => number }> = {
   'Redis cannot be reached': {
     arrange({ proxy }) {
@@ -329,7 +329,7 @@ const moments: Record<string, { socketMode?: true; arrange: (start: Start) => ()
       return () => Math.min(away.fired, bots.log.filter((line) => line.includes('Slack does not answer at')).length)
     },
   },
-  'the account API hangs on the look at its key': {
+  'the account API hangs on the check of its key': {
     arrange({ accountApi }) {
       const hung = accountApi.faults.add({ method: 'GET', path: /api_keys/, kind: 'delay', delayMs: 30_000 })
       return () => hung.fired
@@ -359,17 +359,17 @@ describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
     40_000,
   )
 
-  const goings: Record<string, (slackProxy: TcpProxy, letPass: () => void) => void> = {
+  const exits: Record<string, (slackProxy: TcpProxy, shiftTimes: () => void) => void> = {
     'fails meanwhile': (slackProxy) => slackProxy.reset(),
-    'could go on meanwhile': (_, letPass) => letPass(),
+    'could go on meanwhile': (_, shiftTimes) => shiftTimes(),
   }
-  test.each(Object.entries(goings))(
+  test.each(Object.entries(exits))(
     'when the start %s, and Redis is slow to say good-bye',
     async (_, goOn) => {
       const slack = await startSlack()
       const slackProxy = await startTcpProxy({ port: Number(new URL(slack.url).port) })
       onTestFinished(() => Promise.all([slackProxy.close(), slack.close()]).then(() => undefined))
-      const { promise: passes, resolve: letPass } = Promise.withResolvers<void>()
+      const { promise: passes, resolve: shiftTimes } = Promise.withResolvers<void>()
       slackProxy.holdSent((sent) => sent.includes('auth.test'), passes)
       const env = { ROLE: 'web', SLACK_API_URL: `http://127.0.0.1:${slackProxy.port}/api/`, SLACK_BOT_TOKEN: slack.botToken }
       const start = await arrangeStart({ env })
@@ -378,7 +378,7 @@ describe('SIGTERM ends a bot that is still starting within 10 s with 0', () => {
 
       const ending = start.bots.end(0, 'SIGTERM')
       await expect.poll(() => start.bots.log.some((line) => line.includes('stopping')), { interval: 5 }).toBe(true)
-      goOn(slackProxy, letPass)
+      goOn(slackProxy, shiftTimes)
 
       expectGoodEnd(start, await ending)
       expect(start.proxy.fired.swallowed).toBeGreaterThan(0)

@@ -9,8 +9,8 @@ import { ops, people, startWorld, untilCard, untilReport, untilShown, type World
 import type { Delivery } from '../sandbox/slack/slack.ts'
 import { patchesOf } from './moves.ts'
 
-/** A card that waits, and the bytes of Ben's click on Approve, which nobody has sent yet. */
-async function askForMove(world: World) {
+/** Returns a waiting card, and the bytes of Ben's click on Approve, which have not been sent. */
+async function requestMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(world.slack, /Waiting for approval/)
@@ -29,7 +29,7 @@ async function askForMove(world: World) {
   return { card, payload, click: new URLSearchParams({ payload }).toString() }
 }
 
-/** Nothing of what was sent has had an effect, and the bot goes on. */
+/** Checks that nothing that was sent had an effect, and that the bot goes on. */
 async function expectNothingDone(world: World): Promise<void> {
   await world.ada.command('/infra help', { channel: ops })
   await untilShown(world.slack, people.ada, /What you can ask me/)
@@ -40,7 +40,7 @@ async function expectNothingDone(world: World): Promise<void> {
 describe('a request with the right signature', () => {
   test('that is sent again, byte for byte, has one effect', async () => {
     const world = await startWorld({ replicas: 2 })
-    const { card, click } = await askForMove(world)
+    const { card, click } = await requestMove(world)
     const first = { body: click, timestamp: Math.floor(Date.now() / 1_000) }
 
     const answers = await Promise.all([0, 1, 2, 3, 4].map(() => world.slack.sendRaw(first)))
@@ -54,7 +54,7 @@ describe('a request with the right signature', () => {
     expect(world.slack.ephemerals(people.ben)).toEqual([])
   })
 
-  test('for a command asks once, however often it is replayed', async () => {
+  test('for a command creates one request, however often it is replayed', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     const said: Delivery = await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
@@ -69,9 +69,9 @@ describe('a request with the right signature', () => {
     expect(world.slack.ephemerals(people.ada).filter(({ text }) => /already|open request/.test(text))).toEqual([])
   })
 
-  test('and a time to come has one effect as well: signed anew for every hour, it is still one click', async () => {
+  test('and a future time has one effect as well: signed anew for every hour, it is still one click', async () => {
     const world = await startWorld()
-    const { card, click } = await askForMove(world)
+    const { card, click } = await requestMove(world)
     const now = Math.floor(Date.now() / 1_000)
 
     for (const hours of [1, 2, 3]) await world.slack.sendRaw({ body: click, timestamp: now + hours * 3_600 })
@@ -82,7 +82,7 @@ describe('a request with the right signature', () => {
   })
 })
 
-describe('a request that Slack has not signed just now', () => {
+describe('a request without a current signature of Slack', () => {
   test.each<[string, (world: World, body: string) => Parameters<World['slack']['sendRaw']>[0]]>([
     ['is too old', (_, body) => ({ body, timestamp: Math.floor(Date.now() / 1_000) - 301 })],
     ['is signed with another secret', (_, body) => ({ body, signingSecret: 'another secret' })],
@@ -93,9 +93,9 @@ describe('a request that Slack has not signed just now', () => {
     ['has no time', (_, body) => ({ body, headers: { 'x-slack-request-timestamp': '' } })],
     ['has a time that is none', (_, body) => ({ body, headers: { 'x-slack-request-timestamp': 'now' } })],
     ['passes for an event of Socket Mode', (_, body) => ({ body, signature: 'v0=none', headers: { 'x-slack-socket-mode': '1' } })],
-  ])('because it %s does nothing', async (_, forge) => {
+  ])('has no effect because it %s', async (_, forge) => {
     const world = await startWorld()
-    const { click } = await askForMove(world)
+    const { click } = await requestMove(world)
 
     const { status } = await world.slack.sendRaw(forge(world, click))
 
@@ -103,13 +103,13 @@ describe('a request that Slack has not signed just now', () => {
     await expectNothingDone(world)
   })
 
-  // Slack checks certificates without a signature and wants 200 for it: what comes along with such a check must not be taken up.
+  // Slack checks certificates with unsigned requests and expects 200. The rest of such a request must not be processed.
   test.each([
     ['before', (body: string) => `ssl_check=1&${body}`],
     ['behind', (body: string) => `${body}&ssl_check=1`],
-  ])('that passes for a check of the certificate, with that word %s the click, does nothing', async (_, smuggle) => {
+  ])('that is disguised as a certificate check, with that field %s the click, has no effect', async (_, smuggle) => {
     const world = await startWorld()
-    const { click } = await askForMove(world)
+    const { click } = await requestMove(world)
 
     const { status } = await world.slack.sendRaw({ body: smuggle(click), signature: 'v0=none' })
 
@@ -117,9 +117,9 @@ describe('a request that Slack has not signed just now', () => {
     await expectNothingDone(world)
   })
 
-  test('as JSON, with a check of the certificate in it, does nothing', async () => {
+  test('as JSON, with a certificate check in it, has no effect', async () => {
     const world = await startWorld()
-    const { payload } = await askForMove(world)
+    const { payload } = await requestMove(world)
     const body = JSON.stringify({ ...JSON.parse(payload), ssl_check: '1', payload })
 
     const { status } = await world.slack.sendRaw({ body, contentType: 'application/json', signature: 'v0=none' })
@@ -134,7 +134,7 @@ test.each<[string, { signature?: string }]>([
   ['not signed', { signature: 'v0=none' }],
 ])('a body of 10 MB is refused, %s, and the bot goes on', async (_, signed) => {
   const world = await startWorld()
-  const { click } = await askForMove(world)
+  const { click } = await requestMove(world)
 
   const { status } = await world.slack.sendRaw({ body: `${click}&more=${'x'.repeat(10 * 1024 * 1024)}`, ...signed })
 
@@ -145,9 +145,9 @@ test.each<[string, { signature?: string }]>([
 test.each<[string, { body: string; contentType?: string }]>([
   ['as JSON', { body: 'null', contentType: 'application/json' }],
   ['as a payload', { body: 'payload=null' }],
-])('a request for nothing, %s, is acknowledged where it is signed, and the bot goes on', async (_, nothing) => {
+])('a request with the content null, %s, is acknowledged if it is signed, and the bot goes on', async (_, nothing) => {
   const world = await startWorld()
-  await askForMove(world)
+  await requestMove(world)
 
   const signed = await world.slack.sendRaw(nothing)
   const forged = await world.slack.sendRaw({ ...nothing, signature: 'v0=none' })
@@ -156,18 +156,18 @@ test.each<[string, { body: string; contentType?: string }]>([
   await expectNothingDone(world)
 })
 
-test('what is sent to other addresses finds nothing, and the bot goes on', async () => {
+test('requests to other paths get 404, and the bot goes on', async () => {
   const world = await startWorld()
-  const { click } = await askForMove(world)
+  const { click } = await requestMove(world)
   const [bot] = world.bots
 
   const statuses = await Promise.all(
     ['GET /', 'GET /slack/events', 'POST /', 'POST /slack/events/', 'PUT /slack/events', 'GET //', 'POST //', 'HEAD /.env'].map(
       async (line) => {
         const [method = '', path = ''] = line.split(' ')
-        const asked = request({ port: bot?.slackPort, host: '127.0.0.1', method, path, agent: false })
-        asked.end(method === 'POST' ? click : undefined)
-        const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+        const sent = request({ port: bot?.slackPort, host: '127.0.0.1', method, path, agent: false })
+        sent.end(method === 'POST' ? click : undefined)
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage]
         answer.resume()
         return answer.statusCode
       },

@@ -8,11 +8,11 @@ import { type Scene, startScene } from './scene.ts'
 const isReport: FaultPlan['when'] = (args) => args.thread_ts !== undefined
 const about = (address: string, args: Record<string, unknown>) => String(args.text ?? '').includes(`${address} `)
 
-test('a channel that has to wait does not hold up another one, and is left alone until it may go on', async () => {
+test('a rate-limited channel does not hold up another one, and gets no calls until the limit ends', async () => {
   const scene = await startScene({ moveTakesMs: 1_000 })
   scene.slack.invite(general)
-  const here = await scene.ask(0)
-  const there = await scene.ask(1, general)
+  const here = await scene.requestMove(0)
+  const there = await scene.requestMove(1, general)
   const limit = scene.slack.faults.add({
     method: 'chat.postMessage',
     kind: '429',
@@ -37,7 +37,7 @@ test('a channel that has to wait does not hold up another one, and is left alone
   await scene.untilCard(0, /\*Done/)
 }, 60_000)
 
-test('whatever single call fails, and whether it was done or not, there is one card and one report', async () => {
+test('if any single call fails, with or without an effect, there is one card and one report', async () => {
   const scene = await startScene()
   const kinds: Pick<FaultPlan, 'kind' | 'error' | 'status'>[] = [
     { kind: 'drop-after' },
@@ -58,7 +58,7 @@ test('whatever single call fails, and whether it was done or not, there is one c
     ]
   })
 
-  const cards = await Promise.all(kinds.map((_, index) => scene.ask(index)))
+  const cards = await Promise.all(kinds.map((_, index) => scene.requestMove(index)))
   await Promise.all(cards.map((card) => scene.ben.click(card, 'Approve')))
 
   expect(brokenPromises(await scene.gather(kinds.length, 40_000))).toEqual([])
@@ -67,9 +67,9 @@ test('whatever single call fails, and whether it was done or not, there is one c
   expect(cards.flatMap((card) => scene.reports(card, /may be a repeat/))).toEqual([])
 }, 90_000)
 
-test('a bot that may not look for what it said repeats it, and says that it may be a repeat', async () => {
+test('a bot without the scopes to search repeats a message, and says that it may be a repeat', async () => {
   const scene = await startScene({ scopes: ['commands', 'chat:write', 'users:read', 'usergroups:read', 'channels:read', 'groups:read'] })
-  const card = await scene.ask(0)
+  const card = await scene.requestMove(0)
   const lost = scene.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: isReport })
   await scene.ben.click(card, 'Approve')
 
@@ -85,7 +85,7 @@ describe('a channel that is closed between the request and its end', () => {
     ['archived', 'is_archived', (scene: Scene) => scene.slack.archive(ops)],
     ['left by the bot', 'not_in_channel', (scene: Scene) => scene.slack.kickBot(ops)],
   ] as const)(
-    '%s: the person who asked is told directly, once, and why',
+    '%s: the requester gets one direct message, with the reason',
     async (_, error, close) => {
       const scene = await startScene({ moveTakesMs: 3_000 })
       await scene.startMove(0)
@@ -101,7 +101,7 @@ describe('a channel that is closed between the request and its end', () => {
     60_000,
   )
 
-  test('and a person who cannot be told either: those who run the bot are', async () => {
+  test('%s and the requester cannot be reached either: operators are notified', async () => {
     const scene = await startScene({ moveTakesMs: 3_000, env: { OPS_CHANNEL: general } })
     scene.slack.invite(general)
     await scene.startMove(0)
@@ -114,16 +114,16 @@ describe('a channel that is closed between the request and its end', () => {
       when: (args) => args.channel === people.ada,
     })
 
-    const told = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('reaches neither')), {
+    const notice = await scene.slack.until(() => scene.slack.messages(general).find(({ text }) => text.includes('reaches neither')), {
       timeoutMs: 20_000,
     })
-    expect(told.text).toContain('user_disabled')
+    expect(notice.text).toContain('user_disabled')
     expect(gone.fired).toBe(1)
     expect(await scene.evidence.comeToRest(1, 20_000)).toBe(true)
   }, 60_000)
 })
 
-test('within the limits that Slack has for everybody all are told, and it is not asked in vain for long', async () => {
+test('within the usual limits of Slack everything is reported, and few calls are rejected', async () => {
   const moves = 24
   const scene = await startScene({ elasticIps: moves, moveTakesMs: 20_000, limits: true })
   for (let index = 0; index < moves; index += 1) {
@@ -139,11 +139,11 @@ test('within the limits that Slack has for everybody all are told, and it is not
   const limited = calls.filter(({ status }) => status === 429).length
   console.log(JSON.stringify({ updates: calls.length, limited, seconds: evidence.seconds }))
   expect(limited).toBeGreaterThan(0)
-  // Those that are on their way when the first one is told to wait, each time.
+  // Calls that are under way when the first one is rejected, each time.
   expect(limited).toBeLessThan(50)
 }, 300_000)
 
-test('a card whose first answer was lost, and whose channel is closed then: the person who asked is told, and may ask elsewhere', async () => {
+test('a card whose first answer was lost and whose channel is then closed: the requester is told, and can request it elsewhere', async () => {
   const scene = await startScene()
   scene.slack.invite(general)
   const lost = scene.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-before' })
@@ -152,8 +152,8 @@ test('a card whose first answer was lost, and whose channel is closed then: the 
   await scene.slack.until(() => lost.fired === 1)
   scene.slack.archive(ops)
 
-  const told = () => scene.slack.directMessages(people.ada).filter(({ text }) => text.includes('This channel is archived'))
-  await scene.slack.until(() => told()[0], { timeoutMs: 20_000 })
+  const notices = () => scene.slack.directMessages(people.ada).filter(({ text }) => text.includes('This channel is archived'))
+  await scene.slack.until(() => notices()[0], { timeoutMs: 20_000 })
 
   await expect
     .poll(
@@ -164,28 +164,28 @@ test('a card whose first answer was lost, and whose channel is closed then: the 
       { timeout: 10_000, interval: 1_000 },
     )
     .toBe(1)
-  expect(told()).toHaveLength(1)
+  expect(notices()).toHaveLength(1)
 }, 60_000)
 
-describe('Slack away for longer than anything is waited between two tries', () => {
-  /** What breaks Slack; it gives how to mend it, and how often it was felt. */
+describe('Slack is away for longer than any pause between two attempts', () => {
+  /** What breaks Slack. Returns how to repair it, and a function that counts how often a call was affected. */
   const outages = {
     'it answers 503': (scene: Scene) => {
       const fault = scene.slack.faults.add({ method: '*', kind: 'status', status: 503, times: 1_000_000 })
-      return { mend: () => fault.remove(), felt: () => fault.fired }
+      return { mend: () => fault.remove(), affected: () => fault.fired }
     },
     'it refuses connections': (scene: Scene) => {
       scene.slackProxy.refuse()
-      return { mend: () => scene.slackProxy.heal(), felt: () => scene.slackProxy.fired.refused }
+      return { mend: () => scene.slackProxy.heal(), affected: () => scene.slackProxy.fired.refused }
     },
     'its packets vanish': (scene: Scene) => {
       scene.slackProxy.blackhole()
-      return { mend: () => scene.slackProxy.heal(), felt: () => scene.slackProxy.fired.swallowed }
+      return { mend: () => scene.slackProxy.heal(), affected: () => scene.slackProxy.fired.swallowed }
     },
     'it rejects the token': (scene: Scene) => {
       scene.slack.revoke('invalid_auth')
       const refused = () => scene.slack.journal.filter(({ result }) => result.error === 'invalid_auth').length
-      return { mend: () => scene.slack.revoke(null), felt: refused }
+      return { mend: () => scene.slack.revoke(null), affected: refused }
     },
   }
 
@@ -193,18 +193,18 @@ describe('Slack away for longer than anything is waited between two tries', () =
     '%s: everything goes on behind it, and afterwards there is one report each and the cards are up to date',
     async (_, breakSlack) => {
       const scene = await startScene({ moveTakesMs: 4_000 })
-      // One that is followed, one whose approval was clicked but not shown yet, one that waits.
+      // One that is tracked, one whose approval was clicked and is not shown yet, one that waits.
       await scene.startMove(0)
-      const approved = await scene.ask(1)
-      const waiting = await scene.ask(2)
+      const approved = await scene.requestMove(1)
+      const waiting = await scene.requestMove(2)
       const hung = scene.account.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 1_500 })
       await scene.ben.click(approved, 'Approve')
       await scene.slack.until(() => scene.writes().length === 2)
 
       const outage = breakSlack(scene)
-      // Time is the fault here: longer than the 30 s for which a refused token is left alone.
+      // The duration is the fault here: longer than the 30 s pause after a rejected token.
       await delay(35_000)
-      expect(outage.felt()).toBeGreaterThan(5)
+      expect(outage.affected()).toBeGreaterThan(5)
       expect(scene.account.world.elasticIps().filter(({ status, serverId }) => status === 'active' && serverId === scene.to)).toHaveLength(
         2,
       )

@@ -11,21 +11,21 @@ import { startStandIns } from './stand-ins.ts'
 const seconds = Number(process.env.SOAK_SECONDS ?? 60)
 const perMinute = Number(process.env.SOAK_PER_MINUTE ?? 100)
 
-/** Enough that each has come to rest before it is moved again, the other way. */
+/** Enough that each move has ended before its Elastic IP moves back. */
 const elasticIps = 60
 
 const collectGarbage = new URL('./collect-garbage.ts', import.meta.url).href
 
-/** The first part of the run, in which the heap and the code that is compiled find their sizes. */
+/** The first part of the run, in which the heap and the compiled code find their sizes. */
 const warmUpShare = 0.25
 
 interface Sample {
   residentBytes: number
-  /** What has outlived several collections. */
+  /** Objects that survived several collections. */
   oldBytes: number
   handles: number
   openFiles: number
-  /** Keys of Redis that stay until somebody deletes them. */
+  /** Keys of Redis without an expiry. */
   lastingKeys: number
 }
 
@@ -63,7 +63,7 @@ type Soak = Awaited<ReturnType<typeof startSoak>>
 
 async function sample({ bots, admin }: Soak): Promise<Sample> {
   const page = await (await bots.page(0, '/metrics')).text()
-  /** Of a series, or the sum of a figure over its labels; NaN where the page has none. */
+  /** Returns a series, or the sum of a figure over its labels. NaN if the page does not have it. */
   const value = (name: string) => {
     const lines = page.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
     return lines.length === 0 ? Number.NaN : lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
@@ -79,7 +79,7 @@ async function sample({ bots, admin }: Soak): Promise<Sample> {
   }
 }
 
-/** Asks for moves at this pace, there and back again, with a list now and then; everything is approved. */
+/** Requests moves at this pace, there and back, and sometimes a list. Everything is approved. */
 async function work({ standIns, places, bots }: Soak, until: number): Promise<number> {
   const all = await standIns.call('elasticIps')
   const url = bots.url(0)
@@ -95,24 +95,24 @@ async function work({ standIns, places, bots }: Soak, until: number): Promise<nu
       await delay(300)
     }
   })()
-  let asked = 0
-  for (; Date.now() < until; asked += 1) {
-    const target = Math.floor(asked / all.length) % 2 === 0 ? places.to : places.from
-    void standIns.call('command', url, people.ada, `/infra ip move ${all[asked % all.length]?.id} ${target}`, ops)
-    if (asked % 5 === 0) void standIns.call('command', url, people.ben, '/infra ip list', ops)
+  let requested = 0
+  for (; Date.now() < until; requested += 1) {
+    const target = Math.floor(requested / all.length) % 2 === 0 ? places.to : places.from
+    void standIns.call('command', url, people.ada, `/infra ip move ${all[requested % all.length]?.id} ${target}`, ops)
+    if (requested % 5 === 0) void standIns.call('command', url, people.ben, '/infra ip list', ops)
     await delay(60_000 / perMinute)
   }
   await delay(3_000)
   approving = false
   await approver
-  return asked
+  return requested
 }
 
 function median(numbers: number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 }
 
-/** The medians of the thirds, after the warm-up. */
+/** Returns the medians of the thirds of the run, after the warm-up. */
 function thirds(samples: Sample[], name: keyof Sample): number[] {
   const warm = samples.slice(Math.floor(samples.length * warmUpShare)).map((one) => one[name])
   const size = Math.floor(warm.length / 3)
@@ -131,14 +131,14 @@ test(
         await delay(Math.max(500, seconds * 5))
       }
     })()
-    const asked = await work(soak, until)
+    const requested = await work(soak, until)
     await sampling
 
-    expect(await soak.evidence.comeToRest(asked, 30_000)).toBe(true)
+    expect(await soak.evidence.comeToRest(requested, 30_000)).toBe(true)
     const records = await soak.evidence.records()
     const names = ['residentBytes', 'oldBytes', 'handles', 'openFiles', 'lastingKeys'] as const
     const figures = Object.fromEntries(names.map((name) => [name, thirds(samples, name)]))
-    console.log(JSON.stringify({ asked, samples: samples.length, ...figures }))
+    console.log(JSON.stringify({ requested, samples: samples.length, ...figures }))
     expect(records.filter(({ state }) => state !== 'done')).toEqual([])
     const room = { residentBytes: 1.1, oldBytes: 1.05, handles: 1.3, openFiles: 1.3, lastingKeys: 1.5 }
     for (const name of names) {

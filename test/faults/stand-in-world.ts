@@ -9,13 +9,13 @@ export interface StandInWorldOptions extends BotsOptions {
   bots?: number
   account?: Partial<AccountApiOptions>
   env?: Record<string, string>
-  /** Socket Mode, where no request carries a time that is compared with the bot's clock. */
+  /** Uses Socket Mode, where no request carries a time that the bot compares with its clock. */
   socketMode?: boolean
-  /** Of a test that runs beside others: the one of its own context. */
+  /** Registers the end, for tests that run concurrently: `onTestFinished` of their own context. */
   onEnd?: (close: () => Promise<void>) => void
 }
 
-/** The stand-ins in this process, and real bots in processes of their own, to which anything can be done; closed when the test ends. */
+/** Starts the stand-ins in this process, and real bots in processes of their own. Closes everything when the test ends. */
 export async function startStandInWorld({
   bots: count = 1,
   account = {},

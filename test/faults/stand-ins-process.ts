@@ -2,10 +2,10 @@ import type { FaultOrder } from '../sandbox/account-api/faults.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { FaultPlan, Message } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import { manyElasticIps, places, watchForEarlyWords } from './many-elastic-ips.ts'
+import { collectEarlyReports, manyElasticIps, places } from './many-elastic-ips.ts'
 import { createRandom } from './random.ts'
 
-/** The stand-in Slack and the stand-in account API in a process of their own: whatever happens to the bots, they go on. */
+/** Runs the stand-in Slack and the stand-in account API in a separate process, which goes on whatever happens to the bots. */
 const { elasticIps, moveTakes, seed } = JSON.parse(process.argv[2] ?? '{}') as {
   elasticIps: number
   moveTakes: { min: number; max: number }
@@ -16,7 +16,7 @@ const slack = await startSlack({ keepAnswers: false })
 const account = await startAccountApi({ moveTakes, data: { elasticIps: manyElasticIps(elasticIps) } })
 const random = createRandom(seed)
 
-/** Random faults, each with how often it comes; counted, because one that never happened proves nothing. */
+/** Random faults with their probabilities. They are counted, because a fault that never happened proves nothing. */
 const chances = { slack: [] as { plan: FaultPlan; chance: number }[], account: [] as { order: FaultOrder; chance: number }[] }
 const planned: { fired(): number; name: string }[] = []
 const timer = setInterval(plan, 20)
@@ -36,7 +36,7 @@ function plan(): void {
   }
 }
 
-const toldTooEarly = watchForEarlyWords(slack, account)
+const reportedTooEarly = collectEarlyReports(slack, account)
 
 const brief = ({ ts, text, threadTs, metadata }: Message) => ({ ts, text, threadTs, metadata })
 
@@ -57,12 +57,12 @@ const calls = {
     slack.connectBot(url)
     return (await slack.as(as).click(ts, button, { channel })).outcome
   },
-  /** Where the bot's cards are that say this, a regular expression. */
+  /** Returns the bot's cards whose text matches a regular expression. */
   cardsThatSay: (channel: string, pattern: string) => {
     const saysIt = new RegExp(pattern)
     return slack.texts(channel).flatMap(({ isBot, text, ts }) => (isBot && saysIt.test(text) ? [ts] : []))
   },
-  /** Which Elastic IPs and which keys of the chaos are on cards. */
+  /** Returns the Elastic IPs and the keys of the chaos that are on cards. */
   named: (channel: string) => [
     ...new Set(slack.texts(channel).flatMap(({ isBot, text }) => (isBot ? (text.match(/\beip_\w+|\bchaos-\d+/g) ?? []) : []))),
   ],
@@ -83,8 +83,8 @@ const calls = {
     return fired()
   },
   fired,
-  toldTooEarly,
-  /** The keys that were made here: those that live, all tokens, and what one person alone was shown. */
+  reportedTooEarly,
+  /** Returns the keys created here: those that live, all tokens, and what one person alone was shown. */
   keys: (prefix: string, userId: string) => ({
     live: account.world.data.apiKeys.filter(({ name }) => name.startsWith(prefix)).map(({ name, token }) => ({ name, token })),
     issued: account.world.issuedTokens,
@@ -95,7 +95,9 @@ const calls = {
   saidWith: (words: string[]) => saidWith(words),
 }
 
-/** What the bot said to Slack that holds one of these words. After a long run all of it is more than a string can hold. */
+/**
+ * Returns what the bot sent to Slack and that contains one of these words. After a long run, all of it would exceed the size of a string.
+ */
 function saidWith(words: string[], fits = (_method: string) => true): string {
   return slack.journal
     .filter(({ method }) => fits(method))
@@ -118,7 +120,7 @@ function fired(): Record<string, number> {
   return counts
 }
 
-/** Whoever asked may be gone. */
+/** The parent may have ended. */
 function reply(message: object): void {
   if (process.connected) process.send?.(message)
 }

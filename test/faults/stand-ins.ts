@@ -18,7 +18,7 @@ export interface StandInOptions {
   seed: number
 }
 
-/** Starts the stand-ins as a process of their own, and calls them. It ends with this process. */
+/** Starts the stand-ins as a separate process, and calls them. They end with this process. */
 export async function startStandIns(options: StandInOptions) {
   const child = fork(program, [JSON.stringify(options)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()

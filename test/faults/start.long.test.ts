@@ -31,7 +31,7 @@ test('a worker that starts without Slack tracks a move to its end, and its repor
 }, 90_000)
 
 test('a bot that starts while Redis reads its files answers in words, and works once that has ended', async () => {
-  // 500 µs for each write; after 1,024 of them it looks whether somebody asks.
+  // 500 µs for each write. Redis answers clients after every 1,024 of them.
   const redis = await startRedis({ appendonly: true, settings: ['key-load-delay 500'] })
   onTestFinished(() => redis.stop())
   const filler = new Redis(redis.url)
@@ -70,7 +70,7 @@ test('a bot starts with a Redis that comes and goes, and does all of its work on
   await bot.page('/healthz')
   for (let round = 0; round < 10; round += 1) {
     await redis.restart()
-    // Long enough for a connection to be made and used, in some of the rounds.
+    // Long enough for a connection to open and be used in some of the rounds.
     await delay(round * 40)
     await redis.kill()
     await delay(300)

@@ -3,13 +3,13 @@ import { connect, createServer, type Socket } from 'node:net'
 interface Pair {
   client: Socket
   server: Socket
-  /** Its next answer is lost; called with it. */
+  /** Loses the next answer, and is called with it. */
   lose?: () => void
 }
 
 /**
- * A proxy on this machine between the bot and what it talks to. `reset` breaks every connection; while it is a black hole, packets
- * vanish and connections look open. Each fault counts what it did, so that a test can show that it happened.
+ * Starts a proxy on this machine between the bot and a service. `reset` breaks every connection. In a black hole, packets vanish and
+ * connections look open. Each fault counts what it did, so that a test can show that it happened.
  */
 export async function startTcpProxy(first: { port: number; host?: string }) {
   let target = first
@@ -61,7 +61,7 @@ export async function startTcpProxy(first: { port: number; host?: string }) {
     })
     const end = () => {
       pairs.delete(pair)
-      // A connection whose packets vanish does not learn that the other end is gone.
+      // A connection whose packets vanish does not learn that its other end is closed.
       if (!hole) for (const socket of [client, server]) socket.destroy()
     }
     for (const socket of [client, server]) socket.on('error', () => {}).on('close', end)
@@ -81,11 +81,14 @@ export async function startTcpProxy(first: { port: number; host?: string }) {
     port: (proxy.address() as { port: number }).port,
     fired,
     reset,
-    /** The next answer is lost, and its connection with it: what was asked was done. */
+    /** Loses the next answer and its connection. The command was executed. */
     loseNextReply: () => {
       repliesToLose += 1
     },
-    /** The answer to the first thing sent that fits, after so many others that do, is lost, and its connection with it. Returns how to take this back. */
+    /**
+     * Loses the answer to the first matching command, after `before` other matching ones, with its connection. Returns a function that
+     * disarms it.
+     */
     loseReplyTo: (fits: (sent: Buffer) => boolean, { before = 0, andThen = () => {} } = {}) => {
       loss = { fits, before, andThen }
       return () => {
@@ -93,24 +96,24 @@ export async function startTcpProxy(first: { port: number; host?: string }) {
         for (const pair of pairs) delete pair.lose
       }
     },
-    /** The first thing sent that fits is on its way until then, and what its connection sends after it. */
+    /** Delays the first matching command and everything after it on its connection until then. */
     holdSent: (fits: (sent: Buffer) => boolean, until: Promise<void>) => {
       hold = { fits, until }
     },
-    /** Asked of every answer from now on: those are lost, and their connections with them. */
+    /** Asks for every answer whether to lose it, with its connection. */
     loseRepliesIf: (lost: () => boolean) => {
       isLost = lost
     },
-    /** Packets vanish, also those of new connections. */
+    /** Lets packets vanish, also those of new connections. */
     blackhole: () => {
       hole = true
     },
-    /** Packets pass again; connections that were half open stay dead, as in life: whatever was swallowed does not come back. */
+    /** Lets packets pass again. Half-open connections stay dead, and swallowed packets do not come back. */
     heal: () => {
       hole = false
       refusing = false
     },
-    /** New connections lead elsewhere, as when an address is given to another server; old ones stay where they are. */
+    /** Sends new connections elsewhere, as when an address moves to another server. Open connections stay. */
     retarget: (next: { port: number; host?: string }) => {
       target = next
     },

@@ -9,8 +9,9 @@ import { ops, people, startWorld, untilCard, untilShown } from '../journeys/worl
 import { evilMarkup, evilPrivateMarkup, garbageAnswer, garbageRequest, hasContent } from './garbage-payloads.ts'
 
 /**
- * Throws batches of garbage requests at a whole bot, `atOnce` in each, while the account API answers garbage now and then. Whatever they are: every one
- * that has content is acknowledged in time, nothing is written to the account, and nothing of theirs is a mention or a link in what the bot says.
+ * Sends batches of garbage requests to a whole bot, `atOnce` in each, while the account API sometimes answers garbage. Checks that every
+ * request with content is acknowledged in time, that nothing is written to the account, and that no garbage becomes a mention or a link in
+ * the bot's messages.
  */
 export async function throwGarbage({ batches, atOnce, seed }: { batches: number; atOnce: number; seed: number }) {
   const world = await startWorld({ env: { LOG_LEVEL: 'debug' } })
@@ -34,15 +35,15 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
   }
   const statuses: Record<number, number> = {}
   let garbledAnswers = 0
-  let looked = 0
+  let next = 0
   const said: string[] = []
 
-  /** What was said to Slack since the last look and is not as it may be. */
+  /** Returns what was sent to Slack since the last call and is not escaped. */
   function unescaped(): string[] {
     const found: string[] = []
-    for (; looked < slack.journal.length; looked += 1) {
-      const { method, args } = slack.journal[looked] ?? {}
-      // A person's id as a channel is their direct messages.
+    for (; next < slack.journal.length; next += 1) {
+      const { method, args } = slack.journal[next] ?? {}
+      // A person's id as the channel stands for their direct messages.
       const direct = /^[DUW]/.test(String((args as { channel?: unknown } | undefined)?.channel))
       const isEphemeral = direct || method === 'chat.postEphemeral' || method === 'response_url'
       found.push(...markupIn(args, isEphemeral ? evilPrivateMarkup : evilMarkup, String(method)))
@@ -67,7 +68,7 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
           return { body: change ? change(body) : body }
         },
       })
-      // What nobody acknowledges is answered with 404 by Bolt, after 3 s.
+      // Bolt answers an unacknowledged request with 404 after 3 s.
       const answers = await Promise.all(requests.map((raw) => slack.sendRaw(raw).then((answer) => ({ ...answer, raw }))))
       for (const { status, body, raw } of answers) {
         statuses[status] = (statuses[status] ?? 0) + 1
@@ -77,7 +78,7 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
       expect([...unescaped(), ...said]).toEqual([])
       expect(accountApi.journal.writes()).toEqual([])
     }),
-    // Not made smaller: what one batch leaves behind is part of the next.
+    // It is not shrunk, because what one batch leaves behind is part of the next.
     { seed, numRuns: batches, endOnFailure: true },
   )
 
@@ -99,7 +100,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Where Slack shows text as it is, or does not show it at all. */
+/** Members that Slack shows verbatim, or not at all. */
 const notShown = new Set([
   'value',
   'initial_value',
@@ -117,7 +118,7 @@ const notShown = new Set([
   'channel',
 ])
 
-/** Texts that Slack would read as mrkdwn, with a mention or a link in them that came from outside, and where they stand. */
+/** Returns the texts that Slack reads as mrkdwn and that contain a mention or a link from outside, with their places. */
 function markupIn(value: unknown, evil: RegExp, at: string): string[] {
   if (typeof value === 'string') return evil.test(value) ? [`${at}: ${value.slice(0, 300)}`] : []
   if (typeof value !== 'object' || value === null) return []

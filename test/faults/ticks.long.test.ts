@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
 
-/** The queue of ticks, for whoever meddles with it by hand. */
+/** Opens the queue of ticks, to change it by hand. */
 function openTicks({ redis, evidence }: Scene): Queue {
   const connection = new Redis(redis.url, { maxRetriesPerRequest: null })
   const ticks = new Queue('ticks', { connection, prefix: evidence.keys.queuePrefix })
@@ -15,14 +15,14 @@ function openTicks({ redis, evidence }: Scene): Queue {
   return ticks
 }
 
-/** What people and monitors are told of the work, and whether an orchestrator takes each bot for ready. */
-async function askAll({ bots }: Scene) {
+/** Reads /status and the readiness of each bot. */
+async function readAll({ bots }: Scene) {
   const { checks } = (await (await bots.page(0, '/status')).json()) as { checks: { worker: { ok: boolean; problem?: string } } }
   const [web, worker] = await Promise.all([0, 1].map(async (index) => (await bots.page(index, '/readyz')).ok))
   return { said: checks.worker.problem, web, worker }
 }
 
-/** Each gives how much it has deleted or changed. */
+/** Each returns how much it has deleted or changed. */
 const meddling: Record<string, (ticks: Queue, admin: Redis) => Promise<number>> = {
   'the scheduler is removed': async (ticks) => Number(await ticks.removeJobScheduler('tick')),
   'its next job is removed': (ticks, admin) => admin.del(ticks.toKey('delayed')),
@@ -38,7 +38,7 @@ const meddling: Record<string, (ticks: Queue, admin: Redis) => Promise<number>> 
   },
 }
 
-describe('somebody meddles with the ticks while a move is followed', () => {
+describe('somebody changes the ticks by hand while a move is tracked', () => {
   test.each(Object.entries(meddling))(
     '%s: it is followed on within a minute',
     async (_, meddle) => {
@@ -46,7 +46,7 @@ describe('somebody meddles with the ticks while a move is followed', () => {
       const card = await scene.startMove(0)
       const ticks = openTicks(scene)
 
-      // What is between two ticks at that moment has nothing to remove.
+      // Between two ticks there is nothing to remove.
       await expect.poll(() => meddle(ticks, scene.admin), { interval: 50 }).toBeGreaterThan(0)
 
       await scene.untilReport(card, /Done/, 60_000)
@@ -56,21 +56,21 @@ describe('somebody meddles with the ticks while a move is followed', () => {
   )
 })
 
-test('while nothing ticks although something is due, /status says so and the worker is not ready, but people are answered', async () => {
+test('while no tick runs although something is due, /status says so and the worker is not ready, but people get answers', async () => {
   const scene = await startScene({ bots: 2, own: (index) => ({ ROLE: index === 0 ? 'web' : 'worker' }), moveTakesMs: 2_000 })
   const card = await scene.startMove(0)
   const ticks = openTicks(scene)
   const allWell = { said: undefined, web: true, worker: true }
-  expect(await askAll(scene)).toEqual(allWell)
+  expect(await readAll(scene)).toEqual(allWell)
 
   await ticks.pause()
 
   await expect
-    .poll(() => askAll(scene), { timeout: 50_000, interval: 1_000 })
+    .poll(() => readAll(scene), { timeout: 50_000, interval: 1_000 })
     .toEqual({ said: expect.stringMatching(/^Something is due, and the last tick was \d+ s ago$/), web: true, worker: false })
   expect(scene.reports(card)).toEqual([])
 
   await ticks.resume()
   await scene.untilReport(card, /Done/)
-  await expect.poll(() => askAll(scene)).toEqual(allWell)
+  await expect.poll(() => readAll(scene)).toEqual(allWell)
 }, 120_000)

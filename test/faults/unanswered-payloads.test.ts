@@ -28,8 +28,8 @@ const empty = ''
 const noOptions = { options: [] }
 const answeredAtField = expect.objectContaining({ response_action: 'errors' })
 
-/** What nothing listens to, by Slack's name for it, and what Slack wants to hear of it. */
-const unheard: Record<string, [RawRequest, unknown]> = {
+/** Payloads without a listener, by Slack's name for them, and the acknowledgement that Slack expects. */
+const unhandled: Record<string, [RawRequest, unknown]> = {
   'a global shortcut': [interaction({ type: 'shortcut', callback_id: 'c', trigger_id: 't', user: ada, team }), empty],
   'a message shortcut': [
     interaction({
@@ -88,7 +88,7 @@ const unheard: Record<string, [RawRequest, unknown]> = {
   'a form without any fields': [{ contentType: form, body: '' }, empty],
 }
 
-/** What misses a member that nothing can be done without. */
+/** Payloads without a member that is indispensable. */
 const unreadable: Record<string, [RawRequest, unknown]> = {
   'a command of nobody': [command({ command: '/infra', text: 'help', channel_id: ops, trigger_id: 't' }), sentence],
   'a command from nowhere': [command({ command: '/infra', text: 'help', user_id: ada.id, trigger_id: 't' }), sentence],
@@ -119,11 +119,11 @@ const unreadable: Record<string, [RawRequest, unknown]> = {
   'an option load of nobody': [interaction({ type: 'block_suggestion', action_id: 'a', block_id: 'b', value: 'we' }), noOptions],
   'an option load of null': [interaction({ type: 'block_suggestion', user: null, action_id: 'a', value: 'we' }), noOptions],
   'an option load for nothing': [interaction({ type: 'block_suggestion', user: ada, value: 'we' }), noOptions],
-  'a look at the Home tab of nobody': [event({ type: 'app_home_opened', tab: 'home' }), empty],
-  'a look at the Home tab of null': [event({ type: 'app_home_opened', user: null, channel: null, tab: 'home' }), empty],
+  'an opened Home tab without a person': [event({ type: 'app_home_opened', tab: 'home' }), empty],
+  'an opened Home tab of the person null': [event({ type: 'app_home_opened', user: null, channel: null, tab: 'home' }), empty],
 }
 
-/** Sends all of them at once, and gives each one's status and body; `late` for what was answered after 2 s. */
+/** Sends all of them at once. Returns the status and body of each, or `late` for an answer after 2 s. */
 async function sendAll(world: World, requests: Record<string, [RawRequest, unknown?]>) {
   const answers = Object.entries(requests).map(async ([name, [raw]]) => {
     const began = performance.now()
@@ -142,14 +142,14 @@ function linesLike(world: World, text: RegExp) {
   return world.log.filter((line) => text.test(line)).map((line) => JSON.parse(line) as { kind?: string; members?: string[] })
 }
 
-test('a payload that nothing listens to is acknowledged at once, and logged once for its kind', async () => {
+test('a payload without a listener is acknowledged at once, and logged once for its kind', async () => {
   const world = await startWorld()
   const before = world.log.length
 
-  const first = await sendAll(world, unheard)
-  const second = await sendAll(world, unheard)
+  const first = await sendAll(world, unhandled)
+  const second = await sendAll(world, unhandled)
 
-  expect([first, second]).toEqual([expected(unheard), expected(unheard)])
+  expect([first, second]).toEqual([expected(unhandled), expected(unhandled)])
   const kinds = linesLike(world, /does not handle/).map(({ kind }) => kind)
   expect(kinds).toEqual([...new Set(kinds)])
   expect(kinds).toEqual(expect.arrayContaining(['shortcut', 'view_closed', 'function_executed', 'message', 'app_rate_limited', 'unknown']))
@@ -174,7 +174,7 @@ test('a payload that cannot be read is acknowledged at once, a form stays open, 
   expect(problemsWithView(pushed.view, 'modal')).toEqual([])
 }, 30_000)
 
-test('a person whose command or click cannot be read is told so', async () => {
+test('a person whose command or click cannot be read gets an answer', async () => {
   const world = await startWorld()
   const { payload } = await world.ada.command('/infra help', { channel: ops })
   const responseUrl = String(payload.response_url)
@@ -190,7 +190,7 @@ test('a person whose command or click cannot be read is told so', async () => {
   await world.slack.until(() => world.slack.ephemerals(people.ada).filter(({ text }) => /read this click/.test(text)).length === 2)
 })
 
-test('a member that is odd and not needed keeps nobody from anything', async () => {
+test('an odd member that is not needed hinders nobody', async () => {
   const world = await startWorld()
   await world.ada.command('/infra ip move', { channel: ops })
   const { view } = await world.slack.until(() => world.ada.topView())
@@ -242,13 +242,13 @@ test('a member that is odd and not needed keeps nobody from anything', async () 
   `)
   expect(JSON.parse(loaded.body).options.length).toBeGreaterThan(1)
   await untilShown(world.slack, people.chiara, /What you can ask me/)
-  const told = () => world.slack.directMessages(people.ada).map(({ text }) => text)
-  await world.slack.until(() => told().length === 2)
-  expect(told()).toEqual([expect.stringMatching(/button/), expect.stringMatching(/button/)])
+  const texts = () => world.slack.directMessages(people.ada).map(({ text }) => text)
+  await world.slack.until(() => texts().length === 2)
+  expect(texts()).toEqual([expect.stringMatching(/button/), expect.stringMatching(/button/)])
   expect(linesLike(world, /could not be read/)).toEqual([expect.objectContaining({ kind: 'view_submission' })])
 }, 30_000)
 
-test('no button, form or picker takes a payload without values for a defect', async () => {
+test('no button, form or picker reports a payload without values as a defect', async () => {
   const world = await startWorld()
   const { clicks = {}, submissions = {}, options = {} } = world.bots[0]?.interactions ?? {}
   const metadata = writeMetadata({ origin: { channelId: ops, userId: ada.id, command: '/infra' } })
@@ -277,10 +277,13 @@ test('no button, form or picker takes a payload without values for a defect', as
   expect(world.log.filter((line) => /"reference"/.test(line))).toEqual([])
 }, 30_000)
 
-test('nothing of it is acknowledged that Slack has not signed', async () => {
+test('none of these payloads is acknowledged without a signature of Slack', async () => {
   const world = await startWorld()
 
-  const requests = [...Object.values(unheard), ...Object.values(unreadable)].map(([raw]) => ({ ...raw, signature: `v0=${'0'.repeat(64)}` }))
+  const requests = [...Object.values(unhandled), ...Object.values(unreadable)].map(([raw]) => ({
+    ...raw,
+    signature: `v0=${'0'.repeat(64)}`,
+  }))
   const answers = await Promise.all(requests.map((raw) => world.slack.sendRaw(raw)))
 
   expect(answers.map(({ status }) => status)).toEqual(requests.map(() => 401))

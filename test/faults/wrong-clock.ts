@@ -1,4 +1,4 @@
-/** Preloaded into a bot (`node --import`): its clock is CLOCK_OFF_MS ahead, or behind where that is negative. */
+/** Preloaded into a bot (`node --import`): its clock is CLOCK_OFF_MS ahead, or behind if negative. */
 const offMs = Number(process.env.CLOCK_OFF_MS ?? 0)
 const RightDate = Date
 

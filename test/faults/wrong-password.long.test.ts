@@ -11,7 +11,7 @@ import { startStandInWorld } from './stand-in-world.ts'
 const run = promisify(execFile)
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** A password as it could be written somewhere; a good part of it is enough to be a leak. */
+/** Returns the forms in which a password could be stored. A good part of it counts as a leak. */
 function formsOf(password: string): string[] {
   const bytes = Buffer.from(password)
   return [password, password.slice(0, 12), encodeURIComponent(password), bytes.toString('hex'), bytes.toString('base64').slice(0, 20)]
@@ -61,7 +61,7 @@ test.each([
   60_000,
 )
 
-test('a password that is changed while the bot runs is told to nobody, and the move goes on once it is right again', async () => {
+test('a password that is changed while the bot runs is shown nowhere, and the move goes on once it is right again', async () => {
   const redis = await startRedis({ appendonly: true })
   onTestFinished(() => redis.stop())
   const admin = new Redis(redis.url, { maxRetriesPerRequest: null })
@@ -79,7 +79,7 @@ test('a password that is changed while the bot runs is told to nobody, and the m
 
   const other = 'another-canary-0c6b1e77d2'
   await admin.config('SET', 'requirepass', other)
-  // Those that are there stay authenticated: they have to come anew.
+  // Existing connections stay authenticated, so they are killed.
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
   await expect.poll(() => bots.log.join('\n'), { timeout: 10_000 }).toMatch(/WRONGPASS/)
   await world.ben.click(card, 'Approve')

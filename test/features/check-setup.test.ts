@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { Secret } from '../../src/domain/secret.ts'
-import { diagnose, neededScopes, optionalScopes } from '../../src/features/check-setup/diagnose.ts'
+import { neededScopes, optionalScopes } from '../../src/features/check-setup/checks/slack.ts'
+import { diagnose } from '../../src/features/check-setup/diagnose.ts'
 import type { SetupFacts } from '../../src/features/check-setup/facts.ts'
 import { readFact } from '../../src/features/check-setup/read-fact.ts'
 import { report } from '../../src/features/check-setup/report.ts'
@@ -16,7 +17,7 @@ import { charactersIn } from '../sandbox/slack/characters-in.ts'
 const granted = [...neededScopes, ...optionalScopes]
 const answering = (scopes: string[] | undefined) => ({ is: 'answers', afterMs: 120, scopes }) as const
 
-/** Everything as it should be. */
+/** A correct set-up. */
 const well: SetupFacts = {
   bot: '0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables',
   usesSockets: false,
@@ -34,7 +35,7 @@ const well: SetupFacts = {
   workers: { seen: 2, lastTickMs: 4_000, overdue: false },
 }
 
-/** The lines that are not as they should be. */
+/** Returns the lines that are not ok. */
 function linesOf(facts: Partial<SetupFacts>): string {
   const { text } = report(well.bot, diagnose({ ...well, ...facts }))
   const lines = text.split('\n').filter((line) => !line.startsWith(':white_check_mark:') && !line.startsWith('Lockkeeper'))
@@ -42,7 +43,7 @@ function linesOf(facts: Partial<SetupFacts>): string {
 }
 
 describe('the ten mistakes', () => {
-  test('none of them where all is well', () => {
+  test('none of them in a correct set-up', () => {
     expect(report(well.bot, diagnose(well)).text).toMatchInlineSnapshot(`
       "*Nothing needs mending*
       Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables
@@ -61,7 +62,7 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('1 and 9: a missing scope, with what fails without it, which also tells of an old manifest', () => {
+  test('1 and 9: a missing scope, with its effect, which also means an old manifest', () => {
     const scopes = granted.filter((scope) => scope !== 'usergroups:read' && scope !== 'groups:read')
     expect(linesOf({ slack: answering(scopes) })).toMatchInlineSnapshot(`
       "*2 of 12 need mending*
@@ -70,7 +71,7 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('1: optional scopes that were declined are no mistake', () => {
+  test('1: declined optional scopes are no mistake', () => {
     const results = diagnose({ ...well, slack: answering(neededScopes) })
     expect(results.filter(({ is }) => is !== 'ok')).toEqual([])
     expect(String(results.find(({ what }) => what === "Slack's scopes")?.words)).toMatchInlineSnapshot(
@@ -85,7 +86,7 @@ describe('the ten mistakes', () => {
     expect(optionalScopes).toEqual(bot_optional)
   })
 
-  test('2: interactivity off: no click ever came, and what to do when the tests stay without an answer too', () => {
+  test('2: interactivity is off: no click has arrived, and what to do if the tests do not answer', () => {
     const lastReceivedMs = { click: undefined, options: undefined }
     expect(linesOf({ lastReceivedMs })).toMatchInlineSnapshot(`
       "*Nothing needs mending*, 2 are not known
@@ -99,7 +100,7 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('3: not in a channel, or in one that is archived', () => {
+  test('3: the app is not in a channel, or a channel is archived', () => {
     expect(
       linesOf({
         channels: [
@@ -118,7 +119,7 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('4: Redis evicts, keeps nothing on disk, or does not answer', () => {
+  test('4: Redis evicts keys, does not write to disk, or does not answer', () => {
     const faults = [
       'Redis evicts keys when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction.',
       'Redis does not write what it is told to disk (appendonly no): set appendonly yes.',
@@ -131,7 +132,7 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('5: the API key is rejected, or read-only, or nothing tells what it may do', () => {
+  test('5: the API key is rejected or read-only, or its access is unknown', () => {
     expect(
       [
         linesOf({ accountApi: { is: 'rejects', status: 401 } }),
@@ -157,7 +158,7 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('6: the clock is wrong, from 30 s on, and against whom', () => {
+  test('6: the clock is wrong by at least 30 s, compared with Slack or Redis', () => {
     expect(
       [
         linesOf({ clock: { ofSlackMs: 600_000, ofRedisMs: 600_000 } }),
@@ -180,7 +181,7 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('7: no worker runs, or none of them gets anything done', () => {
+  test('7: no worker runs, or the workers are stuck', () => {
     expect(
       [
         linesOf({ workers: { seen: 0, lastTickMs: Number.POSITIVE_INFINITY, overdue: true } }),
@@ -197,7 +198,7 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('8: a user group cannot be read, or is empty, and what comes of it', () => {
+  test('8: a user group cannot be read or is empty, with its effect', () => {
     expect(
       linesOf({
         groups: [
@@ -217,7 +218,7 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('9: the manifest is older than the bot', () => {
+  test('9: the manifest is older than Lockkeeper', () => {
     expect(linesOf({ home: { refused: 'not_enabled' } })).toMatchInlineSnapshot(`
       "*1 of 12 needs mending*
       :x: *The app's manifest* is older than I am: its Home tab is off. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app."
@@ -249,7 +250,7 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('10: the account API answers with something else, and Slack does not answer', () => {
+  test('10: the account API answers with an error, and Slack does not answer', () => {
     expect(
       [
         linesOf({ accountApi: { is: 'fails', status: 404 } }),
@@ -274,7 +275,7 @@ describe('the ten mistakes', () => {
   })
 })
 
-test('what could not be found out is said to be so, and takes nothing away from the rest', () => {
+test('a fact that cannot be read is reported as unknown, and the others are still checked', () => {
   const unavailable = { unavailable: 'no answer within 1.5 s' }
   expect(
     linesOf({
@@ -301,7 +302,7 @@ test('what could not be found out is said to be so, and takes nothing away from 
   `)
 })
 
-test('a message holds it, however much is wrong, and what can be tried stays below', () => {
+test('the report fits into a message with many errors, and keeps the tests below', () => {
   const groups = Array.from({ length: 80 }, (_, index) => ({
     id: `S0GONE${String(index).padStart(4, '0')}`,
     decides: true,
@@ -316,12 +317,12 @@ test('a message holds it, however much is wrong, and what can be tried stays bel
 })
 
 describe('a read of one fact', () => {
-  test('that hangs ends by itself', async () => {
+  test('ends by itself if it hangs', async () => {
     const found = await readFact(() => new Promise<never>(() => {}))
     expect(found).toEqual({ unavailable: 'no answer within 1.5 s' })
   })
 
-  test('that fails says so in words of ours, and nothing of what failed', async () => {
+  test('does not show the text of an error', async () => {
     const found = await readFact(async () => {
       throw new Error('connect ECONNREFUSED redis.internal.example:6379 with password correct-horse')
     })
@@ -329,10 +330,10 @@ describe('a read of one fact', () => {
   })
 })
 
-describe('when something last arrived from Slack', () => {
+describe('the time of the last arrival from Slack', () => {
   const start = 1_800_000_000_000
 
-  test('is remembered for all replicas, and written down once a minute at most', async () => {
+  test('is stored for all replicas, at most once a minute', async () => {
     const redis = connectRedis(new Secret(inject('redisUrl')), 'patient', () => {})
     onTestFinished(() => closeRedis(redis))
     const keys = createKeys(`test-${randomBytes(6).toString('hex')}`)
@@ -351,7 +352,7 @@ describe('when something last arrived from Slack', () => {
     await expect.poll(other.read).toEqual({ click: 0, options: 1_000 })
   })
 
-  test('is nobody’s trouble when it cannot be written down', async () => {
+  test('causes no error if it cannot be stored', async () => {
     const redis = connectRedis(new Secret(inject('redisUrl')), 'prompt', () => {})
     redis.disconnect()
     const { note, read } = createLastReceived({ redis, keys: createKeys('test'), now: () => start })

@@ -5,8 +5,8 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changeKinds } from '../../src/features/index.ts'
 
-// A program of its own for each deleted feature takes four seconds each. So they are all in one program. Only what imports the list of features or
-// the deleted folder, directly or through other files, can tell that it is gone: for each feature these files are copied, and all
+// All deletions are compiled in one program, because a program for each feature would take four seconds. A deletion can affect only files
+// that import the list of features or the deleted folder, directly or through other files. These files are copied for each feature. All
 // other files are the real ones.
 
 const root = resolve(import.meta.dirname, '../..')
@@ -19,7 +19,7 @@ const features = readdirSync(join(source, 'features'), { withFileTypes: true }).
   entry.isDirectory() ? [entry.name] : [],
 )
 
-/** The relative imports of a file. */
+/** Returns the relative imports of a file. */
 const specifier = /(?<=\bfrom '|^import ')\.{1,2}\/[^']+(?=')/gm
 
 function importsOf(file: string): string[] {
@@ -32,7 +32,7 @@ function resolveImport(file: string, target: string): string {
 
 const isOf = (feature: string) => (file: string) => file.startsWith(`features/${feature}/`)
 
-/** Returns the files that can tell that a folder is gone. */
+/** Returns the files that the deletion of a folder can affect. */
 function dependantsOf(feature: string): Set<string> {
   const gone = isOf(feature)
   const found = new Set([list])
@@ -52,7 +52,7 @@ function withoutLines(text: string, feature: string): string {
   return lines.filter((line) => !isImport(line) && !isName(line)).join('\n')
 }
 
-/** Writes what remains of the program without a feature, as far as the deletion can be seen there. */
+/** Writes the files that the deletion of a feature can affect. */
 function writeWithout(feature: string, folder: string, edit: (text: string) => string): void {
   const copied = dependantsOf(feature)
   const gone = isOf(feature)
@@ -81,7 +81,7 @@ function typeCheck(folder: string): Promise<string[]> {
   })
 }
 
-describe('a feature is deleted with its folder and its line', () => {
+describe('a feature can be deleted with its folder and its line', () => {
   const lineKept = 'line-kept'
   let folder = ''
   let errors: string[] = []
@@ -99,19 +99,19 @@ describe('a feature is deleted with its folder and its line', () => {
     expect(errors.filter((error) => error.startsWith(`${feature}/`))).toEqual([])
   })
 
-  test('a line that stays is found, and nothing else is wrong', () => {
+  test('a line that is kept is the only error', () => {
     expect(errors.map((error) => error.replace(/\(.*?\).*'(.*)'.*/, ': $1'))).toEqual([
       `${lineKept}/features/index.ts: ./move-elastic-ip/index.ts`,
     ])
   })
 
-  test('every folder has one import in the list, and the list imports no folder for anything else', () => {
+  test('every folder has one import in the list', () => {
     const imported = importsOf(list).flatMap((target) => /^features\/([^/]+)\/index\.ts$/.exec(target)?.[1] ?? [])
     expect(imported.toSorted()).toEqual(features.toSorted())
     expect(features.length).toBeGreaterThan(10)
   })
 
-  test('nobody else names its kinds', () => {
+  test('no other folder names its kinds', () => {
     const naming = changeKinds.map((kind) => [kind, files.filter((file) => textOf.get(file)?.includes(`'${kind}'`)).map(dirname)] as const)
     const foreign = naming.filter(([, folders]) => new Set(folders).size !== 1)
     expect(foreign).toEqual([])

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { changeKinds } from '../../src/features/index.ts'
 import { catalog } from '../requests/catalog-for-test.ts'
 
-test('the kinds of change keep their names, which policies and NO_APPROVAL use', () => {
+test('the kinds of change keep their names, because policies and NO_APPROVAL use them', () => {
   expect(changeKinds).toEqual(['ip.move', 'vm.rename', 'key.create', 'key.rotate', 'key.revoke'])
 })
 
@@ -12,7 +12,7 @@ test('every kind that a feature declares is the kind of one change, and every ch
   expect(catalog.kinds().toSorted()).toEqual(changeKinds.toSorted())
 })
 
-test('a kind cannot be taken for the right to read', () => {
+test('no kind is called read, which is the name of a right', () => {
   for (const kind of changeKinds) expect(kind).toMatch(/^[a-z]+\.[a-z]+$/)
 })
 

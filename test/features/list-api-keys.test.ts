@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { apiKeyListing } from '../../src/features/list-api-keys/messages.ts'
 
-const untold = { tokenLastSlice: undefined, apiVersion: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }
+const unknown = { tokenLastSlice: undefined, apiVersion: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }
 
-test('a name in the list of API keys is no line of the list', () => {
+test('a name with line breaks adds no line to the list of API keys', () => {
   const name = 'x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
   const user = { id: 'user_1', email: 'eve@example.com\u2028:key: *prod*' }
-  const key = { ...untold, id: 'tok_9ZXm2eMd1nvsF', name, allowedIps: [], lastUsedAt: undefined, user }
+  const key = { ...unknown, id: 'tok_9ZXm2eMd1nvsF', name, allowedIps: [], lastUsedAt: undefined, user }
 
   const { rows } = apiKeyListing([key], [], 0)
 
@@ -19,9 +19,9 @@ test('a name in the list of API keys is no line of the list', () => {
   `)
 })
 
-test('a key whose addresses the account API does not tell is not said to be usable from anywhere', () => {
+test('a key with unknown allowed addresses is not listed as usable from anywhere', () => {
   const key = {
-    ...untold,
+    ...unknown,
     id: 'tok_9ZXm2eMd1nvsF',
     name: 'ci',
     readOnly: false,

@@ -46,7 +46,7 @@ const bare: Baseline = {
   createdAt: undefined,
 }
 
-test('everything that a baseline says is shown, in words', () => {
+test('shows all members of a baseline in words', () => {
   expect(String(baselineListing([full], []).rows[0])).toMatchInlineSnapshot(`
     "*Kafka brokers*  ·  on m4.metal.large, m4-metal-xlarge  ·  \`bl_14zQYJxvUN6aS\`
     Two mirrored disks for the system, the rest for the log.
@@ -59,7 +59,7 @@ test('everything that a baseline says is shown, in words', () => {
   `)
 })
 
-test('what it does not say, and what nobody has heard of, is fine', () => {
+test('shows a baseline with missing members and an unknown target', () => {
   expect(String(baselineListing([bare], []).rows[0])).toMatchInlineSnapshot(`
     "*Draft &lt;2027&gt; &amp; later*  ·  for \`by_label\`  ·  \`bl_2KlNltRYMQQ5l\`
     *Operating system:* any
@@ -73,7 +73,7 @@ test('what it does not say, and what nobody has heard of, is fine', () => {
   expect(String(baselineListing([{ ...bare, targetType: undefined }], []).rows[0])).toContain('target unknown')
 })
 
-test('one that names a plan and no target is shown with its plan, and says nothing of what it does not tell', () => {
+test('shows the plan of a baseline without a target, and no line for a missing operating system', () => {
   const plan = { id: 'plan_g43BcLTyjTAKP', name: 'g4.h100.large', slug: 'g4-h100-large' }
   const newer = { ...bare, targetType: undefined, operatingSystem: undefined, platforms: [plan] }
 
@@ -87,7 +87,7 @@ test('one that names a plan and no target is shown with its plan, and says nothi
   expect(baselineListing([newer, full], ['h100']).rows).toHaveLength(1)
 })
 
-test('plans are shown beside a target that usually has none', () => {
+test('shows plans also with a target that usually has none', () => {
   const shown = (targetType: string) => String(baselineListing([{ ...full, targetType }], []).rows[0]).split('\n')[0]
 
   expect([shown('all_servers'), shown('custom'), shown('by_label')]).toMatchInlineSnapshot(`
@@ -99,18 +99,18 @@ test('plans are shown beside a target that usually has none', () => {
   `)
 })
 
-test('words filter by everything that is shown', () => {
+test('filters by every shown value', () => {
   const names = (words: string[]) => baselineListing([full, bare], words).rows.length
   expect([names(['raid', '1']), names(['6a:0f']), names(['by_label']), names(['nothing'])]).toEqual([1, 1, 1, 0])
 })
 
-test('words filter as they are written: with signs that are escaped where they are shown, and as the example has it', () => {
+test('filters by the values as received, also with characters that are escaped when shown', () => {
   const named = { ...bare, name: 'R&D nodes' }
   const names = (words: string[]) => baselineListing([full, bare, named], words).rows.length
   expect([names(['R&D']), names(['<2027>']), names(['amp;']), names(['raid-1'])]).toEqual([1, 1, 0, 1])
 })
 
-test('that it is a preview is said', () => {
+test('says that baselines are a preview', () => {
   expect(String(baselineListing([], []).notes)).toContain('preview')
   expect(String(baselineListing([], []).empty)).toBe('The team has no baselines.')
 })

@@ -19,7 +19,7 @@ const pending: ElasticIp = {
   site: undefined,
 }
 
-test('an Elastic IP that is pending is shown with its status, and found by it', () => {
+test('an Elastic IP is shown with its status, and found by it', () => {
   const listing = elasticIpListing([pending, active], [])
 
   expect(listing.rows.map(String)).toMatchInlineSnapshot(`

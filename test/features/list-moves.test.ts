@@ -3,10 +3,10 @@ import type { Change } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { listMoves } from '../../src/features/list-moves/index.ts'
 import { type Catalog, createCatalog } from '../../src/requests/catalog.ts'
-import type { Listing } from '../../src/slack/blocks/listing.ts'
-import { askedAt, description, minutes, requestFor } from '../requests/request-for-test.ts'
+import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { listingOf } from './listing-of.ts'
 
-const now = askedAt + 240 * minutes
+const now = requestedAt + 240 * minutes
 
 function move(id: string, more: Partial<Request> = {}): Request {
   return requestFor({ id, ...more })
@@ -16,7 +16,7 @@ function many(count: number, more: Partial<Request>): Request[] {
   return Array.from({ length: count }, (_, index) => move(`${more.state}-${index}`, more))
 }
 
-/** Opens whatever it is given. */
+/** Opens every request. */
 const catalog = createCatalog([
   { kind: 'ip.move', takesTime: true, facts: anything(), input: anything(), describe: () => description } as unknown as Change,
 ]) satisfies Catalog
@@ -25,8 +25,7 @@ function anything() {
   return { parse: (value: unknown) => value }
 }
 
-async function ask(open: Request[], ended: Request[] = []) {
-  const listings: Listing[] = []
+async function run(open: Request[], ended: Request[] = []) {
   const { commands } = listMoves.create({
     store: {
       open: async () => open,
@@ -36,22 +35,13 @@ async function ask(open: Request[], ended: Request[] = []) {
     },
     catalog,
   })
-  const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
-  const answer = { ephemeral: async () => {}, replace: async () => {} }
-  await commands[0]?.run({
-    slashCommand: { deliveryKey: 'd1', origin, answer, responseUrl: undefined, triggerId: '' },
-    args: [],
-    list: async (listing) => void listings.push(listing),
-    say: async () => {},
-  })
-  const [listing] = listings
-  if (!listing) throw new Error('nothing was listed')
+  const listing = await listingOf(commands[0])
   return { title: listing.title.text, rows: listing.rows.map(({ text }) => text), notes: listing.notes?.map(({ text }) => text) }
 }
 
 describe('/infra moves', () => {
-  test('counts every move, and says which are listed where they are very many', async () => {
-    const { title, rows, notes } = await ask([...many(612, { state: 'tracking', sentAt: askedAt }), ...many(501, { state: 'waiting' })])
+  test('counts every move, and says which ones are listed if there are too many', async () => {
+    const { title, rows, notes } = await run([...many(612, { state: 'tracking', sentAt: requestedAt }), ...many(501, { state: 'waiting' })])
 
     expect(title).toBe('612 in flight, 501 waiting for approval, 0 that ended lately')
     expect(rows).toHaveLength(1_000)
@@ -61,8 +51,8 @@ describe('/infra moves', () => {
     ])
   })
 
-  test('tells of each how it stands, and for how long', async () => {
-    const { rows } = await ask([
+  test('shows the state of each move, and for how long', async () => {
+    const { rows } = await run([
       move('tracking', { state: 'tracking', decidedAt: now - 3 * minutes, sentAt: now - 2 * minutes, lateAt: now - minutes }),
       move('starting', { state: 'starting', decidedAt: now - minutes, sentAt: now - 3_000 }),
       move('approved', { state: 'approved', decidedAt: now - minutes }),
@@ -79,10 +69,10 @@ describe('/infra moves', () => {
     `)
   })
 
-  test('shows the ten moves that ended last, whatever else has ended since', async () => {
-    const renames = many(300, { kind: 'vm.rename', state: 'done', sentAt: askedAt, endedAt: askedAt })
-    const moves = many(12, { state: 'failed', sentAt: askedAt, endedAt: askedAt })
+  test('shows the ten moves that ended last, although other requests have ended since', async () => {
+    const renames = many(300, { kind: 'vm.rename', state: 'done', sentAt: requestedAt, endedAt: requestedAt })
+    const moves = many(12, { state: 'failed', sentAt: requestedAt, endedAt: requestedAt })
 
-    expect((await ask([], [...renames, ...moves])).title).toBe('0 in flight, 0 waiting for approval, 10 that ended lately')
+    expect((await run([], [...renames, ...moves])).title).toBe('0 in flight, 0 waiting for approval, 10 that ended lately')
   })
 })

@@ -4,7 +4,8 @@ import type { Ruling } from '../../src/domain/ruling.ts'
 import { listPending } from '../../src/features/list-pending/index.ts'
 import { type Pending, pendingListing } from '../../src/features/list-pending/messages.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
-import { askedAt, minutes, requestFor } from '../requests/request-for-test.ts'
+import { minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { listingOf } from './listing-of.ts'
 
 const allowed: Ruling = { allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }
 const denied: Ruling = { allowed: false, denial: { code: 'own-request' } }
@@ -24,8 +25,8 @@ function pending(more: Partial<Pending> = {}): Pending {
 
 const wordsOf = ({ title, rows, empty }: Listing) => [title, ...rows, empty].map(({ text }) => text).join('\n\n')
 
-describe('the requests that wait', () => {
-  test('are each told with who asked, where, until when and what is missing', () => {
+describe('the list of waiting requests', () => {
+  test('shows the requester, the channel, the deadline and the approvals of each', () => {
     const listing = pendingListing([
       pending({ isMine: true }),
       pending({ canDecide: true, request: requestFor({ reason: 'web-1 is <being> replaced' }), missing: 1, needed: 3 }),
@@ -49,9 +50,9 @@ describe('the requests that wait', () => {
     `)
   })
 
-  test('come in the order of when they expire, those first that the asker can decide', () => {
+  test('is sorted by deadline, with the requests that the viewer can decide first', () => {
     const until = (minute: number, canDecide: boolean) =>
-      pending({ canDecide, sentence: `until ${minute}`, request: requestFor({ expiresAt: askedAt + minute * minutes }) })
+      pending({ canDecide, sentence: `until ${minute}`, request: requestFor({ expiresAt: requestedAt + minute * minutes }) })
 
     const { rows, title } = pendingListing([until(30, false), until(20, true), until(10, false), until(40, true)])
 
@@ -61,16 +62,13 @@ describe('the requests that wait', () => {
 })
 
 describe('/infra pending', () => {
-  const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
-
-  async function ask(open: Request[], ruling: Ruling = allowed) {
-    const listings: Listing[] = []
-    const asked: unknown[] = []
+  async function run(open: Request[], ruling: Ruling = allowed) {
+    const judged: unknown[] = []
     const { commands } = listPending.create({
       store: { open: async () => open, findMany: async (ids) => open.filter(({ id }) => ids.includes(id)) },
       access: {
         judge: async ({ userId }, act) => {
-          asked.push([userId, act.to])
+          judged.push([userId, act.to])
           return ruling
         },
         tally: async (_, userIds) => ({ enough: false, missing: 3 - userIds.length, needed: 3 }),
@@ -78,25 +76,12 @@ describe('/infra pending', () => {
       catalog: { sentenceOf: ({ resource }) => resource },
       linkTo: () => undefined,
     })
-    await commands[0]?.run({
-      slashCommand: {
-        deliveryKey: 'd1',
-        origin,
-        answer: { ephemeral: async () => {}, replace: async () => {} },
-        responseUrl: undefined,
-        triggerId: '',
-      },
-      args: [],
-      list: async (listing) => void listings.push(listing),
-      say: async () => {},
-    })
-    const [listing] = listings
-    if (!listing) throw new Error('nothing was listed')
-    return { listing, asked, rows: listing.rows.map(({ text }) => text) }
+    const listing = await listingOf(commands[0])
+    return { listing, judged, rows: listing.rows.map(({ text }) => text) }
   }
 
-  test('shows what waits for an approval, and nothing that needs none or is decided', async () => {
-    const { rows } = await ask([
+  test('shows requests that wait for an approval, and no others', async () => {
+    const { rows } = await run([
       requestFor({ id: 'a', resource: 'waits' }),
       requestFor({ id: 'b', resource: 'needs none', needsApproval: false }),
       requestFor({ id: 'c', resource: 'is approved', state: 'approved' }),
@@ -107,24 +92,24 @@ describe('/infra pending', () => {
     expect(rows[0]).toContain('*waits*')
   })
 
-  test('asks of each whether the asker may decide it, by the rules and not by what they might see', async () => {
-    const { rows, asked } = await ask([requestFor()], denied)
+  test('judges for each request whether the viewer may decide it', async () => {
+    const { rows, judged } = await run([requestFor()], denied)
 
-    expect(asked).toEqual([['U0BEN00001', 'decide']])
+    expect(judged).toEqual([['U0BEN00001', 'decide']])
     expect(rows[0]).not.toContain('you can decide it')
   })
 
-  test('offers nobody what they have approved already', async () => {
-    const { rows, listing } = await ask([
-      requestFor({ approvals: [{ by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: askedAt }] }),
+  test('does not mark a request that the viewer has already approved', async () => {
+    const { rows, listing } = await run([
+      requestFor({ approvals: [{ by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: requestedAt }] }),
     ])
 
     expect(listing.title.text).toBe('1 waiting for approval, 0 of them for you')
     expect(rows[0]).toContain('1 of 3 approvals')
   })
 
-  test('says how many wait that are not shown, where they are very many', async () => {
-    const { rows, listing } = await ask(Array.from({ length: 612 }, (_, index) => requestFor({ id: `waiting-${index}` })))
+  test('says how many requests are not shown, if there are too many', async () => {
+    const { rows, listing } = await run(Array.from({ length: 612 }, (_, index) => requestFor({ id: `waiting-${index}` })))
 
     expect(rows).toHaveLength(500)
     expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
@@ -133,8 +118,8 @@ describe('/infra pending', () => {
     ])
   })
 
-  test('says so where nothing waits', async () => {
-    const { rows, listing } = await ask([])
+  test('says if no request waits', async () => {
+    const { rows, listing } = await run([])
 
     expect([rows, listing.empty.text]).toEqual([[], 'Nothing waits for an approval.'])
   })

@@ -44,7 +44,7 @@ function names(words: string[]): string[] {
   return findOffers(all, readQuery(all, words)).map((offer) => offer.plan.name)
 }
 
-describe('which plans fit', () => {
+describe('the plans that fit', () => {
   test.each([
     [[], ['vm.small', 'vm.large', 'vm.gpu', 'vm.old']],
     [['l40s'], ['vm.gpu']],
@@ -63,20 +63,20 @@ describe('which plans fit', () => {
     expect(names(words)).toEqual(expected)
   })
 
-  test('a word is a currency only where something has a price in it', () => {
+  test('a word is a currency only if a plan has a price in it', () => {
     expect(readQuery(all, ['fra', 'eur']).currency).toBe('EUR')
     expect(readQuery(all, ['gbp'])).toMatchObject({ currency: 'USD', words: ['gbp'] })
   })
 
-  test('a place narrows the regions, and the price is of what is shown', () => {
+  test('a place limits the regions, and the price is that of the shown regions', () => {
     const [offer] = findOffers([small], readQuery([small], ['fra']))
     expect(offer?.regions.map(({ name }) => name)).toEqual(['Germany'])
     expect(offer?.price?.hour).toBe(0.06)
   })
 })
 
-describe('how they are shown', () => {
-  test('with size, price, stock and places, every number with its unit', () => {
+describe('the list of plans', () => {
+  test('shows size, price, stock and places, each number with its unit', () => {
     const listing = planListing(all, ['eur'])
     expect([listing.title, ...listing.rows].map(String).join('\n---\n')).toMatchInlineSnapshot(`
       "4 plans with \`eur\`, cheapest first
@@ -99,7 +99,7 @@ describe('how they are shown', () => {
     `)
   })
 
-  test('with a way out when nothing fits', () => {
+  test('says what to do if nothing fits', () => {
     expect(String(planListing(all, ['h100']).empty)).toMatchInlineSnapshot(
       `"None of the 4 plans fits. Use fewer words, or leave out \`in-stock\`."`,
     )
@@ -107,8 +107,8 @@ describe('how they are shown', () => {
   })
 })
 
-describe('compared', () => {
-  test('by price for each vCPU, or for each GB of memory', () => {
+describe('the list by unit price', () => {
+  test('compares by the price for each vCPU, or for each GB of memory', () => {
     const order = (words: string[]) => names(words)
     expect(order(['cheapest'])).toEqual(['vm.large', 'vm.small', 'vm.gpu', 'vm.old'])
     expect(order(['cheapest-gb'])).toEqual(['vm.large', 'vm.small', 'vm.gpu', 'vm.old'])
@@ -122,7 +122,7 @@ describe('compared', () => {
     )
   })
 
-  test('five hundred plans are a list of pages, each within the limits of Slack', () => {
+  test('has pages within the limits of Slack for 500 plans', () => {
     const many = Array.from({ length: 500 }, (_, index) =>
       plan(`vm.${'x'.repeat(40)}.${index}`, { vcpuCount: index + 1 }, [
         region('United States', ['ASH', 'DAL', 'NYC'], ['ASH'], 0.01 * (index + 1)),

@@ -33,7 +33,7 @@ const textsOf = ({ options }: Choices) => options.map(({ text }) => text.text)
 const valuesOf = ({ options }: Choices) => options.map(({ value }) => value)
 
 describe('the picker of Elastic IPs', () => {
-  test('says where each is, and which cannot be moved now', () => {
+  test('shows the server of each, and which ones cannot be moved now', () => {
     expect(
       elasticIpChoices([elasticIp, { ...elasticIp, id: 'eip_2VszvKL6sK72c', address: '203.0.113.9', status: 'moving' }], '').options,
     ).toMatchObject([
@@ -60,11 +60,11 @@ describe('the picker of Elastic IPs', () => {
 })
 
 describe('the picker of servers', () => {
-  test('offers all while no Elastic IP is chosen', () => {
+  test('offers all servers while no Elastic IP is chosen', () => {
     expect(valuesOf(serverChoices(servers, '', undefined))).toHaveLength(5)
   })
 
-  test('offers those in the project and site of the Elastic IP, as far as is told, and marks where it is', () => {
+  test('offers servers that may be in the project and site of the Elastic IP, and marks its own server', () => {
     expect(textsOf(serverChoices(servers, '', elasticIp))).toEqual([
       'new-1',
       'web-1 (Storefront, ASH): it is here now',
@@ -72,7 +72,7 @@ describe('the picker of servers', () => {
     ])
   })
 
-  test('goes by the server that has the address, where the address itself shows another site', () => {
+  test('uses the site of the server that has the address, if the address itself shows another site', () => {
     const sao2 = { id: 'loc_ZnPRbajK0koM1', name: 'São Paulo 74', slug: 'SAO2' }
     const inSaoPaulo = elasticIpFor({ site: { id: 'site_sao', name: 'São Paulo', slug: 'SAO' } })
     const all = [server(ids.web1, 'web-1', { site: sao2 }), server(ids.web2, 'web-2', { site: sao2 }), ...servers.slice(2)]
@@ -84,7 +84,7 @@ describe('the picker of servers', () => {
     ])
   })
 
-  test('offers what cannot be compared, and does not take names for sites', () => {
+  test('offers servers that cannot be compared, and does not compare names of sites', () => {
     const unplaced = elasticIpFor({
       site: { ...ashburn.onServers, id: 'site_ash', slug: undefined },
       server: undefined,
@@ -93,7 +93,7 @@ describe('the picker of servers', () => {
     expect(valuesOf(serverChoices(servers, '', unplaced))).toHaveLength(5)
   })
 
-  test('says that others are not offered, where none fits', () => {
+  test('says that others are not offered, if none fits', () => {
     const [only] = serverChoices(servers, 'edge-fra-1', elasticIp).options
     expect(only).toMatchObject({
       text: { text: 'No server fits what you typed.' },
@@ -102,7 +102,7 @@ describe('the picker of servers', () => {
   })
 })
 
-describe('which Elastic IP was chosen', () => {
+describe('the chosen Elastic IP', () => {
   const lists = { elasticIps: { list: async () => [elasticIp] }, servers: { list: async () => servers } } as unknown as AccountApi
   const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
   const { offerServers } = createServerPicker(createInventory(lists))
@@ -111,15 +111,15 @@ describe('which Elastic IP was chosen', () => {
     return valuesOf(await offerServers({ actionId: 'server', origin, typed: '', metadata: writeMetadata({ origin, ...metadata }), values }))
   }
 
-  test('is what the form remembers, whatever older state comes with the option load', async () => {
+  test('is the one in the form’s metadata, also if the option load has an older one', async () => {
     expect(await offered({ extra: ids.elasticIp }, { 'elastic-ip': 'eip_0Luj7giJiSZl6' })).toEqual([ids.unplaced, ids.web1, ids.web2])
   })
 
-  test('is what the option load tells, while the form does not remember it yet', async () => {
+  test('is the one in the option load, if the metadata has none', async () => {
     expect(await offered({}, { 'elastic-ip': ids.elasticIp })).toEqual([ids.unplaced, ids.web1, ids.web2])
   })
 
-  test('is not known where neither tells: then all are offered', async () => {
+  test('is unknown if neither has one, and all servers are offered', async () => {
     expect(await offered({}, {})).toHaveLength(5)
     expect(await offered({}, { 'elastic-ip': 'not-a-choice' })).toHaveLength(5)
     expect(await offered({ extra: 'eip_gone' }, {})).toHaveLength(5)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkMove } from '../../src/domain/elastic-ip-move.ts'
+import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
 import { describeMove } from '../../src/features/move-elastic-ip/change.ts'
 import { chooseServer } from '../../src/features/move-elastic-ip/resolve.ts'
 import { billing, elasticIpFor, ids, serverFor } from '../domain/account-objects.ts'
@@ -7,51 +7,31 @@ import { billing, elasticIpFor, ids, serverFor } from '../domain/account-objects
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }
 
 describe('the description of a move', () => {
-  test('tells it whole', () => {
+  test('has all facts', () => {
     const { facts } = checkMove(input, { elasticIp: elasticIpFor(), target: serverFor(), assigned: undefined })
 
-    expect(describeMove(facts)).toMatchInlineSnapshot(`
-      {
-        "facts": [
-          {
-            "detail": "eip_KeQbB4BoO6x10",
-            "label": "Elastic IP",
-            "value": "203.0.113.10",
-          },
-          {
-            "label": "Site",
-            "value": "ASH",
-          },
-          {
-            "detail": "sv_vKm8ZaLzG5R2n",
-            "label": "From",
-            "value": "web-1",
-          },
-          {
-            "detail": "sv_W3mVpQ0xNd7Lk, 198.51.100.22",
-            "label": "To",
-            "value": "web-2",
-          },
-          {
-            "label": "Project",
-            "value": "Storefront",
-          },
-        ],
-        "sentence": "Move 203.0.113.10 from web-1 to web-2",
-        "title": "Move Elastic IP",
-        "underway": "moving",
-      }
-    `)
+    expect(describeMove(facts)).toEqual({
+      title: 'Move Elastic IP',
+      sentence: 'Move 203.0.113.10 from web-1 to web-2',
+      facts: [
+        { label: 'Elastic IP', value: '203.0.113.10', detail: 'eip_KeQbB4BoO6x10' },
+        { label: 'Site', value: 'ASH' },
+        { label: 'From', value: 'web-1', detail: 'sv_vKm8ZaLzG5R2n' },
+        { label: 'To', value: 'web-2', detail: 'sv_W3mVpQ0xNd7Lk, 198.51.100.22' },
+        { label: 'Project', value: 'Storefront' },
+      ],
+      underway: 'moving',
+    })
   })
 
-  test('says that no server is shown', () => {
+  test('says if no server is shown', () => {
     const { facts } = checkMove(input, { elasticIp: elasticIpFor({ server: undefined }), target: serverFor(), assigned: undefined })
 
     expect(describeMove(facts).facts).toContainEqual({ label: 'From', value: 'no server shown' })
     expect(describeMove(facts).sentence).toBe('Move 203.0.113.10 to web-2')
   })
 
-  test('goes by ids where the account API did not answer', () => {
+  test('uses ids if the account API did not answer', () => {
     const { facts } = checkMove(input, { elasticIp: undefined, target: undefined, assigned: undefined })
 
     expect(describeMove(facts).sentence).toBe(`Move ${ids.elasticIp} to ${ids.web2}`)
@@ -62,11 +42,11 @@ describe('the description of a move', () => {
 describe('a server by its hostname', () => {
   const twin = serverFor({ id: ids.web3, project: billing })
 
-  test('is the one in the project of the Elastic IP', () => {
+  test('is the server in the project of the Elastic IP', () => {
     expect(chooseServer('web-2', [twin, serverFor()], elasticIpFor())).toBe(ids.web2)
   })
 
-  test('is asked for by id, where several fit', () => {
+  test('is refused with the ids if several servers fit', () => {
     expect(() => chooseServer('web-2', [twin, serverFor()], undefined)).toThrowErrorMatchingInlineSnapshot(
       `[UserError: There are 2 servers called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Give the id of the one you mean.]`,
     )

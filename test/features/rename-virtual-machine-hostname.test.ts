@@ -33,11 +33,11 @@ describe('a hostname', () => {
     ['203.0.113.10', 'A hostname cannot look like an IP address.'],
     [`web.${'a'.repeat(64)}`, 'Each part of a hostname has at most 63 characters, and one part of this has 64.'],
     ['a.'.repeat(127), 'A hostname has at most 253 characters, and this has 254.'],
-  ])('cannot be %j, and that is said', (text, problem) => {
+  ])('cannot be %j, and the reason is shown', (text, problem) => {
     expect(hostnameProblem(text)).toBe(problem)
   })
 
-  test('whatever is taken is of the form of the standard', () => {
+  test('fits the standard if it is accepted', () => {
     const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
     const near = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-', '.', '_', ' ', 'é'), maxLength: 12 })
     fc.assert(

@@ -7,6 +7,7 @@ import { RenameFinding, renameWords } from '../../src/features/rename-virtual-ma
 import { whichOne } from '../../src/features/rename-virtual-machine/messages.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
 import { chooseMachine } from '../../src/features/rename-virtual-machine/resolve.ts'
+import { readableBlocks } from '../requests/readable.ts'
 
 const machine: VirtualMachine = {
   id: 'vm_1zHfNurvp25kg',
@@ -27,58 +28,38 @@ const input = { virtualMachineId: 'vm_1zHfNurvp25kg', name: 'web-eu-1' }
 const inWords = (finding: Finding) => renameWords(RenameFinding.parse(finding)).why
 
 describe('the preflight of a rename', () => {
-  test('one that can be made is described whole', () => {
+  test('describes a possible rename with all facts', () => {
     const { facts, unchecked, incomplete } = checkRename(input, machine)
     expect(unchecked).toEqual([])
     expect(incomplete).toBe(false)
-    expect(describeRename(facts)).toMatchInlineSnapshot(`
-      {
-        "facts": [
-          {
-            "label": "Old name",
-            "value": "web-1",
-          },
-          {
-            "label": "New name",
-            "value": "web-eu-1",
-          },
-          {
-            "label": "Virtual machine",
-            "value": "vm_1zHfNurvp25kg",
-          },
-          {
-            "label": "Address",
-            "value": "192.0.2.110",
-          },
-          {
-            "label": "Project",
-            "value": "Storefront",
-          },
-          {
-            "label": "Site",
-            "value": "ASH",
-          },
-        ],
-        "sentence": "Rename web-1 to web-eu-1",
-        "title": "Rename virtual machine",
-        "underway": "being renamed",
-      }
-    `)
+    expect(describeRename(facts)).toEqual({
+      title: 'Rename virtual machine',
+      sentence: 'Rename web-1 to web-eu-1',
+      facts: [
+        { label: 'Old name', value: 'web-1' },
+        { label: 'New name', value: 'web-eu-1' },
+        { label: 'Virtual machine', value: 'vm_1zHfNurvp25kg' },
+        { label: 'Address', value: '192.0.2.110' },
+        { label: 'Project', value: 'Storefront' },
+        { label: 'Site', value: 'ASH' },
+      ],
+      underway: 'being renamed',
+    })
   })
 
-  test('the same name is refused, and another in other letters is not', () => {
+  test('refuses the same name, but not another case', () => {
     expect(() => checkRename({ ...input, name: 'web-1' }, machine)).toThrow(UserError)
     expect(checkRename({ ...input, name: 'WEB-1' }, machine).facts.newName).toBe('WEB-1')
   })
 
-  test('what the account API does not tell is said, not refused', () => {
+  test('lists a name that the account API does not show', () => {
     const value = { ...machine, name: undefined, project: undefined, site: undefined, primaryIpv4: undefined }
     const { facts, unchecked } = checkRename(input, value)
     expect(unchecked.map(inWords)).toEqual(['what vm_1zHfNurvp25kg is called now (the account API does not tell)'])
     expect(facts).toEqual({ virtualMachineId: 'vm_1zHfNurvp25kg', newName: 'web-eu-1' })
   })
 
-  test('an account API that does not answer leaves the questions open', () => {
+  test('lists what is unknown if the account API does not answer', () => {
     const { facts, unchecked, incomplete } = checkRename(input, undefined)
     expect(incomplete).toBe(true)
     expect(unchecked.map(inWords)).toEqual([
@@ -88,10 +69,10 @@ describe('the preflight of a rename', () => {
   })
 })
 
-describe('a world that has changed since', () => {
+describe('a difference since the approval of a rename', () => {
   const approved: RenameFacts = checkRename(input, machine).facts
 
-  test('is told, when what was approved is no longer so', () => {
+  test('is another name or project', () => {
     expect(differencesOf(approved, { ...approved, oldName: 'web-2' }).map(inWords)).toEqual([
       'It was called web-1 when this was asked for, and is called web-2 now.',
     ])
@@ -100,11 +81,11 @@ describe('a world that has changed since', () => {
     ])
   })
 
-  test('is no matter, when only its address is another, or the name of its project', () => {
+  test('is not another address, or another name of the project', () => {
     expect(differencesOf(approved, { ...approved, address: '192.0.2.7', project: { id: 'proj_1oNqx62cx6bn0', name: 'Shop' } })).toEqual([])
   })
 
-  test('cannot differ from what was not known', () => {
+  test('is not a member that was unknown at the approval', () => {
     expect(differencesOf({ virtualMachineId: 'vm_1zHfNurvp25kg', newName: 'web-eu-1' }, approved)).toEqual([])
   })
 })
@@ -112,64 +93,36 @@ describe('a world that has changed since', () => {
 describe('a virtual machine by its name', () => {
   const twin = { ...machine, id: 'vm_2sMUCJzOnrmNC', project: { id: 'proj_2RBis9AK23gEc', name: 'Billing', slug: 'billing' }, site: 'FRA' }
 
-  test('is found whatever its letters', () => {
+  test('is found without regard to case', () => {
     expect(chooseMachine('WEB-1', [machine])).toEqual({ is: 'one', id: 'vm_1zHfNurvp25kg' })
   })
 
-  test('is asked for again where there is none, and as a choice where there are two', () => {
+  test('is refused if there is none, and is a choice if there are two', () => {
     expect(() => chooseMachine('web-9', [machine])).toThrowErrorMatchingInlineSnapshot(
       `[UserError: There is no virtual machine web-9 on the account. Give its name or its id.]`,
     )
     expect(chooseMachine('web-1', [machine, twin])).toEqual({ is: 'several', machines: [machine, twin] })
   })
 
-  test('the choice has a button for each, with the arguments and nothing else', () => {
+  test('has a button for each choice, with only the arguments', () => {
     const { blocks } = whichOne([machine, twin], { typed: 'web-1', name: 'web-eu-1', command: '/infra' })
-    expect(blocks.slice(1)).toMatchInlineSnapshot(`
-      [
-        {
-          "accessory": {
-            "action_id": "rename-this-one",
-            "text": {
-              "emoji": false,
-              "text": "This one",
-              "type": "plain_text",
-            },
-            "type": "button",
-            "value": "{"version":1,"id":"vm_1zHfNurvp25kg","name":"web-eu-1","command":"/infra"}",
-          },
-          "text": {
-            "text": "*\`web-1\`*  ·  \`vm_1zHfNurvp25kg\`
-      Storefront, ASH  ·  192.0.2.110  ·  Running",
-            "type": "mrkdwn",
-            "verbatim": true,
-          },
-          "type": "section",
-        },
-        {
-          "accessory": {
-            "action_id": "rename-this-one",
-            "text": {
-              "emoji": false,
-              "text": "This one",
-              "type": "plain_text",
-            },
-            "type": "button",
-            "value": "{"version":1,"id":"vm_2sMUCJzOnrmNC","name":"web-eu-1","command":"/infra"}",
-          },
-          "text": {
-            "text": "*\`web-1\`*  ·  \`vm_2sMUCJzOnrmNC\`
-      Billing, FRA  ·  192.0.2.110  ·  Running",
-            "type": "mrkdwn",
-            "verbatim": true,
-          },
-          "type": "section",
-        },
-      ]
+    expect(readableBlocks(blocks.slice(1))).toMatchInlineSnapshot(`
+      "*\`web-1\`*  ·  \`vm_1zHfNurvp25kg\`
+      Storefront, ASH  ·  192.0.2.110  ·  Running
+      [This one]
+      *\`web-1\`*  ·  \`vm_2sMUCJzOnrmNC\`
+      Billing, FRA  ·  192.0.2.110  ·  Running
+      [This one]"
     `)
+    expect(blocks.flatMap((block) => (block.type === 'section' && block.accessory) || [])).toMatchObject(
+      [machine, twin].map(({ id }) => ({
+        action_id: 'rename-this-one',
+        value: JSON.stringify({ version: 1, id, name: 'web-eu-1', command: '/infra' }),
+      })),
+    )
   })
 
-  test('one whose id does not fit into a button has to be given by its id', () => {
+  test('has no button if its id does not fit into one', () => {
     const { text, blocks } = whichOne([machine, { ...twin, id: 'x'.repeat(2_000) }], {
       typed: 'web-1',
       name: 'web-eu-1',
@@ -194,35 +147,11 @@ describe('the picker of virtual machines', () => {
   })
 
   test('shows what tells two of one name apart', () => {
-    expect(virtualMachineChoices([machine, other], '').options).toMatchInlineSnapshot(`
-      [
-        {
-          "description": {
-            "emoji": false,
-            "text": "192.0.2.7 · vm_9nRm45pQIB1kZ",
-            "type": "plain_text",
-          },
-          "text": {
-            "emoji": false,
-            "text": "db-1 (Storefront, FRA)",
-            "type": "plain_text",
-          },
-          "value": "vm_9nRm45pQIB1kZ",
-        },
-        {
-          "description": {
-            "emoji": false,
-            "text": "192.0.2.110 · vm_1zHfNurvp25kg",
-            "type": "plain_text",
-          },
-          "text": {
-            "emoji": false,
-            "text": "web-1 (Storefront, ASH)",
-            "type": "plain_text",
-          },
-          "value": "vm_1zHfNurvp25kg",
-        },
-      ]
-    `)
+    const { options } = virtualMachineChoices([machine, other], '')
+
+    expect(options.map(({ text, description, value }) => [text.text, description?.text, value])).toEqual([
+      ['db-1 (Storefront, FRA)', '192.0.2.7 · vm_9nRm45pQIB1kZ', 'vm_9nRm45pQIB1kZ'],
+      ['web-1 (Storefront, ASH)', '192.0.2.110 · vm_1zHfNurvp25kg', 'vm_1zHfNurvp25kg'],
+    ])
   })
 })

@@ -2,14 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { AuditEntry, type AuditNote } from '../../src/audit/entry.ts'
 import type { Found } from '../../src/audit/find-entries.ts'
 import type { AccountEvent } from '../../src/domain/account-event.ts'
+import { ApiError, ApiUnreachableError } from '../../src/domain/api-errors.ts'
 import type { Change } from '../../src/domain/change.ts'
-import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import type { Finding } from '../../src/domain/finding.ts'
 import { toGroup } from '../../src/domain/policy.ts'
+import { matchEvents } from '../../src/features/show-audit/account/match-events.ts'
+import { isAboutWrite } from '../../src/features/show-audit/account/own-writes.ts'
+import { acts } from '../../src/features/show-audit/act-words.ts'
+import { entryRow } from '../../src/features/show-audit/entry-row.ts'
 import { readFilter } from '../../src/features/show-audit/filter.ts'
 import { showAudit } from '../../src/features/show-audit/index.ts'
-import { isAboutWrite, judgeEvents } from '../../src/features/show-audit/judge-events.ts'
-import { acts, entryRow } from '../../src/features/show-audit/messages.ts'
 import { auditRows } from '../../src/features/show-audit/rows.ts'
 import { steps } from '../../src/requests/steps.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
@@ -18,7 +20,7 @@ import { catalog as everyChange } from '../requests/catalog-for-test.ts'
 const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
 const said = (words: string) => ({ code: 'said', words })
 
-/** A catalog whose requests carry their own sentences, and whose findings carry their own words. */
+/** A catalog that takes the sentence of a request from its facts, and the words of a finding from the finding. */
 const catalog = {
   ...everyChange,
   labelOf: (kind: string) => (kind === 'key.create' ? 'a new API key' : kind),
@@ -35,10 +37,10 @@ const noon = Date.parse('2026-11-20T12:00:00Z')
 const second = 1_000
 const minute = 60 * second
 
-type Said = Partial<AuditNote> & { act: string; from?: string; to?: string; at?: number }
+type Noted = Partial<AuditNote> & { act: string; from?: string; to?: string; at?: number }
 
-/** Entries in the order in which they were noted, a second apart from noon on. */
-function entriesOf(...said: Said[]): AuditEntry[] {
+/** Builds entries in the order in which they were noted, one each second from noon on. */
+function entriesOf(...said: Noted[]): AuditEntry[] {
   return said.map((one, index) => AuditEntry.parse({ version: 1, at: noon + index * second, ...one, seq: index + 1, prev: '' }))
 }
 
@@ -92,7 +94,7 @@ function texts(rows: { text: string }[]): string {
 }
 
 describe('rows', () => {
-  test('tell a whole move, newest first', () => {
+  test('show a whole move, newest first', () => {
     expect(texts(auditRows(wholeMove, [], catalog))).toMatchInlineSnapshot(`
       ":large_green_circle: *Done* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
       :arrows_counterclockwise: *Accepted by the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202  ·  1a2b3c4d in <#C0OPS00001>
@@ -103,7 +105,7 @@ describe('rows', () => {
     `)
   })
 
-  test('tell what was refused: who tried what, and why not', () => {
+  test('show a refusal: who attempted what, and why it was refused', () => {
     const entries = entriesOf(
       { ...move, act: 'refused', by: dov, attempted: 'decide', causes: [notAnApprover] },
       { act: 'refused', by: dov, text: 'command ip move', channelId: 'C0OPS00001', attempted: 'read', causes: [isGuest] },
@@ -112,10 +114,10 @@ describe('rows', () => {
         by: ada,
         kind: 'key.create',
         channelId: 'C0OPS00001',
-        attempted: 'ask',
+        attempted: 'request',
         causes: [{ code: 'not-a-requester', requesters: toGroup([ben]) }],
       },
-      { ...move, act: 'refused', by: ada, attempted: 'own', causes: [{ code: 'not-yours-to-withdraw', requester: ben }] },
+      { ...move, act: 'refused', by: ada, attempted: 'own', causes: [{ code: 'only-requester-may-withdraw', requester: ben }] },
       { ...move, act: 'refused', by: ben, attempted: 'request-approve', causes: [{ code: 'stale-card' }] },
       { act: 'refused', by: ben, channelId: 'C0OPS00001', attempted: 'request-hand-over', causes: [{ code: 'foreign-button' }] },
       { ...move, act: 'refused', by: dov, attempted: 'track', causes: [notAnApprover] },
@@ -135,14 +137,14 @@ describe('rows', () => {
     `)
   })
 
-  test('show a denial that this version does not know as its code', () => {
+  test('show an unknown denial by its code', () => {
     const [entry] = entriesOf({ ...move, act: 'refused', by: dov, attempted: 'decide', causes: [{ code: 'on-vacation', until: 'Monday' }] })
     expect(entry && entryRow(entry, [], catalog).text).toMatchInlineSnapshot(
       `":no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: \`on-vacation\`  ·  1a2b3c4d in <#C0OPS00001>"`,
     )
   })
 
-  test('tell every other act in words of its own, and an unknown one as it is', () => {
+  test('show every other act in its own words, and an unknown act as it is', () => {
     const entries = entriesOf(
       { ...move, act: 'count-approval', from: 'waiting', to: 'waiting', ...byRule, missing: 1, needed: 2 },
       { ...move, act: 'exempt', from: 'waiting', to: 'approved', rule: 'NO_APPROVAL', via: 'no-approval' },
@@ -179,7 +181,7 @@ describe('rows', () => {
       },
       { ...move, act: 'not-start', from: 'starting', to: 'not-started', causes: [said('The move never started.')] },
       { ...move, act: 'supersede', from: 'tracking', to: 'superseded', causes: [said('It was moved to db-1 meanwhile.')] },
-      { ...move, act: 'restart', from: 'not-started', to: 'tracking' },
+      { ...move, act: 'correct-to-tracking', from: 'not-started', to: 'tracking' },
       { ...move, act: 'correct-to-done', from: 'tracking', to: 'done' },
       { ...move, act: 'stop-tracking', from: 'tracking', to: 'untracked', ...asRequester },
       { ...move, act: 'track-again', from: 'untracked', to: 'tracking', ...asRequester },
@@ -210,7 +212,7 @@ describe('rows', () => {
     `)
   })
 
-  test('show nothing of what came from outside as markup', () => {
+  test('show no text from outside as markup', () => {
     const [entry] = entriesOf({
       act: 'request',
       by: '<!channel>',
@@ -225,10 +227,10 @@ describe('rows', () => {
     )
   })
 
-  test('have the account beside the entries: what it confirms, what was made outside, what changed nothing', () => {
+  test('show events of the account with the entries: confirmations, changes made outside, and harmless events', () => {
     const [, , , sent] = wholeMove
     const sentAt = sent?.at ?? 0
-    const judged = judgeEvents(
+    const matched = matchEvents(
       [
         event('update.elastic_ip', sentAt + 400),
         event('update.elastic_ip', sentAt + 50 * second, mallory),
@@ -241,7 +243,7 @@ describe('rows', () => {
       undefined,
       catalog,
     )
-    expect(texts(auditRows(wholeMove.slice(3), judged, catalog))).toMatchInlineSnapshot(`
+    expect(texts(auditRows(wholeMove.slice(3), matched, catalog))).toMatchInlineSnapshot(`
       ":warning: account: *made outside this bot*: something (the account does not tell what) of \`eip_1GijF7NsZe3bN\` by somebody (the account does not tell who), <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
       :white_small_square: account: \`show.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176663^{date_short_pretty} {time}|2026-11-20 12:11 UTC>
       :warning: account: *made outside this bot*: \`delete.elastic_ip\` of \`203.0.113.10\` by Mallory, <!date^1795176603^{date_short_pretty} {time}|2026-11-20 12:10 UTC>
@@ -252,7 +254,7 @@ describe('rows', () => {
       ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       :grey_question: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), an unknown time  ·  whether this bot made it is not known: the account does not tell when"
     `)
-    expect(texts(auditRows([], judged.slice(0, 1), catalog))).toMatchInlineSnapshot(
+    expect(texts(auditRows([], matched.slice(0, 1), catalog))).toMatchInlineSnapshot(
       `":ballot_box_with_check: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  made by this bot, for 1a2b3c4d"`,
     )
   })
@@ -260,66 +262,68 @@ describe('rows', () => {
 
 describe('an event of the account', () => {
   const sentAt = noon + 10 * minute
-  const sent: Said = { ...move, act: 'send', from: 'approved', to: 'starting', at: sentAt }
+  const sent: Noted = { ...move, act: 'send', from: 'approved', to: 'starting', at: sentAt }
 
-  /** What each event is, by these entries. */
-  function judge(found: AccountEvent[], said: Said[], since?: number) {
-    return judgeEvents(found, entriesOf(...said), since, catalog).map((judged) => judged.is)
+  /** Matches events with these entries. */
+  function match(found: AccountEvent[], said: Noted[], since?: number) {
+    return matchEvents(found, entriesOf(...said), since, catalog).map((matched) => matched.is)
   }
 
   test.each<[name: string, action: string | undefined, afterMs: number, is: string]>([
     ['at the time of the write', 'update.elastic_ip', 0, 'confirms'],
-    ['a moment before it, by another clock', 'update.elastic_ip', -3 * second, 'confirms'],
+    ['seconds before it, because of another clock', 'update.elastic_ip', -3 * second, 'confirms'],
     ['a while before it', 'update.elastic_ip', -minute, 'outside'],
     ['two minutes after it', 'update.elastic_ip', 2 * minute, 'confirms'],
     ['later', 'update.elastic_ip', 2 * minute + second, 'outside'],
     ['of another kind', 'delete.elastic_ip', 0, 'outside'],
-    ['that nobody knows', 'teleport.elastic_ip', 0, 'outside'],
-    ['that is not named', undefined, 0, 'outside'],
-    ['that only looked', 'show.elastic_ip', 0, 'harmless'],
-    ['that only came in', 'login.user', 0, 'harmless'],
+    ['with an unknown action', 'teleport.elastic_ip', 0, 'outside'],
+    ['without an action', undefined, 0, 'outside'],
+    ['of a read', 'show.elastic_ip', 0, 'harmless'],
+    ['of a login', 'login.user', 0, 'harmless'],
   ])('%s', (_, action, afterMs, is) => {
-    expect(judge([event(action, sentAt + afterMs)], [sent])).toEqual([is])
+    expect(match([event(action, sentAt + afterMs)], [sent])).toEqual([is])
   })
 
-  test('a second one beside a write is not the bot’s, whichever comes first', () => {
+  test('a second event near a write was made outside, in any order', () => {
     const own = event('update.elastic_ip', sentAt + second)
     const other = event('update.elastic_ip', sentAt + 30 * second)
-    expect(judge([own, other], [sent])).toEqual(['confirms', 'outside'])
-    expect(judge([other, own], [sent])).toEqual(['outside', 'confirms'])
+    expect(match([own, other], [sent])).toEqual(['confirms', 'outside'])
+    expect(match([other, own], [sent])).toEqual(['outside', 'confirms'])
   })
 
-  test('two writes have one each', () => {
+  test('two writes have one event each', () => {
     const again = { ...sent, requestId: 'another', at: sentAt + 20 * second }
     const found = [event('update.elastic_ip', sentAt + second), event('update.elastic_ip', sentAt + 21 * second)]
-    expect(judgeEvents(found, entriesOf(sent, again), undefined, catalog).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([
+    expect(matchEvents(found, entriesOf(sent, again), undefined, catalog).map((one) => one.is === 'confirms' && one.entry.seq)).toEqual([
       1, 2,
     ])
   })
 
-  test('of another thing is not of this write', () => {
-    expect(judge([event('update.elastic_ip', sentAt, { target: { id: 'eip_2VszvKL6sK72c', name: undefined } })], [sent])).toEqual([
+  test('of another target is not of this write', () => {
+    expect(match([event('update.elastic_ip', sentAt, { target: { id: 'eip_2VszvKL6sK72c', name: undefined } })], [sent])).toEqual([
       'outside',
     ])
   })
 
-  test('is not the bot’s where the account refused the write, or nothing came of it', () => {
+  test('was made outside if the account refused the write, or if it did not start', () => {
     const found = [event('update.elastic_ip', sentAt + second)]
     const end = { ...move, from: 'starting', at: sentAt + second }
     const fail = { ...end, act: 'fail', to: 'failed' }
     const notStart = { ...end, act: 'not-start', to: 'not-started' }
-    expect(judge(found, [sent, { ...fail, answer: { operation: 'elasticIps.move', status: 422 } }])).toEqual(['outside'])
-    expect(judge(found, [sent, notStart])).toEqual(['outside'])
-    expect(judge(found, [sent, { ...fail, answer: { operation: 'elasticIps.move', status: 429 } }])).toEqual(['confirms'])
-    expect(judge(found, [sent, notStart, { ...move, act: 'restart', to: 'tracking', at: sentAt + minute }])).toEqual(['confirms'])
+    expect(match(found, [sent, { ...fail, answer: { operation: 'elasticIps.move', status: 422 } }])).toEqual(['outside'])
+    expect(match(found, [sent, notStart])).toEqual(['outside'])
+    expect(match(found, [sent, { ...fail, answer: { operation: 'elasticIps.move', status: 429 } }])).toEqual(['confirms'])
+    expect(match(found, [sent, notStart, { ...move, act: 'correct-to-tracking', to: 'tracking', at: sentAt + minute }])).toEqual([
+      'confirms',
+    ])
   })
 
-  test('is counted from the acknowledgement where that came late', () => {
+  test('is compared with the time of the answer if that came late', () => {
     const accept = { ...move, act: 'accept', from: 'starting', to: 'tracking', at: sentAt + 3 * minute }
-    expect(judge([event('update.elastic_ip', sentAt + 4 * minute)], [sent, accept])).toEqual(['confirms'])
+    expect(match([event('update.elastic_ip', sentAt + 4 * minute)], [sent, accept])).toEqual(['confirms'])
   })
 
-  test('of a new key is found by the id that it was given; its deletion by the bot is the bot’s', () => {
+  test('of a new key is found by the id of the key, as is its deletion by Lockkeeper', () => {
     const target = { target: { id: 'tok_15s9QBceXweJT', name: 'ci-deploy' } }
     const key = {
       requestId: 'key-request',
@@ -343,13 +347,13 @@ describe('an event of the account', () => {
       causes: [{ code: 'retracted', resourceId: 'tok_15s9QBceXweJT' }],
     }
     const found = [event('create.api_key', sentAt, target), event('destroy.api_key', sentAt + second, target)]
-    expect(judge(found, [send, made])).toEqual(['confirms', 'outside'])
-    expect(judge(found, [send, undone])).toEqual(['confirms', 'confirms'])
+    expect(match(found, [send, made])).toEqual(['confirms', 'outside'])
+    expect(match(found, [send, undone])).toEqual(['confirms', 'confirms'])
     expect(isAboutWrite(entriesOf(send)[0] as AuditEntry, new Set(['tok_15s9QBceXweJT']))).toBe(true)
   })
 
-  test('is not judged where the entries of its time were not looked through', () => {
-    expect(judge([event('update.elastic_ip', sentAt)], [], sentAt + 1)).toEqual(['unjudged'])
+  test('is undecided if the entries of its time were not searched', () => {
+    expect(match([event('update.elastic_ip', sentAt)], [], sentAt + 1)).toEqual(['undecided'])
   })
 })
 
@@ -404,13 +408,13 @@ describe('words', () => {
     expect(entries.filter(fits).map(({ seq }) => seq)).toEqual(seqs)
   })
 
-  test('are shown as what they are', () => {
+  test('are shown as mentions and code', () => {
     expect(readFilter(['me', '<@U0BEN00001|ben>', 'ip.move', 'web-2', '`x`'], ada, catalog).shown.text).toMatchInlineSnapshot(
       `"<@U0ADA00001> <@U0BEN00001> \`ip.move\` \`web-2\` \`’x’\`"`,
     )
   })
 
-  test('every act that the bot notes is known', () => {
+  test('every act that Lockkeeper notes is known', () => {
     expect(Object.keys(acts)).toEqual(
       expect.arrayContaining(['request', 'discard', 'answer', 'refused', 'unreadable', ...Object.keys(steps)]),
     )
@@ -437,11 +441,11 @@ describe('the list', () => {
   interface Account {
     events?: AccountEvent[]
     fails?: Error
-    asked?: unknown[]
+    queries?: unknown[]
   }
 
-  /** What `/infra audit` shows. */
-  async function list(words: string[], { events: known = [], fails, asked = [] }: Account = {}, kept = entries): Promise<Listing> {
+  /** Runs `/infra audit` and returns the list. */
+  async function list(words: string[], { events: known = [], fails, queries = [] }: Account = {}, kept = entries): Promise<Listing> {
     const {
       commands: [command],
     } = showAudit.create({
@@ -449,7 +453,7 @@ describe('the list', () => {
       audit: {
         find: async (fits, { limit = 200 } = {}): Promise<Found> => ({
           entries: kept.toReversed().filter(fits).slice(0, limit),
-          looked: kept.length,
+          searched: kept.length,
           unreadable: 0,
           since: kept[0]?.at,
           all: true,
@@ -458,7 +462,7 @@ describe('the list', () => {
       accountApi: {
         events: {
           list: async ({ signal: _, ...query } = {}) => {
-            asked.push(query)
+            queries.push(query)
             if (fails) throw fails
             return known
           },
@@ -481,11 +485,11 @@ describe('the list', () => {
 
   const around = ({ title, notes = [] }: Listing) => texts([title, ...notes])
 
-  test('without words shows everything, without the account, and says how to filter', async () => {
-    const asked: unknown[] = []
-    const listing = await list([], { asked })
+  test('without words shows all entries and no events, and says how to filter', async () => {
+    const queries: unknown[] = []
+    const listing = await list([], { queries })
     expect(listing.rows).toHaveLength(9)
-    expect(asked).toEqual([])
+    expect(queries).toEqual([])
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 9 entries, newest first
       Words filter, and all of them have to fit: a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an act (\`approve\`, \`refused\`), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.
@@ -493,10 +497,10 @@ describe('the list', () => {
     `)
   })
 
-  test('of one thing has its events beside it, from a day before the oldest entry', async () => {
-    const asked: unknown[] = []
-    const listing = await list(['203.0.113.10'], { asked, events: [event('update.elastic_ip', noon + 30 * minute, mallory)] })
-    expect(asked).toEqual([{ targetId: 'eip_1GijF7NsZe3bN', since: new Date('2026-11-19T12:00:00Z'), limit: 100 }])
+  test('of one resource has its events, from a day before the oldest entry', async () => {
+    const queries: unknown[] = []
+    const listing = await list(['203.0.113.10'], { queries, events: [event('update.elastic_ip', noon + 30 * minute, mallory)] })
+    expect(queries).toEqual([{ targetId: 'eip_1GijF7NsZe3bN', since: new Date('2026-11-19T12:00:00Z'), limit: 100 }])
     expect(listing.rows).toHaveLength(7)
     expect(listing.rows[0]?.text).toContain('*made outside this bot*')
     expect(around(listing)).toMatchInlineSnapshot(`
@@ -506,7 +510,7 @@ describe('the list', () => {
     `)
   })
 
-  test('knows the bot’s own writes also where the words leave them out', async () => {
+  test('matches Lockkeeper’s own writes also if the words leave them out', async () => {
     const listing = await list(['203.0.113.10', '<@U0BEN00001>'], {
       events: [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + second)],
     })
@@ -516,10 +520,10 @@ describe('the list', () => {
     `)
   })
 
-  test('of many things is without events, and says what to do', async () => {
-    const asked: unknown[] = []
-    const listing = await list(['ip.move'], { asked })
-    expect(asked).toEqual([])
+  test('of many resources has no events, and says what to do', async () => {
+    const queries: unknown[] = []
+    const listing = await list(['ip.move'], { queries })
+    expect(queries).toEqual([])
     expect(around(listing)).toMatchInlineSnapshot(`
       "Audit: 9 entries for \`ip.move\`, newest first
       These entries are about more than three things, so the account's own events are not shown: use an address, a name or an id.
@@ -527,11 +531,11 @@ describe('the list', () => {
     `)
   })
 
-  test('of what the bot has never touched shows what the account tells', async () => {
-    const asked: unknown[] = []
-    await list(['203.0.113.99'], { asked })
-    const gone = await list(['eip_gone'], { asked, events: [event('delete.elastic_ip', noon, { target: undefined, ...mallory })] })
-    expect(asked).toMatchObject([{ targetId: 'eip_9VMfKLoJbV4mE' }, { targetId: 'eip_gone' }])
+  test('of a resource without entries shows its events', async () => {
+    const queries: unknown[] = []
+    await list(['203.0.113.99'], { queries })
+    const gone = await list(['eip_gone'], { queries, events: [event('delete.elastic_ip', noon, { target: undefined, ...mallory })] })
+    expect(queries).toMatchObject([{ targetId: 'eip_9VMfKLoJbV4mE' }, { targetId: 'eip_gone' }])
     expect(texts(gone.rows)).toMatchInlineSnapshot(
       `":warning: account: *made outside this bot*: \`delete.elastic_ip\` of \`eip_gone\` by Mallory, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
     )
@@ -540,14 +544,14 @@ describe('the list', () => {
     )
   })
 
-  test('leaves out what a server tells of other things', async () => {
+  test('leaves out events of other resources', async () => {
     const listing = await list(['203.0.113.10'], {
       events: [event('delete.elastic_ip', noon, { target: { id: 'eip_5XeqG3IsznOS2', name: 'x' } })],
     })
     expect(listing.rows).toHaveLength(6)
   })
 
-  test('says so where the events cannot be read, and shows the rest', async () => {
+  test('says if the events cannot be read, and shows the entries', async () => {
     const fails = new ApiError({ operation: 'events.list', status: 403, codes: [] })
     const listing = await list(['203.0.113.10'], { fails })
     expect(listing.rows).toHaveLength(6)
@@ -558,7 +562,7 @@ describe('the list', () => {
     `)
   })
 
-  test('says so where there is more than it shows', async () => {
+  test('says if it does not show everything', async () => {
     const many = Array.from({ length: 300 }, (_, index) =>
       AuditEntry.parse({ version: 1, ...move, act: 'remind-half', at: noon + index * second, seq: index + 1, prev: '' }),
     )
@@ -574,7 +578,7 @@ describe('the list', () => {
     `)
   })
 
-  test('of an empty audit', async () => {
+  test('says if the audit is empty', async () => {
     expect((await list([], {}, [])).empty.text).toMatchInlineSnapshot(`"Nothing has been noted yet."`)
   })
 })

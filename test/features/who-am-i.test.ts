@@ -20,7 +20,7 @@ const labels: Record<string, string> = {
 }
 const catalog = { labelOf: (kind: string) => labels[kind] ?? kind, kinds: () => [...changeKinds] }
 
-/** The rights of Ben, who is on call, under these rules. */
+/** Returns the rights of Ben, who is on call, under these rules. */
 async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
   const access = createAccess({
     people: {
@@ -39,8 +39,8 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
 
 const of = (kind: ChangeKind, more: Partial<PolicyRule> = {}) => ruleFor({ changes: [kind], ...more })
 
-describe('what somebody may do', () => {
-  test('is told kind by kind, with the rule, how many it takes and within which time', async () => {
+describe('the rights of a person', () => {
+  test('are listed by kind, with the rule, the number of approvals and the time limit', async () => {
     const { words } = await rightsUnder([
       of('vm.rename', { name: 'NO_APPROVAL', approve: undefined }),
       of('ip.move', { name: 'addresses', approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 2 }, expiresMs: 30 * minutes }),
@@ -75,7 +75,7 @@ describe('what somebody may do', () => {
     `)
   })
 
-  test('is told rule by rule where the project decides', async () => {
+  test('are listed by rule if the project decides', async () => {
     const { words } = await rightsUnder([
       of('ip.move', {
         name: 'production',
@@ -95,27 +95,27 @@ describe('what somebody may do', () => {
     `)
   })
 
-  test('names every kind of change, also those that there is no rule for', async () => {
+  test('have every kind of change, also those without a rule', async () => {
     const { words } = await rightsUnder([])
 
     for (const kind of changeKinds) expect(words).toContain(`(\`${kind}\`)`)
     expect(words.match(/:no_entry: No rule of the policy/g)).toHaveLength(changeKinds.length)
   })
 
-  test('is not denied, but said not to be known, where Slack does not tell of a group', async () => {
+  test('are shown as unknown if a group cannot be read', async () => {
     const { words } = await rightsUnder([of('ip.move')], { members: async (ids) => new Map(ids.map((id) => [id, 'unknown'])) })
 
     expect(words).toContain('whether you may approve it is not known: Slack did not tell who is in the user group just now')
     expect(words).not.toContain('you may not approve it')
   })
 
-  test('says in a direct message that changes are asked for in channels', async () => {
+  test('say in a direct message that changes are requested in channels', async () => {
     const { words } = await rightsUnder([of('ip.move')], { channel: async () => 'direct' })
 
     expect(words).toContain('Changes cannot be asked for in a direct message')
   })
 
-  test('shows the names of rules and projects as text', async () => {
+  test('show the names of rules and projects as text', async () => {
     const { words } = await rightsUnder([of('ip.move', { name: '<!channel> & co', projects: ['<!here>'] })])
 
     expect(words).not.toContain('<!channel>')
@@ -123,7 +123,7 @@ describe('what somebody may do', () => {
   })
 })
 
-test('/infra whoami tells whoever asks, of the channel where they ask', async () => {
+test('/infra whoami shows the rights of the person in the channel', async () => {
   const { access, words } = await rightsUnder([of('ip.move')])
   const said: Mrkdwn[] = []
 

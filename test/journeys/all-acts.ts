@@ -6,23 +6,23 @@ import { writeMetadata } from '../../src/slack/receive/payloads.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
 import { people } from './world.ts'
 
-/** Who acts, and where. `teamId` is what the payload says of them, as Slack would fill it in. */
+/** Who acts, and where. `teamId` is the workspace in the payload, as Slack fills it in. */
 export interface Actor {
   userId: string
   teamId: string
   channelId: string
 }
 
-/** One thing that a person can do, as Slack delivers it. `at` is how the gate hears of it. */
+/** One thing that a person can do, as Slack delivers it. `at` is the name under which `authorize` gets it. */
 export interface PossibleAct {
   name: string
   at: string
-  /** Where it takes place: some need a channel, some have none. */
+  /** Some acts need a channel, others have none. */
   place: 'channel' | 'home'
   delivery(actor: Actor): RawRequest
 }
 
-/** Everything that is registered with a bot, each in every place where it can come from: what is added later is in it by itself. */
+/** Returns every registered act in every place where it can come from. New handlers are included without a change here. */
 export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'interactions'>, request: Request): PossibleAct[] {
   const { clicks, submissions, options } = interactions
   return [
@@ -99,7 +99,7 @@ export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'inte
     }
   }
 
-  /** A modal that somebody opened who may: who submits it is who counts. */
+  /** A modal that another person opened. The rights that count are those of the person who submits it. */
   function modalFor({ channelId }: Actor, callbackId: string) {
     const origin = { teamId: 'T0NIMBUS01', channelId, userId: people.ada, command: '/infra' }
     const metadata = writeMetadata({ origin, extra: buttonValue(request) })
@@ -114,7 +114,7 @@ export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'inte
 }
 
 const homeOpened: PossibleAct = {
-  name: 'a look at the Home tab',
+  name: 'opening the Home tab',
   at: 'home',
   place: 'home',
   delivery: ({ userId, teamId }) => ({
@@ -130,7 +130,7 @@ const homeOpened: PossibleAct = {
   }),
 }
 
-/** One for each act, so that it can be told whose modal a call would have opened. */
+/** Returns a trigger id for each person, so that a test can see whose modal a call would have opened. */
 export function triggerOf(userId: string): string {
   return `trigger-of-${userId}`
 }

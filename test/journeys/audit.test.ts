@@ -3,7 +3,7 @@ import { readPrintedLine } from '../../src/audit/chain.ts'
 import { openRecords } from './records.ts'
 import { type AccountApi, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
-/** A move that Ada asked for, Dov could not approve, and Ben approved, to its end. */
+/** Moves an Elastic IP to its end: Ada requests it, Dov fails to approve it, Ben approves it. */
 async function makeMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
@@ -15,7 +15,7 @@ async function makeMove(world: World) {
   return { elasticIp, target }
 }
 
-/** Somebody moves it without the bot, as they can with any key. */
+/** Moves it through the account API directly, as anybody with a key can. */
 async function moveOutside({ url, key }: AccountApi, elasticIpId: string, serverId: string): Promise<void> {
   const answer = await fetch(`${url}/elastic_ips/${elasticIpId}`, {
     method: 'PATCH',
@@ -25,7 +25,7 @@ async function moveOutside({ url, key }: AccountApi, elasticIpId: string, server
   if (answer.status !== 202) throw new Error(`the stand-in answered ${answer.status}`)
 }
 
-/** What differs from run to run, by a name. */
+/** Replaces what differs from run to run by a name. */
 function steady(text: string): string {
   return text
     .replace(/<!date\^[^>]*>/g, '(time)')
@@ -33,7 +33,7 @@ function steady(text: string): string {
     .replace(/for [0-9a-f]{8}$/gm, 'for (request)')
 }
 
-test('a whole move can be read afterwards, with what the account itself says of it', async () => {
+test('a whole move can be read afterwards, beside the events of the account', async () => {
   const world = await startWorld()
   const { elasticIp } = await makeMove(world)
 
@@ -71,7 +71,7 @@ test('a change that was made outside the bot is marked', async () => {
   `)
 })
 
-test('an account that does not tell its events takes nothing from the rest', async () => {
+test('entries are shown although the events of the account cannot be read', async () => {
   const world = await startWorld()
   const { elasticIp } = await makeMove(world)
   world.accountApi.faults.add({ method: 'GET', path: /events/, kind: 'status', status: 403 })
@@ -83,7 +83,7 @@ test('an account that does not tell its events takes nothing from the rest', asy
   expect(text).toMatch(/could not be read, so changes made outside this bot are not shown/)
 })
 
-test('without words everything is shown, a page at a time', async () => {
+test('without words every entry is shown, a page at a time', async () => {
   const world = await startWorld()
   await makeMove(world)
   await world.dov.command('/infra moves', { channel: ops })
@@ -100,7 +100,7 @@ test('without words everything is shown, a page at a time', async () => {
   expect((await untilShown(world.slack, people.ben, /page 2 of 2/)).text).toMatch(/\*Asked for\*/)
 })
 
-test('every entry is printed on standard output as it stands in the chain', async () => {
+test('every entry is printed on standard output exactly as it is in the chain', async () => {
   const world = await startWorld()
   await makeMove(world)
 

@@ -41,7 +41,7 @@ afterAll(async () => {
   await Promise.all([slack?.close(), accountApi?.close(), redis?.stop()])
 })
 
-/** Starts the bot, points Slack at it, and gives what kills it without a word. */
+/** Starts the bot and points Slack at it. Returns a function that kills it without a shutdown. */
 async function startBot(): Promise<() => Promise<void>> {
   const env = {
     ...botVariables({ slack, accountApi, redisUrl: redis.url }),
@@ -68,7 +68,7 @@ async function startBot(): Promise<() => Promise<void>> {
   }
 }
 
-/** A request for a key, approved; its card waits for Ada's click. */
+/** Requests a key and has it approved. Its card then waits for Ada's click. */
 async function approved(command: string): Promise<Message> {
   const known = slack.messages(ops).length
   await slack.as(people.ada).command(command, { channel: ops })
@@ -92,7 +92,7 @@ test('a key that is shown', async () => {
   await untilReport(slack, card.ts, /Done/)
 })
 
-test('a key that Slack does not show, twice over: refused, and away', async () => {
+test('a key that Slack does not show: it refuses the message, or is unavailable', async () => {
   for (const kind of ['error', 'status'] as const) {
     const card = await createKey(`hidden-${kind}`)
     const faults = [
@@ -107,7 +107,7 @@ test('a key that Slack does not show, twice over: refused, and away', async () =
   }
 })
 
-test.each(['drop-after', 'html', 'truncate'] as const)('a key whose answer says nothing: %s', async (kind) => {
+test.each(['drop-after', 'html', 'truncate'] as const)('a key whose creation gets no usable answer: %s', async (kind) => {
   const card = await createKey(`lost-${kind}`)
   const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1 })
   await slack.as(people.ada).click(card, 'Create and show')
@@ -116,7 +116,7 @@ test.each(['drop-after', 'html', 'truncate'] as const)('a key whose answer says 
   expect(keyNamed(`lost-${kind}`)).toBeUndefined()
 })
 
-test('a key whose answer is a page of something in front that quotes it', async () => {
+test('a key whose answer is the error page of a proxy, which quotes the token', async () => {
   const card = await createKey('quoted')
   const fault = accountApi.faults.add({
     method: 'POST',
@@ -165,7 +165,7 @@ test('a bot that is killed while it shows the token leaves no key that nobody sa
   expect(keyNamed('killed-late')).toBeUndefined()
 }, 40_000)
 
-test('a bot that is killed when the token was shown, and it did not know, leaves no key that may not have been seen', async () => {
+test('a bot that is killed after the token was shown, before it is noted, leaves no key that may not have been seen', async () => {
   const card = await createKey('killed-after')
   const stop = slack.subscribe(() => {
     if (slack.ephemerals(people.ada).some(({ text }) => text.includes('Your new API key killed-after'))) killAtOnce()
@@ -180,7 +180,7 @@ test('a bot that is killed when the token was shown, and it did not know, leaves
   expect(keyNamed('killed-after')).toBeUndefined()
 }, 40_000)
 
-test('a key that is rotated, and one whose rotation is lost', async () => {
+test('a key that is rotated, and one whose rotation gets no answer', async () => {
   const [first, second] = accountApi.world.data.apiKeys.filter((key) => key.token !== accountApi.key && !key.name.includes('['))
   const shown = await approved(`/infra keys rotate ${first?.id}`)
   await slack.as(people.ada).click(shown, 'Rotate and show')
@@ -192,7 +192,7 @@ test('a key that is rotated, and one whose rotation is lost', async () => {
   await untilReport(slack, lost.ts, /Failed/)
 })
 
-test('after all that, no token is anywhere but in what its requester was shown', async () => {
+test('afterwards no token is anywhere except in what its requester was shown', async () => {
   await kill()
   const tokens = accountApi.world.issuedTokens
   expect(tokens.length).toBeGreaterThanOrEqual(10)
@@ -216,10 +216,10 @@ test('after all that, no token is anywhere but in what its requester was shown',
   expect(seen).toEqual([people.ada])
 })
 
-/** The token as it could be written somewhere; its beginning is enough to be a leak. */
+/** Returns the forms in which a token could be stored. Its beginning alone counts as a leak. */
 function formsOf(token: string): string[] {
   const bytes = Buffer.from(token)
-  // Base64 of a part of a longer text depends on where it begins: the middle of it is the same for one of three offsets.
+  // The Base64 of a part depends on its offset in the whole text. The middle of one of these three occurs in it.
   const offsets = [0, 1, 2].map((offset) =>
     Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
@@ -246,7 +246,7 @@ async function collectSinks(): Promise<Record<string, string>> {
   }
 }
 
-/** Every key of Redis with its whole value, jobs and their logs included. */
+/** Returns every key of Redis with its whole value, including jobs and their logs. */
 async function dumpRedis(): Promise<string> {
   const client = new Redis(redis.url)
   const parts: string[] = []

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../src/domain/finding.ts'
 import { type Request, requestStates } from '../../src/domain/request.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
-import type { StepData } from '../../src/requests/store/store.ts'
+import type { StepData } from '../../src/requests/store/take-step.ts'
 import { type PlannedStep, takeSteps } from '../requests/take-steps.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { policyInFile } from './policy-in-file.ts'
@@ -33,7 +33,7 @@ rules:
     approve: [S0ONCALL01]
 `
 
-/** Nobody works on requests: whatever happens to one, a click has done. */
+/** Starts a world without a worker, so that only clicks change a request. */
 async function startQuietWorld() {
   const world = await startWorld({ env: { POLICY_FILE: policyInFile(policy), ROLE: 'web', OPS_CHANNEL: ops } })
   const { people: staff, channels } = world.slack.workspace
@@ -60,7 +60,7 @@ interface Row {
   ttlMs?: number
 }
 
-/** By what people call it; the way there is the real store's. */
+/** The states, by the names that people use. Each is reached through the real store. */
 const rows: Record<string, Row> = {
   waiting: { state: 'waiting', steps: [] },
   'waiting, with 0 of 2 approvals': { state: 'waiting', kind: 'vm.rename', steps: [] },
@@ -91,16 +91,16 @@ const rows: Record<string, Row> = {
 }
 const forgotten = 'forgotten'
 
-/** A new request in the state of a row. */
+/** Creates a request in the state of a row. */
 async function bring({ accountApi, records }: QuietWorld, { kind, steps, ttlMs, state }: Row, walker: Walker): Promise<Request> {
   count += 1
-  const asked =
+  const planned =
     kind === 'vm.rename'
       ? renaming(accountApi)
       : kind === 'key.create'
         ? newKey()
         : moving(accountApi, state === 'done' ? walker : undefined)
-  const request = await records.create({ ...asked, ...(ttlMs ? { ttlMs } : {}) })
+  const request = await records.create({ ...planned, ...(ttlMs ? { ttlMs } : {}) })
   const brought = await takeSteps(records.store, request.id, ...steps)
   expect(brought.state).toBe(state)
   return brought
@@ -121,7 +121,7 @@ function newKey() {
   return { kind: 'key.create' as const, resource: `api_key_name:${input.name}`, input, facts: input }
 }
 
-/** A move as it stands before, and once it has arrived: one of their own for each person, who can ask for the way back. */
+/** Returns a move that is requested, or that has arrived. Arrived moves differ by person, so that each person can request the way back. */
 function moving({ world }: World['accountApi'], arrivedFor: Walker | undefined) {
   const { elasticIp, target } = world.movable(arrivedFor === undefined ? 0 : Object.keys(walkers).indexOf(arrivedFor))
   const here = { id: elasticIp.serverId ?? '', name: world.server(elasticIp.serverId ?? '')?.hostname ?? '' }
@@ -129,21 +129,21 @@ function moving({ world }: World['accountApi'], arrivedFor: Walker | undefined) 
   const [from, to] = arrivedFor === undefined ? [here, there] : [there, here]
   const input = { elasticIpId: elasticIp.id, serverId: to.id }
   const facts = { elasticIpId: elasticIp.id, address: elasticIp.address, from, to, project }
-  // Those that are made up do not hold the Elastic IP: what is asked for by a click is to find it free.
+  // A made-up request does not hold the Elastic IP, so that a click that requests a change finds it free.
   return { kind: 'ip.move' as const, resource: `elastic_ip:${elasticIp.id}#${count}`, input, facts }
 }
 
-/** What the bot makes of a person's next click past the gate: nothing, where it does not get there. */
+/** What the handler made of a person's next click. Empty if the click did not reach it. */
 interface Act {
   outcome?: 'served' | 'refused'
   work?: Promise<unknown>
 }
 
-/** Looks over the shoulder of the handlers: the answer tells of a person's next click. */
-function watchHandlers({ bots }: QuietWorld) {
+/** Wraps the handlers. The returned function reports what becomes of a person's next click. */
+function observeHandlers({ bots }: QuietWorld) {
   const next = new Map<string, Act>()
   const clicks = bots[0]?.interactions.clicks ?? {}
-  const watched = (userId: string, work: Promise<void>) => {
+  const observed = (userId: string, work: Promise<void>) => {
     const act = next.get(userId) ?? {}
     act.work = work.then(
       () => (act.outcome = 'served'),
@@ -156,8 +156,8 @@ function watchHandlers({ bots }: QuietWorld) {
     if (!handler) throw new Error(`nothing listens to ${name}`)
     clicks[name] =
       typeof handler === 'function'
-        ? (click) => watched(click.origin.userId, handler(click))
-        : { form: handler.form, allow: (click) => watched(click.origin.userId, handler.allow(click)) }
+        ? (click) => observed(click.origin.userId, handler(click))
+        : { form: handler.form, allow: (click) => observed(click.origin.userId, handler.allow(click)) }
   }
   return (userId: string) => {
     const act: Act = {}
@@ -166,10 +166,10 @@ function watchHandlers({ bots }: QuietWorld) {
   }
 }
 
-/** Presses a button and waits for everything that comes of it: words, forms, and what has become of the request. */
+/** Presses a button and waits for everything that follows: messages, forms and the new state of the request. */
 async function press(
   world: QuietWorld,
-  nextOf: ReturnType<typeof watchHandlers>,
+  nextOf: ReturnType<typeof observeHandlers>,
   userId: string,
   card: Message,
   name: CardButton,
@@ -177,10 +177,10 @@ async function press(
 ) {
   const { slack, records } = world
   const hands = slack.as(userId)
-  let looked = slack.journal.length
+  let readUntil = slack.journal.length
   const hasNews = () => {
-    const news = slack.journal.slice(looked).some(({ method }) => method === 'response_url' || method === 'views.update')
-    looked = slack.journal.length
+    const news = slack.journal.slice(readUntil).some(({ method }) => method === 'response_url' || method === 'views.update')
+    readUntil = slack.journal.length
     return news
   }
   const isAnswered = () => slack.ephemerals(userId).length > 0 || hands.openViews().some(({ title }) => title === refused)
@@ -199,7 +199,7 @@ async function press(
 
   const ephemerals = slack.ephemerals(userId)
   const words = ephemerals.map(({ text }) => text)
-  // What was read goes: one that comes later, or twice, is then seen at the next press.
+  // Remove what was read, so that a message that comes late or twice shows up at the next press.
   for (const { channel, ts } of ephemerals) slack.removeMessage(channel, ts)
   for (const view of hands.openViews()) {
     words.push(view.title === refused ? wordsIn(view.view) : `opens *${view.title}*`)
@@ -207,10 +207,10 @@ async function press(
   }
   const now = request && (await records.find(request.id))
   const hasChanged = now !== undefined && now.revision !== request?.revision
-  const asked =
+  const reversals =
     name === 'reverse' ? slack.messages(ops).filter(({ text }) => text.includes(`Undoes request ${request?.id.slice(0, 8)}.`)) : []
-  expect(asked.length).toBeLessThan(2)
-  return { words, effect: hasChanged ? effectOf(now) : asked.length > 0 ? 'asks for the way back' : undefined }
+  expect(reversals.length).toBeLessThan(2)
+  return { words, effect: hasChanged ? effectOf(now) : reversals.length > 0 ? 'asks for the way back' : undefined }
 }
 
 function wordsIn(view: Record<string, unknown>): string {
@@ -228,9 +228,9 @@ interface Cell {
   effect: string | undefined
 }
 
-test('every button is answered once, whoever presses it and whatever has become of the request', async () => {
+test('every button is answered once, for every person and every state of the request', async () => {
   const world = await startQuietWorld()
-  const nextOf = watchHandlers(world)
+  const nextOf = observeHandlers(world)
   const cells: Cell[] = []
 
   async function walk(walker: Walker) {
@@ -276,7 +276,7 @@ function effectOf(request: Request): string {
   return request.state === 'waiting' ? `${request.approvals.length} of 2 approvals` : `becomes ${request.state}`
 }
 
-/** A card whose request is not kept any more. */
+/** A card whose request is no longer stored. */
 function unknown(cardTs: string): Request {
   return { id: '0'.repeat(32), hash: '0'.repeat(64), cardTs } as Request
 }
@@ -290,7 +290,7 @@ function answerOf({ words, effect }: Cell): string {
   return [said, effect && `*${effect}*`].filter(Boolean).join(' ')
 }
 
-/** The product's answer sheet: for each state, who presses what, and what comes of it. People and buttons with one answer share a line. */
+/** Renders the answer sheet: for each state, who presses what, and the result. People and buttons with one answer share a line. */
 function sheetOf(cells: Cell[]): string {
   const everywhere = (['guest', 'stranger'] as const).map((walker) => {
     const answers = new Set(cells.filter((cell) => cell.walker === walker).map(answerOf))
@@ -320,8 +320,8 @@ function inOrder(who: Walker[]): Walker[] {
   return (Object.keys(walkers) as Walker[]).filter((walker) => who.includes(walker))
 }
 
-describe('a button that is not as the bot made it', () => {
-  test('is refused in words of its own, does nothing, and stands in the audit', async () => {
+describe('a button that the bot did not make like this', () => {
+  test('is refused with a message of its own, changes nothing, and is in the audit', async () => {
     const world = await startQuietWorld()
     const { slack, records, ben } = world
     slack.invite(general)
@@ -381,7 +381,7 @@ describe('a button that is not as the bot made it', () => {
     )
   })
 
-  test('with the id of no request is refused, and stands in the audit', async () => {
+  test('with an unknown request id is refused, and is in the audit', async () => {
     const world = await startQuietWorld()
     const request = await bring(world, { state: 'waiting', steps: [] }, 'requester')
 
@@ -395,7 +395,7 @@ describe('a button that is not as the bot made it', () => {
     ])
   })
 
-  test('of an older card does what its request allows now', async () => {
+  test('on an older card does what its request allows now', async () => {
     const world = await startQuietWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
@@ -414,7 +414,7 @@ describe('a button that is not as the bot made it', () => {
 describe('a record that somebody has changed in Redis', () => {
   const elsewhere = JSON.stringify({ elasticIpId: 'eip_2BJYBkPZR5x1t', serverId: 'sv_0000000000' })
 
-  test('is not decided', async () => {
+  test('cannot be approved', async () => {
     const world = await startQuietWorld()
     const { slack, records } = world
     const request = await bring(world, { state: 'waiting', steps: [] }, 'requester')
@@ -430,7 +430,7 @@ describe('a record that somebody has changed in Redis', () => {
     expect((await records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben, requestId: request.id })
   })
 
-  test('after it was approved is not carried out, and the channel of operators is told', async () => {
+  test('is not executed if it changed after the approval, and operators are notified', async () => {
     const world = await startWorld({ env: { OPS_CHANNEL: general } })
     world.slack.invite(general)
     const records = openRecords(world)
@@ -441,7 +441,7 @@ describe('a record that somebody has changed in Redis', () => {
     const outage = world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: 1_000 })
     await world.ben.click(card, 'Approve')
     await expect.poll(() => outage.fired, { timeout: 5_000 }).toBeGreaterThan(1)
-    // Put off until the account API answers again, and not just held by whoever is at it.
+    // It is postponed until the account API answers again, and not only held by the process that works on it.
     await expect
       .poll(async () => Number(await records.redis.zscore(records.keys.due, request?.id ?? '')) - Date.now(), { timeout: 10_000 })
       .toBeLessThan(11_000)
@@ -460,8 +460,8 @@ describe('a record that somebody has changed in Redis', () => {
 
     const report = await untilReport(world.slack, card.ts, /Not started/)
     expect(report.text).toContain('is no longer what was approved, so nothing was sent')
-    const told = await untilCard(world.slack, /What I keep of request/, general)
-    expect(told.text).toContain(request?.id)
+    const notice = await untilCard(world.slack, /What I keep of request/, general)
+    expect(notice.text).toContain(request?.id)
     expect(world.accountApi.journal.writes()).toEqual([])
   })
 })

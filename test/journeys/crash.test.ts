@@ -6,7 +6,7 @@ import { ops, untilCard, untilReport } from './world.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
-/** The bot as in production, in a process that can be killed. */
+/** Runs the bot as in production, in a process that can be killed. */
 function startWorldWithProcess(moveTakesMs: number, { onTestFinished: onEnd }: TestContext) {
   return startStandInWorld({ program, account: { moveTakes: { min: moveTakesMs, max: moveTakesMs } }, onEnd })
 }
@@ -15,7 +15,7 @@ function patchesOf(accountApi: AccountApi) {
   return accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
 }
 
-test.concurrent('a bot that is killed during a move and started again ends the move and reports it once', async (context) => {
+test.concurrent('a bot that is killed during a move and started again tracks the move to its end and reports it once', async (context) => {
   const { slack, accountApi, bots, ada, ben } = await startWorldWithProcess(1_500, context)
   const { elasticIp, target } = accountApi.world.movable()
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })

@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../src/account-api/client.ts'
 import { Secret } from '../../src/domain/secret.ts'
-import { neededScopes } from '../../src/features/check-setup/diagnose.ts'
+import { neededScopes } from '../../src/features/check-setup/checks/slack.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { general, ops, people, type Slack, startWorld, untilShown } from './world.ts'
 
-/** What the doctor says to Ben, as a message that he can click. How long Slack took is always the same. */
-async function ask({ slack }: { slack: Slack }, channel = ops) {
+/** Returns the doctor's answer to Ben, as a message that he can click. The time that Slack took is replaced by a constant. */
+async function runDoctor({ slack }: { slack: Slack }, channel = ops) {
   const before = slack.ephemerals(people.ben).length
   await slack.as(people.ben).command('/infra doctor', { channel })
   const answered = () =>
@@ -19,9 +19,9 @@ async function ask({ slack }: { slack: Slack }, channel = ops) {
   return { ...answer, text: answer.text.replace(/answers after \d+ ms/, 'answers after 4 ms') }
 }
 
-/** The lines about what is not as it should be. */
+/** Returns the lines about problems. */
 async function complaints(world: { slack: Slack }, channel = ops): Promise<string> {
-  const { text } = await ask(world, channel)
+  const { text } = await runDoctor(world, channel)
   return text
     .split('\n')
     .filter((line) => line.startsWith(':x:'))
@@ -29,12 +29,12 @@ async function complaints(world: { slack: Slack }, channel = ops): Promise<strin
 }
 
 describe('the doctor', () => {
-  test('says that all is well, and what was never tried, and no secret', async () => {
+  test('reports that all is well and what was never tested, and no secret', async () => {
     const redis = await startRedis({ appendonly: true })
     onTestFinished(() => redis.stop())
     const world = await startWorld({ env: { ENVIRONMENT: 'production', REDIS_URL: redis.url } })
 
-    const { text } = await ask(world)
+    const { text } = await runDoctor(world)
 
     expect(text).toMatchInlineSnapshot(`
       "*Nothing needs mending*, 2 are not known
@@ -62,9 +62,9 @@ describe('the doctor', () => {
       expect(text).not.toContain(secret)
   })
 
-  test('its two tests prove that clicks and pickers arrive, and it remembers', async () => {
+  test('offers two tests that prove that clicks and pickers arrive, and remembers the result', async () => {
     const world = await startWorld()
-    const answer = await ask(world)
+    const answer = await runDoctor(world)
     expect(answer.text).toContain('no click has ever reached me')
 
     const { options } = await world.ben.search(answer, 'doctor-picker', '')
@@ -73,26 +73,26 @@ describe('the doctor', () => {
     await world.ben.click(answer, 'doctor-picker', { choose: options[0]?.value ?? '' })
     await untilShown(world.slack, people.ben, /Pickers work/)
 
-    await expect.poll(async () => (await ask(world)).text).toMatch(/\*Buttons\* last worked.*\n.*\*Pickers\* last worked/)
+    await expect.poll(async () => (await runDoctor(world)).text).toMatch(/\*Buttons\* last worked.*\n.*\*Pickers\* last worked/)
   })
 
-  test('over Socket Mode', async () => {
+  test('works over Socket Mode', async () => {
     const world = await startWorld({ socketMode: true })
-    const { text } = await ask(world)
+    const { text } = await runDoctor(world)
     expect(text).toContain('Socket Mode')
     expect(text).toContain('there is no address to enter')
   })
 
-  test('in a direct message, where there is no channel to be invited to', async () => {
+  test('works in a direct message, where the bot needs no invitation', async () => {
     const world = await startWorld()
     expect(world.slack.directMessages(people.ben)).toEqual([])
-    const { text } = await ask(world, 'D0BEN00001')
+    const { text } = await runDoctor(world, 'D0BEN00001')
     expect(text).not.toContain('*Channels*')
   })
 })
 
 describe('the ten mistakes', () => {
-  test('1 and 9: a scope is missing, so that the manifest is an old one', async () => {
+  test('1 and 9: a scope is missing, so the manifest is old', async () => {
     const world = await startWorld({ slack: { scopes: neededScopes.filter((scope) => scope !== 'usergroups:read') } })
     expect(await complaints(world)).toMatchInlineSnapshot(`
       ":x: *Slack's scopes* \`usergroups:read\` is missing: nobody can be told to be in a user group, so its members are denied. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app.
@@ -101,18 +101,18 @@ describe('the ten mistakes', () => {
     `)
   })
 
-  test('2: interactivity is off, so that no click arrives', async () => {
+  test('2: interactivity is off, so no click arrives', async () => {
     const world = await startWorld({ slack: { interactivity: false } })
-    const answer = await ask(world)
+    const answer = await runDoctor(world)
     const click = await world.slack.as(people.ben).click(answer, 'Test the buttons')
     expect(click.outcome).toBe('not-sent')
-    const { text } = await ask(world)
+    const { text } = await runDoctor(world)
     expect(text.split('\n').find((line) => line.includes('*Buttons*'))).toMatchInlineSnapshot(
       `":grey_question: *Buttons* no click has ever reached me. Press *Test the buttons* below. If nothing answers, turn on *Interactivity & Shortcuts* at api.slack.com/apps, with the address of the command as its *Request URL*."`,
     )
   })
 
-  test('3: it is not in the channel where it is asked, nor where it has to tell operators', async () => {
+  test('3: the bot is missing in the channel of the command and in that of the operators', async () => {
     const world = await startWorld({ env: { OPS_CHANNEL: 'C0PRIVATE1', CHANNELS: ops } })
     expect(await complaints(world, general)).toMatchInlineSnapshot(
       `":x: *Channels* I am not in <#C0GENERAL1> and <#C0PRIVATE1>, so I can post nothing there. *To mend it:* Type */invite @Lockkeeper* there."`,
@@ -121,7 +121,7 @@ describe('the ten mistakes', () => {
     expect(await complaints(world, general)).toContain('<#C0OPS00001> is archived')
   })
 
-  test('4: a Redis that keeps nothing on disk and evicts', async () => {
+  test('4: a Redis without persistence that evicts', async () => {
     const redis = await startRedis({ settings: ['maxmemory-policy allkeys-lru'] })
     onTestFinished(() => redis.stop())
     const world = await startWorld({ env: { REDIS_URL: redis.url } })
@@ -130,12 +130,12 @@ describe('the ten mistakes', () => {
     )
   })
 
-  test('4: a Redis that is away', async () => {
+  test('4: a Redis that does not answer', async () => {
     const redis = await startRedis({ appendonly: true })
     onTestFinished(() => redis.stop())
     const world = await startWorld({ env: { REDIS_URL: redis.url } })
     await redis.kill()
-    const { text } = await ask(world)
+    const { text } = await runDoctor(world)
     expect(text).toMatchInlineSnapshot(`
       "*1 of 12 needs mending*, 5 are not known
       Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  one rule from the variables
@@ -172,10 +172,10 @@ describe('the ten mistakes', () => {
     )
   })
 
-  test('5: an account without a feature is no rejected key', async () => {
+  test('5: an account without a feature is not reported as a rejected key', async () => {
     const world = await startWorld()
     const body = { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }
-    const lines = async () => (await ask(world)).text.split('\n').filter((line) => /account API|API key/.test(line))
+    const lines = async () => (await runDoctor(world)).text.split('\n').filter((line) => /account API|API key/.test(line))
 
     world.accountApi.faults.add({ path: /^\/(elastic_ips|baselines)/, kind: 'status', status: 403, body, times: 100 })
     expect(await lines()).toContain(':white_check_mark: *The API key* `lockkeeper` is accepted, and may make changes.')
@@ -194,14 +194,14 @@ describe('the ten mistakes', () => {
     expect(await complaints(world)).toMatch(/^:x: \*The clock\* of the machine that I run on is 1 min (29|30|31) s behind that of Slack/)
   })
 
-  test('7: no worker, where only the web part runs', async () => {
+  test('7: no worker, because only the web role runs', async () => {
     const world = await startWorld({ env: { ROLE: 'web' } })
     expect(await complaints(world)).toMatchInlineSnapshot(
       `":x: *Workers* none is at work: what is approved is not carried out, nothing is followed, and nothing expires. *To mend it:* Start a process with ROLE=worker or ROLE=all, with the same REDIS_URL and REDIS_PREFIX."`,
     )
   })
 
-  test('8: a user group that is not there, one that is disabled, and one that is empty', async () => {
+  test('8: a user group that does not exist, one that is disabled, and one that is empty', async () => {
     const world = await startWorld({ env: { OPERATORS: 'S0NOBODY01,U0BEN00001' } })
     world.slack.setUserGroup('S0ONCALL01', [])
     expect(await complaints(world)).toMatchInlineSnapshot(`
@@ -216,7 +216,7 @@ describe('the ten mistakes', () => {
     )
   })
 
-  test('9: the Home tab is off in the app, so that the manifest is an old one', async () => {
+  test('9: the Home tab is off in the app, so the manifest is old', async () => {
     const world = await startWorld({ slack: { homeTab: false } })
     expect(await complaints(world)).toMatchInlineSnapshot(
       `":x: *The app's manifest* is older than I am: its Home tab is off. *To mend it:* Paste the present manifest.yml, with your own address in it, into *App Manifest* at api.slack.com/apps, save it, and reinstall the app."`,
@@ -240,14 +240,14 @@ describe('the ten mistakes', () => {
     expect(await complaints(world)).toContain('cannot be reached: no answer in time')
   })
 
-  test('10: Slack is too slow; the rest is told all the same, in time', async () => {
+  test('10: Slack is too slow; the other checks are shown in time', async () => {
     const world = await startWorld()
     const slow = world.slack.faults.add({ method: 'auth.test', kind: 'delay', delayMs: 6_000 })
-    const askedAt = Date.now()
+    const startedAt = Date.now()
     expect(await complaints(world)).toMatchInlineSnapshot(
       `":x: *Slack* does not answer me (no answer within 1.5 s). *To mend it:* See whether the machine that I run on may reach slack.com: its name server, firewall and proxy, and SLACK_API_URL if it is set."`,
     )
     expect(slow.fired).toBe(1)
-    expect(Date.now() - askedAt).toBeLessThan(6_000)
+    expect(Date.now() - startedAt).toBeLessThan(6_000)
   })
 })

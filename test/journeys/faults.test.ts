@@ -14,7 +14,7 @@ function patches(world: World) {
   return world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
 }
 
-describe('a write whose answer says nothing', () => {
+describe('a write without a usable answer', () => {
   test.each(['drop-after', 'html', 'truncate'] as const)('is resolved by reading: %s', async (kind) => {
     const world = await startWorld()
     const fault = world.accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind })
@@ -26,7 +26,7 @@ describe('a write whose answer says nothing', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('and that took effect is told as done, also when the answer was a 500', async () => {
+  test('is reported as done if it took effect, also after a 500', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     const fault = world.accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind: 'status', status: 500 })
@@ -43,8 +43,8 @@ describe('a write whose answer says nothing', () => {
   })
 })
 
-describe('an end that is not the one hoped for', () => {
-  test('a refusal of the account API is told with its meaning', async () => {
+describe('a request that does not succeed', () => {
+  test('because the account API refuses it is reported with the meaning of the refusal', async () => {
     const world = await startWorld()
     world.accountApi.faults.add({
       method: 'PATCH',
@@ -54,9 +54,9 @@ describe('an end that is not the one hoped for', () => {
       status: 422,
       body: { errors: [{ code: 'SERVER_NETWORK_INCOMPATIBLE', message: 'no' }] },
     })
-    const { card: asked } = await approvedMove(world)
+    const { card: waiting } = await approvedMove(world)
 
-    const report = await untilReport(world.slack, asked.ts, /Failed/)
+    const report = await untilReport(world.slack, waiting.ts, /Failed/)
 
     expect(report.text).toMatch(/Nothing was changed\. This server's network configuration is outdated\. Contact the provider's support\.$/)
     const card = await untilCard(world.slack, /\*Failed/)
@@ -65,7 +65,7 @@ describe('an end that is not the one hoped for', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('a move that ends in an error', async () => {
+  test('because the move ends in an error is reported as failed', async () => {
     const world = await startWorld()
     world.accountApi.world.nextMove({ takesMs: 200, endsIn: 'error' })
     const { card } = await approvedMove(world)
@@ -73,7 +73,7 @@ describe('an end that is not the one hoped for', () => {
     expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('in status error')
   })
 
-  test('a move whose answer is lost and that ends in an error, which is to be looked at', async () => {
+  test('because the move ends in an error and the answer was lost is reported with the advice to check the account', async () => {
     const world = await startWorld()
     world.accountApi.world.nextMove({ takesMs: 200, endsIn: 'error' })
     const lost = world.accountApi.faults.add({ method: 'PATCH', kind: 'drop-after' })
@@ -85,7 +85,7 @@ describe('an end that is not the one hoped for', () => {
     expect(text).toContain('in status error. Look at it in the account before you ask again.')
   })
 
-  test('an Elastic IP that is released while it moves', async () => {
+  test('because the Elastic IP is released during the move is reported as failed', async () => {
     const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } } })
     const { elasticIp, card } = await approvedMove(world)
     await untilCard(world.slack, /\*Moving\*/)
@@ -95,7 +95,7 @@ describe('an end that is not the one hoped for', () => {
     await untilReport(world.slack, card.ts, /Failed/)
   })
 
-  test('somebody else moves it on meanwhile', async () => {
+  test('because somebody else moves the Elastic IP on is reported as superseded', async () => {
     const timings = { ...usualTimings, graceMs: 500 }
     const world = await startWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } }, timings })
     const { elasticIp, card } = await approvedMove(world)
@@ -107,7 +107,7 @@ describe('an end that is not the one hoped for', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('the account changed after the card was posted: nothing is done, and the difference is told', async () => {
+  test('because the account changed after the card was posted is voided, and the difference is shown', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
@@ -121,7 +121,7 @@ describe('an end that is not the one hoped for', () => {
     expect(patches(world)).toEqual([])
   })
 
-  test('late is told as late, and its end is told all the same', async () => {
+  test('a late move is reported as late, and its end is reported too', async () => {
     const world = await startWorld({ env: { MOVE_TIMEOUT: '400ms' }, account: { moveTakes: { min: 1_500, max: 1_500 } } })
     const { card } = await approvedMove(world)
 
@@ -133,8 +133,8 @@ describe('an end that is not the one hoped for', () => {
   })
 })
 
-describe('what stands behind the bot is away', () => {
-  test('the account API: said in words, and a request by ids says what was not checked', async () => {
+describe('a service that the bot needs is away', () => {
+  test('the account API does not answer: people are told so, and a request by ids shows what was not checked', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     world.accountApi.faults.add({ method: 'GET', path: /./, times: 1_000, kind: 'status', status: 503 })
@@ -147,19 +147,19 @@ describe('what stands behind the bot is away', () => {
     expect(card.text).toContain('Not checked:')
   })
 
-  test('an account API that hangs: an interim word within 3 s', async () => {
+  test('the account API hangs: an interim message comes within 3 s', async () => {
     const world = await startWorld()
     world.accountApi.faults.add({ method: 'GET', path: /elastic_ips/, times: 1, kind: 'delay', delayMs: 3_500 })
-    const asked = Date.now()
+    const startedAt = Date.now()
 
     await world.ada.command('/infra ip list', { channel: ops })
     await untilShown(world.slack, people.ada, /Still at it/)
 
-    expect(Date.now() - asked).toBeLessThan(3_000)
+    expect(Date.now() - startedAt).toBeLessThan(3_000)
     await untilShown(world.slack, people.ada, /Elastic IPs/)
   })
 
-  test('Slack loses the answer to a report: it is looked for, and not told twice', async () => {
+  test('Slack loses the answer to a report: the bot searches for it and does not post it twice', async () => {
     const world = await startWorld()
     const fault = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: (args) => args.thread_ts !== undefined })
     const { card } = await approvedMove(world)
@@ -171,7 +171,7 @@ describe('what stands behind the bot is away', () => {
     expect(world.slack.thread(ops, card.ts)).toHaveLength(2)
   })
 
-  test('a channel that was archived meanwhile: the requester is told directly', async () => {
+  test('the channel was archived: the requester gets a direct message', async () => {
     const world = await startWorld({ account: { moveTakes: { min: 800, max: 800 } } })
     const { card } = await approvedMove(world)
     await untilCard(world.slack, /\*Moving\*/)

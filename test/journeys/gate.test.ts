@@ -12,13 +12,13 @@ const otherTeam = 'T0PARTNER1'
 const shared = 'C0SHARED01'
 const silent = 'C0SILENT01'
 
-/** Somebody who may not, or who may not here. */
+/** People who may not use the bot, or not in this channel. */
 interface Unwelcome {
   who: string
-  /** Four letters for the ids of such people. */
+  /** Four letters for their ids. */
   mark: string
   person: Partial<Person>
-  /** The wrong channel, where that is all: on the Home tab, where there is none, such people are welcome. */
+  /** Set if only the channel is wrong. On the Home tab, which has no channel, these people may use the bot. */
   channelId?: string
   words: RegExp
 }
@@ -44,7 +44,7 @@ const unwelcome: Unwelcome[] = [
   },
 ]
 
-/** A bot with a request that waits, so that every button has something to decide. */
+/** Starts a bot with a waiting request, so that every button has something to decide. */
 async function startGuardedWorld() {
   const world = await startWorld()
   const { slack, accountApi, bots } = world
@@ -67,7 +67,7 @@ async function startGuardedWorld() {
   })
   slack.workspace.channels.push({ id: silent, name: 'silent', topic: '', members: ['U0LOCKKEEP'] })
   slack.faults.add({ method: 'conversations.info', kind: 'error', times: 100_000, when: ({ channel }) => channel === silent })
-  // The key is looked at when a bot starts.
+  // The bot reads the keys of the account once when it starts.
   await expect.poll(() => accountApi.journal.length).toBeGreaterThan(0)
   return { ...world, records, request, acts: allActs(bot, request) }
 }
@@ -78,11 +78,11 @@ interface Tried {
   actor: Actor
   status: number
   ms: number
-  /** What this person was told, wherever. */
+  /** What this person was shown, by any way. */
   words: string[]
 }
 
-/** Does each act as a person of its own, so that every answer and every entry of the audit is known to be for that one. */
+/** Does each act as a different person, so that every answer and every audit entry belongs to one act. */
 async function tryAll(
   world: GuardedWorld,
   acts: PossibleAct[],
@@ -97,7 +97,7 @@ async function tryAll(
     return { act, actor: { userId, teamId: person.teamId ?? homeTeam, channelId } }
   })
 
-  // A few at once: how long an acknowledgement takes is to be the bot's doing, and not that of a crowd in front of it.
+  // Only four at once, so that the time to acknowledge measures the bot and not a queue in front of it.
   const tried: Tried[] = await pLimit(4).map(actors, async ({ act, actor }) => {
     const began = performance.now()
     const { status, body } = await slack.sendRaw(act.delivery(actor))
@@ -109,10 +109,10 @@ async function tryAll(
   return tried.map((each) => ({ ...each, words: [...each.words, ...wordsFor(slack.journal, each.actor.userId)] }))
 }
 
-/** What stands around an answer in a modal and on the Home tab. */
+/** Texts around an answer in a modal and on the Home tab. */
 const frames = ['Lockkeeper', 'Close']
 
-/** What a message, a modal, a Home tab or an answer with options says, if anything. A message says it twice: in words and in blocks. */
+/** Returns the texts of a message, a modal, a Home tab or an answer with options. A message has its words twice: as text and in blocks. */
 function wordsIn(json: unknown): string[] {
   const texts = textsIn(json).filter((text) => !frames.includes(text))
   return texts.length > 0 ? [[...new Set(texts)].join(' ')] : []
@@ -124,7 +124,7 @@ function textsIn(json: unknown): string[] {
   return Object.entries(json).flatMap(([name, value]) => (name === 'text' && typeof value === 'string' ? [value] : textsIn(value)))
 }
 
-/** What the bot told somebody, by whichever way; a modal that Slack did not open counts where nothing else does. */
+/** Returns what the bot showed a person, by any way. A modal that Slack did not open counts only if there is nothing else. */
 function wordsFor(journal: readonly JournalEntry[], userId: string): string[] {
   const ways = ['chat.postEphemeral', 'chat.postMessage', 'views.open', 'views.publish']
   const addressees = [userId, triggerOf(userId)]
@@ -136,7 +136,7 @@ function wordsFor(journal: readonly JournalEntry[], userId: string): string[] {
     .flatMap(({ args }) => wordsIn(args))
 }
 
-/** What is wrong with how somebody was turned away; empty when nothing is. Pure. */
+/** Returns what is wrong with a refusal. Empty if nothing is. */
 function faultsOf({ act, actor, status, ms, words }: Tried, entries: AuditEntry[], expected: RegExp): string[] {
   const noted = entries.filter(({ by }) => by === actor.userId)
   const isRight = noted.length === 1 && noted[0]?.act === 'refused' && noted[0].text === act.at
@@ -148,12 +148,12 @@ function faultsOf({ act, actor, status, ms, words }: Tried, entries: AuditEntry[
   ]
 }
 
-/** Who is only in the wrong channel is turned away there. */
+/** People who are only in the wrong channel are refused in that channel only. */
 const actsFor = ({ acts }: GuardedWorld, { channelId }: Unwelcome) =>
   acts.filter(({ place }) => place === 'channel' || channelId === undefined)
 
 describe('the gate', () => {
-  test.each(unwelcome)('turns away $who, whatever they do', async (each) => {
+  test.each(unwelcome)('refuses $who, for every act', async (each) => {
     const world = await startGuardedWorld()
     const { accountApi, records } = world
     const before = { records: await records.all(), calls: accountApi.journal.length }
@@ -169,7 +169,7 @@ describe('the gate', () => {
     expect(world.slack.messages(ops)).toHaveLength(1)
   })
 
-  test('is asked about everything that is registered', async () => {
+  test('covers everything that is registered', async () => {
     const world = await startGuardedWorld()
     const [bot] = world.bots
     const names = world.acts.map(({ at }) => at)
@@ -182,7 +182,7 @@ describe('the gate', () => {
     expect(Object.keys(bot?.interactions ?? {}).toSorted()).toEqual(['clicks', 'command', 'home', 'options', 'submissions'])
   })
 
-  test('is open to full members: every act that gets through is one that this test would have found', async () => {
+  test('lets full members through with every act, so that none is refused for another reason', async () => {
     const world = await startGuardedWorld()
 
     const tried = await tryAll(world, world.acts, { mark: 'FULL', person: {} }, 500)
@@ -194,8 +194,8 @@ describe('the gate', () => {
   })
 })
 
-describe('who somebody is', () => {
-  test('is who the delivery is from, and not who opened the form', async () => {
+describe('a submitted form', () => {
+  test('counts for the person who submits it, not for the one who opened it', async () => {
     const world: World = await startWorld()
     await world.ada.command('/infra ip move', { channel: ops })
     const view = await world.slack.until(() => world.ada.topView())
@@ -210,7 +210,7 @@ describe('who somebody is', () => {
 })
 
 describe('a form that is filled from a request', () => {
-  test('is not shown to whom Slack has not told of in time, and whatever is said of the request neither', async () => {
+  test('is not shown before Slack has confirmed the person, and neither is anything about the request', async () => {
     const world = await startWorld()
     const { slack } = world
     const { elasticIp, target } = world.accountApi.world.movable()

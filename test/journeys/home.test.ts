@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { encodeFields } from '../../src/requests/store/record.ts'
-import { askedAt, requestFor } from '../requests/request-for-test.ts'
+import { requestedAt, requestFor } from '../requests/request-for-test.ts'
 import { openRecords } from './records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
@@ -22,7 +22,7 @@ interface Block {
   elements?: Element[]
 }
 
-/** Somebody looks at the Home tab: the event as Slack sends it (docs.slack.dev, "app_home_opened"). */
+/** Opens the Home tab: sends the event as Slack does (docs.slack.dev, "app_home_opened"). */
 async function openHome({ slack }: World, user: string): Promise<void> {
   const event = { type: 'app_home_opened', user, channel: `D${user.slice(1)}`, tab: 'home', event_ts: '1.1' }
   const body = { type: 'event_callback', team_id: team, api_app_id: 'A0LOCKKEEP', event_id: `Ev${randomUUID()}`, event_time: 1, event }
@@ -38,7 +38,7 @@ function wordsOf(world: World, user: string): string {
   return JSON.stringify(blocksOf(world, user))
 }
 
-/** A click there: without channel, message and response address. */
+/** Clicks on the Home tab: without a channel, a message and a response URL. */
 async function clickHome(world: World, user: string, button: string): Promise<void> {
   const block = blocksOf(world, user).find(({ elements }) => elements?.some((element) => element.text?.text === button))
   const element = block?.elements?.find(({ text }) => text?.text === button)
@@ -61,16 +61,16 @@ async function pressOnHome(world: World, user: string, element: Element, blockId
   expect(status).toBe(200)
 }
 
-async function askForMove(world: World) {
+async function requestMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   return { elasticIp, target, card: await untilCard(world.slack, /Waiting for approval/) }
 }
 
 describe('the Home tab', () => {
-  test('shows what waits for whom, whole and with its buttons, what one asked for, and what is moving', async () => {
+  test("shows the requests that wait for the person, with their buttons, the person's own requests and those in progress", async () => {
     const world = await startWorld({ env: { ENVIRONMENT: 'production' }, account: { moveTakes: { min: 60_000, max: 60_000 } } })
-    const { elasticIp, target, card } = await askForMove(world)
+    const { elasticIp, target, card } = await requestMove(world)
 
     await openHome(world, people.ben)
     await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
@@ -88,17 +88,17 @@ describe('the Home tab', () => {
     await world.slack.until(() => /Moving now \(1\)/.test(wordsOf(world, people.chiara)))
   })
 
-  test('shows what waits, and counts what moves, however much moves', async () => {
+  test('shows waiting requests, and counts moves, however many there are', async () => {
     const world = await startWorld()
     const { redis, keys } = openRecords(world)
     const pipeline = redis.pipeline()
     for (let index = 0; index < 600; index += 1) {
       const id = `moving-${index}`
-      pipeline.hset(keys.record(id), encodeFields(requestFor({ id, facts: moveFacts, state: 'tracking', sentAt: askedAt })))
-      pipeline.zadd(keys.open, askedAt, id)
+      pipeline.hset(keys.record(id), encodeFields(requestFor({ id, facts: moveFacts, state: 'tracking', sentAt: requestedAt })))
+      pipeline.zadd(keys.open, requestedAt, id)
     }
     await pipeline.exec()
-    await askForMove(world)
+    await requestMove(world)
 
     await openHome(world, people.ben)
     await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
@@ -113,9 +113,9 @@ describe('the Home tab', () => {
     )
   })
 
-  test('a button there goes through the same engine, and the tab shows what became of it', async () => {
+  test('has buttons that take the same steps as those of cards, and shows the result', async () => {
     const world = await startWorld()
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
     await openHome(world, people.ben)
     await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
 
@@ -126,9 +126,9 @@ describe('the Home tab', () => {
     expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(1)
   })
 
-  test('a stale button there is answered in a direct message where no modal can be opened, and the tab is shown anew', async () => {
+  test('answers a stale button in a direct message if no modal can be opened, and is updated', async () => {
     const world = await startWorld()
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
     await openHome(world, people.ben)
     await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
     await world.ada.click(card, 'Withdraw')
@@ -141,7 +141,7 @@ describe('the Home tab', () => {
     expect(world.accountApi.journal.writes()).toEqual([])
   })
 
-  test('makes no key there, where its token could not be shown: not by a button, and not by one from an older version', async () => {
+  test('creates no key, because its token could not be shown there: neither by a button nor by one from an older version', async () => {
     const world = await startWorld()
     await world.ada.command('/infra keys create ci-deploy', { channel: ops })
     const card = await untilCard(world.slack, /Waiting for approval/)
@@ -164,9 +164,9 @@ describe('the Home tab', () => {
     await untilReport(world.slack, card.ts, /Done/)
   })
 
-  test('a guest sees why they see nothing', async () => {
+  test('tells a guest why it is empty', async () => {
     const world = await startWorld()
-    await askForMove(world)
+    await requestMove(world)
 
     await openHome(world, people.dov)
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ops, startWorld, untilCard, untilReport } from './world.ts'
 
-test('while nothing is in flight nothing ticks and nothing is asked of the account API, but at `/status`', async () => {
+test('while nothing is in flight, nothing ticks and only `/status` calls the account API', async () => {
   const world = await startWorld()
   const { slack, accountApi, bots, ada, ben } = world
   const page = async (path: string) => (await fetch(`http://127.0.0.1:${bots[0]?.opsPort}${path}`)).text()
@@ -12,7 +12,7 @@ test('while nothing is in flight nothing ticks and nothing is asked of the accou
   const card = await untilCard(slack, /Waiting for approval/)
   await ben.click(card, 'Approve')
   await untilReport(slack, card.ts, /Done/)
-  // One that waits for people is nothing in flight.
+  // A request that waits for people is not in flight.
   const second = accountApi.world.movable(1)
   await ada.command(`/infra ip move ${second.elasticIp.address} ${second.target.hostname}`, { channel: ops })
   await untilCard(slack, /Waiting for approval/)
@@ -27,13 +27,13 @@ test('while nothing is in flight nothing ticks and nothing is asked of the accou
     )
     .toBe(0)
 
-  const [asked, ticked] = [accountApi.journal.length, await ticks()]
+  const [calls, ticked] = [accountApi.journal.length, await ticks()]
   expect(ticked).toBeGreaterThan(0)
   await delay(1_500)
-  expect(accountApi.journal.length).toBe(asked)
+  expect(accountApi.journal.length).toBe(calls)
   expect(await ticks()).toBe(ticked)
   for (let probe = 0; probe < 3; probe += 1) expect(await page('/readyz')).toBe('{"ready":true}')
-  expect(accountApi.journal.length).toBe(asked)
-  for (let look = 0; look < 3; look += 1) expect(await page('/status')).toContain('"ok":true')
-  expect(accountApi.journal.slice(asked).map(({ method, path }) => `${method} ${path.replace(/^.*\//, '')}`)).toHaveLength(1)
+  expect(accountApi.journal.length).toBe(calls)
+  for (let read = 0; read < 3; read += 1) expect(await page('/status')).toContain('"ok":true')
+  expect(accountApi.journal.slice(calls).map(({ method, path }) => `${method} ${path.replace(/^.*\//, '')}`)).toHaveLength(1)
 })

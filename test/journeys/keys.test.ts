@@ -5,7 +5,7 @@ import { ops, people, startWorld, untilCard, untilReport, untilShown, type World
 
 const quick = { graceMs: 600, handoverMs: 800 }
 
-/** Ada asks for a key, Ben approves, and the card waits for her click. */
+/** Ada requests a key, Ben approves it, and its card waits for her click. */
 async function approvedKey(world: World, command = '/infra keys create ci-deploy') {
   await world.ada.command(command, { channel: ops })
   const card = await untilCard(world.slack, /Waiting for approval/)
@@ -24,7 +24,7 @@ function writes(world: World, method: string) {
   return world.accountApi.journal.writes().filter((entry) => entry.method === method)
 }
 
-/** Slack takes neither of the next two messages that would show a secret. */
+/** Lets Slack refuse the next two messages that would show a secret. */
 function hideSecrets({ slack }: World) {
   return [
     slack.faults.add({ method: 'response_url', kind: 'status', status: 404, times: 1 }),
@@ -33,7 +33,7 @@ function hideSecrets({ slack }: World) {
 }
 
 describe('a new key', () => {
-  test('is made on the click of who asked, and its token shown to them alone, once', async () => {
+  test("is created on the requester's click, and its token is shown to them alone, once", async () => {
     const world = await startWorld()
     const { card } = await approvedKey(world)
     expect(writes(world, 'POST')).toEqual([])
@@ -57,7 +57,7 @@ describe('a new key', () => {
     expect(world.log.join('')).not.toContain(key?.token)
   })
 
-  test('is made once, however often the button is pressed', async () => {
+  test('is created once, however often the button is pressed', async () => {
     const world = await startWorld({ replicas: 2 })
     const { card } = await approvedKey(world)
     const clicks = []
@@ -72,7 +72,7 @@ describe('a new key', () => {
     expect(world.slack.ephemerals(people.ada).filter((message) => tokenPattern.test(JSON.stringify(message.blocks)))).toHaveLength(1)
   })
 
-  test('with its own settings comes from the form, which tells at the field what is wrong', async () => {
+  test('takes its settings from the form, which shows problems at the field', async () => {
     const world = await startWorld()
     await world.ada.command('/infra keys create', { channel: ops })
     const view = await world.slack.until(() => world.ada.topView())
@@ -92,7 +92,7 @@ describe('a new key', () => {
     expect(keysMade(world)).toMatchObject([{ readOnly: false, allowedIps: ['203.0.113.0/24', '2001:db8::/32'] }])
   })
 
-  test('that Slack does not show is deleted, and everybody concerned is told', async () => {
+  test('is deleted if Slack does not show its token, and the thread and the requester are told', async () => {
     const world = await startWorld()
     const { card } = await approvedKey(world)
     const hidden = hideSecrets(world)
@@ -111,7 +111,7 @@ describe('a new key', () => {
     )
   })
 
-  test('that is shown while Redis does not answer stays, once Redis answers again', async () => {
+  test('stays if its token is shown while Redis does not answer, and Redis answers again', async () => {
     const redis = await startRedis({ appendonly: true })
     onTestFinished(() => redis.stop())
     const world = await startWorld({ env: { REDIS_URL: redis.url } })
@@ -125,7 +125,7 @@ describe('a new key', () => {
 
     await world.ada.click(card, 'Create and show')
     await untilShown(world.slack, people.ada, /Your new API key/)
-    // Longer than any one command waits.
+    // Longer than the timeout of any command.
     await delay(2_500)
     redis.thaw()
     await untilReport(world.slack, card.ts, /Done/)
@@ -153,7 +153,7 @@ describe('a new key', () => {
     },
   )
 
-  test('that never reached the account is told as not made', async () => {
+  test('is reported as not created if the write never reached the account', async () => {
     const world = await startWorld({ timings: quick })
     const { card } = await approvedKey(world)
     world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'drop-before', times: 1 })
@@ -163,7 +163,7 @@ describe('a new key', () => {
     expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('none was made')
   })
 
-  test('that the account refuses is told with the reason', async () => {
+  test('is reported with the reason if the account API refuses it', async () => {
     const world = await startWorld()
     const { card } = await approvedKey(world)
     world.accountApi.faults.add({
@@ -181,7 +181,7 @@ describe('a new key', () => {
     await untilShown(world.slack, people.ada, /\(403\)/)
   })
 
-  test('that nobody takes in time expires', async () => {
+  test('expires if its requester does not click', async () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '900ms' } })
     const { card } = await approvedKey(world)
 
@@ -192,7 +192,7 @@ describe('a new key', () => {
     expect(writes(world, 'POST')).toEqual([])
   })
 
-  test('is given up with Withdraw, also when it was approved', async () => {
+  test('can be withdrawn, also after the approval', async () => {
     const world = await startWorld()
     const { card } = await approvedKey(world)
     await world.ada.click(card, 'Withdraw')
@@ -203,8 +203,8 @@ describe('a new key', () => {
   })
 })
 
-describe('a key that there is', () => {
-  test('is rotated on the click of who asked, and the new token shown to them alone', async () => {
+describe('an existing key', () => {
+  test("is rotated on the requester's click, and the new token is shown to them alone", async () => {
     const world = await startWorld()
     const before = world.accountApi.world.data.apiKeys.find((key) => key.token !== world.accountApi.key)
     if (!before) throw new Error('the stand-in has no other key')
@@ -221,7 +221,7 @@ describe('a key that there is', () => {
     expect(writes(world, 'PUT')).toHaveLength(1)
   })
 
-  test('whose rotation was not confirmed is deleted when it shows a token that nobody has seen', async () => {
+  test('is deleted if its rotation was not confirmed and it has a token that nobody has seen', async () => {
     const world = await startWorld({ timings: quick })
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
     const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
@@ -235,7 +235,7 @@ describe('a key that there is', () => {
     expect(writes(world, 'PUT')).toHaveLength(1)
   })
 
-  test('and is rotated, which Slack does not show, is deleted; everybody concerned is told that the old token is dead, too', async () => {
+  test('is deleted if Slack does not show its new token, and the messages say that the old token is dead too', async () => {
     const world = await startWorld()
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
     const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
@@ -254,11 +254,11 @@ describe('a key that there is', () => {
       `"It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
     )
     expect(failed.text).toContain('Ask for a new key.')
-    // It would be for a key that is gone.
+    // A new request would be for a key that no longer exists.
     expect(JSON.stringify(failed.blocks)).not.toContain('Request again')
   })
 
-  test('and is rotated and deleted again, of which no answer comes, is told as gone', async () => {
+  test('is reported as gone if the answer to its deletion after the rotation is lost', async () => {
     const world = await startWorld({ timings: quick })
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
     const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
@@ -274,22 +274,22 @@ describe('a key that there is', () => {
     )
   })
 
-  test('whose rotation needs no approval waits for the click of who asked, also where its card comes late', async () => {
+  test("waits for the requester's click if its rotation needs no approval, also if its card comes late", async () => {
     const world = await startWorld({ env: { NO_APPROVAL: 'key.rotate' } })
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
     world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', times: 1 })
 
     await world.ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })
-    const told = await untilShown(world.slack, people.ada, /Recorded/)
+    const answer = await untilShown(world.slack, people.ada, /Recorded/)
     const card = await untilCard(world.slack, /\*Approved\.\*/)
 
-    expect(told.text).toMatch(/nothing is made before you press \*Rotate and show\* on it/)
+    expect(answer.text).toMatch(/nothing is made before you press \*Rotate and show\* on it/)
     expect(writes(world, 'PUT')).toEqual([])
     await world.ada.click(card, 'Rotate and show')
     await untilReport(world.slack, card.ts, /Done/)
   })
 
-  test('whose rotation did not happen keeps its token', async () => {
+  test('keeps its token if the rotation did not take effect', async () => {
     const world = await startWorld({ timings: quick })
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
     const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
@@ -301,7 +301,7 @@ describe('a key that there is', () => {
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).toContain(key?.id)
   })
 
-  test('and is rotated after it was told as not rotated stays, and the report is corrected', async () => {
+  test('stays if it is rotated after it was reported as not rotated, and the report is corrected', async () => {
     const world = await startWorld({ timings: quick })
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
     if (!key) throw new Error('the stand-in has no other key')
@@ -310,7 +310,7 @@ describe('a key that there is', () => {
     await world.ada.click(card, 'Rotate and show')
     await untilReport(world.slack, card.ts, /Not started/)
 
-    // Somebody has read that, and rotates it in the dashboard.
+    // Somebody has read the report and rotates the key in the dashboard.
     key.token = 'f'.repeat(36)
 
     const correction = await untilReport(world.slack, card.ts, /Correction/)
@@ -322,7 +322,7 @@ describe('a key that there is', () => {
     expect(writes(world, 'DELETE')).toEqual([])
   })
 
-  test('is revoked after an approval, also when the answer is lost', async () => {
+  test('is revoked after an approval, also if the answer is lost', async () => {
     const world = await startWorld({ timings: quick })
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
     world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
@@ -336,7 +336,7 @@ describe('a key that there is', () => {
     expect(writes(world, 'DELETE')).toHaveLength(1)
   })
 
-  test("that is the bot's own is neither rotated nor revoked", async () => {
+  test('is neither rotated nor revoked if Lockkeeper itself uses it', async () => {
     const world = await startWorld()
     const own = world.accountApi.world.data.apiKeys.find((key) => key.token === world.accountApi.key)
     for (const verb of ['rotate', 'revoke']) {
@@ -346,7 +346,7 @@ describe('a key that there is', () => {
     expect(world.slack.messages(ops)).toEqual([])
   })
 
-  test('is listed with what deserves a look, and never with a token', async () => {
+  test('is listed with notes on what deserves attention, and never with a token', async () => {
     const world = await startWorld()
     await world.ada.command('/infra keys', { channel: ops })
     const { text, blocks } = await untilShown(world.slack, people.ada, /API keys/)

@@ -6,7 +6,7 @@ import { ops, people, startWorld, untilCard, untilReport, untilShown, type World
 
 const finn = 'U0FIN00001'
 
-/** A world under a policy, with Finn as one more colleague. */
+/** Starts a world under a policy, with Finn as an additional colleague. */
 async function startWorldUnder(policy: string, { env = {}, ...options }: WorldOptions = {}) {
   const world = await startWorld({ ...options, env: { ...env, POLICY_FILE: policyInFile(policy) } })
   const { people: staff, channels, userGroups } = world.slack.workspace
@@ -18,7 +18,7 @@ async function startWorldUnder(policy: string, { env = {}, ...options }: WorldOp
 }
 type PolicyWorld = Awaited<ReturnType<typeof startWorldUnder>>
 
-/** The bot ends, and another one takes its place. */
+/** Stops the bot and starts another one. */
 async function restart(world: World, whileDown: () => Promise<unknown> = async () => {}) {
   await world.bots[0]?.stop()
   await whileDown()
@@ -27,7 +27,7 @@ async function restart(world: World, whileDown: () => Promise<unknown> = async (
   world.slack.connectBot(bot.slackUrl)
 }
 
-async function askForMove(world: World, by = world.ada) {
+async function requestMove(world: World, by = world.ada) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await by.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(world.slack, /Waiting for approval|About to start/)
@@ -38,7 +38,7 @@ const writesOf = (world: World) => world.accountApi.journal.writes()
 const repliesTo = (world: World, { ts }: Message) => world.slack.thread(ops, ts).slice(1)
 const cardNow = (world: World, { ts }: Message) => world.slack.messages(ops).find((message) => message.ts === ts)
 
-/** A text with what differs from run to run taken out. */
+/** Replaces what differs from run to run. */
 function steady(text: string | undefined): string {
   return (text ?? '').replaceAll(/<!date\^\d+\^[^>]*>/g, 'TIME').replaceAll(/`[0-9a-f]{8}`/g, '`ID`')
 }
@@ -57,9 +57,9 @@ rules:
     approve: { any_of: [S0ONCALL01, ${finn}], approvals: 3 }
 `
 
-  test('is counted on the card, each person is told where it stands, and the last one starts it', async () => {
+  test('is counted on the card and in the answer to each approver, and the last one starts the change', async () => {
     const world = await startWorldUnder(three)
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     await world.ben.click(card, 'Approve')
     const first = await untilShown(world.slack, people.ben, /counts/)
@@ -130,9 +130,9 @@ rules:
     `)
   })
 
-  test('of two groups has to come from two people, also where one is in both', async () => {
+  test('of two groups has to come from two people, also if one person is in both', async () => {
     const world = await startWorldUnder('rules:\n  - { name: both, approve: { all_of: [S0NETWORK1, S0SECURE01] } }')
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     await world.ben.click(card, 'Approve')
     await untilShown(world.slack, people.ben, /1 of 2/)
@@ -144,10 +144,10 @@ rules:
     await untilReport(world.slack, card.ts, /Done/)
   })
 
-  test('does not count two of one group for another', async () => {
+  test('does not count two members of one group for another group', async () => {
     const world = await startWorldUnder('rules:\n  - { name: both, approve: { all_of: [S0NETWORK1, S0SECURE01] } }')
     world.slack.setUserGroup('S0SECURE01', { members: [people.chiara] })
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     await world.ben.click(card, 'Approve')
     await untilShown(world.slack, people.ben, /counts/)
@@ -160,9 +160,9 @@ rules:
     await untilReport(world.slack, card.ts, /Done/)
   })
 
-  test('no longer counts who was taken out of the group after approving', async () => {
+  test('no longer counts a person who left the group after approving', async () => {
     const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
     await world.chiara.click(card, 'Approve')
     await untilShown(world.slack, people.chiara, /counts/)
 
@@ -178,10 +178,10 @@ rules:
   })
 })
 
-describe('a card that waits', () => {
-  test('counts only approvals that still count', async () => {
+describe('a waiting card', () => {
+  test('counts only approvals that are still valid', async () => {
     const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
     await world.chiara.click(card, 'Approve')
     await untilShown(world.slack, people.chiara, /counts/)
 
@@ -192,10 +192,10 @@ describe('a card that waits', () => {
     expect(cardNow(world, card)?.text).toContain('1 of 2 approvals')
   })
 
-  test('counts nobody for a group that has not been heard', async () => {
+  test('counts nobody for a group that has not approved', async () => {
     const world = await startWorldUnder('rules:\n  - { name: both, approve: { all_of: [S0NETWORK1, S0SECURE01] } }')
     world.slack.setUserGroup('S0SECURE01', { members: [people.chiara] })
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
     await world.ben.click(card, 'Approve')
     await untilShown(world.slack, people.ben, /1 of 2/)
 
@@ -209,7 +209,7 @@ describe('a card that waits', () => {
 describe('reminders and expiry', () => {
   test('approvers are reminded in the thread at half and nine tenths of the time, once each, and then it expires', async () => {
     const world = await startWorldUnder('rules:\n  - { name: soon, approve: [S0ONCALL01], expires: 5s }', { replicas: 2 })
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     await untilReport(world.slack, card.ts, /Expired/)
 
@@ -230,28 +230,28 @@ describe('reminders and expiry', () => {
     expect((await world.records.audit()).map(({ act }) => act)).toEqual(['request', 'remind-half', 'remind-last', 'expire'])
   })
 
-  test('each is sent once across restarts, only the later one where both were missed, and it expires while nobody runs', async () => {
+  test('each is sent once across restarts, only the later one if both were missed, and the request expires while no bot runs', async () => {
     const world = await startWorldUnder('rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h }')
     const { records, slack } = world
     const hours = (count: number) => count * 3_600_000
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
     const { id } = await onlyRequest(records)
 
-    await restart(world, () => records.letPass(id, hours(5.5)))
+    await restart(world, () => records.shiftTimes(id, hours(5.5)))
     const half = await untilReport(slack, card.ts, /still waits for approval/)
-    await restart(world, () => records.letPass(id, hours(1)))
-    await restart(world, () => records.letPass(id, hours(3)))
+    await restart(world, () => records.shiftTimes(id, hours(1)))
+    await restart(world, () => records.shiftTimes(id, hours(3)))
     const last = await slack.until(() => repliesTo(world, card)[1])
-    await restart(world, () => records.letPass(id, hours(1)))
+    await restart(world, () => records.shiftTimes(id, hours(1)))
     await untilReport(slack, card.ts, /Expired/)
 
     expect(half.text).toContain('It expires in 4 h')
     expect(last.text).toContain('It expires in 30 min')
     expect(repliesTo(world, card)).toHaveLength(3)
 
-    const second = await askForMove(world)
+    const second = await requestMove(world)
     const [other] = (await records.all()).filter((request) => request.id !== id)
-    await restart(world, () => records.letPass(other?.id ?? '', hours(9.5)))
+    await restart(world, () => records.shiftTimes(other?.id ?? '', hours(9.5)))
     await untilReport(slack, second.card.ts, /still waits for approval/)
     await world.ben.click(second.card, 'Approve')
     await untilReport(slack, second.card.ts, /Done/)
@@ -264,15 +264,15 @@ describe('reminders and expiry', () => {
     `)
   })
 
-  test('a reminder whose answer was lost is looked for while Slack has trouble, and comes once', async () => {
+  test('a reminder whose answer was lost is searched for while Slack has trouble, and comes once', async () => {
     const world = await startWorldUnder('rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h }')
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
     const { id } = await onlyRequest(world.records)
     const isReminder = ({ text }: Record<string, unknown>) => /still waits/.test(String(text))
     const lost = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: isReminder })
     const trouble = world.slack.faults.add({ method: 'conversations.replies', kind: 'status', status: 503 })
 
-    await restart(world, () => world.records.letPass(id, 5.5 * 3_600_000))
+    await restart(world, () => world.records.shiftTimes(id, 5.5 * 3_600_000))
     await world.slack.until(() => world.slack.calls('conversations.replies')[1], { timeoutMs: 15_000, what: 'the second look for it' })
     await expect.poll(() => world.records.redis.zcard(world.records.keys.outbox), { timeout: 5_000 }).toBe(0)
 
@@ -280,13 +280,13 @@ describe('reminders and expiry', () => {
     expect(repliesTo(world, card).map(({ text }) => text.includes('repeat'))).toEqual([false])
   })
 
-  test('an approval while the reminder is on its way to Slack holds up nothing', async () => {
+  test('an approval is not delayed by a reminder that is being sent', async () => {
     const world = await startWorldUnder('rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h }')
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
     const { id } = await onlyRequest(world.records)
     const isReminder = ({ text }: Record<string, unknown>) => /still waits/.test(String(text))
     const slow = world.slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 1_000, when: isReminder })
-    await restart(world, () => world.records.letPass(id, 5.5 * 3_600_000))
+    await restart(world, () => world.records.shiftTimes(id, 5.5 * 3_600_000))
     await expect.poll(() => slow.fired, { timeout: 5_000, interval: 20 }).toBe(1)
 
     await world.ben.click(card, 'Approve')
@@ -297,9 +297,9 @@ describe('reminders and expiry', () => {
     })
   })
 
-  test('what has one approval says so in its reminder', async () => {
+  test('the reminder of a request with one approval mentions it', async () => {
     const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 }, expires: 1s }')
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
     await world.ben.click(card, 'Approve')
 
     const reminder = await untilReport(world.slack, card.ts, /still waits/)
@@ -313,20 +313,20 @@ describe('stop watching', () => {
 
   async function startedMove(options: WorldOptions = {}) {
     const world = await startWorldUnder(policy, { ...options, account: { moveTakes: { min: 600_000, max: 600_000 } } })
-    const asked = await askForMove(world)
-    await world.ben.click(asked.card, 'Approve')
+    const requested = await requestMove(world)
+    await world.ben.click(requested.card, 'Approve')
     await untilCard(world.slack, /\*Moving\*/)
-    return { world, ...asked, moving: await untilCard(world.slack, /\*Moving\*/) }
+    return { world, ...requested, moving: await untilCard(world.slack, /\*Moving\*/) }
   }
 
-  test('ends the following and says so; watch again takes it up, and reports the end', async () => {
+  test('ends the tracking and reports it; watch again resumes it and reports the end', async () => {
     const { world, elasticIp, moving } = await startedMove()
 
     await world.finn.click(moving, 'Stop watching')
     const denied = await untilShown(world.slack, finn, /not an approver/)
     const changedTheirMind = await world.chiara.click(moving, 'Stop watching', { confirm: 'deny' })
     await world.chiara.click(moving, 'Stop watching')
-    const told = await untilReport(world.slack, moving.ts, /No longer followed/)
+    const stopReport = await untilReport(world.slack, moving.ts, /No longer followed/)
     const stopped = await untilCard(world.slack, /No longer followed/)
     world.accountApi.world.endMove(elasticIp.id)
     await world.ada.click(stopped, 'Watch again')
@@ -334,7 +334,7 @@ describe('stop watching', () => {
 
     expect(denied.text).toMatchInlineSnapshot(`"You are not an approver of this. <!subteam^S0ONCALL01> can decide it."`)
     expect(changedTheirMind.outcome).toBe('not-sent')
-    expect(told.text.replace(/after .*?\./, 'after TIME.')).toMatchInlineSnapshot(
+    expect(stopReport.text.replace(/after .*?\./, 'after TIME.')).toMatchInlineSnapshot(
       `"<@U0ADA00001> :large_orange_circle: *No longer followed:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped it after TIME. The account API had accepted it, so it may still complete, and I do not tell when. *Watch again* on the card takes it up again."`,
     )
     expect(report.text).toContain(`${elasticIp.address} now answers from`)
@@ -343,7 +343,7 @@ describe('stop watching', () => {
     expect(acts).toEqual(['request', 'approve', 'send', 'accept', 'refused', 'stop-tracking', 'track-again', 'finish'])
   })
 
-  test('is told again when somebody else does it again, also where the answer to that is lost', async () => {
+  test('is reported again if another person does it again, also if the answer to that report is lost', async () => {
     const { world, moving } = await startedMove()
     const isByAda = ({ text }: Record<string, unknown>) => String(text).includes(`<@${people.ada}> stopped it`)
     await world.chiara.click(moving, 'Stop watching')
@@ -363,7 +363,7 @@ describe('stop watching', () => {
     ])
   })
 
-  test('watch again, pressed twice at the same moment, takes it up once and says so', async () => {
+  test('watch again, pressed twice at the same moment, resumes the tracking once and reports it', async () => {
     const { world, moving } = await startedMove({ replicas: 2 })
     await world.ada.click(moving, 'Stop watching')
     const stopped = await untilCard(world.slack, /No longer followed/)
@@ -379,7 +379,7 @@ describe('stop watching', () => {
     expect(said.text).toBe(`This was approved by <@${people.ben}> already and is under way now. Your click changed nothing.`)
   })
 
-  test('is not taken back once somebody has asked for something else with the same address', async () => {
+  test('cannot be undone once another change of the same address was requested', async () => {
     const { world, elasticIp, moving } = await startedMove()
     await world.ada.click(moving, 'Stop watching')
     const stopped = await untilCard(world.slack, /No longer followed/)
@@ -410,9 +410,9 @@ rules:
     approve: [S0ONCALL01]
 `
 
-  test('takes a reason and a second confirmation, is told to the channel, and stands in the audit', async () => {
+  test('takes a reason and a second confirmation, is posted to the channel, and is in the audit', async () => {
     const world = await startWorldUnder(policy)
-    const { card } = await askForMove(world, world.ben)
+    const { card } = await requestMove(world, world.ben)
 
     await world.ben.click(card, 'Approve')
     const form = await world.slack.until(() => world.ben.topView())
@@ -430,8 +430,8 @@ rules:
       }
     `)
     expect(sure.errors).toBeUndefined()
-    const told = await untilReport(world.slack, card.ts, /Break-glass/)
-    expect(told.text).toMatchInlineSnapshot(
+    const report = await untilReport(world.slack, card.ts, /Break-glass/)
+    expect(report.text).toMatchInlineSnapshot(
       `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0BEN00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “The site is down”. Look at it now, and talk about it afterwards."`,
     )
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Break-glass/.test(String(args.text)))
@@ -446,9 +446,9 @@ rules:
     expect(writesOf(world)).toHaveLength(1)
   })
 
-  test('is refused to who could not approve it for others', async () => {
+  test('is refused if the requester could not approve it for others', async () => {
     const world = await startWorldUnder(policy)
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     await world.ada.click(card, 'Approve')
 
@@ -458,7 +458,7 @@ rules:
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   })
 
-  test('is refused where the rule does not allow it', async () => {
+  test('is refused if the rule does not allow it', async () => {
     const world = await startWorldUnder(policy)
     const [machine] = world.accountApi.world.data.virtualMachines
     await world.ben.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
@@ -472,9 +472,9 @@ rules:
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
   })
 
-  test('is refused to who was taken out of the group while the form was open', async () => {
+  test('is refused if the requester left the group while the form was open', async () => {
     const world = await startWorldUnder(policy)
-    const { card } = await askForMove(world, world.ben)
+    const { card } = await requestMove(world, world.ben)
     await world.ben.click(card, 'Approve')
     const form = await world.slack.until(() => world.ben.topView())
     await world.ben.fill(form, { Reason: 'The site is down', 'Are you sure?': 'Yes, I approve my own request' })
@@ -498,7 +498,7 @@ describe('after the end', () => {
     return world.slack.until(() => world.slack.messages(ops).find(({ ts, text }) => ts === card.ts && /\*Rejected\*/.test(text)))
   }
 
-  /** Presses *Request again* and answers what the form is filled with. */
+  /** Presses *Request again* and returns the initial values of the form. */
   async function requestAgain(world: PolicyWorld, card: Message) {
     await world.ada.click(card, 'Request again')
     const form = await world.slack.until(() => world.ada.topView())
@@ -510,9 +510,9 @@ describe('after the end', () => {
     return [form.title, ...shown]
   }
 
-  test('void shows what has changed in the account, and nothing was done', async () => {
+  test('a voided request shows what changed on the account, and nothing was done', async () => {
     const world = await startWorldUnder(policy)
-    const { elasticIp, card } = await askForMove(world)
+    const { elasticIp, card } = await requestMove(world)
     const third = world.accountApi.world.third(elasticIp.id)
 
     world.accountApi.world.moveBehindOurBack(elasticIp.id, third.id)
@@ -527,7 +527,7 @@ describe('after the end', () => {
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', from: 'approved', to: 'voided' })
   })
 
-  test('request again opens the form of the change with what was asked for', async () => {
+  test('request again opens the form of the change with the earlier values', async () => {
     const world = await startWorldUnder(policy)
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command('/infra ip move', { channel: ops })
@@ -574,7 +574,7 @@ describe('after the end', () => {
     `)
   })
 
-  test('request again of what has no form of its own shows what it was, and asks for the same', async () => {
+  test('request again for a change without a form shows the earlier request and submits the same', async () => {
     const world = await startWorldUnder(policy)
     await world.ada.command('/infra keys revoke terraform', { channel: ops })
     const revoke = await rejected(world, await untilCard(world.slack, /Revoke[\s\S]*Waiting for approval/))
@@ -609,7 +609,7 @@ describe('after the end', () => {
 
   test('move back is a request of its own, which another person approves', async () => {
     const world = await startWorldUnder(policy)
-    const { elasticIp, card } = await askForMove(world)
+    const { elasticIp, card } = await requestMove(world)
     await world.ben.click(card, 'Approve')
     const done = await untilCard(world.slack, /\*Done/)
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
-describe('what can be looked at', () => {
+describe('the listings', () => {
   test('help, with examples', async () => {
     const world = await startWorld()
     await world.ada.command('/infra', { channel: ops })
@@ -54,7 +54,7 @@ describe('what can be looked at', () => {
     `)
   })
 
-  test('help says what is not open to who asks', async () => {
+  test('help marks what the person may not request', async () => {
     const world = await startWorld({ env: { OPERATORS: people.chiara } })
     await world.ada.command('/infra help', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatch(/Not open to you here:_ `\/infra ip move`/)
@@ -62,7 +62,7 @@ describe('what can be looked at', () => {
     await untilShown(world.slack, people.ada, /not among the people who may ask/)
   })
 
-  test('another command name in the manifest works too, and is the one that answers quote', async () => {
+  test('another command name in the manifest works, and answers quote it', async () => {
     const world = await startWorld()
     await world.ada.command('/cloud plan', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /do not know/)).text).toMatchInlineSnapshot(
@@ -134,14 +134,14 @@ describe('baselines', () => {
   test.each([
     [403, { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }],
     [404, undefined],
-  ])('of a team without the flag: what they are, and whom to ask (%i)', async (status, body) => {
+  ])('are explained to a team without the feature flag, with whom to ask (%i)', async (status, body) => {
     const world = await startWorld()
     world.accountApi.faults.add({ method: 'GET', path: /baselines/, kind: 'status', status, body })
     await world.ada.command('/infra baselines', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /baselines_api/)).text).toMatch(/preview/)
   })
 
-  test('that the key may not read are no matter of a flag', async () => {
+  test('are not explained by the feature flag if the key may not read them', async () => {
     const world = await startWorld()
     world.accountApi.faults.add({ method: 'GET', path: /baselines/, kind: 'status', status: 403 })
     await world.ada.command('/infra baselines', { channel: ops })

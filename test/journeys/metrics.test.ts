@@ -16,7 +16,7 @@ interface Family {
   samples: Sample[]
 }
 
-/** Prometheus' text format, strictly: a sample belongs to the family whose TYPE stands above it. */
+/** Parses Prometheus' text format strictly: a sample belongs to the family whose TYPE precedes it. */
 function parse(page: string): Family[] {
   const families: Family[] = []
   const helps = new Map<string, string>()
@@ -41,7 +41,7 @@ async function scrape({ bots }: World) {
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
   const page = await answer.text()
   const families = parse(page)
-  /** The sum over everything that has these labels. */
+  /** Returns the sum over all samples with these labels. */
   const value = (name: string, labels: Record<string, string> = {}) =>
     families
       .flatMap(({ samples }) => samples)
@@ -52,10 +52,10 @@ async function scrape({ bots }: World) {
 
 type Seen = Awaited<ReturnType<typeof scrape>>
 
-/** Ways to Slack of which every call of a day is to be on the page. */
+/** Calls of Slack that must all be on the page. */
 const measured = ['chat.postMessage', 'response_url']
 
-/** Scrapes until the page says so: what all replicas share is up to a second old. */
+/** Scrapes until the page fits. Figures of all replicas are up to a second old. */
 async function scrapeUntil(world: World, fits: (seen: Seen) => boolean) {
   const endsAt = Date.now() + 8_000
   for (;;) {
@@ -66,7 +66,7 @@ async function scrapeUntil(world: World, fits: (seen: Seen) => boolean) {
   }
 }
 
-/** A move from its request to its end, a key that is made, one who may not, and one who may not decide. */
+/** Makes a move to its end and a key, and has one person refused a request and another one a decision. */
 async function liveADay(world: World) {
   const { slack, ada, ben, dov } = world
   const { elasticIp, target } = world.accountApi.world.movable()
@@ -95,7 +95,7 @@ async function liveADay(world: World) {
   return { waiting, moving, after }
 }
 
-test('/metrics tells of a day, by the conventions of Prometheus, and of nobody and nothing in particular', async () => {
+test('/metrics shows the figures of a day by the conventions of Prometheus, and no names or ids', async () => {
   const world = await startWorld({ account: { moveTakes: { min: 1_200, max: 1_200 } } })
   const { waiting, moving, after } = await liveADay(world)
 
@@ -159,7 +159,7 @@ test('/metrics tells of a day, by the conventions of Prometheus, and of nobody a
     }
   }
 
-  // Labels are words of ours: how many there are does not grow with what people do.
+  // Label values are a fixed set of words, so that their number does not grow with use.
   const labels = after.own.flatMap(({ samples }) => samples.flatMap((sample) => Object.entries(sample.labels)))
   expect([...new Set(labels.map(([label]) => label))].toSorted()).toMatchInlineSnapshot(`
     [
@@ -181,7 +181,7 @@ test('/metrics tells of a day, by the conventions of Prometheus, and of nobody a
   expect([...particular, ...secrets].filter((text) => after.page.includes(text))).toEqual([])
 })
 
-test('/metrics tells of what goes wrong: of errors by where they were, and of what Slack refuses', async () => {
+test('/metrics counts errors by where they occurred, and what Slack refuses', async () => {
   const world = await startWorld({ env: { OPS_CHANNEL: general } })
   const { slack, ada, ben, dov } = world
   const { elasticIp, target } = world.accountApi.world.movable()
@@ -193,34 +193,34 @@ test('/metrics tells of what goes wrong: of errors by where they were, and of wh
   await untilShown(slack, people.ada, /rejects the bot's API key/)
   await dov.command('/infra ip list', { channel: ops })
   await untilShown(slack, people.dov, /guest/i)
-  // The bot is not in the channel of operators, so that they cannot be told: of the empty memory at the start, and of the key.
+  // The bot is not in the channel of the operators, so neither notice can be posted: of the empty Redis at the start, and of the key.
   const seen = await scrapeUntil(world, ({ value }) => value('lockkeeper_errors_total', { where: 'operators' }) > 1)
 
   expect(seen.value('lockkeeper_errors_total', { where: 'operators' })).toBe(2)
   expect(seen.value('lockkeeper_errors_total', { where: 'account-api' })).toBeGreaterThan(0)
-  // Dov was refused, which is nothing that went wrong.
+  // The refusal of Dov is not an error.
   expect(seen.value('lockkeeper_errors_total', { where: 'people' })).toBe(1)
   expect(seen.value('lockkeeper_errors_total', { where: 'slack' })).toBe(0)
   expect(seen.value('lockkeeper_slack_call_duration_seconds_count', { method: 'chat.postMessage', status: 'refused' })).toBe(2)
 })
 
-test('without Redis /metrics says so, and keeps no figure of before', async () => {
+test('without Redis /metrics says so, and shows no earlier figure', async () => {
   const redis = await startRedis({ appendonly: true })
   onTestFinished(() => redis.stop())
   const world = await startWorld({ env: { REDIS_URL: redis.url } })
   const shared = ['moves_in_flight', 'messages_unsent', 'last_tick_age_seconds', 'requests_open', 'queue_jobs']
-  const told = ({ own }: Seen) =>
+  const countedIn = ({ own }: Seen) =>
     own.filter(({ name, samples }) => samples.length > 0 && shared.includes(name.replace('lockkeeper_', ''))).map(({ name }) => name)
   const fresh = await scrape(world)
   // There was no tick yet.
-  expect(told(fresh)).toEqual(['lockkeeper_moves_in_flight', 'lockkeeper_messages_unsent', 'lockkeeper_queue_jobs'])
+  expect(countedIn(fresh)).toEqual(['lockkeeper_moves_in_flight', 'lockkeeper_messages_unsent', 'lockkeeper_queue_jobs'])
 
   await redis.kill()
   const away = await scrapeUntil(world, ({ value }) => value('lockkeeper_redis_up') === 0)
-  expect(told(away)).toEqual([])
+  expect(countedIn(away)).toEqual([])
   expect(away.value('lockkeeper_ticks_total')).toBe(0)
 
   await redis.restart()
   const back = await scrapeUntil(world, ({ value }) => value('lockkeeper_redis_up') === 1)
-  expect(told(back)).toContain('lockkeeper_moves_in_flight')
+  expect(countedIn(back)).toContain('lockkeeper_moves_in_flight')
 })

@@ -3,8 +3,8 @@ import { general, ops, people, startWorld, untilCard, untilReport, untilShown, t
 
 const address = '203.0.113.10'
 
-/** Ada asks for a move that can be made, and the card is there. */
-async function askForMove(world: World) {
+/** Ada requests a move. Waits for its card. */
+async function requestMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const card = await untilCard(world.slack, /Waiting for approval/)
@@ -16,9 +16,9 @@ function patches(world: World) {
 }
 
 describe('a move, from command to report', () => {
-  test('asked for by one, approved by another, followed to its end and reported in the thread', async () => {
+  test('is requested by one person, approved by another, tracked to its end and reported in the thread', async () => {
     const world = await startWorld()
-    const { elasticIp, target, card } = await askForMove(world)
+    const { elasticIp, target, card } = await requestMove(world)
 
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
@@ -32,9 +32,9 @@ describe('a move, from command to report', () => {
     await untilCard(world.slack, /\*Done\.?\*/)
   })
 
-  test('done is never shown before the Elastic IP is active on the target', async () => {
+  test('is never shown as done before the Elastic IP is active on the target', async () => {
     const world = await startWorld({ account: { moveTakes: { min: 600, max: 600 } } })
-    const { elasticIp, target, card } = await askForMove(world)
+    const { elasticIp, target, card } = await requestMove(world)
     const early: string[] = []
     world.slack.subscribe(() => {
       const shown = [...world.slack.messages(ops), ...world.slack.thread(ops, card.ts)].some((message) => /Done/.test(message.text))
@@ -49,7 +49,7 @@ describe('a move, from command to report', () => {
     expect(early).toEqual([])
   })
 
-  test('the form asks for the same, with the reason on the card', async () => {
+  test('can be requested with the form, and the card shows the reason', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
 
@@ -65,7 +65,7 @@ describe('a move, from command to report', () => {
     expect(world.ada.openViews()).toEqual([])
   })
 
-  test('a refusal in the form stands at the field and keeps what was entered', async () => {
+  test('keeps what was entered when the form shows a refusal at the field', async () => {
     const world = await startWorld()
     const { elasticIp } = world.accountApi.world.movable()
 
@@ -79,9 +79,9 @@ describe('a move, from command to report', () => {
     expect(world.slack.messages(ops)).toEqual([])
   })
 
-  test('after a completed move the card offers to move back, as a request of its own', async () => {
+  test('offers to move back after its end, as a request of its own', async () => {
     const world = await startWorld()
-    const { elasticIp, target, card } = await askForMove(world)
+    const { elasticIp, target, card } = await requestMove(world)
     const from = elasticIp.serverId
     await world.ben.click(card, 'Approve')
     const done = await untilCard(world.slack, /\*Done\.?\*/)
@@ -97,9 +97,9 @@ describe('a move, from command to report', () => {
 })
 
 describe('a decision', () => {
-  test('the requester cannot approve, an outsider cannot, and both are told why', async () => {
+  test('is refused to the requester and to an outsider, each with the reason', async () => {
     const world = await startWorld()
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     await world.ada.click(card, 'Approve')
     await world.dov.click(card, 'Approve')
@@ -114,9 +114,9 @@ describe('a decision', () => {
     expect(world.slack.messages(ops).at(-1)?.text).toMatch(/Waiting for approval/)
   })
 
-  test('however often it is pressed, by whomever and through however many replicas, one PATCH is sent and every click answered', async () => {
+  test('sends one PATCH and answers every click, for any number of clicks, people and replicas', async () => {
     const world = await startWorld({ replicas: 2 })
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     const clicks = []
     for (let round = 0; round < 5; round += 1) {
@@ -135,9 +135,9 @@ describe('a decision', () => {
     expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
   })
 
-  test('a rejection carries its reason to the thread, and offers to ask again', async () => {
+  test('that rejects carries its reason to the thread, and offers to request again', async () => {
     const world = await startWorld()
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     await world.ben.click(card, 'Reject')
     const form = await world.slack.until(() => world.ben.topView())
@@ -156,9 +156,9 @@ describe('a decision', () => {
     expect(second.ts).not.toBe(card.ts)
   })
 
-  test('the form for a reason turns into a refusal for who may not reject', async () => {
+  test('that rejects has a form for the reason, which a refusal replaces for people who may not reject', async () => {
     const world = await startWorld()
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     await world.ada.click(card, 'Reject')
     await world.slack.until(() => world.ada.topView().title === 'Not possible')
@@ -166,9 +166,9 @@ describe('a decision', () => {
     expect(JSON.stringify(world.ada.topView().view)).toContain('another person has to decide it')
   })
 
-  test('only the requester can withdraw', async () => {
+  test('to withdraw is up to the requester', async () => {
     const world = await startWorld()
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     await world.ben.click(card, 'Withdraw')
     await untilShown(world.slack, people.ben, /can withdraw it/)
@@ -180,9 +180,9 @@ describe('a decision', () => {
     expect(patches(world)).toEqual([])
   })
 
-  test('what nobody decides expires, says so, and can be asked for again', async () => {
+  test('that never comes lets the request expire, which is reported, and it can be requested again', async () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '700ms' } })
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
 
     const report = await untilReport(world.slack, card.ts, /Expired/)
     await untilCard(world.slack, /\*Expired\*/)
@@ -193,9 +193,9 @@ describe('a decision', () => {
     expect(patches(world)).toEqual([])
   })
 
-  test('a member of the group that Slack cannot tell of is denied', async () => {
+  test('is denied to a member of a group that Slack cannot read', async () => {
     const world = await startWorld()
-    const { card } = await askForMove(world)
+    const { card } = await requestMove(world)
     const fault = world.slack.faults.add({ method: 'usergroups.users.list', kind: 'error', error: 'internal_error', times: 5 })
 
     await world.ben.click(card, 'Approve')
@@ -205,7 +205,7 @@ describe('a decision', () => {
     expect(patches(world)).toEqual([])
   })
 
-  test('without need of an approval it starts by itself, and says so', async () => {
+  test('is not needed if the rule needs no approval, and the card says so', async () => {
     const world = await startWorld({ env: { NO_APPROVAL: 'ip.move' } })
     const { elasticIp, target } = world.accountApi.world.movable()
 
@@ -216,15 +216,15 @@ describe('a decision', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('without need of an approval, and with a card that Slack does not confirm, the requester is told that it starts without one', async () => {
+  test('is not needed, and the card is not confirmed by Slack: the requester is told that the move starts once it is posted', async () => {
     const world = await startWorld({ env: { NO_APPROVAL: 'ip.move' } })
     const { elasticIp, target } = world.accountApi.world.movable()
     world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', times: 1 })
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    const told = await untilShown(world.slack, people.ada, /Recorded/)
-    expect(told.text).toMatch(/this starts then: it needs no approval/)
+    const report = await untilShown(world.slack, people.ada, /Recorded/)
+    expect(report.text).toMatch(/this starts then: it needs no approval/)
     const card = await untilCard(world.slack, /Needed no approval/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)
@@ -247,7 +247,7 @@ describe('a request that cannot be made', () => {
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`,
       /nothing to move/,
     ],
-    ['half of it', () => address, /needs an Elastic IP and a server/],
+    ['half of the arguments', () => address, /needs an Elastic IP and a server/],
   ])('%s', async (_, words, sentence) => {
     const world = await startWorld()
 
@@ -261,7 +261,7 @@ describe('a request that cannot be made', () => {
     return `${elasticIp.address} ${target.id}`
   }
 
-  test('a channel without the bot', async () => {
+  test('because the channel is without the bot', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
 
@@ -270,14 +270,14 @@ describe('a request that cannot be made', () => {
       `"I am not a member of this channel, so I could not post the request and nothing was asked for. Type */invite @Lockkeeper* here, then ask again."`,
     )
 
-    // Nothing is left behind: the same can be asked for where the bot is.
+    // Nothing of it is left: the same move can be requested in a channel with the bot.
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
     await untilCard(world.slack, /Waiting for approval/)
   })
 
-  test('a thing with an open request', async () => {
+  test('because the resource has an open request', async () => {
     const world = await startWorld()
-    const { elasticIp, target } = await askForMove(world)
+    const { elasticIp, target } = await requestMove(world)
 
     await world.ben.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
 
@@ -287,7 +287,7 @@ describe('a request that cannot be made', () => {
     expect(world.slack.messages(ops)).toHaveLength(1)
   })
 
-  test('a wrong API key', async () => {
+  test('because the API key is rejected', async () => {
     const world = await startWorld({ env: { INFRA_API_KEY: 'f'.repeat(36) } })
 
     await world.ada.command('/infra ip list', { channel: ops })
@@ -297,7 +297,7 @@ describe('a request that cannot be made', () => {
     )
   })
 
-  test('a guest', async () => {
+  test('because the person is a guest', async () => {
     const world = await startWorld()
 
     await world.dov.command('/infra ip list', { channel: ops })

@@ -11,8 +11,8 @@ async function search(world: World, element: string, typed: string) {
   return found.options.map(({ text }) => text.text)
 }
 
-/** The form is made anew once the bot has heard which Elastic IP was chosen. */
-async function untilRemembered(world: World, elasticIpId: string) {
+/** Waits until the bot has updated the form for the chosen Elastic IP. */
+async function untilFormUpdated(world: World, elasticIpId: string) {
   await world.slack.until(() => JSON.parse(String(world.ada.topView().view.private_metadata)).extra === elasticIpId)
 }
 
@@ -31,13 +31,13 @@ function serverValue(world: World): unknown {
 }
 
 describe('the servers for an Elastic IP', () => {
-  test('are those of its project and site, with the present one marked, although Slack does not tell what was chosen', async () => {
+  test('are those of its project and site, with the present one marked, although Slack does not send what was chosen', async () => {
     const world = await startWorld()
     await openForm(world, '/infra ip move')
     const all = await search(world, 'Server', '')
 
     await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.81 on ingest-dal-1' })
-    await untilRemembered(world, byAddress(world, '203.0.113.81').id)
+    await untilFormUpdated(world, byAddress(world, '203.0.113.81').id)
 
     expect(all).toHaveLength(26)
     expect(await search(world, 'Server', '')).toEqual([
@@ -52,16 +52,16 @@ describe('the servers for an Elastic IP', () => {
     )
   })
 
-  test('a server that no longer fits goes when another Elastic IP is chosen, and what else was entered stays', async () => {
+  test('are loaded anew when another Elastic IP is chosen: a server that no longer fits goes, and the other fields stay', async () => {
     const world = await startWorld()
     await openForm(world, '/infra ip move')
     await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1', Reason: 'web-1 is to be rebooted' })
-    await untilRemembered(world, byAddress(world, '203.0.113.10').id)
+    await untilFormUpdated(world, byAddress(world, '203.0.113.10').id)
     await world.ada.fill(undefined, { Server: 'web-2 (Storefront, ASH)' })
 
     const fra = byAddress(world, '203.0.113.40')
     await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.40 on edge-fra-1' })
-    await untilRemembered(world, fra.id)
+    await untilFormUpdated(world, fra.id)
 
     expect(serverValue(world)).toBeUndefined()
     expect(await world.ada.submit()).toMatchObject({
@@ -75,22 +75,22 @@ describe('the servers for an Elastic IP', () => {
     expect(card.text).toContain('web-1 is to be rebooted')
   })
 
-  test('a server that still fits stays', async () => {
+  test('keep the chosen server if it still fits', async () => {
     const world = await startWorld()
     await openForm(world, '/infra ip move')
     await world.ada.fill(undefined, { Server: 'web-2 (Storefront, ASH)' })
     const chosen = serverValue(world)
 
     await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1' })
-    await untilRemembered(world, byAddress(world, '203.0.113.10').id)
+    await untilFormUpdated(world, byAddress(world, '203.0.113.10').id)
     await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.11 on web-3' })
-    await untilRemembered(world, byAddress(world, '203.0.113.11').id)
+    await untilFormUpdated(world, byAddress(world, '203.0.113.11').id)
 
     expect(chosen).toBeDefined()
     expect(serverValue(world)).toBe(chosen)
   })
 
-  test('one that does not fit is refused at its field, where the form could not be made anew', async () => {
+  test('are checked at submission if the form could not be updated', async () => {
     const world = await startWorld()
     const fault = world.slack.faults.add({ method: 'views.update', kind: 'error', error: 'internal_error', times: 5 })
     await openForm(world, '/infra ip move')
@@ -102,7 +102,7 @@ describe('the servers for an Elastic IP', () => {
     expect(submitted.errors?.server).toMatch(/can only be moved within its site/)
   })
 
-  test('the form for asking again knows its Elastic IP', async () => {
+  test('are known in the form of Request again', async () => {
     const world = await startWorld()
     await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
     await world.ada.click(await untilCard(world.slack, /Waiting for approval/), 'Withdraw')
@@ -137,7 +137,7 @@ describe('a picker', () => {
     expect(world.slack.deliveries.filter(({ kind }) => kind === 'block_suggestion')).toEqual([])
   })
 
-  test('says within 3 s that the account API is slow, and finds it the next time', async () => {
+  test('shows within 3 s that the account API is slow, and works the next time', async () => {
     const world = await startWorld()
     world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 1, kind: 'delay', delayMs: 2_600 })
     await openForm(world, '/infra vm rename')
@@ -155,7 +155,7 @@ describe('a picker', () => {
     )
   })
 
-  test('says that a search has failed, that nothing fits, and how many more fit', async () => {
+  test('shows that a search failed, that nothing fits, and how many more fit', async () => {
     const world = await startWorld()
     const { virtualMachines } = world.accountApi.world.data
     const [one] = virtualMachines
@@ -178,7 +178,7 @@ describe('a picker', () => {
     expect(many.at(-1)).toBe('31 more fit: type more to narrow it down')
   })
 
-  test('a sentence among its options is no choice: it is refused at the field', async () => {
+  test('refuses a sentence among its options at the field', async () => {
     const world = await startWorld()
     await openForm(world, '/infra vm rename')
     await world.ada.search(undefined, 'Virtual machine', 'mainframe')

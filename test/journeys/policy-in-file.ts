@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** Writes a policy for `POLICY_FILE` into a file that goes when the test ends, and answers its path. */
+/** Writes a policy for `POLICY_FILE` into a file that is removed when the test ends. Returns its path. */
 export function policyInFile(yaml: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'lockkeeper-policy-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))

@@ -18,13 +18,13 @@ async function startWorldUnder(policy: string) {
 }
 type PolicyWorld = Awaited<ReturnType<typeof startWorldUnder>>
 
-/** Ada asks for a move that could be made. */
-async function ask(world: PolicyWorld, channel = ops, by = world.ada) {
+/** Ada requests a move that is possible. */
+async function requestMove(world: PolicyWorld, channel = ops, by = world.ada) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await by.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel })
 }
 
-async function expectNothingAsked(world: PolicyWorld) {
+async function expectNoRequest(world: PolicyWorld) {
   expect(await world.records.all()).toEqual([])
   expect(world.accountApi.journal.writes()).toEqual([])
   expect((await world.records.audit()).map(({ act }) => act)).toEqual(['refused'])
@@ -45,10 +45,10 @@ rules:
     approve: [${people.ben}]
 `
 
-  test('the first that fits kind, project and channel decides alone', async () => {
+  test('the first one that fits kind, project and channel decides alone', async () => {
     const world = await startWorldUnder(policy)
     const { elasticIp, target } = world.accountApi.world.movable()
-    await ask(world)
+    await requestMove(world)
     const card = await untilCard(world.slack, /Waiting for approval/)
 
     await world.ben.click(card, 'Approve')
@@ -78,18 +78,18 @@ rules:
     )
   })
 
-  test('where none fits the channel it is refused, with the channel where it can be asked for', async () => {
+  test('a channel without a rule is refused, with the channel where the change can be requested', async () => {
     const world = await startWorldUnder(policy)
 
-    await ask(world, general)
+    await requestMove(world, general)
 
     expect((await untilShown(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
       `"No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C0OPS00001>."`,
     )
-    await expectNothingAsked(world)
+    await expectNoRequest(world)
   })
 
-  test('where none fits the kind it is refused', async () => {
+  test('a kind without a rule is refused', async () => {
     const world = await startWorldUnder(policy)
     const [machine] = world.accountApi.world.data.virtualMachines
 
@@ -98,10 +98,10 @@ rules:
     expect((await untilShown(world.slack, people.ada, /No rule/)).text).toMatchInlineSnapshot(
       `"No rule of the policy lets anybody ask for renaming a virtual machine in this channel, so it is refused. The people who run this bot can add a rule for it."`,
     )
-    await expectNothingAsked(world)
+    await expectNoRequest(world)
   })
 
-  test('where the project is not told, no laxer rule is reached', async () => {
+  test('an unknown project reaches no laxer rule', async () => {
     const world = await startWorldUnder(policy)
     world.accountApi.faults.add({ method: 'GET', path: /(elastic_ips|servers)\/\w/, kind: 'status', status: 503, times: 100 })
     const { elasticIp, target } = world.accountApi.world.movable()
@@ -111,48 +111,48 @@ rules:
     expect((await untilShown(world.slack, people.ada, /project/)).text).toMatchInlineSnapshot(
       `"Whether the rule “production” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute."`,
     )
-    await expectNothingAsked(world)
+    await expectNoRequest(world)
   })
 })
 
-describe('who could approve', () => {
-  test('nobody in the group: refused at once, with the reason', async () => {
+describe('the approvers of a rule', () => {
+  test('are nobody: the request is refused at once, with the reason', async () => {
     const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: [${nobody}] }`)
 
-    await ask(world)
+    await requestMove(world)
 
     expect((await untilShown(world.slack, people.ada, /Nobody/)).text).toMatchInlineSnapshot(
       `"Nobody else could approve this: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`,
     )
-    await expectNothingAsked(world)
+    await expectNoRequest(world)
   })
 
-  test('nobody but who asks, guests and people who have left: refused as well', async () => {
+  test('are only the requester, guests and people who left: the request is refused too', async () => {
     const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: [S0ONCALL01] }`)
     world.slack.setUserGroup('S0ONCALL01', { members: [people.ada, people.dov, people.chiara] })
     world.slack.setPerson(people.chiara, { deleted: true })
 
-    await ask(world)
+    await requestMove(world)
 
     await untilShown(world.slack, people.ada, /Nobody else could approve this/)
-    await expectNothingAsked(world)
+    await expectNoRequest(world)
   })
 
-  test('fewer than it takes: refused, with how many it takes', async () => {
+  test('are too few: the request is refused, with the number that is needed', async () => {
     const world = await startWorldUnder('rules:\n  - { name: addresses, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
 
-    await ask(world, ops, world.ben)
+    await requestMove(world, ops, world.ben)
 
     expect((await untilShown(world.slack, people.ben, /approvals of other people/)).text).toMatchInlineSnapshot(
       `"It takes 2 approvals of other people, and fewer than that could give one: the rule “addresses” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more."`,
     )
-    await expectNothingAsked(world)
+    await expectNoRequest(world)
   })
 
-  test('a group that Slack does not tell of: asked for, the card says what was not checked, and who presses is denied', async () => {
+  test('are in a group that Slack cannot read: the card shows what was not checked, and clicks are denied', async () => {
     const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01] }')
     const outage = world.slack.faults.add({ method: 'usergroups.users.list', kind: 'error', error: 'internal_error', times: 100 })
-    await ask(world)
+    await requestMove(world)
     const card = await untilCard(world.slack, /Waiting for approval/)
 
     await world.ben.click(card, 'Approve')
@@ -173,26 +173,26 @@ describe('who could approve', () => {
   })
 })
 
-describe('whom a card calls', () => {
+describe('the people whom a card mentions', () => {
   const mentions = (card: { text: string; blocks?: unknown[] }) => ({
     text: [...card.text.matchAll(/<(?:@|!subteam\^)\w+>/g)].map(([found]) => found),
     blocks: [...JSON.stringify(card.blocks).matchAll(/<(?:@|!subteam\^)\w+>/g)].map(([found]) => found),
   })
 
-  test('who may approve, unless the rule says otherwise', async () => {
+  test('are those who may approve, unless the rule says otherwise', async () => {
     const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: [S0ONCALL01, ${finn}] }`)
-    await ask(world)
+    await requestMove(world)
     const card = await untilCard(world.slack, /Waiting for approval/)
 
     const called = [`<@${finn}>`, '<!subteam^S0ONCALL01>', `<@${people.ada}>`]
     expect(mentions(card)).toEqual({ text: called, blocks: called })
   })
 
-  test('only whom the rule mentions: those who may approve are shown by name', async () => {
+  test('are only those of the rule, and those who may approve are shown by name', async () => {
     const world = await startWorldUnder(
       `rules:\n  - { name: addresses, approve: [S0ONCALL01, ${finn}], mention: [S0PAGED001], expires: 1s }`,
     )
-    await ask(world)
+    await requestMove(world)
     const card = await untilCard(world.slack, /Waiting for approval/)
     const reminder = await untilReport(world.slack, card.ts, /still waits/)
 
@@ -204,9 +204,9 @@ describe('whom a card calls', () => {
     expect(mentions(reminder)).toEqual({ text: ['<!subteam^S0PAGED001>'], blocks: ['<!subteam^S0PAGED001>'] })
   })
 
-  test('nobody, where the rule mentions nobody', async () => {
+  test('are none if the rule mentions nobody', async () => {
     const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01], mention: [], expires: 1s }')
-    await ask(world)
+    await requestMove(world)
     const card = await untilCard(world.slack, /Waiting for approval/)
     const reminder = await untilReport(world.slack, card.ts, /still waits/)
 
@@ -218,23 +218,23 @@ describe('whom a card calls', () => {
   })
 })
 
-describe('where changes cannot be asked for', () => {
+describe('changes are refused', () => {
   const policy = 'rules:\n  - { name: addresses, approve: [S0ONCALL01] }'
 
-  test('a direct message', async () => {
+  test('in a direct message', async () => {
     const world = await startWorldUnder(policy)
     const { id } = world.slack.workspace.channels.find(({ isDirect }) => isDirect) ?? { id: 'D0ADA00001' }
     world.slack.workspace.channels.push({ id, name: 'directmessage', topic: '', members: [people.ada, 'U0LOCKKEEP'], isDirect: true })
 
-    await ask(world, id)
+    await requestMove(world, id)
 
     expect((await untilShown(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
       `"Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel."`,
     )
-    await expectNothingAsked(world)
+    await expectNoRequest(world)
   })
 
-  test('a group direct message', async () => {
+  test('in a group direct message', async () => {
     const world = await startWorldUnder(policy)
     world.slack.workspace.channels.push({
       id: 'C0MPDM0001',
@@ -243,34 +243,34 @@ describe('where changes cannot be asked for', () => {
       members: [people.ada, people.ben, 'U0LOCKKEEP'],
     })
     const body = JSON.stringify({ ok: true, channel: { id: 'C0MPDM0001', is_mpim: true } })
-    const told = world.slack.faults.add({ method: 'conversations.info', kind: 'status', status: 200, body, times: 10 })
+    const failing = world.slack.faults.add({ method: 'conversations.info', kind: 'status', status: 200, body, times: 10 })
 
-    await ask(world, 'C0MPDM0001')
+    await requestMove(world, 'C0MPDM0001')
 
     expect((await untilShown(world.slack, people.ada, /direct/)).text).toMatchInlineSnapshot(
       `"Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel."`,
     )
-    expect(told.fired).toBeGreaterThan(0)
-    await expectNothingAsked(world)
+    expect(failing.fired).toBeGreaterThan(0)
+    await expectNoRequest(world)
   })
 
-  test('a channel of Slack Connect', async () => {
+  test('in a channel of Slack Connect', async () => {
     const world = await startWorldUnder(policy)
 
-    await ask(world, 'C0SHARED01')
+    await requestMove(world, 'C0SHARED01')
 
     expect((await untilShown(world.slack, people.ada, /shared/)).text).toMatchInlineSnapshot(
       `"This channel is shared with another organisation (Slack Connect), and nobody may use this bot in one. Use a channel of this workspace alone."`,
     )
-    await expectNothingAsked(world)
+    await expectNoRequest(world)
   })
 
-  test('nor decided, once their channel is shared', async () => {
+  test('if their channel is shared after the request', async () => {
     const world = await startWorldUnder(policy)
-    await ask(world)
+    await requestMove(world)
     const card = await untilCard(world.slack, /Waiting for approval/)
     Object.assign(world.slack.workspace.channels.find(({ id }) => id === ops) ?? {}, { isShared: true })
-    // What a channel is, is remembered for a minute; this one has never asked.
+    // What a channel is, is cached for a minute. This bot has not read it yet.
     const { slackUrl, stop } = await world.startBot()
     onTestFinished(stop)
     world.slack.connectBot(slackUrl)

@@ -3,7 +3,7 @@ import { takeConfig } from '../../src/config/config.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log/log.ts'
 
-/** The bot as a process of its own, as talkative as it can be, and with short waits: what takes a minute takes a second. */
+/** Runs the bot as its own process, with the most detailed log and short waits: what takes a minute takes a second. */
 const config = takeConfig(process.env, { kinds: changeKinds })
 const bot = createBot(config, { log: createLog({ level: 'trace' }), timings: { graceMs: 1_000, handoverMs: 1_500 } })
 await bot.start()

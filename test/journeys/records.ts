@@ -12,7 +12,7 @@ import { newRequestFor } from '../requests/request-for-test.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { ops, type World } from './world.ts'
 
-/** What the bots of a world keep in Redis: looked at, and changed behind their backs. */
+/** Reads and changes what the bots of a world keep in Redis, without the bots. */
 export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) {
   const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: null })
   onTestFinished(() => redis.disconnect())
@@ -26,16 +26,16 @@ export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) 
     return request
   }
 
-  /** Records a request of Ada's with a message for its card, which has every button there is. */
-  async function create(asked: { kind: ChangeKind; resource: string; input: unknown; facts: unknown; ttlMs?: number }): Promise<Request> {
-    const request = newRequestFor(asked)
+  /** Records a request by Ada, with a message for its card that has every button. */
+  async function create(wanted: { kind: ChangeKind; resource: string; input: unknown; facts: unknown; ttlMs?: number }): Promise<Request> {
+    const request = newRequestFor(wanted)
     await store.create(request)
     const cardTs = await post(ops, allButtons(buttonValue(request)))
     await redis.hset(keys.record(request.id), 'cardTs', JSON.stringify(cardTs))
     return find(request.id)
   }
 
-  /** A message of the bot's own that says nothing. Resolves with its ts. */
+  /** Posts an empty message as the bot. Resolves with its ts. */
   async function post(channel: string, blocks: unknown[]): Promise<string> {
     const response = await fetch(`${slack.apiUrl}chat.postMessage`, {
       method: 'POST',
@@ -47,7 +47,7 @@ export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) 
     return answer.ts
   }
 
-  /** Every entry of the audit, oldest first, with all that was noted until now. Throws where the chain is not whole. */
+  /** Returns every entry of the audit, oldest first, with all notes up to now. Throws if the chain is not whole. */
   async function audit(): Promise<AuditEntry[]> {
     while ((await redis.xlen(keys.auditIntake)) > 0) await chained.tidy()
     const verifier = createVerifier()
@@ -57,29 +57,29 @@ export function openRecords({ prefix, slack }: Pick<World, 'prefix' | 'slack'>) 
     return links.map(({ entry }) => AuditEntry.parse(JSON.parse(entry)))
   }
 
-  /** As if so much time had gone by since it was asked for. */
-  async function letPass(id: string, ms: number): Promise<void> {
+  /** Shifts the times of a request, as if this much time had passed since it was requested. */
+  async function shiftTimes(id: string, ms: number): Promise<void> {
     const request = await find(id)
     await redis.hset(keys.record(id), 'createdAt', String(request.createdAt - ms), 'expiresAt', String(request.expiresAt - ms))
     if ((await redis.zscore(keys.due, id)) !== null) await redis.zincrby(keys.due, -ms, id)
   }
 
-  /** As if whoever worked on it when its process ended had been waited for: what it held is free, and due. */
-  async function letHoldsPass(id: string): Promise<void> {
+  /** Frees what a dead process held of a request, and makes it due. */
+  async function releaseHolds(id: string): Promise<void> {
     await redis.eval(passHolds, 3, keys.record(id), keys.due, keys.outbox, id)
   }
 
-  /** All requests that are kept, of whatever state. */
+  /** Returns all stored requests, in any state. */
   async function all(): Promise<Request[]> {
     const names = await redis.keys(`${keys.recordPrefix}*`)
     return store.findMany(names.map((name) => name.slice(keys.recordPrefix.length)))
   }
 
-  return { redis, keys, store, note: chained.note, find, create, post, audit, letPass, letHoldsPass, all }
+  return { redis, keys, store, note: chained.note, find, create, post, audit, shiftTimes, releaseHolds, all }
 }
 export type Records = ReturnType<typeof openRecords>
 
-/** KEYS: record, due, outbox. ARGV: id. In one step, because the bots go on meanwhile. */
+/** KEYS: record, due, outbox. ARGV: id. One script, because the bots run meanwhile. */
 const passHolds = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -107,7 +107,7 @@ function allButtons(value: string) {
   return [{ type: 'actions', block_id: 'all', elements }]
 }
 
-/** The card of a request as somebody would see it who saw every button on it, with `value` in place of what they carry. */
+/** Returns the card of a request with every button. `value` replaces what the buttons carry. */
 export function cardOf(request: Request, { value = buttonValue(request), channel = ops, ts = request.cardTs ?? '' } = {}): Message {
   return {
     channel,

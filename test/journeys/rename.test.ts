@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
-/** Short enough to see how something ends that did not take effect. */
+/** Short enough for a test to see the end of a write without an effect. */
 const impatient = { graceMs: 300, handoverMs: 45_000 }
 
 function machine(world: World, name: string) {
@@ -14,7 +14,7 @@ function patches(world: World) {
   return world.accountApi.journal.writes().filter(({ path }) => path.startsWith('/virtual_machines/'))
 }
 
-async function askToRename(world: World, text = 'preview-1 preview-eu-1') {
+async function requestRename(world: World, text = 'preview-1 preview-eu-1') {
   await world.ada.command(`/infra vm rename ${text}`, { channel: ops })
   return untilCard(world.slack, /Waiting for approval/)
 }
@@ -25,11 +25,11 @@ async function openForm(world: World) {
 }
 
 describe('a rename, from command to report', () => {
-  test('asked for by name, approved by another, made with nothing but the name, and reported in the thread', async () => {
+  test('is requested by name, approved by another person, sent with nothing but the name, and reported in the thread', async () => {
     const world = await startWorld()
     const { id } = machine(world, 'preview-1')
 
-    const card = await askToRename(world)
+    const card = await requestRename(world)
     expect(patches(world)).toEqual([])
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
@@ -57,7 +57,7 @@ describe('a rename, from command to report', () => {
     await untilCard(world.slack, /\*Done/)
   })
 
-  test('by its id, and by a name with spaces in quotes', async () => {
+  test('works by id, and by a name with spaces in quotes', async () => {
     const world = await startWorld()
     const { id } = machine(world, 'preview-1')
     world.accountApi.world.changeVirtualMachine(machine(world, 'wiki-1').id, { name: 'The old wiki' })
@@ -69,7 +69,7 @@ describe('a rename, from command to report', () => {
     await untilCard(world.slack, /Rename The old wiki to wiki-2/)
   })
 
-  test('by the form, with the reason on the card', async () => {
+  test('works with the form, and the card shows the reason', async () => {
     const world = await startWorld()
     const { id } = machine(world, 'preview-1')
 
@@ -85,7 +85,7 @@ describe('a rename, from command to report', () => {
     expect(world.ada.openViews()).toEqual([])
   })
 
-  test('without need of an approval it is made at once', async () => {
+  test('is made at once if it needs no approval', async () => {
     const world = await startWorld({ env: { NO_APPROVAL: 'vm.rename' } })
 
     await world.ada.command('/infra vm rename preview-1 preview-eu-1', { channel: ops })
@@ -95,10 +95,10 @@ describe('a rename, from command to report', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('the card offers to rename it back, as a request of its own', async () => {
+  test('offers to rename back, as a request of its own', async () => {
     const world = await startWorld()
     const { id } = machine(world, 'preview-1')
-    await world.ben.click(await askToRename(world), 'Approve')
+    await world.ben.click(await requestRename(world), 'Approve')
     const done = await untilCard(world.slack, /\*Done/)
 
     await world.ben.click(done, 'Rename back')
@@ -110,9 +110,9 @@ describe('a rename, from command to report', () => {
     expect(world.accountApi.world.virtualMachine(id)?.name).toBe('preview-1')
   })
 
-  test('a rejected one can be asked for again, in a form that holds it', async () => {
+  test('can be requested again after a rejection, in a form with the same values', async () => {
     const world = await startWorld()
-    const card = await askToRename(world)
+    const card = await requestRename(world)
     await world.ben.click(card, 'Reject')
     await world.slack.until(() => world.ben.topView())
     await world.ben.fill(undefined, { Reason: 'Not that name' })
@@ -128,7 +128,7 @@ describe('a rename, from command to report', () => {
   })
 })
 
-describe('several of one name', () => {
+describe('several machines with one name', () => {
   async function withTwins() {
     const world = await startWorld()
     const [first, second] = [machine(world, 'preview-1'), machine(world, 'airflow-1')]
@@ -137,7 +137,7 @@ describe('several of one name', () => {
     return { world, first, second, choice: await untilShown(world.slack, people.ada, /Which one/) }
   }
 
-  test('are offered as a choice, and the chosen one goes on', async () => {
+  test('are offered as a choice, and the chosen one is renamed', async () => {
     const { world, first, second, choice } = await withTwins()
     expect(choice.text).toMatchInlineSnapshot(`
       "There are 2 virtual machines called \`preview-1\`. Which one is to be called \`preview-eu-1\`?
@@ -162,7 +162,7 @@ describe('several of one name', () => {
     expect(patches(world)).toMatchObject([{ path: `/virtual_machines/${second.id}` }])
   })
 
-  test('a choice that somebody has made up does nothing', async () => {
+  test('are not renamed by a forged choice', async () => {
     const { world, choice } = await withTwins()
     const blockId = String(choice.blocks?.find((block) => block.accessory)?.block_id)
 
@@ -172,7 +172,7 @@ describe('several of one name', () => {
     expect(world.slack.messages(ops)).toEqual([])
   })
 
-  test('many more than fit: the rest is asked for by id', async () => {
+  test('have to be named by id beyond those that the choice can show', async () => {
     const world = await startWorld()
     const { virtualMachines } = world.accountApi.world.data
     const [one] = virtualMachines
@@ -191,10 +191,10 @@ describe('a rename that cannot be made', () => {
   test.each([
     ['a machine that does not exist', 'nowhere-1 preview-eu-1', /There is no virtual machine nowhere-1 on the account/],
     ['an id that does not exist', 'vm_0000000000 preview-eu-1', /There is no virtual machine vm_0000000000 on the account/],
-    ['what can be no id', '../servers/1 preview-eu-1', /There is no virtual machine \.\.\/servers\/1 on the account/],
+    ['an impossible id', '../servers/1 preview-eu-1', /There is no virtual machine \.\.\/servers\/1 on the account/],
     ['the name it has', 'preview-1 preview-1', /is called preview-1 already, so there is nothing to rename/],
     ['a name that is no hostname', 'preview-1 preview_1', /this has an underscore/],
-    ['half of it', 'preview-1', /needs a virtual machine, by its name or id, and its new name/],
+    ['half of the arguments', 'preview-1', /needs a virtual machine, by its name or id, and its new name/],
     ['a name in two words', 'preview-1 preview eu', /Put names with spaces in quotes/],
   ])('%s', async (_, words, refusal) => {
     const world = await startWorld()
@@ -211,7 +211,7 @@ describe('a rename that cannot be made', () => {
     ['-preview', /begins and ends with a letter or digit/],
     ['preview-1', /is called preview-1 already/],
     ['*', /an asterisk/],
-  ])('in the form, %j is refused at the field, with everything kept', async (name, refusal) => {
+  ])('is refused at the field of the form, and the other fields stay: %j', async (name, refusal) => {
     const world = await startWorld()
     const view = await openForm(world)
 
@@ -223,7 +223,7 @@ describe('a rename that cannot be made', () => {
     expect(world.slack.messages(ops)).toEqual([])
   })
 
-  test('in the form, a machine that is gone meanwhile is refused at its field', async () => {
+  test('is refused at its field in the form, because the machine no longer exists', async () => {
     const world = await startWorld()
     const view = await openForm(world)
     const { id } = machine(world, 'preview-1')
@@ -235,9 +235,9 @@ describe('a rename that cannot be made', () => {
     expect(submitted.errors).toEqual({ 'virtual-machine': `There is no virtual machine ${id} on the account.` })
   })
 
-  test('in the form, a machine with an open request says whose', async () => {
+  test('is refused in the form, because the machine has an open request, whose requester is named', async () => {
     const world = await startWorld()
-    await askToRename(world)
+    await requestRename(world)
     const view = await openForm(world)
 
     await world.ada.fill(view, { 'Virtual machine': machine(world, 'preview-1').id, 'New name': 'preview-us-1' })
@@ -247,7 +247,7 @@ describe('a rename that cannot be made', () => {
     expect(JSON.stringify(world.ada.topView().view.state)).toContain('preview-us-1')
   })
 
-  test('while the account API does not answer, a machine by its id is asked for, with what was not checked', async () => {
+  test('is requested by id all the same while the account API does not answer, and shows what was not checked', async () => {
     const world = await startWorld()
     const { id } = machine(world, 'preview-1')
     world.accountApi.faults.add({ method: 'GET', path: /virtual_machines/, times: 1_000, kind: 'status', status: 503 })
@@ -261,11 +261,11 @@ describe('a rename that cannot be made', () => {
   })
 })
 
-describe('a rename whose answer says nothing', () => {
+describe('a rename without a usable answer', () => {
   test.each(['drop-after', 'html', 'truncate'] as const)('is resolved by reading: %s', async (kind) => {
     const world = await startWorld()
     const fault = world.accountApi.faults.add({ method: 'PATCH', path: /virtual_machines/, kind })
-    const card = await askToRename(world)
+    const card = await requestRename(world)
 
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
@@ -274,12 +274,12 @@ describe('a rename whose answer says nothing', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('or not the new name is followed until the machine shows it', async () => {
+  test('is tracked until the machine shows the new name', async () => {
     const world = await startWorld()
     const { id } = machine(world, 'preview-1')
     const body = { data: { id, type: 'virtual_machines', attributes: {} } }
     world.accountApi.faults.add({ method: 'PATCH', path: /virtual_machines/, kind: 'status', status: 200, body })
-    const card = await askToRename(world)
+    const card = await requestRename(world)
 
     await world.ben.click(card, 'Approve')
     await untilCard(world.slack, /\*Being renamed\*/)
@@ -289,10 +289,10 @@ describe('a rename whose answer says nothing', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('and that never arrived is told as not started, after a while, and not sent again', async () => {
+  test('is reported as not started if it never arrived, and is not sent again', async () => {
     const world = await startWorld({ timings: impatient })
     const fault = world.accountApi.faults.add({ method: 'PATCH', path: /virtual_machines/, kind: 'drop-before' })
-    const card = await askToRename(world)
+    const card = await requestRename(world)
 
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Not started/)
@@ -304,11 +304,11 @@ describe('a rename whose answer says nothing', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('while somebody else gave it a third name is superseded', async () => {
+  test('is superseded if somebody else gave the machine a third name', async () => {
     const world = await startWorld()
     const { id } = machine(world, 'preview-1')
     world.accountApi.faults.add({ method: 'PATCH', path: /virtual_machines/, kind: 'drop-before' })
-    const card = await askToRename(world)
+    const card = await requestRename(world)
     await world.ben.click(card, 'Approve')
     await world.slack.until(() => patches(world).length === 1)
 
@@ -319,12 +319,12 @@ describe('a rename whose answer says nothing', () => {
   })
 })
 
-describe('an end that is not the one hoped for', () => {
-  test('a machine that is being resized: refused, in words', async () => {
+describe('a rename that does not succeed', () => {
+  test('because the machine is being resized is refused with the reason', async () => {
     const world = await startWorld()
     const { id } = machine(world, 'preview-1')
     world.accountApi.world.changeVirtualMachine(id, { status: 'Resizing' })
-    const card = await askToRename(world)
+    const card = await requestRename(world)
 
     await world.ben.click(card, 'Approve')
 
@@ -334,7 +334,7 @@ describe('an end that is not the one hoped for', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('a name that the account API does not take', async () => {
+  test('because the account API rejects the name is reported as failed', async () => {
     const world = await startWorld()
     world.accountApi.faults.add({
       method: 'PATCH',
@@ -343,7 +343,7 @@ describe('an end that is not the one hoped for', () => {
       status: 422,
       body: { errors: [{ code: 'VALIDATION_ERROR', status: '422', title: 'Unprocessable', detail: 'Name is reserved' }] },
     })
-    const card = await askToRename(world)
+    const card = await requestRename(world)
 
     await world.ben.click(card, 'Approve')
 
@@ -353,9 +353,9 @@ describe('an end that is not the one hoped for', () => {
     expect(patches(world)).toHaveLength(1)
   })
 
-  test('a machine that was renamed between request and approval: nothing is done, and the difference is told', async () => {
+  test('because the machine was renamed after the request is voided, and the difference is shown', async () => {
     const world = await startWorld()
-    const card = await askToRename(world)
+    const card = await requestRename(world)
     world.accountApi.world.changeVirtualMachine(machine(world, 'preview-1').id, { name: 'preview-apac-1' })
 
     await world.ben.click(card, 'Approve')

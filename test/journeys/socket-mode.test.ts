@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
-test('over Socket Mode it is the same: asked, approved, followed and reported', async () => {
+test('over Socket Mode a move is requested, approved, tracked and reported as over HTTP', async () => {
   const world = await startWorld({ socketMode: true })
   const { elasticIp, target } = world.accountApi.world.movable()
 
@@ -21,7 +21,7 @@ test('over Socket Mode it is the same: asked, approved, followed and reported', 
   expect(metrics).toContain('lockkeeper_slack_call_duration_seconds_count{method="apps.connections.open",status="ok"} 1')
 })
 
-test('every envelope is acknowledged, also one that nothing listens to, and the bot goes on', async () => {
+test('every envelope is acknowledged, also one without a listener, and the bot goes on', async () => {
   const world = await startWorld({ socketMode: true })
   const user = { id: people.ada }
   const view = { id: 'V1', blocks: [{ type: 'input', block_id: 'reason' }] }
@@ -34,7 +34,7 @@ test('every envelope is acknowledged, also one that nothing listens to, and the 
     ['slash_commands', { command: '/infra', text: null }, expect.objectContaining({ response_type: 'ephemeral' })],
     ['events_api', { type: 'event_callback', event: { type: 'function_executed', function: {} } }, {}],
     ['events_api', { type: 'event_callback', event: { type: 'reaction_added', user: null, item: null } }, {}],
-    // The client throws for an envelope of the Events API without an event.
+    // Slack's client throws for an envelope of the Events API without an event.
     ['events_api', { type: 'app_rate_limited', minute_rate_limited: 1_518_467_820 }, {}],
     ['events_api', null, {}],
     ['a_type_to_come', { any: 'thing' }, {}],
@@ -48,7 +48,7 @@ test('every envelope is acknowledged, also one that nothing listens to, and the 
   await untilShown(world.slack, people.ada, /What you can ask me/)
 })
 
-test('when Slack refreshes the connection, the bot is back by itself', async () => {
+test('the bot reconnects when Slack refreshes the connection', async () => {
   const world = await startWorld({ socketMode: true })
 
   world.slack.disconnectSockets('refresh_requested')

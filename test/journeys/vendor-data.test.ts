@@ -40,7 +40,7 @@ async function byForm(world: World) {
   return { elasticIp, target }
 }
 
-/** From the request to its end: one write, never told as done too early, and reported once. */
+/** Follows a move from the request to its end: one write, no early report, and one report. */
 async function live(
   world: World,
   request: (world: World) => Promise<{ elasticIp: { id: string; address: string }; target: { id: string } }>,
@@ -59,14 +59,14 @@ const ways = [
   ['by the form', byForm],
 ] as const
 
-describe.each(ways)('a move %s, on ids of which each kind of object has its own', (_, request) => {
+describe.each(ways)('a move %s, with ids that differ by kind of object', (_, request) => {
   test.each<[string, MovePhase[]]>([
     ['the old server', oldServer],
     ['the target', [{ server: 'target' }]],
     ['no server', [{ server: 'none' }]],
     ['the old server, then none, then the target', [{ server: 'from' }, { server: 'none' }, { server: 'target' }]],
     ['status configuring in between', [{ server: 'from' }, { status: 'configuring', server: 'from' }, { server: 'target' }]],
-    ['a status that nobody has heard of', [{ status: 'quiescing', server: 'from' }, { server: 'target' }]],
+    ['an unknown status', [{ status: 'quiescing', server: 'from' }, { server: 'target' }]],
   ])('ends as done while reads show %s', async (_, movePhases) => {
     const world = await startWorld({ account: { movePhases } })
 
@@ -79,12 +79,12 @@ describe.each(ways)('a move %s, on ids of which each kind of object has its own'
   })
 
   test.each<[string, 'elastic_ips' | 'servers', Record<string, unknown>, RegExp | undefined]>([
-    // The assigned server shows its site, and that is what counts.
+    // The assigned server shows its site, and is compared.
     ['the site of the Elastic IP', 'elastic_ips', { region: null }, undefined],
     ['the site of the servers', 'servers', { region: null }, /whether .* is in the same site/],
     ['the project of the Elastic IP', 'elastic_ips', { project: null }, /whether .* is in the same project/],
     ['the project of the servers', 'servers', { project: null }, /whether .* is in the same project/],
-  ])('is not refused where the account does not show %s', async (_, kind, absent, unchecked) => {
+  ])('is not refused if the account does not show %s', async (_, kind, absent, unchecked) => {
     const world = await startWorld({ account: { movePhases: oldServer } })
     const fault = showOtherwise(world, kind, () => absent)
 
@@ -122,14 +122,14 @@ describe('a server that dies', () => {
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
 
-    const told = world.slack
+    const texts = world.slack
       .thread(ops, card.ts)
       .slice(1)
       .map(({ text }) => text)
-    expect(told[0]).toContain(
+    expect(texts[0]).toContain(
       `The account showed no server for ${elasticIp.address} when the move was sent. It was on web-1 when this was requested.`,
     )
-    expect(told).toHaveLength(2)
+    expect(texts).toHaveLength(2)
     expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: target.id })
   })
 
@@ -145,7 +145,7 @@ describe('a server that dies', () => {
     expect(back.text).toContain(`Move ${elasticIp.address} from web-2 to web-1`)
   })
 
-  test('before the request is told on the request message, and its address can be moved', async () => {
+  test('before the request is shown on the card, and its address can be moved', async () => {
     const world = await startWorld()
     const { elasticIp } = world.accountApi.world.movable()
     world.accountApi.world.killServer(elasticIp.serverId ?? '')
@@ -157,7 +157,7 @@ describe('a server that dies', () => {
     expect(report.text).toMatch(/Done/)
   })
 
-  test('after the write is no reason to tell it as superseded or failed', async () => {
+  test('after the write does not make the move superseded or failed', async () => {
     const { world, card, from } = await startFailover({ account: { moveTakes: { min: 1_500, max: 1_500 }, movePhases: oldServer } })
     await world.ben.click(card, 'Approve')
     await untilCard(world.slack, /\*Moving\*/)
@@ -168,7 +168,7 @@ describe('a server that dies', () => {
   })
 })
 
-test('a late report says the status that was seen', async () => {
+test('a late report shows the status that was read', async () => {
   const world = await startWorld({
     env: { MOVE_TIMEOUT: '300ms' },
     account: { moveTakes: { min: 60_000, max: 60_000 }, movePhases: oldServer },
@@ -177,9 +177,9 @@ test('a late report says the status that was seen', async () => {
   const card = await untilCard(world.slack, /Waiting for approval/)
   await world.ben.click(card, 'Approve')
 
-  const late = await untilReport(world.slack, card.ts, /Late/)
+  const report = await untilReport(world.slack, card.ts, /Late/)
 
-  expect(late.text).toContain('The account shows status `moving`, on `web-1`.')
+  expect(report.text).toContain('The account shows status `moving`, on `web-1`.')
   world.accountApi.world.endMove(elasticIp.id)
   await untilReport(world.slack, card.ts, /Done/)
 })

@@ -12,23 +12,23 @@ import { startSlack } from '../sandbox/slack/start-slack.ts'
 /** The people of the sandbox's workspace. */
 export const people = { ada: 'U0ADA00001', ben: 'U0BEN00001', chiara: 'U0CHI00001', dov: 'U0DOV00001' }
 export const ops = 'C0OPS00001'
-/** Where everybody is but the bot. */
+/** The channel with everybody except the bot. */
 export const general = 'C0GENERAL1'
 
 export interface WorldOptions {
   env?: Record<string, string>
   account?: Partial<AccountApiOptions>
   slack?: SlackOptions
-  /** Shortened, so that what takes a minute can be seen. */
+  /** Shortened, so that a test can see what takes a minute. */
   timings?: Timings
-  /** How many bots share the work. People talk to the first one. */
+  /** The number of bots that share the work. People use the first one. */
   replicas?: number
   /** Socket Mode instead of HTTP. */
   socketMode?: boolean
 }
 
 /**
- * The whole bot, in this process, between the stand-in Slack, the stand-in account API and a real Redis; closed when the test
+ * Starts the whole bot in this process, between the stand-in Slack, the stand-in account API and a real Redis. Closes it when the test
  * ends. `log` holds every line that the bots wrote.
  */
 export async function startWorld(options: WorldOptions = {}) {
@@ -36,7 +36,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const slack = await startSlack(options.slack)
   const accountApi = await startAccountApi({ moveTakes: { min: 150, max: 300 }, ...account })
   const log: string[] = []
-  /** What the audit printed, line by line. */
+  /** The lines that the audit printed. */
   const auditLines: string[] = []
 
   const variables = {
@@ -46,7 +46,7 @@ export async function startWorld(options: WorldOptions = {}) {
     ...env,
   }
 
-  /** `more`: variables of its own, where it is not like the others. */
+  /** `more`: additional variables for this bot. */
   async function startBot(more: Record<string, string> = {}) {
     const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds }), {
       timings,
@@ -82,7 +82,7 @@ export async function startWorld(options: WorldOptions = {}) {
 export type World = Awaited<ReturnType<typeof startWorld>>
 export type { AccountApi, Slack }
 
-/** The newest card in a channel, once there is one whose text fits. */
+/** Resolves with the newest card in a channel whose text fits. */
 export function untilCard(slack: Slack, fits: RegExp, channel = ops) {
   return slack.until(() => slack.messages(channel).findLast((message) => message.isBot && fits.test(message.text)), {
     what: `a card like ${fits}`,
@@ -90,14 +90,14 @@ export function untilCard(slack: Slack, fits: RegExp, channel = ops) {
   })
 }
 
-/** The newest ephemeral message to a person, once there is one whose text fits. */
+/** Resolves with the newest ephemeral message to a person whose text fits. */
 export function untilShown(slack: Slack, userId: string, fits: RegExp) {
   return slack.until(() => slack.ephemerals(userId).findLast((message) => fits.test(message.text)), {
     what: `an ephemeral message like ${fits}`,
   })
 }
 
-/** The thread below a card, once one of its messages fits. */
+/** Resolves with the thread below a card once one of its messages fits. */
 export function untilReport(slack: Slack, cardTs: string, fits: RegExp, channel = ops) {
   return slack.until(() => slack.thread(channel, cardTs).find((message) => message.ts !== cardTs && fits.test(message.text)), {
     what: `a report like ${fits}`,

@@ -7,25 +7,25 @@ const words: [RegExp, Answer][] = [
   [/^This still waits for a decision/, 'still waiting'],
   [
     /^This was approved( by you| by <@\w+>)? already and is (approved|starting|under way|done|not started|no longer followed) now\. Your click changed nothing\.$/,
-    'late:approved',
+    'too late:approved',
   ],
-  [/^This was rejected( by you| by <@\w+>) already\. Your click changed nothing\.$/, 'late:rejected'],
-  [/^<@\w+> has withdrawn this\. Your click changed nothing\.$/, 'late:withdrawn'],
-  [/^This expired before it was decided\. Nothing was done/, 'late:expired'],
+  [/^This was rejected( by you| by <@\w+>) already\. Your click changed nothing\.$/, 'too late:rejected'],
+  [/^<@\w+> has withdrawn this\. Your click changed nothing\.$/, 'too late:withdrawn'],
+  [/^This expired before it was decided\. Nothing was done/, 'too late:expired'],
   [/^Guests may not use this bot\./, 'denied:guest'],
   [/^People of other workspaces may not use this bot\./, 'denied:stranger'],
   [/^You asked for this yourself, so another person has to decide it\./, 'denied:self'],
   [/^You are not an approver of this\. .* can decide it\.$/, 'denied:approver'],
   [/^Only <@\w+>, who asked for this, can withdraw it\./, 'denied:owner'],
-  [/^You are not among the people who may ask for this here /, 'denied:asker'],
+  [/^You are not among the people who may ask for this here /, 'denied:requester'],
   [/^Something else has been asked for with the same thing since/, 'taken over'],
   [/^This button does not belong to the request that it names/, 'forged'],
   [/^I no longer know this request/, 'unknown'],
   [/^This button is not on the card of this request/, 'stale'],
-  [/^I cannot reach my memory \(Redis\) just now\. .* what went through all the same is not done twice\./, 'memory'],
+  [/^I cannot reach my memory \(Redis\) just now\. .* what went through all the same is not done twice\./, 'redis away'],
 ]
 
-/** What the words of the bot mean. Throws for words that answer no click. */
+/** Returns what a message of the bot means. Throws for a message that answers no click. */
 export function meaningOf(text: string): Answer {
   const found = words.find(([pattern]) => pattern.test(text))
   if (!found) throw new Error(`words that answer no click: ${text}`)

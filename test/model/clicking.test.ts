@@ -5,17 +5,17 @@ import { mutants, unharmed } from './mutants.ts'
 import { someRun } from './random-commands.ts'
 import { type Mutate, startSession } from './session.ts'
 import { members } from './staff.ts'
-import { checkAudit, checkTold, checkWrites, type Model } from './story.ts'
+import { checkAudit, checkReports, checkWrites, type Model } from './story.ts'
 import { settleDown } from './waiting.ts'
 
-/** So many runs, or, where that is not said, as many as fit into the time. `npm run test:model` takes its time. */
+/** The number of runs. If it is not set, as many as fit into the time; `npm run test:model` takes longer. */
 const mostRuns = Number(process.env.MODEL_RUNS ?? 0)
 const seconds = Number(process.env.MODEL_SECONDS ?? (process.env.MODE === 'model' ? 60 : 4))
-/** How many commands are drawn for a run; those that nothing can be done with (a request that waits, where there is none) are left out. */
+/** The number of commands drawn for a run. Commands that find nothing to act on are left out, such as a click if no request waits. */
 const steps = Number(process.env.MODEL_STEPS ?? 50)
 const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
-/** Lets people do all of this, with new bots. Throws where anything is not as the model says. */
+/** Runs these commands against new bots. Throws if anything differs from the model. */
 async function play(
   some: Command[],
   mutate?: Mutate,
@@ -34,7 +34,7 @@ async function play(
     await fc.asyncModelRun(() => ({ model, real: session }), some.map(counted))
     for (const request of model.requests) {
       await settleDown(session, request)
-      await checkTold(session, request)
+      await checkReports(session, request)
     }
     expect(session.leftovers()).toEqual([])
     await checkWrites(session, model)
@@ -91,7 +91,7 @@ test(
     })
     console.info(`MODEL_SEED=${seed} MODEL_STEPS=${steps} ${mostRuns > 0 ? `MODEL_RUNS=${mostRuns}` : `MODEL_SECONDS=${seconds}`}`)
 
-    // A seed of its own for every run, so that one that fails can be had again at once. Not made smaller: it is another race each time.
+    // Each run has its own seed, so that a failing run can be repeated alone. It is not shrunk, because each repetition is a new race.
     for (; mostRuns > 0 ? total.runs < mostRuns : performance.now() < until; total.runs += 1)
       await fc.assert(property, { seed: seed + total.runs, numRuns: 1, endOnFailure: true })
 

@@ -2,7 +2,7 @@ import type fc from 'fast-check'
 import { meaningOf } from './answers.ts'
 import { compare } from './compare.ts'
 import type { ArmedFault, Fault } from './replicas.ts'
-import { type Event, isOpen, type ModelRequest, mayAsk } from './request-model.ts'
+import { type Event, isOpen, type ModelRequest, mayRequest } from './request-model.ts'
 import type { OpenForm, Press, Session } from './session.ts'
 import { fewest, type Group, groupIds, guest, ids, type Name, stranger } from './staff.ts'
 import { checkWrites, type Model } from './story.ts'
@@ -10,37 +10,39 @@ import { letTimePass, settleDown, timeLeftMs, untilRecord } from './waiting.ts'
 
 export type Command = fc.AsyncCommand<Model, Session>
 
-/** Somebody, or several at once, ask for the same thing. */
-export function ask(kind: ModelRequest['kind'], number: number, askers: Name[], fault?: Fault): Command {
+/** One or several people request the same change. */
+export function requestChange(kind: ModelRequest['kind'], number: number, requesters: Name[], fault?: Fault): Command {
   return {
     check: () => true,
-    toString: () => `ask(${askers.join(' + ')}: ${kind} #${number}${wordsFor(fault)})`,
+    toString: () => `requestChange(${requesters.join(' + ')}: ${kind} #${number}${wordsFor(fault)})`,
     async run(model, session) {
-      for (const request of model.requests) if (request.resource === session.wish(kind, number).resource) await settleDown(session, request)
-      const { resource, words, isPossible } = session.wish(kind, number)
+      for (const request of model.requests)
+        if (request.resource === session.possibleChange(kind, number).resource) await settleDown(session, request)
+      const { resource, words, isPossible } = session.possibleChange(kind, number)
       const before = new Set((await session.records.all()).map(({ id }) => id))
       // The record, and then the card.
       const armed = arm(model, session, fault, [resource, ':outbox'])
-      const answers = await Promise.all(askers.map((asker, index) => session.ask(asker, words, index)))
+      const answers = await Promise.all(requesters.map((requester, index) => session.requestChange(requester, words, index)))
       const isHit = (index: number) => armed?.fired() === true && index % 2 === fault?.replica
       await mend(model, fault, armed)
       const created = (await session.records.all()).filter(({ id }) => !before.has(id))
 
-      const allowed = askers.filter((asker) => asker !== guest && asker !== stranger && mayAsk(kind, asker))
+      const allowed = requesters.filter((requester) => requester !== guest && requester !== stranger && mayRequest(kind, requester))
       const isWanted = isFree(model, resource) && isPossible && allowed.length > 0
-      // Where nothing came of what is wanted, each of them was told that it may not have.
-      const mayBeNone = !isWanted || askers.every((asker, index) => !allowed.includes(asker) || isUnsure(index))
+      // If a possible change led to no request, each person was told that they may not request it, or that Redis is away.
+      const mayBeNone = !isWanted || requesters.every((requester, index) => !allowed.includes(requester) || isUnsure(index))
       if (created.length > (isWanted ? 1 : 0) || (created.length === 0 && !mayBeNone))
         throw new Error(`${created.length} requests from ${answers.join(' / ')}`)
       const [record] = created
-      const by = allowed.find((asker) => ids[asker] === record?.origin.userId)
-      if (record && !by) throw new Error(`a request of ${record.origin.userId}, who did not ask, or may not`)
-      for (const [index, asker] of askers.entries()) {
+      const by = allowed.find((requester) => ids[requester] === record?.origin.userId)
+      if (record && !by) throw new Error(`a request of ${record.origin.userId}, who did not request it, or may not`)
+      for (const [index, requester] of requesters.entries()) {
         const said = answers[index]
-        if (asker !== stranger && !isUnsure(index) && !isFitting(asker, said ?? '')) throw new Error(`${asker} asked and was told: ${said}`)
-        if (asker === stranger || allowed.includes(asker) || isUnsure(index)) continue
-        model.refusals[asker] = (model.refusals[asker] ?? 0) + 1
-        if (isHit(index)) model.unsure[asker] = (model.unsure[asker] ?? 0) + 1
+        if (requester !== stranger && !isUnsure(index) && !isFitting(requester, said ?? ''))
+          throw new Error(`${requester} requested it and was answered: ${said}`)
+        if (requester === stranger || allowed.includes(requester) || isUnsure(index)) continue
+        model.refusals[requester] = (model.refusals[requester] ?? 0) + 1
+        if (isHit(index)) model.unsure[requester] = (model.unsure[requester] ?? 0) + 1
       }
       if (record && by) {
         keep(model, { id: record.id, kind, resource, by })
@@ -48,35 +50,35 @@ export function ask(kind: ModelRequest['kind'], number: number, askers: Name[], 
       }
 
       function isUnsure(index: number): boolean {
-        return isHit(index) && isMemory(answers[index] ?? '')
+        return isHit(index) && saysRedisIsAway(answers[index] ?? '')
       }
 
-      function isFitting(asker: Name, said: string): boolean {
-        if (asker === guest) return said.startsWith('Guests may not')
-        if (!allowed.includes(asker)) return said.startsWith('You are not among the people who may ask')
-        // A worker may be about to post the card already.
+      function isFitting(requester: Name, said: string): boolean {
+        if (requester === guest) return said.startsWith('Guests may not')
+        if (!allowed.includes(requester)) return said.startsWith('You are not among the people who may ask')
+        // A worker may be posting the card already.
         const isYes = /^(Asked for|Recorded)\./.test(said)
-        return asker === by ? isYes : said !== '' && !isYes && !isMemory(said)
+        return requester === by ? isYes : said !== '' && !isYes && !saysRedisIsAway(said)
       }
     },
   }
 }
 
-function isMemory(said: string): boolean {
-  return said.startsWith('I cannot reach my memory') && meaningOf(said) === 'memory'
+function saysRedisIsAway(said: string): boolean {
+  return said.startsWith('I cannot reach my memory') && meaningOf(said) === 'redis away'
 }
 
 function wordsFor(fault: Fault | undefined): string {
   return fault ? `, ${fault.is} at ${fault.replica} after ${fault.before}` : ''
 }
 
-/** The fault is to come with what is said to Redis about these. What is on its way may be lost in a crash. */
+/** Arms the fault for an exchange with Redis that names one of these. A crash may lose what is being sent. */
 function arm(model: Model, session: Session, fault: Fault | undefined, names: string[]): ArmedFault | undefined {
   if (fault?.is === 'crash') for (const request of model.requests) if (request.state === 'started') request.mayBeLost = true
   return fault && session.arm(fault, names)
 }
 
-/** Two whole replicas again, and what came of the fault is counted. */
+/** Waits for two whole replicas again, and counts the effect of the fault. */
 async function mend(model: Model, fault: Fault | undefined, armed: ArmedFault | undefined): Promise<void> {
   await armed?.mend()
   if (fault?.is === 'crash') model.faults.crashes += 1
@@ -84,20 +86,20 @@ async function mend(model: Model, fault: Fault | undefined, armed: ArmedFault | 
   if (fault?.is === 'lose' && armed?.fired()) model.faults.lost += 1
 }
 
-/** What is pressed, before it is known on which request. */
+/** A press before its request is chosen. */
 export type PlannedPress = Omit<Press, 'person'> & { person: Name | 'requester' }
 
 export interface PressOptions {
-  /** One in this state, where there is one. */
+  /** Prefers a request in this state, if there is one. */
   prefer: ModelRequest['state'] | undefined
-  /** First waits until what was approved is as far as it gets. */
+  /** Waits first until an approved request is as far as it gets by itself. */
   settled: boolean
   timePasses: boolean
-  /** The forms that open are submitted, and not closed. */
+  /** Submits the forms that open, instead of closing them. */
   submits: boolean
 }
 
-/** One or several clicks on one request at the same moment, with its time running out or not, and then the forms that have opened. */
+/** One or several clicks on one request at the same moment, optionally with its deadline passing, and then the forms that opened. */
 export function press(number: number, planned: PlannedPress[], how: PressOptions, fault?: Fault): Command {
   return {
     check: ({ requests }) => requests.length > 0,
@@ -110,11 +112,11 @@ export function press(number: number, planned: PlannedPress[], how: PressOptions
     async run(model, session) {
       const request = pick(model, number, how.prefer)
       if (how.settled) await settleDown(session, request)
-      // What is about to run out by itself is let run out here.
+      // A request that is about to expire by itself expires here.
       const timePasses = request.state === 'waiting' && (how.timePasses || (await timeLeftMs(session, request)) < 15_000)
       if (timePasses) await letTimePass(session, request)
 
-      // Who is told what twice, where the replicas cannot agree on what came first, is not for the model to know.
+      // The model cannot tell who gets an answer twice if the replicas disagree on the order, so repeats are left out.
       const presses = planned.map(
         (one): Press => ({ ...one, person: one.person === 'requester' ? request.by : one.person, again: one.again === true && !fault }),
       )
@@ -126,9 +128,9 @@ export function press(number: number, planned: PlannedPress[], how: PressOptions
       const events = presses.map(({ person, button, forged, replica }): Event => ({ person, does: button, forged, isHit: isHit(replica) }))
       await compare(model, session, request, events, answers, timePasses)
 
-      // A form that stays open although it is of no use leads to nothing that is not tried elsewhere.
+      // A form that stays open although it has become useless leads to nothing that other commands do not try.
       const isOfUse = ({ person, answer }: OpenForm) =>
-        answer === 'form:again' ? mayAsk(request.kind, person) : events.every((event) => event.person !== person || !event.forged)
+        answer === 'form:again' ? mayRequest(request.kind, person) : events.every((event) => event.person !== person || !event.forged)
       const useful = forms.filter((form) => how.submits && isOfUse(form))
       const submitted = useful.filter(({ answer }) => answer !== 'form:again')
       const again = useful.find(({ answer }) => answer === 'form:again')
@@ -138,21 +140,21 @@ export function press(number: number, planned: PlannedPress[], how: PressOptions
         const submissions = submitted.map((form, replica): Event => ({ ...submission(form), isHit: isHit(replica) }))
         await compare(model, session, request, submissions, submitAnswers, timePasses)
       }
-      // The fault may still come while it is carried out.
+      // The fault may still happen while the request is executed.
       if (fault && !armed?.fired()) await settleDown(session, request)
       await mend(model, fault, armed)
       if (timePasses) {
         await untilRecord(session, request, ({ state }) => state !== 'waiting', 'a request whose time is over still waits')
         await compare(model, session, request, [], {}, true)
       }
-      if (again) await askAgain(model, session, request, again)
+      if (again) await requestAgain(model, session, request, again)
       await checkWrites(session, model)
     },
   }
 }
 
-/** The same once more, which is a request of its own. */
-async function askAgain(model: Model, session: Session, { id, resource, kind }: ModelRequest, form: OpenForm): Promise<void> {
+/** Requests the same change again, as a request of its own. */
+async function requestAgain(model: Model, session: Session, { id, resource, kind }: ModelRequest, form: OpenForm): Promise<void> {
   for (const request of model.requests) if (request.resource === resource) await settleDown(session, request)
   const record = await session.records.find(id)
   const before = await session.records.all()
@@ -160,7 +162,9 @@ async function askAgain(model: Model, session: Session, { id, resource, kind }: 
   const isTaken = await session.submitAgain(form, before.length)
   const created = (await session.records.all()).find((one) => before.every((other) => other.id !== one.id))
   if (isTaken !== isWanted || isTaken !== (created !== undefined)) {
-    throw new Error(`${form.person} asked again, which ${isWanted ? 'is possible' : 'is not'}, and it was ${isTaken ? '' : 'not '}taken`)
+    throw new Error(
+      `${form.person} requested it again, which ${isWanted ? 'is possible' : 'is not'}, and it was ${isTaken ? '' : 'not '}taken`,
+    )
   }
   if (created) keep(model, { id: created.id, kind, resource, by: form.person })
 }
@@ -169,10 +173,10 @@ function isFree({ requests }: Model, resource: string): boolean {
   return !requests.some((request) => request.resource === resource && isOpen(request))
 }
 
-function keep(model: Model, asked: Pick<ModelRequest, 'id' | 'kind' | 'resource' | 'by'>): void {
-  for (const request of model.requests) if (request.resource === asked.resource) request.isTakenOver = true
+function keep(model: Model, requested: Pick<ModelRequest, 'id' | 'kind' | 'resource' | 'by'>): void {
+  for (const request of model.requests) if (request.resource === requested.resource) request.isTakenOver = true
   model.requests.push({
-    ...asked,
+    ...requested,
     state: 'waiting',
     approvals: [],
     decidedBy: undefined,
@@ -186,7 +190,7 @@ function submission({ person, answer }: OpenForm): Event {
   return { person, does: answer === 'form:reject' ? 'submit-reject' : 'submit-break-glass' }
 }
 
-/** Somebody joins a group of approvers, or leaves it. */
+/** A person joins or leaves a group of approvers. */
 export function change(group: Group, person: Name): Command {
   return {
     check: ({ members }) => !members[group].includes(person) || members[group].length > fewest[group],
@@ -198,7 +202,7 @@ export function change(group: Group, person: Name): Command {
   }
 }
 
-/** Newer ones rather than older ones: they are more alive. */
+/** Prefers newer requests, because more of them are open. */
 function pick({ requests }: Model, number: number, prefer: PressOptions['prefer']): ModelRequest {
   const preferred = requests.filter(({ state }) => state === prefer || (prefer === 'tracking' && state === 'started'))
   const among = preferred.length > 0 ? preferred : requests

@@ -3,7 +3,7 @@ import type { Answer, Event, ModelRequest } from './request-model.ts'
 import type { Session } from './session.ts'
 import { fits, type Model } from './story.ts'
 
-/** Finds the order of events that explains what was seen, and goes on from there. Throws where there is none. */
+/** Finds the order of events that explains what was seen, and continues from there. Throws if there is none. */
 export async function compare(
   model: Model,
   session: Session,

@@ -1,14 +1,17 @@
 import { type Answer, type Event, type ModelRequest, outcomesOf } from './request-model.ts'
 import type { Members, Name } from './staff.ts'
 
-/** What was seen of clicks that were made at the same time: who was answered what, and what became of the request. */
+/** What was seen of simultaneous clicks: the answers by person, and the request that followed. */
 export interface Seen {
-  /** Without those that were answered by what became of the request. */
+  /** Leaves out clicks whose only answer was the changed request. */
   answers: Record<string, Answer[]>
   fits: (request: ModelRequest) => boolean
 }
 
-/** Whether some order of the clicks, one after the other, gives just what was seen: then nothing but their order was left to chance. */
+/**
+ * Returns the request after an order of the clicks that gives exactly what was seen. Undefined if there is none: then more than their order
+ * was left to chance.
+ */
 export function explain(before: ModelRequest, events: Event[], members: Members, seen: Seen, timePasses = false): ModelRequest | undefined {
   const left = new Map(Object.entries(seen.answers).map(([person, answers]) => [person as Name, [...answers]]))
 
@@ -34,7 +37,7 @@ export function explain(before: ModelRequest, events: Event[], members: Members,
   return search(before, events, timePasses)
 }
 
-/** Undefined where one of them was not said. */
+/** Returns undefined if one of them is missing. */
 function without(answers: Answer[], some: Answer[]): Answer[] | undefined {
   const [first, ...others] = some
   if (first === undefined) return answers
@@ -42,7 +45,7 @@ function without(answers: Answer[], some: Answer[]): Answer[] | undefined {
   return at < 0 ? undefined : without(answers.toSpliced(at, 1), others)
 }
 
-/** What becomes of a request without anybody's doing. */
+/** Returns what a request can become without a click. */
 function endsOf(request: ModelRequest): ModelRequest[] {
   if (request.state === 'waiting' && request.isOver) return [{ ...request, state: 'expired' }]
   return []

@@ -1,10 +1,10 @@
 import type { Command } from './commands.ts'
 import { compare } from './compare.ts'
 import type { Fault } from './replicas.ts'
-import { checkTold } from './story.ts'
+import { checkReports } from './story.ts'
 import { letTimePass, settleDown, timeLeftMs, untilRecord } from './waiting.ts'
 
-/** A move arrives, and its end is told. */
+/** A move arrives, and its end is reported. */
 export function arrive(number: number): Command {
   return {
     check: ({ requests }) => requests.some(({ kind }) => kind === 'ip.move'),
@@ -20,13 +20,13 @@ export function arrive(number: number): Command {
       for (const one of same) {
         if (one.state !== 'tracking') continue
         await settleDown(session, one)
-        await checkTold(session, one)
+        await checkReports(session, one)
       }
     },
   }
 }
 
-/** Nobody does anything, and time goes by for what waits: the half of what is left, which reminds the approvers, or all of it. */
+/** Time passes for a waiting request: half of what is left, which triggers a reminder, or all of it. */
 export function tick(number: number, runsOut: boolean): Command {
   return {
     check: ({ requests }) => requests.some(({ state }) => state === 'waiting'),
@@ -36,21 +36,21 @@ export function tick(number: number, runsOut: boolean): Command {
       const request = waiting[number % waiting.length]
       if (!request) return
       const leftMs = await timeLeftMs(session, request)
-      // Less than that, and the rest of the run might come too late.
+      // With less time left, the request might expire before the run ends.
       if (!runsOut && leftMs > 90_000) {
-        await session.records.letPass(request.id, leftMs / 2)
+        await session.records.shiftTimes(request.id, leftMs / 2)
         await untilRecord(session, request, ({ reminded }) => reminded > 0, 'nobody is reminded of a request')
         return compare(model, session, request, [], {}, false)
       }
       await letTimePass(session, request)
       await untilRecord(session, request, ({ state }) => state === 'expired', 'a request whose time is over still waits')
       await compare(model, session, request, [], {}, true)
-      await checkTold(session, request)
+      await checkReports(session, request)
     },
   }
 }
 
-/** A replica ends without grace, whatever its workers are at, and a new one takes its place. */
+/** A replica crashes, whatever its workers are doing, and a new one takes its place. */
 export function crash(replica: Fault['replica']): Command {
   return {
     check: () => true,

@@ -15,17 +15,17 @@ import { notice } from '../../src/slack/blocks/notice.ts'
 import { createDirectory } from '../../src/slack/people/directory.ts'
 import { openRecords } from '../journeys/records.ts'
 import type { World } from '../journeys/world.ts'
-import { ask, type Command, change, press } from './commands.ts'
+import { type Command, change, press, requestChange } from './commands.ts'
 import { arrive } from './happenings.ts'
 import type { Mutate } from './session.ts'
 import { type Name, policy } from './staff.ts'
 
-/** Nothing is wrong with this one, which is put together as the others are. */
+/** The real bot, put together in the same way as the mutants. */
 export const unharmed: Mutate = replaceApprove()
 
 interface Mutant {
   mutate: Mutate
-  /** What finds it out, and what the real bot passes. */
+  /** The commands that reveal the defect. The real bot passes them. */
   commands: Command[]
 }
 
@@ -37,20 +37,20 @@ const approve = (...people: Name[]) =>
     plain,
   )
 
-/** Bots that go wrong where the real one does not: to see that the model would notice. */
+/** Bots with one defect each, to show that the model notices it. */
 export const mutants: Record<string, Mutant> = {
-  'a bot that asks nobody who may approve': {
+  'a bot that lets anybody approve': {
     mutate: replaceApprove((access) => ({ ...access, authorize: async () => ({ via: 'anybody' }) })),
-    commands: [ask('ip.move', 0, ['ada']), approve('jana')],
+    commands: [requestChange('ip.move', 0, ['ada']), approve('jana')],
   },
   'a bot that overwrites what was approved at the same moment': {
     mutate: replaceApprove(undefined, (store) => ({
       ...store,
-      // As if the record were still as it was read.
+      // As if the record had not changed since it was read.
       take: async (request, name, data, token) => store.take((await store.find(request.id)) ?? request, name, data, token),
     })),
     commands: Array.from({ length: 10 }, (_, number) => [
-      ask('ip.move', number, ['ada']),
+      requestChange('ip.move', number, ['ada']),
       approve('ben', 'chiara', 'finn'),
       arrive(0),
     ]).flat(),
@@ -60,11 +60,11 @@ export const mutants: Record<string, Mutant> = {
       ...access,
       tally: async (_, approvers) => ({ enough: approvers.length >= 2, missing: Math.max(2 - approvers.length, 0), needed: 2 }),
     })),
-    commands: [ask('ip.move', 0, ['ada']), approve('chiara'), change('oncall', 'chiara'), approve('ben'), approve('finn')],
+    commands: [requestChange('ip.move', 0, ['ada']), approve('chiara'), change('oncall', 'chiara'), approve('ben'), approve('finn')],
   },
 }
 
-/** Approve as the real bot does it, with one of its parts exchanged. */
+/** Approve of the real bot, with one of its parts replaced. */
 function replaceApprove(wrong: (access: Access) => Access = (access) => access, kept: (store: Store) => Store = (store) => store): Mutate {
   return (bot: Bot, world: World) => {
     const { store, note } = openRecords(world)

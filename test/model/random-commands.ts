@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { ask, type Command, change, type PlannedPress, type PressOptions, press } from './commands.ts'
+import { type Command, change, type PlannedPress, type PressOptions, press, requestChange } from './commands.ts'
 import { arrive, crash, tick } from './happenings.ts'
 import type { Fault } from './replicas.ts'
 import { type Button, buttons, type Forgery, type ModelRequest } from './request-model.ts'
 import { type Group, movers, type Name, names } from './staff.ts'
 
 const anybody = fc.constantFrom(...names)
-/** Those who matter more often. */
+/** People with more rights act more often. */
 const somebody = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<Name>('ada', 'ben', 'chiara', 'finn', 'gita') },
   { weight: 2, arbitrary: anybody },
@@ -26,7 +26,7 @@ const onePress: fc.Arbitrary<PlannedPress> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ person: fc.constant('requester'), button: fc.constantFrom(...buttons), replica: fc.nat(1) }) },
 )
-/** Several people at once, one who presses twice, or several who approve. */
+/** Several people at once, one person twice, or several approvers. */
 const somePresses = fc.oneof(
   fc.array(onePress, { minLength: 1, maxLength: 4 }),
   onePress.map((one): PlannedPress[] => [one, { ...one, replica: one.replica + 1 }]),
@@ -42,7 +42,7 @@ const someOptions: fc.Arbitrary<PressOptions> = fc.record({
 })
 const someKind = fc.constantFrom<ModelRequest['kind']>('ip.move', 'vm.rename')
 
-/** The first exchanges with Redis are those of the clicks, and then comes what follows from them. */
+/** The first exchanges with Redis belong to the clicks, the later ones to what follows. */
 const someBefore = fc.constantFrom(0, 0, 0, 1, 1, 2, 2, 3, 4, 6)
 const someFault: fc.Arbitrary<Fault | undefined> = fc.oneof(
   { weight: 42, arbitrary: fc.constant(undefined) },
@@ -52,9 +52,9 @@ const someFault: fc.Arbitrary<Fault | undefined> = fc.oneof(
 
 const someAsking = fc
   .tuple(someKind, fc.nat(3), fc.uniqueArray(anybody, { minLength: 1, maxLength: 3 }), someFault)
-  .map(([kind, number, askers, fault]) => ask(kind, number, askers, fault))
+  .map(([kind, number, requesters, fault]) => requestChange(kind, number, requesters, fault))
 
-/** One thing that somebody does, or that happens. */
+/** One act of a person, or one event. */
 const someCommand = fc.oneof(
   { weight: 16, arbitrary: someAsking },
   {
@@ -74,7 +74,7 @@ const someCommand = fc.oneof(
   { weight: 1, arbitrary: fc.nat(1).map(crash) },
 )
 
-/** So many of them. Without a request there is little to do, so the first one asks for something. */
+/** Draws this many commands. The first one requests something, because there is little to do without a request. */
 export function someRun(steps: number): fc.Arbitrary<Command[]> {
   const others = fc.array(someCommand, { minLength: steps - 1, maxLength: steps - 1 })
   return fc.noBias(fc.tuple(someAsking, others)).map(([first, rest]) => [first, ...rest])

@@ -5,8 +5,8 @@ import type { World } from '../journeys/world.ts'
 export type RunningBot = Awaited<ReturnType<World['startBot']>>
 
 /**
- * `lose`: Redis does what it is asked, its answer is lost, and the connection with it. `crash`: in that moment the process ends.
- * `before`: so many of the exchanges about the request in question come first, of whatever connection of this replica.
+ * `lose`: Redis executes a command, and its answer and connection are lost. `crash`: the process ends at that moment. `before`: how many
+ * exchanges about the request come first, over any connection of this replica.
  */
 export interface Fault {
   is: 'lose' | 'crash'
@@ -16,7 +16,7 @@ export interface Fault {
 
 export interface ArmedFault {
   fired: () => boolean
-  /** Takes it back where it has not fired; resolves once there are two whole replicas again. A crash comes at the latest now. */
+  /** Disarms the fault if it has not happened. Resolves once there are two whole replicas again. A crash happens now at the latest. */
   mend: () => Promise<void>
 }
 
@@ -26,7 +26,7 @@ interface Replica {
   toAccount: TcpProxy
 }
 
-/** Two bots, each behind proxies of its own to Redis and to the account. `prepare` sees each one that is started. */
+/** Starts two bots, each behind its own proxies to Redis and to the account API. `prepare` is called with each bot that is started. */
 export async function startReplicas({ startBot, accountApi }: Pick<World, 'startBot' | 'accountApi'>, prepare: (bot: RunningBot) => void) {
   onTestFinished(async () => void (await Promise.all(replicas.map(end))))
   const replicas = await Promise.all([startOne(), startOne()])
@@ -56,10 +56,9 @@ export async function startReplicas({ startBot, accountApi }: Pick<World, 'start
   }
 
   /**
-   * Stands for the end of a process without grace. The bots run in this process, so what ends is everything by which one could still do
-   * something: from one moment to the next it reaches neither Redis nor the account, for good, and nothing is flushed. What it had under
-   * way runs into that. It may still tell Slack's people that it cannot reach its memory, which a process that is gone cannot; the model
-   * takes that for no answer. A new bot takes its place, on a port of its own; what is left of the old one is stopped meanwhile.
+   * Simulates the crash of a process. The bots run in this process, so their connections to Redis and to the account API end for good at
+   * one moment, and nothing is flushed. The old bot may still answer that it cannot reach Redis, which a dead process cannot. The model
+   * takes that for no answer. A new bot with its own port replaces it, and the rest of the old one is stopped meanwhile.
    */
   function cut({ toRedis, toAccount }: Replica): void {
     toRedis.refuse()
@@ -70,11 +69,11 @@ export async function startReplicas({ startBot, accountApi }: Pick<World, 'start
     const old = at(index)
     cut(old)
     replicas[index % replicas.length] = await startOne()
-    // Not waited for, not even when the test ends: a stop that cannot reach Redis takes its full seven seconds.
+    // It is not awaited, not even at the end of the test: a stop without Redis takes seven seconds.
     void end(old)
   }
 
-  /** The fault comes with an exchange with Redis in which one of these is named. */
+  /** Arms a fault for an exchange with Redis that names one of these. */
   function arm({ is, replica: index, before }: Fault, names: string[]): ArmedFault {
     const replica = at(index)
     let hasFired = false
@@ -94,7 +93,7 @@ export async function startReplicas({ startBot, accountApi }: Pick<World, 'start
     return { fired: () => hasFired, mend }
   }
 
-  /** People's connection is back: from then on nobody is told that it is not. */
+  /** Waits until the connection for people works again. From then on no answer says otherwise. */
   async function untilWhole({ bot }: Replica): Promise<void> {
     const until = Date.now() + 5_000
     while (!(await reachesRedis(bot))) {

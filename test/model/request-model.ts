@@ -1,74 +1,71 @@
-import { guest, type Members, moveAskers, type Name, stranger } from './staff.ts'
+import { guest, type Members, moveRequesters, type Name, stranger } from './staff.ts'
 
-/**
- * What a request is, and what every click on it leads to, told a second time and in other words than the bot does: from the policy in
- * `staff.ts` alone.
- */
+/** A request and the result of every click on it, modeled from the policy in `staff.ts` and without the code of the bot. */
 export interface ModelRequest {
   id: string
   kind: 'ip.move' | 'vm.rename'
   resource: string
   by: Name
-  /** `started`: approved, and on its way to `tracking` or `done`, which nobody decides. */
+  /** `started`: approved, and on its way to `tracking` or `done` without a decision. */
   state: 'waiting' | 'started' | 'tracking' | 'done' | 'not-started' | 'rejected' | 'withdrawn' | 'expired' | 'untracked'
   approvals: Name[]
   decidedBy: Name | undefined
-  /** Its time is over, so that whoever comes next may find it expired. */
+  /** Its deadline has passed, so the next act may find it expired. */
   isOver: boolean
-  /** A replica crashed while it was on its way: what was about to be written may never be, and is told so. */
+  /** A replica crashed while the request was executed. The write may be missing, which is reported as not started. */
   mayBeLost: boolean
-  /** Somebody has asked for something else with the same thing since. */
+  /** Another change of the same resource was requested since. */
   isTakenOver: boolean
 }
 
 export const buttons = ['approve', 'reject', 'withdraw', 'again', 'stopTracking', 'trackAgain'] as const
 export type Button = (typeof buttons)[number]
 
-/** `hash`: not that of the request. `id`: of no request. `copy`: on another message. */
+/** `hash`: of another request. `id`: of no request. `copy`: on another message. */
 export type Forgery = 'hash' | 'id' | 'copy'
 
 export interface Event {
   person: Name
   does: Button | 'submit-reject' | 'submit-break-glass'
   forged?: Forgery | undefined
-  /** At a replica that loses an answer of Redis, or crashes, meanwhile. */
+  /** Handled by a replica that loses an answer of Redis, or crashes, meanwhile. */
   isHit?: boolean
 }
 
 export type Answer =
-  /** No words: the request changes. */
+  /** No message: the request changes. */
   | 'effect'
   | 'counted'
   | 'duplicate'
   | 'still waiting'
-  | `late:${'approved' | 'rejected' | 'withdrawn' | 'expired'}`
-  | `denied:${'guest' | 'stranger' | 'self' | 'approver' | 'owner' | 'asker'}`
+  | `too late:${'approved' | 'rejected' | 'withdrawn' | 'expired'}`
+  | `denied:${'guest' | 'stranger' | 'self' | 'approver' | 'owner' | 'requester'}`
   | 'taken over'
   | 'forged'
   | 'unknown'
   | 'stale'
-  /** The bot cannot reach Redis: whether it was done is not said. */
-  | 'memory'
+  /** The bot cannot reach Redis, and does not say whether the act took effect. */
+  | 'redis away'
   | `form:${'reject' | 'break-glass' | 'again'}`
 
 export interface Outcome {
   answer: Answer
-  /** Said beside it. */
+  /** A second answer, in addition. */
   also?: Answer
   next: ModelRequest
 }
 
-/** Everything that may come of it: more than one thing only where what nobody decides (time, the worker) may come first. */
+/** Returns everything that may follow. There are several outcomes only if time or a worker may come first. */
 export function outcomesOf(request: ModelRequest, event: Event, members: Members): Outcome[] {
   const usual = usualOutcomesOf(request, event, members)
-  // Whether somebody may use the bot at all is not asked of Redis.
+  // The check whether a person may use the bot needs no Redis.
   if (!event.isHit || event.person === guest || event.person === stranger) return usual
-  // Then the record tells: either nothing has come of it, or all of what else would have, and nothing in between.
-  const unsaid = [request, ...usual.map(({ next }) => next)].map((next): Outcome => ({ answer: 'memory', next }))
-  // A form opens before it is known whether it is of any use, and stays open where that cannot be found out.
+  // The record decides then: either nothing took effect, or everything.
+  const unsaid = [request, ...usual.map(({ next }) => next)].map((next): Outcome => ({ answer: 'redis away', next }))
+  // A form opens before its use is checked, and stays open if that cannot be checked.
   const forms = { reject: 'form:reject', again: 'form:again' } as const
   const form = event.does === 'reject' || event.does === 'again' ? forms[event.does] : undefined
-  return [...usual, ...unsaid, ...(form ? unsaid.map(({ next }): Outcome => ({ answer: form, also: 'memory', next })) : [])]
+  return [...usual, ...unsaid, ...(form ? unsaid.map(({ next }): Outcome => ({ answer: form, also: 'redis away', next })) : [])]
 }
 
 function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event, members: Members): Outcome[] {
@@ -84,7 +81,7 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
       return mayDecide ? whileWaiting(request, (now) => approve(now, person, members)) : stays('denied:approver')
     case 'reject':
     case 'submit-reject':
-      // Who submits has a form that should not have stayed open: they are told only that it is not theirs to decide.
+      // The form should not have stayed open. The answer only says that requesters cannot decide their own requests.
       if (person === request.by && does === 'submit-reject') return stays('denied:self')
       if (person === request.by) return whileWaiting(request, (now) => [{ answer: 'denied:self', next: now }])
       if (!mayDecide) return stays('denied:approver')
@@ -102,30 +99,30 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
       if (person !== request.by) return stays('denied:owner')
       return whileWaiting(request, (now) => [{ answer: 'effect', next: { ...now, state: 'withdrawn' } }])
     case 'again':
-      return stays(mayAsk(request.kind, person) ? 'form:again' : 'denied:asker')
+      return stays(mayRequest(request.kind, person) ? 'form:again' : 'denied:requester')
     case 'stopTracking':
       return mayDecide || person === request.by ? stop(request) : stays('denied:approver')
     case 'trackAgain':
       if (!mayDecide && person !== request.by) return stays('denied:approver')
-      if (request.state !== 'untracked') return late(request)
+      if (request.state !== 'untracked') return tooLate(request)
       return request.isTakenOver ? stays('taken over') : [{ answer: 'effect', next: { ...request, state: 'started' } }]
   }
 }
 
-export function mayAsk(kind: ModelRequest['kind'], person: Name): boolean {
-  return kind === 'vm.rename' || moveAskers.includes(person)
+export function mayRequest(kind: ModelRequest['kind'], person: Name): boolean {
+  return kind === 'vm.rename' || moveRequesters.includes(person)
 }
 
 export function isOpen({ state }: ModelRequest): boolean {
   return state === 'waiting' || state === 'started' || state === 'tracking'
 }
 
-/** Those who may approve a move are on call; those who may approve a rename are on call, or look after security. */
+/** Moves are approved by people on call, renames by people on call or of the security group. */
 function isApprover({ kind }: ModelRequest, person: Name, { oncall, security }: Members): boolean {
   return oncall.includes(person) || (kind === 'vm.rename' && security.includes(person))
 }
 
-/** Two of those on call for a move; for a rename one of them, and somebody else of security. All of them as they are now. */
+/** A move needs two people on call. A rename needs one, and another person of the security group. Membership counts as it is now. */
 export function isEnough({ kind, approvals }: ModelRequest, { oncall, security }: Members): boolean {
   const onCall = approvals.filter((person) => oncall.includes(person))
   if (kind === 'ip.move') return onCall.length >= 2
@@ -140,7 +137,7 @@ function approve(request: ModelRequest, person: Name, members: Members): Outcome
   return [{ answer: 'effect', next: { ...next, state: 'started', decidedBy: person } }]
 }
 
-/** What has become of it comes first; where they could not have broken the glass either, that they could not is as true. */
+/** The state of the request is answered first. If the person may not break the glass either, that answer is right as well. */
 function approveOwn(request: ModelRequest, { oncall }: Members): Outcome[] {
   const inEmergency = request.kind === 'ip.move'
   const answer = inEmergency && oncall.includes(request.by) ? 'form:break-glass' : inEmergency ? 'denied:approver' : 'denied:self'
@@ -151,20 +148,20 @@ function approveOwn(request: ModelRequest, { oncall }: Members): Outcome[] {
 function stop(request: ModelRequest): Outcome[] {
   const stopped: Outcome = { answer: 'effect', next: { ...request, state: 'untracked' } }
   if (request.state === 'tracking') return [stopped]
-  return request.state === 'started' && request.kind === 'ip.move' ? [...late(request), stopped] : late(request)
+  return request.state === 'started' && request.kind === 'ip.move' ? [...tooLate(request), stopped] : tooLate(request)
 }
 
-/** Where time is over, a worker may have been first. */
+/** If the deadline has passed, a worker may have been first. */
 function whileWaiting(request: ModelRequest, then: (request: ModelRequest) => Outcome[]): Outcome[] {
-  if (request.state !== 'waiting') return late(request)
+  if (request.state !== 'waiting') return tooLate(request)
   return request.isOver ? [...then(request), expired(request)] : then(request)
 }
 
 function expired(request: ModelRequest): Outcome {
-  return { answer: 'late:expired', next: { ...request, state: 'expired' } }
+  return { answer: 'too late:expired', next: { ...request, state: 'expired' } }
 }
 
-function late(request: ModelRequest): Outcome[] {
+function tooLate(request: ModelRequest): Outcome[] {
   const stays = (answer: Answer): Outcome => ({ answer, next: request })
   switch (request.state) {
     case 'waiting':
@@ -172,8 +169,8 @@ function late(request: ModelRequest): Outcome[] {
     case 'rejected':
     case 'withdrawn':
     case 'expired':
-      return [stays(`late:${request.state}`)]
+      return [stays(`too late:${request.state}`)]
     default:
-      return [stays('late:approved')]
+      return [stays('too late:approved')]
   }
 }

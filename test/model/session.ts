@@ -16,7 +16,7 @@ export interface Press {
   button: Button
   forged?: Forgery | undefined
   replica: number
-  /** Slack sends it once more, to the other one. */
+  /** Slack delivers it once more, to the other replica. */
   again?: boolean
 }
 
@@ -26,17 +26,20 @@ export interface OpenForm {
   answer: Answer
 }
 
-/** What is done with the real bots. */
+/** What commands do with the real bots. */
 export type Session = Awaited<ReturnType<typeof startSession>>
 
-/** Puts something else in the place of a part of a bot, to see whether it is noticed. */
+/** Replaces a part of a bot, to see whether the model notices. */
 export type Mutate = (bot: Bot, world: Awaited<ReturnType<typeof startWorld>>) => void
 
-/** Two replicas of the real bot that can lose an answer of Redis or crash, the staff, two Elastic IPs and two machines. Moves end when they are told to. */
+/**
+ * Starts two replicas of the real bot that can lose an answer of Redis or crash, the staff, two Elastic IPs and two machines. Moves end
+ * when a command says so.
+ */
 export async function startSession(mutate: Mutate = () => {}) {
   const world = await startWorld({
     replicas: 0,
-    // What was sent and cannot be seen is told as not started after a second, and not after a minute.
+    // An unconfirmed write without an effect is reported as not started after a second instead of a minute.
     timings: { graceMs: 1_000, handoverMs: 1_500 },
     account: { moveTakes: { min: 3_600_000, max: 3_600_000 } },
     env: { POLICY_FILE: policyInFile(policy) },
@@ -44,10 +47,10 @@ export async function startSession(mutate: Mutate = () => {}) {
   const { slack, accountApi } = world
   settle(slack)
   const records = openRecords(world)
-  const { watch, handled } = watchHandlers()
+  const { observe, handled } = observeHandlers()
   const replicas = await startReplicas(world, (bot) => {
     mutate(bot, world)
-    watch(bot)
+    observe(bot)
   })
   const decoy = await records.post(ops, [])
   const pairs = [0, 4].map((skip) => accountApi.world.movable(skip))
@@ -57,8 +60,8 @@ export async function startSession(mutate: Mutate = () => {}) {
     slack.connectBot(replicas.slackUrl(replica))
   }
 
-  /** What can be asked for about the thing with this number: the other server, or the other name, than it has now. */
-  function wish(kind: ModelRequest['kind'], number: number): { resource: string; words: string; isPossible: boolean } {
+  /** Returns the change that can be requested for the resource with this number: to the other server, or to the other name. */
+  function possibleChange(kind: ModelRequest['kind'], number: number): { resource: string; words: string; isPossible: boolean } {
     if (kind === 'ip.move') {
       const { elasticIp, target } = pairs[number % pairs.length] ?? accountApi.world.movable()
       const now = accountApi.world.elasticIp(elasticIp.id)
@@ -71,7 +74,7 @@ export async function startSession(mutate: Mutate = () => {}) {
     return { resource: `virtual_machine:${machine?.id}`, words: `vm rename ${machine?.id} ${name}`, isPossible: true }
   }
 
-  /** Whether the same could be asked for once more, as the account is now. */
+  /** Whether the same change could be requested again, as the account is now. */
   function isStillPossible({ resource, input }: Request): boolean {
     const id = resource.split(':')[1] ?? ''
     const { serverId, name } = input as { serverId?: string; name?: string }
@@ -80,7 +83,7 @@ export async function startSession(mutate: Mutate = () => {}) {
     return accountApi.world.virtualMachine(id)?.name !== name
   }
 
-  /** Submits the form of *Request again*, as it is filled. Whether it was taken. */
+  /** Submits the form of *Request again* unchanged. Returns whether it was accepted. */
   async function submitAgain({ person, view }: OpenForm, replica: number): Promise<boolean> {
     const hands = slack.as(ids[person])
     talkTo(replica)
@@ -91,22 +94,22 @@ export async function startSession(mutate: Mutate = () => {}) {
     return left.length === 0
   }
 
-  /** Everything that a person was told since it was last looked, as words. */
+  /** Returns and removes everything that was shown to a person since the last call. */
   function takeWords(person: Name): string[] {
     const ephemerals = slack.ephemerals(ids[person])
     for (const { channel, ts } of ephemerals) slack.removeMessage(channel, ts)
     return ephemerals.map(({ text }) => text).filter((text) => !interim(text))
   }
 
-  /** Waits for as many refusals, each in words or in the place of one of these forms. What was served has been told before its handler ended. */
+  /** Waits for this many refusals, as messages or in place of these forms. A served click was answered before its handler ended. */
   async function untilRefused(person: Name, count: number, viewIds: string[]): Promise<void> {
     const said = () => slack.ephemerals(ids[person]).filter(({ text }) => !interim(text) && !text.startsWith('Your approval counts'))
     const shown = () => viewIds.filter((viewId) => lastShownIn(viewId).title === 'Not possible')
     await slack.until(() => said().length + shown().length >= count, { what: `${count} refusals to ${person}`, timeoutMs: 10_000 })
   }
 
-  /** Asks with the command; the answer in words, and none where Slack does not even deliver it. */
-  async function ask(person: Name, text: string, replica: number): Promise<string | undefined> {
+  /** Requests with the command. Returns the answer, or undefined if Slack does not deliver the command. */
+  async function requestChange(person: Name, text: string, replica: number): Promise<string | undefined> {
     talkTo(replica)
     const { outcome } = await slack.as(ids[person]).command(`/infra ${text}`, { channel: ops })
     if (outcome === 'not-sent') return undefined
@@ -126,7 +129,7 @@ export async function startSession(mutate: Mutate = () => {}) {
     return forged === 'copy' ? cardOf(request, { ts: decoy }) : cardOf(request)
   }
 
-  /** One press, delivered at once to its replica; resolves once its handler has ended. */
+  /** Delivers one press to its replica at once. Resolves when its handler has ended. */
   async function pressOne(request: Request, { person, button, forged, replica, again }: Press) {
     const hands = slack.as(ids[person])
     talkTo(replica)
@@ -142,7 +145,7 @@ export async function startSession(mutate: Mutate = () => {}) {
     return { person, outcome, viewId: viewOpenedBy(triggerId) }
   }
 
-  /** One modal is open at a time: a second one takes the place of the first. So what was opened is looked up in what the bots have sent. */
+  /** A second modal replaces the first one, so the opened view is read from what the bots sent. */
   function viewOpenedBy(triggerId: string): string | undefined {
     const opened = slack.calls('views.open').find(({ args, result }) => args.trigger_id === triggerId && result.ok)
     return (opened?.result.view as { id: string } | undefined)?.id
@@ -158,7 +161,7 @@ export async function startSession(mutate: Mutate = () => {}) {
     return { title: (view.title as { text: string }).text, view }
   }
 
-  /** Presses all of these at the same moment, and waits for everything that comes of it. */
+  /** Presses all of these at the same moment, and waits for everything that follows. */
   async function press(request: Request, presses: Press[]): Promise<{ answers: Record<string, Answer[]>; forms: OpenForm[] }> {
     const outcomes = await Promise.all(presses.map((one) => pressOne(request, one)))
     const answers: Record<string, Answer[]> = {}
@@ -177,7 +180,7 @@ export async function startSession(mutate: Mutate = () => {}) {
     return { answers, forms }
   }
 
-  /** Submits forms at the same moment. An answer in words takes the place of the form; without one it has taken effect. */
+  /** Submits forms at the same moment. A message replaces the form; without one the submission took effect. */
   async function submit(forms: OpenForm[]): Promise<Record<string, Answer[]>> {
     const answers: Record<string, Answer[]> = {}
     for (const { person, view, answer } of forms) {
@@ -204,29 +207,42 @@ export async function startSession(mutate: Mutate = () => {}) {
     for (const { person, view } of forms) await slack.as(ids[person]).close(view)
   }
 
-  /** Words that nobody has asked for. */
+  /** Returns messages that no command expects. */
   function leftovers(): string[] {
     return names.flatMap((name) => takeWords(name).map((text) => `${name}: ${text}`))
   }
 
   const { arm, close } = replicas
-  return { ...world, records, wish, isStillPossible, ask, press, submit, submitAgain, closeForms, leftovers, arm, close }
+  return {
+    ...world,
+    records,
+    possibleChange,
+    isStillPossible,
+    requestChange,
+    press,
+    submit,
+    submitAgain,
+    closeForms,
+    leftovers,
+    arm,
+    close,
+  }
 }
 
-/** Said where something is slow; the answer follows. */
+/** Whether a message is the interim one of a slow bot. The answer follows. */
 function interim(text: string): boolean {
   return text.startsWith('Still at it')
 }
 
-/** Tells of a click, by its trigger, what its handler made of it. Only for clicks that reach one. */
-function watchHandlers() {
+/** Resolves with what the handler made of a click, by its trigger. Only for clicks that reach a handler. */
+function observeHandlers() {
   const acts = new Map<string, { promise: Promise<'served' | 'refused'>; resolve: (outcome: 'served' | 'refused') => void }>()
   const actOf = (triggerId: string) => {
     const act = acts.get(triggerId) ?? Promise.withResolvers<'served' | 'refused'>()
     acts.set(triggerId, act)
     return act
   }
-  const watched = async <T>(triggerId: string, work: () => T | Promise<T>, ended?: 'served'): Promise<T> => {
+  const observed = async <T>(triggerId: string, work: () => T | Promise<T>, ended?: 'served'): Promise<T> => {
     try {
       const result = await work()
       if (ended) actOf(triggerId).resolve(ended)
@@ -236,16 +252,16 @@ function watchHandlers() {
       throw error
     }
   }
-  const watch = ({ interactions }: Pick<Bot, 'interactions'>): void => {
+  const observe = ({ interactions }: Pick<Bot, 'interactions'>): void => {
     for (const name of Object.values(cardButtons)) {
       const handler = interactions.clicks[name]
       if (!handler) throw new Error(`nothing listens to ${name}`)
       interactions.clicks[name] =
         typeof handler === 'function'
-          ? (click) => watched(click.triggerId, () => handler(click), 'served')
+          ? (click) => observed(click.triggerId, () => handler(click), 'served')
           : {
-              form: (click) => watched(click.triggerId, () => handler.form(click)),
-              allow: (click) => watched(click.triggerId, () => handler.allow(click), 'served'),
+              form: (click) => observed(click.triggerId, () => handler.form(click)),
+              allow: (click) => observed(click.triggerId, () => handler.allow(click), 'served'),
             }
     }
   }
@@ -255,5 +271,5 @@ function watchHandlers() {
     )
     return Promise.race([actOf(triggerId).promise, tooLate])
   }
-  return { watch, handled }
+  return { observe, handled }
 }

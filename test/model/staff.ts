@@ -1,6 +1,6 @@
 import type { Slack } from '../sandbox/slack/slack.ts'
 
-/** Ten people of different rights, by the names that the model and its failures use. */
+/** Ten people with different rights, by the names that the model and its failures use. */
 export const ids = {
   ada: 'U0ADA00001',
   olaf: 'U0OLA00001',
@@ -24,20 +24,20 @@ export const groupIds: Record<Group, string> = { oncall: 'S0ONCALL01', security:
 export type Members = Record<Group, Name[]>
 
 export const members: Members = { oncall: ['ben', 'chiara', 'finn', 'gita'], security: ['chiara', 'gita'] }
-/** So many stay, that there are always enough who could approve: who asks is not told otherwise. */
+/** At least this many stay in a group, so that there are always enough approvers. */
 export const fewest: Record<Group, number> = { oncall: 3, security: 2 }
-/** Who joins and leaves. */
+/** The people who join and leave groups. */
 export const movers: Name[] = ['ben', 'chiara', 'finn', 'gita', 'hugo']
 
-/** Who may ask for a move. A rename is for everybody. */
-export const moveAskers: Name[] = ['ada', 'olaf', 'ben', 'chiara']
+/** The people who may request a move. Everybody may request a rename. */
+export const moveRequesters: Name[] = ['ada', 'olaf', 'ben', 'chiara']
 
-/** Reminders and expiry are seldom due by themselves within a run. Below two minutes, the bots tick all the time. */
+/** Reminders and expiry are seldom due by themselves within a run. Below two minutes the bots would tick all the time. */
 export const policy = `
 rules:
   - name: addresses
     changes: ip.move
-    request: [${moveAskers.map((name) => ids[name]).join(', ')}]
+    request: [${moveRequesters.map((name) => ids[name]).join(', ')}]
     approve: { any_of: [${groupIds.oncall}], approvals: 2 }
     self_approval: break-glass
     expires: 110s

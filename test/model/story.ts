@@ -10,13 +10,13 @@ import { ids, type Name, nameOf, names } from './staff.ts'
 export interface Model {
   requests: ModelRequest[]
   members: { oncall: Name[]; security: Name[] }
-  /** How often each person was refused for who they are, or for what they pressed. */
+  /** How often each person was refused, for missing rights or a forged button. */
   refusals: Record<string, number>
   /** How many of these at a replica without Redis, which may not have been able to note them. */
   unsure: Record<string, number>
-  /** How many commands were carried out. */
+  /** The number of executed commands. */
   steps: number
-  /** `crashes`: `inTheMiddle` of something about the request that was clicked on, or while the workers did as they pleased. */
+  /** `inTheMiddle`: crashes during an exchange about the clicked request. The others happen while the workers do anything. */
   faults: { lost: number; crashes: number; inTheMiddle: number }
   /** How often each answer was given. */
   seen: Partial<Record<Answer, number>>
@@ -34,7 +34,7 @@ const recordStates: Record<ModelRequest['state'], Request['state'][]> = {
   untracked: ['untracked'],
 }
 
-/** Whether a record is as the model says. */
+/** Whether a record is as the model expects it. */
 export function fits(record: Request, request: ModelRequest): boolean {
   const approvals = record.approvals.map(({ by }) => by)
   return (
@@ -49,12 +49,12 @@ function isLost({ state }: Request, request: ModelRequest): boolean {
   return request.state === 'started' && request.mayBeLost && state === 'not-started'
 }
 
-/** Every write that reached the account belongs to a request of its own that says just this, and was approved. Throws otherwise. */
+/** Checks that every write on the account belongs to one approved request that says exactly this. Throws otherwise. */
 export async function checkWrites({ accountApi, records }: Session, { requests }: Model): Promise<void> {
-  // First what was written, then who had asked for it: whatever is sent between the two looks comes up at the next.
+  // Read the writes before the records: a write in between is checked the next time.
   const writes = accountApi.journal.writes()
   const sent = (await records.all())
-    // What is told as not started was not sent.
+    // A request that was reported as not started sent nothing.
     .filter(({ sentAt, state }) => sentAt !== undefined && state !== 'not-started')
     .toSorted((a, b) => (a.sentAt ?? 0) - (b.sentAt ?? 0))
   for (const { path, method, body, time } of writes) {
@@ -62,9 +62,9 @@ export async function checkWrites({ accountApi, records }: Session, { requests }
       (record) => method === 'PATCH' && path === pathOf(record) && saysTheSame(record, body) && (record.sentAt ?? 0) <= time,
     )
     const [record] = index < 0 ? [] : sent.splice(index, 1)
-    if (!record) throw new Error(`a write that nobody asked for, or a second one: ${method} ${path} ${JSON.stringify(body)}`)
+    if (!record) throw new Error(`a write without a request, or a second one: ${method} ${path} ${JSON.stringify(body)}`)
     const request = requests.find(({ id }) => id === record.id)
-    if (!request?.decidedBy || !isGenuine(record)) throw new Error(`a write that nobody approved: ${method} ${path} for ${record.id}`)
+    if (!request?.decidedBy || !isGenuine(record)) throw new Error(`a write without an approval: ${method} ${path} for ${record.id}`)
   }
 }
 
@@ -78,7 +78,10 @@ function saysTheSame({ input }: Request, body: unknown): boolean {
   return JSON.stringify(body).includes(`"${serverId ?? name}"`)
 }
 
-/** The audit tells what the model has seen: the chain is whole, one decision for each decided request, and every refusal. Throws otherwise. */
+/**
+ * Checks the audit against the model: the chain is whole, each decided request has one decision, and every refusal is there. Throws
+ * otherwise.
+ */
 export async function checkAudit({ records }: Session, { requests, refusals, unsure }: Model): Promise<void> {
   const entries = await records.audit()
   for (const request of requests) {
@@ -98,14 +101,14 @@ export async function checkAudit({ records }: Session, { requests, refusals, uns
   const refused = entries.filter(({ act, causes }) => act === 'refused' && causes?.[0]?.code !== 'unknown-request')
   for (const name of names) {
     const found = refused.filter(({ by }) => by === ids[name])
-    const told = refusals[name] ?? 0
-    if (found.length > told || found.length < told - (unsure[name] ?? 0)) {
-      throw new Error(`${name} was refused ${told} times, but the audit says\n${JSON.stringify(found)}`)
+    const expected = refusals[name] ?? 0
+    if (found.length > expected || found.length < expected - (unsure[name] ?? 0)) {
+      throw new Error(`${name} was refused ${expected} times, but the audit says\n${JSON.stringify(found)}`)
     }
   }
 }
 
-/** Sent once at most, after the approval, and what was approved. */
+/** Checks that a change was sent at most once, after its approval, and as it was approved. */
 function checkSending(own: AuditEntry[], story: string): void {
   const sendings = own.filter(({ act }) => act === 'send')
   if (sendings.length > 1) throw new Error(`sent ${sendings.length} times:\n${story}`)
@@ -116,12 +119,15 @@ function checkSending(own: AuditEntry[], story: string): void {
     throw new Error(`sent what was not approved:\n${story}`)
 }
 
-const toldStates: ModelRequest['state'][] = ['done', 'not-started', 'rejected', 'expired']
+const reportedStates: ModelRequest['state'][] = ['done', 'not-started', 'rejected', 'expired']
 
-/** One card, and each report of it once, a stop once for each time that it was stopped; the end is told where there is one that is told. Throws otherwise, after a while. */
-export async function checkTold({ slack, records }: Session, { id, state }: ModelRequest): Promise<void> {
+/**
+ * Checks that there is one card and each report once, with one report for each stop, and a report of the end if its state has one. Waits a
+ * while for them, then throws.
+ */
+export async function checkReports({ slack, records }: Session, { id, state }: ModelRequest): Promise<void> {
   const { cardTs = '' } = await records.find(id)
-  const told = () => {
+  const namesOfMessages = () => {
     const messages = [...slack.messages(ops), ...slack.thread(ops, cardTs)].flatMap(({ ts, metadata }) => {
       const key = (metadata?.event_payload as { key?: string } | undefined)?.key
       if (!key?.startsWith(`${id}/`)) return []
@@ -130,13 +136,14 @@ export async function checkTold({ slack, records }: Session, { id, state }: Mode
     })
     return [...new Map(messages).values()]
   }
-  const wanted = ['card', ...(toldStates.includes(state) ? ['ended'] : [])]
-  const isTold = () => wanted.every((name) => told().includes(name))
-  for (let tries = 0; !isTold() && tries < 10; tries += 1) {
-    // Whoever was about to tell it may have crashed.
-    if (tries > 0) await records.letHoldsPass(id)
-    await slack.until(isTold, { timeoutMs: 1_500 }).catch(() => {})
+  const wanted = ['card', ...(reportedStates.includes(state) ? ['ended'] : [])]
+  const isReported = () => wanted.every((name) => namesOfMessages().includes(name))
+  for (let tries = 0; !isReported() && tries < 10; tries += 1) {
+    // The process that was about to send it may have crashed.
+    if (tries > 0) await records.releaseHolds(id)
+    await slack.until(isReported, { timeoutMs: 1_500 }).catch(() => {})
   }
-  const names = told()
-  if (!isTold() || new Set(names).size < names.length) throw new Error(`of ${id}, which is ${state}, this was told: ${names.join(', ')}`)
+  const names = namesOfMessages()
+  if (!isReported() || new Set(names).size < names.length)
+    throw new Error(`of ${id}, which is ${state}, these messages are there: ${names.join(', ')}`)
 }

@@ -3,13 +3,13 @@ import type { Session } from './session.ts'
 
 type KeptRequest = Awaited<ReturnType<Session['records']['find']>>
 
-/** A process that ended holds a tick's job for up to 9 s more. */
+/** The job of a tick stays locked for up to 9 s after its process ended. */
 const longestMs = 25_000
 
-/** Longer than anything that a living bot holds is held: the stand-ins answer at once. */
+/** Longer than a living bot holds anything, because the stand-ins answer at once. */
 const heldMs = 1_500
 
-/** Waits until the record is as it should become by itself. Throws `fault` where it does not, or takes another way. */
+/** Waits until the record is as it should become by itself. Throws `fault` if it does not, or takes another path. */
 export async function untilRecord(
   { records }: Session,
   { id }: Pick<ModelRequest, 'id'>,
@@ -25,7 +25,7 @@ export async function untilRecord(
     if (isStuck || Date.now() > start + longestMs)
       throw new Error(`${fault}: ${JSON.stringify(record)}, due in ${await dueInMs(records, id)} ms`)
     if (Date.now() > heldSince + heldMs) {
-      await records.letHoldsPass(id)
+      await records.releaseHolds(id)
       heldSince = Date.now()
     }
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -36,7 +36,7 @@ async function dueInMs({ redis, keys, store }: Session['records'], id: string): 
   return Number(await redis.zscore(keys.due, id)) - (await store.now())
 }
 
-/** Waits until what was approved is as far as it gets by itself: not to be left alone is part of the bargain. */
+/** Waits until an approved request is as far as it gets by itself, without a click. */
 export async function settleDown(session: Session, request: ModelRequest): Promise<void> {
   if (request.state !== 'started' && request.state !== 'tracking') return
   const elasticIpId = request.resource.split(':')[1] ?? ''
@@ -54,13 +54,13 @@ export async function settleDown(session: Session, request: ModelRequest): Promi
   request.mayBeLost = false
 }
 
-/** How long it can still be decided, in ms. */
+/** Returns how long it can still be decided, in ms. */
 export async function timeLeftMs({ records }: Session, { id }: ModelRequest): Promise<number> {
   const { expiresAt } = await records.find(id)
   return expiresAt - (await records.store.now())
 }
 
-/** Its time is over within milliseconds, by Redis' clock. */
+/** Moves its deadline to 15 ms from now, by Redis' clock. */
 export async function letTimePass(session: Session, request: ModelRequest): Promise<void> {
-  await session.records.letPass(request.id, (await timeLeftMs(session, request)) - 15)
+  await session.records.shiftTimes(request.id, (await timeLeftMs(session, request)) - 15)
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { emojiNamed } from '../sandbox/page/emoji.ts'
 import { type Inline, parseMrkdwn } from '../sandbox/page/mrkdwn.ts'
 
-test('emphasis, code, links and emoji are told apart', () => {
+test('emphasis, code, links and emoji are distinguished', () => {
   const text = (words: string) => ({ type: 'text', text: words })
 
   expect(inline('*Done*, _in_ ~10~ `9 s` <https://example.com/a?b=1&amp;c=2|here> :eyes:')).toEqual([
@@ -31,7 +31,7 @@ test.each([
     '<!date^1795240800^{date_short_pretty} at {time}|21 Nov>',
     { type: 'date', seconds: 1795240800, format: '{date_short_pretty} at {time}', fallback: '21 Nov' },
   ],
-])('%s is what Slack makes of it', (text, piece) => {
+])('%s is read as Slack reads it', (text, piece) => {
   expect(inline(text)).toEqual([piece])
 })
 
@@ -61,7 +61,7 @@ test('quotes and preformatted text are paragraphs of their own', () => {
   ])
 })
 
-test('links lead only to addresses that a chat may open, whatever is written', () => {
+test('links lead only to addresses that a chat may open, whatever the text says', () => {
   const pieces = fc.constantFrom(...'<>|*_`:a \n', 'https://a.example', 'javascript:x', '!date^1^{time}^', '@U1', '&lt;')
   const text = fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join(''))
 

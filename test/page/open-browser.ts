@@ -8,7 +8,7 @@ const results = fileURLToPath(new URL('../results/', import.meta.url))
 export const desktop = { width: 1280, height: 860 }
 export const phone = { width: 390, height: 844 }
 
-/** A headless Chromium. Whatever goes wrong inside a page is kept in `troubles`. */
+/** Starts a headless Chromium. `troubles` collects what goes wrong inside a page. */
 export async function openBrowser() {
   const browser = await chromium.launch({ executablePath: await findChromium(), args: browserArgs })
   await mkdir(results, { recursive: true })
@@ -28,7 +28,7 @@ export async function openBrowser() {
       return page
     },
 
-    /** Saves what the page looks like, after what moves has come to rest. */
+    /** Saves a screenshot of the page, after all transitions. */
     async shoot(page: Page, name: string): Promise<void> {
       await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined))))
       await page.screenshot({ path: `${results}${name}.png` })

@@ -20,7 +20,7 @@ afterAll(async () => {
   await sandbox?.close()
 })
 
-test('a move on the page, from the command to the report: asked for in a form, approved by another person', {
+test('a move on the page, from the command to the report: requested with a form, approved by another person', {
   timeout: 60_000,
 }, async () => {
   const page = await browser.open(sandbox.url)
@@ -74,7 +74,7 @@ test('a move on the page, from the command to the report: asked for in a form, a
   await page.setViewportSize(desktop)
 })
 
-test('the Home tab shows what waits for whom, and deciding there moves the address', { timeout: 60_000 }, async () => {
+test('the Home tab shows the requests that wait for a person, and an approval there moves the address', { timeout: 60_000 }, async () => {
   const page = await browser.open(sandbox.url)
   const { elasticIp, target } = sandbox.accountApi.world.movable()
   await send(page, `/infra ip move ${elasticIp.address} ${target.hostname}`)
@@ -114,7 +114,7 @@ test('the Home tab shows what waits for whom, and deciding there moves the addre
   expect(browser.troubles).toEqual([])
 })
 
-test('a list, a mistyped command and a guest are all answered, for the asker alone', { timeout: 60_000 }, async () => {
+test('a list, a mistyped command and a guest get answers that only they can see', { timeout: 60_000 }, async () => {
   const page = await browser.open(sandbox.url)
 
   await send(page, '/infra plans')

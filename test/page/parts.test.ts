@@ -52,7 +52,7 @@ test('a slash opens the list of commands, for the keyboard and for the mouse', a
   await expect.poll(() => composer(page).inputValue()).toBe('/infra ip move ')
 })
 
-test('a whole command is sent by Enter, and what Slack says of a bot that does not answer is shown', async () => {
+test('Enter sends a whole command, and the notice of Slack about a bot that does not answer is shown', async () => {
   bot.answer(() => ({ hold: true }))
 
   await send(page, '/infra ip move')
@@ -61,7 +61,7 @@ test('a whole command is sent by Enter, and what Slack says of a bot that does n
   expect(slack.deliveries[0]?.payload).toMatchObject({ command: '/infra', text: 'ip move', user_id: ada })
 })
 
-test('what is only for one person is marked so, and others do not see it', async () => {
+test('an ephemeral message is marked, and other people do not see it', async () => {
   await client.chat.postEphemeral({ channel: ops, user: ada, text: 'Only an approver can do that.' })
   await page.getByText('Only visible to you').waitFor()
 
@@ -71,7 +71,7 @@ test('what is only for one person is marked so, and others do not see it', async
   expect(await page.getByText('Only an approver can do that.').count()).toBe(0)
 })
 
-test('what comes from outside is never markup', async () => {
+test('text from outside is never markup', async () => {
   const hostile = '<img src=x onerror="document.title=1"> & <b>bold</b>'
   await client.chat.postMessage({
     channel: ops,
@@ -89,7 +89,7 @@ test('what comes from outside is never markup', async () => {
   expect(await message.locator('img, b').count()).toBe(0)
 })
 
-test('a button with a question asks it first, and is busy until the bot has answered', async () => {
+test('a button with a confirmation asks first, and is busy until the bot has answered', async () => {
   const answered = Promise.withResolvers<object>()
   bot.answer(() => answered.promise)
   const confirm = { title: plain('Revoke it?'), text: plain('This cannot be undone.'), confirm: plain('Revoke'), deny: plain('Keep') }
@@ -109,7 +109,7 @@ test('a button with a question asks it first, and is busy until the bot has answ
   expect(bot.received[0]?.payload).toMatchObject({ actions: [{ action_id: 'revoke', value: 'k1' }] })
 })
 
-test('a form searches, keeps and sends what is entered, and tells at the field what is wrong with it', async () => {
+test('a form searches, keeps and sends what is entered, and shows errors at the field', async () => {
   bot.answer(async (payload) => {
     if (payload.type === 'block_suggestion')
       return { body: { options: ['web-1', 'web-2'].filter((name) => name.includes(String(payload.value))).map((name) => option(name)) } }
@@ -157,7 +157,7 @@ test('a form searches, keeps and sends what is entered, and tells at the field w
   })
 })
 
-test('the Home tab asks the bot, follows what it publishes, and its buttons and forms work', async () => {
+test('the Home tab notifies the bot, follows what it publishes, and its buttons and forms work', async () => {
   const publish = (text: string, values: string[]) => {
     const decisions = values.map((value) => ({ ...actions(button({ text: plain('Approve'), value })), block_id: value }))
     return client.views.publish({
@@ -187,7 +187,7 @@ test('the Home tab asks the bot, follows what it publishes, and its buttons and 
   await home.getByText('Waits for you (2)').waitFor()
 })
 
-test('the direct messages of the app stand beside its Home tab, unread until they are looked at', async () => {
+test('the direct messages of the app are beside its Home tab, unread until they are opened', async () => {
   await client.chat.postMessage({ channel: ada, text: 'Nobody could be told in the channel.' })
   const app = page.getByRole('navigation', { name: 'Workspace' }).getByRole('button', { name: 'Lockkeeper' })
   await expect.poll(() => app.innerText()).toContain('unread')
@@ -205,7 +205,7 @@ test('the direct messages of the app stand beside its Home tab, unread until the
   await composer(page).waitFor()
 })
 
-test('a link to a message of the workspace leads to it on the page', async () => {
+test('a link to a message of the workspace opens it on the page', async () => {
   const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'The card' })
   const link = `https://nimbus-works.slack.com/archives/${ops}/p${ts.replace('.', '')}`
   await client.views.publish({
@@ -222,7 +222,7 @@ test('a link to a message of the workspace leads to it on the page', async () =>
   expect(page.context().pages()).toHaveLength(1)
 })
 
-test('a reply that was sent to the channel as well stands in both', async () => {
+test('a reply that was also sent to the channel is shown in both places', async () => {
   const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'A request' })
   await client.chat.postMessage({ channel: ops, text: 'Approved without a second person', thread_ts: ts, reply_broadcast: true })
   const said = page.getByText('Approved without a second person')

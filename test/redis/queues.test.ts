@@ -29,7 +29,7 @@ function startQueues({ redis, keys }: Pick<ReturnType<typeof connectTestRedis>, 
 }
 
 describe('a wake-up', () => {
-  test('says what kind of request it is for and of which resource, and names nobody', async () => {
+  test('names the kind and the resource of the request, but no person', async () => {
     const { wake, wakeUps } = startQueues()
 
     await wake(request, 90_000)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { unknownState } from '../../src/domain/request.ts'
 import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
-import { cardActions } from '../../src/requests/messages/card.ts'
+import { cardActions } from '../../src/requests/messages/card/card-actions.ts'
 import { createDeliver } from '../../src/requests/outbox/deliver.ts'
 import { createOutbox } from '../../src/requests/outbox/outbox.ts'
 import { createRenderer } from '../../src/requests/outbox/render.ts'
@@ -14,7 +14,7 @@ import { requestFor } from './request-for-test.ts'
 const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
 const render = createRenderer({ catalog, ruleOf: () => undefined, environment: undefined, moveTimeoutMs: 900_000 })
 
-/** A record in Redis with a field that another version of Lockkeeper wrote. */
+/** Records a request, and sets a field as another version of Lockkeeper would. */
 async function withRecord(field: string, value: string) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: { encode: () => '{}', kick: () => {} } })
@@ -31,14 +31,14 @@ describe('a request that another version of Lockkeeper wrote', () => {
     ['a field', 'weather', '"rain"', { state: 'waiting' }],
     ['a finding', 'causes', '[{"code":"rain","mm":3}]', { causes: [{ code: 'rain', mm: 3 }] }],
     ['a later version of the record', 'version', '7', { version: 7 }],
-  ])('is read and listed where it has %s that is not known', async (_, field, value, expected) => {
+  ])('is read and listed if it has %s that is not known', async (_, field, value, expected) => {
     const { store, id } = await withRecord(field, value)
 
     expect(await store.find(id)).toMatchObject(expected)
     expect((await store.open()).map((request) => request.id)).toEqual([id])
   })
 
-  test('is changed by no step, and stays due', async () => {
+  test('is changed by no step and stays due', async () => {
     const { store, redis, keys, id } = await withRecord('state', '"waiting-for-weather"')
     const request = await store.find(id)
     if (!request) throw new Error('the record is gone')
@@ -49,7 +49,7 @@ describe('a request that another version of Lockkeeper wrote', () => {
     expect(await redis.zscore(keys.due, id)).not.toBeNull()
   })
 
-  test('is shown by its state and its findings, without buttons', () => {
+  test('is shown with its state and its findings, without buttons', () => {
     const view = render.view(requestFor({ state: unknownState, causes: [{ code: 'rain' }] }))
 
     expect(view.isKnown).toBe(false)
@@ -60,7 +60,7 @@ describe('a request that another version of Lockkeeper wrote', () => {
     )
   })
 
-  test('keeps the message that a version which knows it has drawn: what is sent of it stays in the outbox', async () => {
+  test('keeps the card of the other version, and its messages stay in the outbox', async () => {
     const { redis, keys, id } = await withRecord('state', '"waiting-for-weather"')
     const calls: string[] = []
     const messenger = { post: async () => void calls.push('post'), update: async () => void calls.push('update') } as unknown as Messenger

@@ -1,5 +1,5 @@
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
 
-/** The kinds of change that the bot has, for what needs only their names and words. */
+/** The bot's kinds of change, for tests that need only their names and words. */
 export const catalog = createCatalog(unconnectedFeatures().flatMap(({ changes = [] }) => changes))

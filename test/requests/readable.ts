@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 
-/** A message as people see it, a line or more for each block, and below it what notifications and screen readers tell. */
+/** Prints a message as people see it, one or more lines per block, and below it the text for notifications and screen readers. */
 export function readable({ text, blocks }: { text: string; blocks: KnownBlock[] }): string {
   return `${readableBlocks(blocks)}\n--- in words ---\n${text}`
 }
@@ -14,7 +14,13 @@ function readableBlock(block: KnownBlock): string {
     case 'header':
       return `# ${block.text.text}`
     case 'section':
-      return [block.text?.text, ...(block.fields ?? []).map(({ text }) => `| ${text.replaceAll('\n', ' / ')}`)].filter(Boolean).join('\n')
+      return [
+        block.text?.text,
+        ...(block.fields ?? []).map(({ text }) => `| ${text.replaceAll('\n', ' / ')}`),
+        block.accessory?.type === 'button' && readableButton(block.accessory),
+      ]
+        .filter(Boolean)
+        .join('\n')
     case 'context':
       return block.elements.map((element) => `(${'text' in element ? element.text : element.type})`).join('\n')
     case 'actions':

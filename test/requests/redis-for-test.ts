@@ -6,7 +6,7 @@ import { closeRedis, connectRedis, type Patience } from '../../src/redis/connect
 import { createKeys } from '../../src/redis/key-names.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
 
-/** A connection to the real Redis, with a prefix of its own, closed when the test ends. */
+/** Connects to the real Redis, with a new prefix. The connection is closed when the test ends. */
 export function connectTestRedis() {
   const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: null })
   const prefix = `test-${randomBytes(6).toString('hex')}`
@@ -14,7 +14,7 @@ export function connectTestRedis() {
   return { redis, prefix, keys: createKeys(prefix) }
 }
 
-/** One of the bot's own connections to the same Redis, whose answers can be lost on their way. */
+/** Opens a connection of the bot to the same Redis, through a proxy that can lose answers. */
 export async function connectLossyRedis(patience: Patience) {
   const address = new URL(inject('redisUrl'))
   const proxy = await startTcpProxy({ port: Number(address.port) })
@@ -28,5 +28,5 @@ export async function connectLossyRedis(patience: Patience) {
   return { redis, proxy }
 }
 
-/** An audit that keeps nothing, for tests that are about something else. */
+/** An audit that keeps nothing, for tests of other parts. */
 export const noAudit = { encode: () => '{"act":"test"}', kick: () => {} }

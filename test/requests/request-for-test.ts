@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { payloadHash } from '../../src/domain/payload.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import { Request } from '../../src/domain/request.ts'
-import type { NewRequest, Store } from '../../src/requests/store/store.ts'
+import type { NewRequest } from '../../src/requests/store/new-requests.ts'
+import type { Store } from '../../src/requests/store/store.ts'
 
 /** 18 November 2026, 14:00 UTC. */
-export const askedAt = Date.UTC(2026, 10, 18, 14)
+export const requestedAt = Date.UTC(2026, 10, 18, 14)
 export const minutes = 60_000
 
-const asked = {
+const payload = {
   id: 'b7e23ec29af22b0b4e41da31e868d572',
   kind: 'ip.move' as const,
   input: { elasticIpId: 'eip_1GijF7NsZe3bN', serverId: 'sv_22mUQSvUfeqdv' },
@@ -18,25 +19,25 @@ const asked = {
   origin: { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' },
 }
 
-/** Ada's request to move an address, as it is kept: waiting for four hours, its card in #ops. */
+/** Ada's recorded request to move an address. It waits for four hours, and its card is in #ops. */
 export function requestFor(more: Partial<Request> = {}): Request {
   return Request.parse({
-    ...asked,
-    hash: payloadHash(asked),
+    ...payload,
+    hash: payloadHash(payload),
     version: 1,
     rule: 'APPROVERS',
     state: 'waiting',
     revision: 1,
     needsApproval: true,
-    createdAt: askedAt,
-    expiresAt: askedAt + 240 * minutes,
+    createdAt: requestedAt,
+    expiresAt: requestedAt + 240 * minutes,
     ttlMs: 240 * minutes,
     cardTs: '1795010400.000100',
     ...more,
   })
 }
 
-/** What the account shows of that move. */
+/** The facts of that move. */
 export const moveFacts = {
   elasticIpId: 'eip_1GijF7NsZe3bN',
   address: '203.0.113.10',
@@ -44,19 +45,19 @@ export const moveFacts = {
   to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
 }
 
-/** The same request before it is recorded, with an id of its own and a hash that fits. */
+/** The same request before it is recorded, with a new id and the hash of its content. */
 export function newRequestFor(more: Partial<NewRequest> = {}): NewRequest {
-  const payload = { ...asked, facts: moveFacts, id: randomUUID().replaceAll('-', ''), ...more }
+  const requested = { ...payload, facts: moveFacts, id: randomUUID().replaceAll('-', ''), ...more }
   return {
     rule: 'APPROVERS',
-    hash: payloadHash(payload),
+    hash: payloadHash(requested),
     needsApproval: true,
     ttlMs: 240 * minutes,
-    ...payload,
+    ...requested,
   }
 }
 
-/** Records such a request and returns its record. */
+/** Records such a request and returns it. */
 export async function recordRequest(store: Pick<Store, 'create' | 'find'>, more: Partial<NewRequest> = {}): Promise<Request> {
   const { outcome, id } = await store.create(newRequestFor(more))
   const request = await store.find(id)
@@ -64,7 +65,7 @@ export async function recordRequest(store: Pick<Store, 'create' | 'find'>, more:
   return request
 }
 
-/** The policy's rule that it is under: the people on call approve. */
+/** The rule of the request: the people on call approve. */
 export function ruleFor(more: Partial<PolicyRule> = {}): PolicyRule {
   return {
     name: 'APPROVERS',
@@ -80,7 +81,7 @@ export function ruleFor(more: Partial<PolicyRule> = {}): PolicyRule {
   }
 }
 
-/** What the card says of it. */
+/** The description of the move on its card. */
 export const description = {
   title: 'Move Elastic IP',
   sentence: 'Move 203.0.113.10 from web-1 to web-2',

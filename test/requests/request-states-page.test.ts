@@ -6,7 +6,7 @@ import { steps } from '../../src/requests/steps.ts'
 
 const page = requestStatesPage()
 
-test('docs/request-states.md is what the table of steps says', () => {
+test('docs/request-states.md fits the table of steps', () => {
   const isCurrent = readFileSync(requestStatesPath, 'utf8') === page
   expect(isCurrent, 'docs/request-states.md is out of date: run "npm run docs:states" and commit the page').toBe(true)
 })
@@ -19,7 +19,7 @@ test('the page has one row for each state and each step', () => {
 test('the row of a state names every state that can follow, with its steps', () => {
   const [row] = page.match(/^\| `approved` .*$/m) ?? []
   expect(row).toMatchInlineSnapshot(
-    `"| \`approved\` | It is approved, and nothing was sent yet. | open | \`withdrawn\` (\`withdraw-key\`)<br>\`expired\` (\`expire-approved\`)<br>\`voided\` (\`void\`)<br>\`not-started\` (\`drop\`)<br>\`starting\` (\`send\`, \`issue\`) |"`,
+    `"| \`approved\` | It is approved, and nothing was sent yet. | open | \`withdrawn\` (\`withdraw-handover\`)<br>\`expired\` (\`expire-approved\`)<br>\`voided\` (\`void\`)<br>\`not-started\` (\`drop\`)<br>\`starting\` (\`send\`, \`issue\`) |"`,
   )
 })
 

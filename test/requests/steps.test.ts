@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isOpen, type RequestState, requestStates } from '../../src/domain/request.ts'
 import { type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
-import { approvalCard, cardActions } from '../../src/requests/messages/card.ts'
+import { approvalCard } from '../../src/requests/messages/card/card.ts'
+import { cardActions } from '../../src/requests/messages/card/card-actions.ts'
 import { stateWords } from '../../src/requests/messages/words.ts'
 import { type ReportName, reportNames, type Stamp, type StepName, stateAfter, stepOf, steps } from '../../src/requests/steps.ts'
 import { description, requestFor, ruleFor } from './request-for-test.ts'
@@ -29,7 +30,7 @@ interface Moment {
   after: RequestState
 }
 
-/** A life of a request: steps taken at random, each one that leads on from where it is. */
+/** A life of a request: random steps, each possible in the state before it. */
 const aLife: fc.Arbitrary<Moment[]> = fc.array(fc.nat(), { maxLength: 30 }).map((choices) => {
   const life: Moment[] = []
   let before: RequestState = 'waiting'
@@ -48,16 +49,16 @@ const namesIn = (life: Moment[], ...wanted: StepName[]) => life.filter(({ name }
 const approvals = ['approve', 'exempt', 'break-glass'] as const satisfies StepName[]
 const writes = ['send', 'issue'] as const satisfies StepName[]
 
-describe('a life of a request, whatever steps it takes', () => {
-  /** Holds for 2,000 lives. */
+describe('a life of a request', () => {
+  /** Checks 2,000 random lives. */
   function always(holds: (life: Moment[]) => void) {
     fc.assert(fc.property(aLife, holds), { numRuns: 2_000 })
   }
 
-  test('leaves an ended state only to correct what was reported, or to be tracked again', () => {
+  test('leaves an ended state only for a correction, or if tracking starts again', () => {
     const exceptions: Partial<Record<RequestState, StepName[]>> = {
-      'not-started': ['restart', 'correct-to-done', 'correct-to-failed'],
-      failed: ['restart', 'correct-to-done', 'correct-to-failed'],
+      'not-started': ['correct-to-tracking', 'correct-to-done', 'correct-to-failed'],
+      failed: ['correct-to-tracking', 'correct-to-done', 'correct-to-failed'],
       untracked: ['track-again'],
     }
     always((life) => {
@@ -66,7 +67,7 @@ describe('a life of a request, whatever steps it takes', () => {
     for (const [state, names] of Object.entries(exceptions)) expect(stepsFrom(state as RequestState)).toEqual(names)
   })
 
-  test('is approved once at the most, and has one write at the most, after its approval', () => {
+  test('has at most one approval, and after it at most one write', () => {
     always((life) => {
       const [approved, sent] = [namesIn(life, ...approvals), namesIn(life, ...writes)]
       expect(approved.length).toBeLessThanOrEqual(1)
@@ -75,7 +76,7 @@ describe('a life of a request, whatever steps it takes', () => {
     })
   })
 
-  test('never waits or counts as approved again once it has left that state', () => {
+  test('never returns to the state waiting or approved', () => {
     always((life) => {
       for (const { before, after } of life) {
         if (before !== 'waiting') expect(after).not.toBe('waiting')
@@ -84,7 +85,7 @@ describe('a life of a request, whatever steps it takes', () => {
     })
   })
 
-  test('has the times of what has happened to it', () => {
+  test('has a time stamp for each state that needs one', () => {
     const stampOf: Partial<Record<RequestState, Stamp>> = { approved: 'decidedAt', rejected: 'decidedAt', starting: 'sentAt' }
     always((life) => {
       const stamped = new Set<Stamp>()
@@ -98,14 +99,14 @@ describe('a life of a request, whatever steps it takes', () => {
     })
   })
 
-  test('reports every end, and changes a reported end by a correction alone', () => {
-    const tells = (name: StepName, ...wanted: ReportName[]) => stepOf(name).reports?.some((report) => wanted.includes(report)) === true
+  test('reports every end, and changes a reported end only by a correction', () => {
+    const reports = (name: StepName, ...wanted: ReportName[]) => stepOf(name).reports?.some((report) => wanted.includes(report)) === true
     always((life) => {
       for (const { name, before, after } of life) {
-        // A withdrawal shows on the request message alone: its requester knows.
+        // A withdrawal has no report, because its requester made it. Only the card shows it.
         if (before !== after && !isOpen(after) && after !== 'withdrawn')
-          expect(tells(name, 'ended', 'corrected', 'stopped'), `${name} from ${before}`).toBe(true)
-        if (!isOpen(before) && before !== 'untracked') expect(tells(name, 'restarted', 'corrected'), `${name} from ${before}`).toBe(true)
+          expect(reports(name, 'ended', 'corrected', 'stopped'), `${name} from ${before}`).toBe(true)
+        if (!isOpen(before) && before !== 'untracked') expect(reports(name, 'restarted', 'corrected'), `${name} from ${before}`).toBe(true)
       }
     })
   })
@@ -120,7 +121,7 @@ describe('every state', () => {
     expect([...reachableFrom(state)].filter((other) => !isOpen(other))).not.toEqual([])
   })
 
-  test('has words of its own, and a status line on the request message', () => {
+  test('has its own words and its own status line', () => {
     const words = requestStates.map((state) => stateWords({ state }))
     expect(new Set(words).size).toBe(requestStates.length)
     expect(words).not.toContain('')
@@ -144,14 +145,14 @@ describe('every state', () => {
     expect(new Set(lines).size).toBe(requestStates.length)
   })
 
-  /** The steps that people take, and their buttons. `only`: for changes whose result is handed over to the requester, or for all others. */
+  /** The steps that people take, and their buttons. `only`: for changes that are handed over to the requester, or for all others. */
   const buttonOf: Partial<Record<StepName, { button: CardButton; only?: 'handed over' | 'carried out' }>> = {
     approve: { button: 'approve' },
     'count-approval': { button: 'approve' },
     'break-glass': { button: 'approve' },
     reject: { button: 'reject' },
     withdraw: { button: 'withdraw', only: 'carried out' },
-    'withdraw-key': { button: 'withdraw', only: 'handed over' },
+    'withdraw-handover': { button: 'withdraw', only: 'handed over' },
     issue: { button: 'handOver', only: 'handed over' },
     'stop-tracking': { button: 'stopTracking' },
     'track-again': { button: 'trackAgain' },
@@ -163,7 +164,7 @@ describe('every state', () => {
     return state === 'done' ? ['reverse'] : ['again']
   }
 
-  test('has its buttons from the steps that nobody takes but people', () => {
+  test('gets its buttons from the steps that only people take', () => {
     const byPeople = stepNames.filter((name) => stepOf(name).takers.every((taker) => taker !== 'worker'))
     expect(Object.keys(buttonOf).toSorted()).toEqual(byPeople.toSorted())
   })
@@ -198,7 +199,7 @@ describe('every step', () => {
     for (const report of [...reports, ...mayReport]) expect(reportNames).toContain(report)
   })
 
-  test('by which a person approves, rejects or creates is taken before the deadline', () => {
+  test('by which a person approves, rejects or creates is possible only before the deadline', () => {
     const decides = stepNames.filter((name) => {
       const { takers, to } = stepOf(name)
       return !takers.includes('worker') && (to === 'approved' || to === 'rejected' || to === 'starting')
@@ -207,11 +208,11 @@ describe('every step', () => {
     for (const name of decides) expect(stepOf(name).beforeDeadline, name).toBe(true)
   })
 
-  test('that keeps the state is taken only while the record is as it was read', () => {
+  test('that keeps the state is possible only while the record is unchanged', () => {
     for (const name of stepNames) if (stepOf(name).to === 'same') expect(stepOf(name).ifUnchanged, name).toBe(true)
   })
 
-  test('each message of the thread is owed by some step', () => {
+  test('owes messages of the thread, and no message is left without a step', () => {
     const owed = stepNames.flatMap((name) => [...(stepOf(name).reports ?? []), ...(stepOf(name).mayReport ?? [])])
     expect(new Set(owed)).toEqual(new Set(reportNames))
   })
@@ -224,12 +225,12 @@ describe('the code', () => {
     .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
   const anyState = `'(?:${requestStates.join('|')})'`
 
-  /** Where the code has what fits. */
+  /** Lists the matches in the source files. */
   function found(pattern: RegExp, among = files): string[] {
     return among.flatMap(({ file, text }) => [...text.matchAll(pattern)].map(([match]) => `${file}: ${match}`))
   }
 
-  test('is there to be looked at, and what is looked for would be found', () => {
+  test('is read, and the patterns match the table of steps', () => {
     const table = { file: 'steps.ts', text: readFileSync(join(source, 'requests/steps.ts'), 'utf8') }
     expect(files.length).toBeGreaterThan(100)
     expect(found(writesFrom, [table]).length).toBe(stepNames.length)
@@ -239,28 +240,28 @@ describe('the code', () => {
   const writesFrom = new RegExp(`\\bfrom: \\[\\s*${anyState}`, 'g')
   const writesTo = new RegExp(`\\bto: ${anyState}`, 'g')
 
-  test('says nowhere but in the table from which state to which a step leads', () => {
+  test('has no states of a step outside of the table', () => {
     expect(found(writesFrom)).toEqual([])
-    // `onStep` hears of a new request, too, which has no state before.
-    expect(found(writesTo)).toEqual([`${join('requests', 'store', 'store.ts')}: to: 'waiting'`])
+    // `onStep` also receives new requests, which have no state before.
+    expect(found(writesTo)).toEqual([`${join('requests', 'store', 'new-requests.ts')}: to: 'waiting'`])
   })
 
-  test('changes the state of a record by the script of a step alone', () => {
-    expect(found(/'take-step'/g)).toEqual(Array.from({ length: 2 }, () => `${join('requests', 'store', 'store.ts')}: 'take-step'`))
+  test('changes the state of a record only by the script of a step', () => {
+    expect(found(/'take-step'/g)).toEqual(Array.from({ length: 2 }, () => `${join('requests', 'store', 'take-step.ts')}: 'take-step'`))
     const scripts = readdirSync(source, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.lua'))
       .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
-    // Every other script reads the state, or creates the record.
+    // Other scripts only read the state, or create the record.
     const writers = scripts.filter(({ text }) => /HSET|HMSET/.test(text) && /\{ 'state'|'HSET', \S+, 'state'/.test(text))
     expect(writers.map(({ file }) => file)).toEqual([join('requests', 'store', 'lua', 'take-step.lua')])
   })
 
-  test('takes the steps of the table, and every one of them', () => {
+  test('takes every step of the table, and no other', () => {
     const taken = files.flatMap(({ text }) => [...text.matchAll(/\bstore\.take\(\s*[\w.]+,\s*'([^']*)'/g)].map(([, name = '']) => name))
     expect(taken.length).toBeGreaterThan(10)
     expect(taken.filter((name) => !stepNames.some((known) => known === name))).toEqual([])
 
-    // Some names are chosen before the call. After `===`, `case` and `to:` the same words are outcomes and rights.
+    // Some names are chosen before the call. After `===`, `case` and `to:`, the same words are outcomes and rights.
     const takers = files.filter(({ file }) => /^requests[\\/](?:lifecycle|reconcile|hand-over)[\\/]/.test(file))
     const named = new Set(takers.flatMap(({ text }) => [...text.matchAll(/(?<!=== |\bto: |case )'([\w-]+)'/g)].map(([, name]) => name)))
     expect(stepNames.filter((name) => !named.has(name))).toEqual([])

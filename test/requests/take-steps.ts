@@ -1,14 +1,15 @@
 import { type Request, type RequestState, type StoredState, unknownState } from '../../src/domain/request.ts'
 import { type StepName, stateAfter, stepOf } from '../../src/requests/steps.ts'
-import type { StepData, Store } from '../../src/requests/store/store.ts'
+import type { Store } from '../../src/requests/store/store.ts'
+import type { StepData } from '../../src/requests/store/take-step.ts'
 
-/** A step by its name, or with what it carries. */
+/** A step by its name, or with its data. */
 export type PlannedStep = StepName | readonly [name: StepName, data: StepData]
 
-/** From a new request to one whose change takes effect. */
+/** The steps from a new request to a change that takes effect. */
 export const untilTracking = ['approve', 'send', 'accept'] as const satisfies StepName[]
 
-/** Takes these steps in turn, each from the record that the one before left, and gives the last record. Throws where a step is not taken. */
+/** Takes these steps in turn, each from the current record, and returns the last record. Throws if a step is not taken. */
 export async function takeSteps(store: Pick<Store, 'find' | 'take'>, id: string, ...planned: PlannedStep[]): Promise<Request> {
   let request = await found(store, id)
   for (const step of planned) {
@@ -26,7 +27,7 @@ async function found(store: Pick<Store, 'find'>, id: string): Promise<Request> {
   return request
 }
 
-/** The state after a step, for stores that are not over Redis. Throws where the step does not lead on from this state. */
+/** Returns the state after a step, for stores without Redis. Throws if the step is not possible in this state. */
 export function afterStep(before: StoredState, name: StepName): RequestState {
   if (before === unknownState || !stepOf(name).from.includes(before)) throw new Error(`no step ${name} from ${before}`)
   return stateAfter(name, before)

@@ -1,9 +1,10 @@
 import { createOutbox } from '../../src/requests/outbox/outbox.ts'
-import { createStore, type NewRequest } from '../../src/requests/store/store.ts'
+import type { NewRequest } from '../../src/requests/store/new-requests.ts'
+import { createStore } from '../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from './redis-for-test.ts'
 import { recordRequest } from './request-for-test.ts'
 
-/** One recorded request, with the store and the outbox over a real Redis. */
+/** Records one request over a real Redis, and returns it with the store and the outbox. */
 export async function withRequest(more: Partial<NewRequest> = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })

@@ -7,27 +7,27 @@ import { systemEnvironment } from './system-environment.ts'
 import type { Watchdog } from './watchdog.ts'
 
 export interface BotProcessOptions {
-  /** Its whole environment, but for what the system itself needs to start a program. */
+  /** The whole environment, except for what the system needs to start a program. */
   env: Record<string, string>
   opsPort: number
   watchdog: Watchdog
-  /** Each line that it writes. */
+  /** Called with each line that the bot writes. */
   onLine?: ((line: string) => void) | undefined
-  /** It has ended although nobody asked it to. */
+  /** Called when the bot ends without having been stopped. */
   onEnd?: ((how: string) => void) | undefined
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-/** How long it may take to be ready, in ms. */
+/** The time limit for the start, in ms. */
 const patienceMs = 30_000
 const between = 50
 
-/** The real bot, started as in production: its own process, its real entry point. */
+/** Runs the real bot as in production: as its own process, from its real entry point. */
 export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotProcessOptions) {
   const lines: string[] = []
   let bot: ChildProcess | undefined
 
-  /** Resolves when it says that it is ready; rejects with what it wrote when it ends instead. */
+  /** Resolves when the bot reports that it is ready. If it ends instead, rejects with its output. */
   async function start(): Promise<void> {
     if (isRunning(bot)) throw new Error('The bot runs already.')
     const from = lines.length
@@ -35,7 +35,7 @@ export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotP
       cwd: root,
       env: { ...systemEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Of a group of its own, so that Ctrl+C in a terminal does not reach it before we have closed the page.
+      // A process group of its own keeps Ctrl+C in a terminal from the bot until the page is closed.
       detached: true,
     })
     bot = child
@@ -73,7 +73,7 @@ export function createBotProcess({ env, opsPort, watchdog, onLine, onEnd }: BotP
     throw new Error(`The bot did not start.\n${await said()}`)
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when the bot has ended. */
   async function kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = bot
     bot = undefined

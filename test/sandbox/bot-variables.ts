@@ -6,11 +6,11 @@ interface Surroundings {
   slack: Pick<Slack, 'botToken' | 'appToken' | 'signingSecret' | 'apiUrl'>
   accountApi: Pick<AccountApi, 'url' | 'key'>
   redisUrl: string
-  /** How Slack reaches the bot. Default: HTTP. */
+  /** Uses Socket Mode instead of HTTP. Default: false. */
   socketMode?: boolean
 }
 
-/** The variables of a bot between these stand-ins: with a prefix of its own in Redis, on free ports, and with the group on call as approvers. */
+/** Returns the variables of a bot between these stand-ins: with its own prefix in Redis, free ports, and the group on call as approvers. */
 export function botVariables({ slack, accountApi, redisUrl, socketMode = false }: Surroundings) {
   return {
     SLACK_BOT_TOKEN: slack.botToken,

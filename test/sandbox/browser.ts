@@ -22,7 +22,7 @@ const advice = [
   'Or set CHROMIUM_PATH to the program of a Chromium or a Chrome that you have.',
 ].join('\n')
 
-/** For a browser in a container without a screen that talks to nobody but the page. */
+/** For a browser in a container without a screen, which connects to nothing but the page. */
 export const browserArgs = [
   '--headless',
   '--no-sandbox',
@@ -34,7 +34,7 @@ export const browserArgs = [
   '--disable-sync',
 ]
 
-/** The program of a Chromium; installed first where nobody has to be asked. Throws with advice where there is none. */
+/** Returns the path of a Chromium. Installs one first if that needs no permission. Throws with advice if there is none. */
 export async function findChromium(environment: NodeJS.ProcessEnv = process.env): Promise<string> {
   const given = environment.CHROMIUM_PATH
   if (given) {

@@ -4,7 +4,7 @@ import { findOrInstall } from './find-or-install.ts'
 
 const wanted = { names: ['redis-server', 'valkey-server'], packages: ['redis-server'], missing: 'There is none.', advice: 'Install one.' }
 
-test('a program that is there is used, and nothing is installed', async () => {
+test('an installed program is used, and nothing is installed', async () => {
   const install = vi.fn(async () => true)
 
   const program = await findOrInstall(wanted, { find: () => '/usr/bin/valkey-server', canInstall: () => true, install })
@@ -13,7 +13,7 @@ test('a program that is there is used, and nothing is installed', async () => {
   expect(install).not.toHaveBeenCalled()
 })
 
-test('where we may install, it is installed and then used', async () => {
+test('if installing is possible, the program is installed and then used', async () => {
   let there: string | undefined
   const install = vi.fn(async () => {
     there = '/usr/bin/redis-server'
@@ -27,13 +27,13 @@ test('where we may install, it is installed and then used', async () => {
 })
 
 test.each([
-  ['where we may not install', { canInstall: () => false, install: async () => true }],
-  ['where installing does not work', { canInstall: () => true, install: async () => false }],
-])('%s, the advice is the error', async (_, how) => {
+  ['without the right to install', { canInstall: () => false, install: async () => true }],
+  ['if the installation fails', { canInstall: () => true, install: async () => false }],
+])('%s, the error is the advice', async (_, how) => {
   await expect(findOrInstall(wanted, { find: () => undefined, ...how })).rejects.toThrow('Install one.')
 })
 
-test('a CHROMIUM_PATH that leads nowhere is an error, not a reason to take another browser', async () => {
+test('a CHROMIUM_PATH that names no program is an error, and no other browser is used', async () => {
   await expect(findChromium({ CHROMIUM_PATH: '/nowhere/chromium' })).rejects.toThrow(
     'CHROMIUM_PATH is /nowhere/chromium, and there is no program of that name.',
   )

@@ -2,17 +2,17 @@ import { findProgram } from './find-program.ts'
 import { canInstallWithApt, installWithApt } from './install-with-apt.ts'
 
 export interface WantedProgram {
-  /** Any of these will do. */
+  /** Any of these programs. */
   names: string[]
-  /** What brings it on Debian and Ubuntu. */
+  /** The packages that provide it on Debian and Ubuntu. */
   packages: string[]
-  /** Said before it is installed: `There is no Redis on this machine.` */
+  /** Printed before the installation: `There is no Redis on this machine.` */
   missing: string
-  /** What a person can do where it cannot be installed without asking. */
+  /** What a person can do if it cannot be installed automatically. */
   advice: string
 }
 
-/** A program of this machine; installed first where nobody has to be asked. Throws with the advice where there is none. */
+/** Returns the path of a program. Installs it first if that needs no permission. Throws the advice if there is none. */
 export async function findOrInstall(
   { names, packages, missing, advice }: WantedProgram,
   { find = findProgram, canInstall = canInstallWithApt, install = installWithApt } = {},

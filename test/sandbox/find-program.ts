@@ -1,10 +1,10 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Where programs are that an ordinary PATH leaves out. */
+/** Folders with programs that a usual PATH leaves out. */
 const otherFolders = ['/usr/local/bin', '/usr/local/sbin', '/usr/bin', '/usr/sbin', '/snap/bin', '/opt/homebrew/bin', '/opt/local/bin']
 
-/** The first of these programs that is there, looked for on PATH and in the usual places beside it. A name may also be a whole path. */
+/** Returns the first of these programs that exists, on PATH or in other usual folders. A name can also be a whole path. */
 export function findProgram(names: string[], path = process.env.PATH ?? ''): string | undefined {
   const folders = [...path.split(delimiter).filter((folder) => folder !== ''), ...otherFolders]
   const candidates = names.flatMap((name) => (/[\\/]/.test(name) ? [name] : folders.map((folder) => join(folder, name))))

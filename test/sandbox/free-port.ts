@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 
-/** A port on loopback that nobody has at the moment. The system gives it, so it is never one that `fetch` refuses. */
+/** Returns a free port on loopback. The system chooses it, so that it is never a port that `fetch` refuses. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {

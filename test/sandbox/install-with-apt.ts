@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { findProgram } from './find-program.ts'
 
-/** Whether this is a Debian or an Ubuntu on which we may install packages. */
+/** Whether this is a Debian or an Ubuntu on which packages can be installed. */
 export function canInstallWithApt(): boolean {
   return process.getuid?.() === 0 && existsSync('/etc/debian_version') && findProgram(['apt-get']) !== undefined
 }
 
 /**
- * Installs packages and says so, because it changes the machine and takes a while. Answers whether it worked.
- * apt's own output is shown only when it did not.
+ * Installs packages and prints that, because it changes the machine and takes a while. Returns whether it worked. The output of apt is
+ * printed only if it did not.
  */
 export async function installWithApt(packages: string[], why: string): Promise<boolean> {
   const say = (sentence: string) => process.stderr.write(`${sentence}\n`)
@@ -18,7 +18,7 @@ export async function installWithApt(packages: string[], why: string): Promise<b
   const began = Date.now()
   const install = ['install', '--yes', '--no-install-recommends', ...packages]
   say('  apt-get update')
-  // A source that is out of reach need not be the one that is wanted.
+  // An unreachable source may be irrelevant for these packages.
   await apt(['update'])
   say(`  apt-get ${install.join(' ')}`)
   const failure = await apt(install)
@@ -30,9 +30,9 @@ export async function installWithApt(packages: string[], why: string): Promise<b
   return true
 }
 
-/** Undefined when it worked, and else the last it said. */
+/** Returns undefined if it worked, otherwise the end of the output. */
 async function apt(args: string[]): Promise<string | undefined> {
-  // Test files run at the same time and may want something each: the second waits for the first.
+  // Test files run at the same time and may both install something. The second one waits for the lock.
   const child = spawn('apt-get', ['-o', 'DPkg::Lock::Timeout=600', ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -13,7 +13,7 @@ function portOf(value: string): number {
   return fail(`SANDBOX_PORT must be a port from 0 (any free one) to 65535, not "${value}".`)
 }
 
-/** Where a debugger finds the bot; undefined where nobody wants one. */
+/** Returns the port for a debugger of the bot. Undefined if none is wanted. */
 function inspectPortOf(value: string | undefined): number | undefined {
   if (value === undefined || value === '') return undefined
   if (/^\d{1,5}$/.test(value) && Number(value) > 0 && Number(value) <= 65_535) return Number(value)
@@ -41,7 +41,7 @@ let sandbox: Sandbox | undefined
 let ending = false
 
 async function end(code: number): Promise<void> {
-  // Whoever asks twice does not want to wait: the watchdogs end what is left.
+  // A second signal ends this process at once. The watchdogs end the rest.
   if (ending) process.exit(code)
   ending = true
   say('\nEnding the bot, Redis and the stand-ins …')
@@ -51,7 +51,7 @@ async function end(code: number): Promise<void> {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0))
 
-// npm hands a signal to its shell, and the shell does not hand it on: without this the sandbox would outlive "npm run sandbox".
+// npm passes a signal to its shell, and the shell does not pass it on. Without this, the sandbox would outlive "npm run sandbox".
 const parent = process.ppid
 if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== parent && void end(0), 500).unref()
 
@@ -61,7 +61,7 @@ try {
     port,
     transport,
     ...(inspectPort === undefined ? {} : { env: { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}` } }),
-    // What it writes before it is ready is in the error when it does not start.
+    // If the start fails, the error contains the earlier output.
     botOutput: (line) => sandbox && say(`bot │ ${readableLine(line)}`),
     botEnded: (how) => {
       if (sandbox && !ending)

@@ -1,4 +1,4 @@
-/** A line of the bot's log as people read it: `05:12:01 info  Lockkeeper is ready  role=all`. What is no log line stays as it is. */
+/** Formats a line of the bot's log for people: `05:12:01 info  Lockkeeper is ready  role=all`. Other lines stay as they are. */
 export function readableLine(line: string): string {
   const entry = parse(line)
   if (!entry) return line

@@ -3,12 +3,12 @@ import { findRedis } from './redis/find-redis.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** One Redis for all test files: each uses keys with a prefix of its own. */
+    /** One Redis for all test files. Each uses keys with a prefix of its own. */
     redisUrl: string
   }
 }
 
-/** Vitest's global set-up. Without a Redis the run fails: nothing is skipped. */
+/** The global set-up of Vitest. Without a Redis the run fails. Nothing is skipped. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const redis = await findRedis({ appendonly: true })
   provide('redisUrl', redis.url)

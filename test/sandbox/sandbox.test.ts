@@ -22,7 +22,7 @@ test('it prints the address of the page when everything is ready, and a signal e
   await expect(fetch(address)).rejects.toThrow()
 })
 
-test('a port that is taken is told in one sentence', async () => {
+test('a taken port is reported in one sentence', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')
@@ -37,7 +37,7 @@ test('a port that is taken is told in one sentence', async () => {
   )
 })
 
-test('over Socket Mode the bot answers too, and one that was killed is started again at the same place', async () => {
+test('over Socket Mode the bot answers too, and a killed one is started again at the same place', async () => {
   const ended: string[] = []
   const sandbox = await startSandbox({ transport: 'socket', botEnded: (how) => ended.push(how) })
   onTestFinished(sandbox.close)
@@ -51,7 +51,7 @@ test('over Socket Mode the bot answers too, and one that was killed is started a
   expect(ended).toEqual([])
 })
 
-test('a bot that does not start says why', async () => {
+test('a bot that fails to start prints the reason', async () => {
   await expect(startSandbox({ env: { APPROVERS: 'everybody' } })).rejects.toThrow(/The bot did not start\.\n.*APPROVERS/s)
 })
 

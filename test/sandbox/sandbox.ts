@@ -10,25 +10,25 @@ import { startSlack } from './slack/start-slack.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface SandboxOptions {
-  /** Of the page. Default: a free one. */
+  /** The port of the page. Default: a free one. */
   port?: number
   /** How Slack reaches the bot. Default: http. */
   transport?: 'http' | 'socket'
   /** How long a move takes in the account API, in ms. */
   moveTakes?: { min: number; max: number }
-  /** More of the bot's environment, or other values for it. */
+  /** Additional or other variables of the bot. */
   env?: Record<string, string>
-  /** Each line that the bot writes. */
+  /** Called with each line that the bot writes. */
   botOutput?: (line: string) => void
-  /** The bot has ended although nobody asked it to; in words: `ended with exit code 1`. */
+  /** Called when the bot ends without having been stopped, with words such as `ended with exit code 1`. */
   botEnded?: (how: string) => void
 }
 
-/** Everything on this machine: Redis, the stand-ins, the page, and the real bot as a process of its own, ready to be talked to. */
+/** Starts Redis, the stand-ins, the page, and the real bot as its own process. Resolves when all of them are ready. */
 export async function startSandbox(options: SandboxOptions = {}) {
   const { transport = 'http', moveTakes = { min: 6_000, max: 12_000 } } = options
   const closing: (() => Promise<void>)[] = []
-  /** In the order in which things depend on each other: the bot first. */
+  /** Closes everything in the order of dependence: the bot first. */
   async function close(): Promise<void> {
     for (const step of closing.splice(0).reverse()) await step()
   }
@@ -48,7 +48,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     closing.push(watchdog.end)
 
     const [port, opsPort] = [await freePort(), await freePort()]
-    // In a Redis that was there before, nothing of an earlier sandbox is found.
+    // In an existing Redis, data of an earlier sandbox must not be found.
     const redisPrefix = `sandbox-${randomBytes(4).toString('hex')}`
     slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
     const bot = createBotProcess({

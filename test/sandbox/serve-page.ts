@@ -18,8 +18,8 @@ const contentTypes: Record<string, string> = {
 }
 
 /**
- * Serves the page: its files as they are, TypeScript without its types, lit-html from `node_modules`. Answers whether it has taken
- * the request, as the stand-in Slack's `serve` wants it.
+ * Serves the page: its files, TypeScript without its types, and lit-html from `node_modules`. Returns whether it handles the request, as
+ * `serve` of the stand-in Slack expects.
  */
 export function servePage(request: IncomingMessage, response: ServerResponse): boolean {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost')
@@ -29,7 +29,7 @@ export function servePage(request: IncomingMessage, response: ServerResponse): b
   return true
 }
 
-/** A URL's own rules take `..` out of the path, so what is found stays inside the folder. */
+/** The URL parser has resolved every `..`, so the path stays inside the folder. */
 function fileOf(pathname: string): URL | undefined {
   for (const [prefix, folder] of Object.entries(folders)) {
     if (!pathname.startsWith(prefix)) continue
@@ -55,7 +55,7 @@ async function send(file: URL, response: ServerResponse): Promise<void> {
   response.end(type === '.ts' ? withoutTypes(content) : content)
 }
 
-/** Only the page's own scripts run, whatever a message says; the import map is the one script inside the document. */
+/** Allows only the page's own scripts, whatever a message contains. The import map is the one script inside the document. */
 function policyFor(html: string): string {
   const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? ''
   const hash = createHash('sha256').update(importMap).digest('base64')
@@ -71,7 +71,7 @@ function policyFor(html: string): string {
   ].join('; ')
 }
 
-/** Node says once that this function is experimental; here that would be the first thing a newcomer reads. */
+/** Node warns once that this function is experimental. In the sandbox that would be the first line for a newcomer. */
 function withoutTypes(source: string): string {
   const { emitWarning } = process
   process.emitWarning = () => {}

@@ -1,4 +1,4 @@
-/** Without these some systems cannot start a program at all, or not as fast; nothing of it configures the bot. */
+/** Returns the variables without which some systems start programs slowly or not at all. None of them configures the bot. */
 export function systemEnvironment(): Record<string, string> {
   const { PATH, SystemRoot, TZ, BOT_COMPILE_CACHE: NODE_COMPILE_CACHE } = process.env
   const all = { PATH, SystemRoot, TZ, NODE_COMPILE_CACHE }

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
-/** The process behind `startWatchdog`: `+pid` and `-pid` come in by lines, and the end of the input is the signal to act. */
+/** The process behind `startWatchdog`. It reads `+pid` and `-pid` line by line. The end of its input is the signal to act. */
 const [folder] = process.argv.slice(2)
 const guarded = new Set<number>()
 
@@ -15,7 +15,7 @@ for (const pid of guarded) {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // Gone already.
+    // It has ended already.
   }
 }
 if (folder) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

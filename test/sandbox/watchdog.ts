@@ -6,27 +6,27 @@ import { fileURLToPath } from 'node:url'
 const program = fileURLToPath(new URL('./watchdog-process.ts', import.meta.url))
 
 /**
- * Ends child processes and removes their folder when this process ends, even by SIGKILL: a small process of its own waits for a
- * pipe to close that only this one holds.
+ * Ends child processes and removes their folder when this process ends, even by SIGKILL. A separate process waits until a pipe closes that
+ * only this process holds.
  */
 export function startWatchdog({ folder }: { folder?: string } = {}) {
   const watchdog = spawn(process.execPath, [program, ...(folder ? [folder] : [])], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    // Of a group of its own, so that Ctrl+C in a terminal reaches this process alone and the ending stays in its hands.
+    // A process group of its own keeps Ctrl+C in a terminal away, so that this process controls the end.
     detached: true,
   })
-  // It waits for this process, and never the other way round.
+  // The watchdog waits for this process, and this process does not wait for the watchdog.
   watchdog.unref()
   ;(watchdog.stdin as Socket).unref()
   const ended = once(watchdog, 'exit')
-  // It may be gone already when this process ends everything at once.
+  // The watchdog may have ended already if this process ends everything at once.
   watchdog.stdin.on('error', () => {})
 
   return {
     guard: (pid: number) => void watchdog.stdin.write(`+${pid}\n`),
     release: (pid: number) => void watchdog.stdin.write(`-${pid}\n`),
 
-    /** What is guarded still is ended now, and the folder is removed. */
+    /** Ends all guarded processes now, and removes the folder. */
     async end(): Promise<void> {
       watchdog.ref()
       watchdog.stdin.end()

@@ -1,5 +1,6 @@
 import type { Dispatcher, Pool } from 'undici'
-import { AnswerTooLongError, ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
+import { AnswerTooLongError } from '../../domain/list-errors.ts'
 import type { Secret } from '../../domain/secret.ts'
 import type { HttpCall } from './call.ts'
 import { bodyProblem, headProblem } from './contract-problem.ts'

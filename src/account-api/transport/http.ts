@@ -1,5 +1,5 @@
 import { Pool } from 'undici'
-import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/errors.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
 import type { Secret } from '../../domain/secret.ts'
 import { defaultHttpTimings, type HttpCall, type HttpCallReport, type HttpTimings } from './call.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
@@ -14,7 +14,7 @@ const maxReadTries = 3
 
 /** The pause after a 429 that names no time. */
 const defaultPauseMs = 1_000
-/** The longest pause after a 429, whatever time it names. */
+/** The longest pause after a 429, also if the answer names a longer time. */
 const longestPauseMs = 120_000
 
 export interface HttpOptions {

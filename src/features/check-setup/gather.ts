@@ -1,5 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused, StoreUnavailableError } from '../../domain/errors.ts'
+import { ApiError, ApiUnreachableError, isFeatureMissing, isKeyRefused } from '../../domain/api-errors.ts'
+import { StoreUnavailableError } from '../../domain/errors.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { approversOf, type PolicyRule } from '../../domain/policy.ts'
 import type { Access } from '../../requests/access/access.ts'

@@ -5,7 +5,7 @@ import { limitBlocks, message } from '../../slack/blocks/message.ts'
 import { mostCharacters } from '../../slack/text/characters.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
-import type { CheckResult } from './diagnose.ts'
+import type { CheckResult } from './checks/result.ts'
 import { heading, testIds, tests } from './messages.ts'
 
 const order = { wrong: 0, unknown: 1, ok: 2 } as const

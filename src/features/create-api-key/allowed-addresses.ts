@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 
-/** Splits what was typed at commas and white space, and tells the parts that are neither an address nor a CIDR range. Pure. */
+/** Splits a text at commas, semicolons and white space. `wrong` are the parts that are neither an address nor a CIDR range. */
 export function parseAllowedAddresses(typed: string): { addresses: string[]; wrong: string[] } {
   const parts = [...new Set(typed.split(/[\s,;]+/).filter((part) => part !== ''))]
   return { addresses: parts.filter(isAddressOrRange), wrong: parts.filter((part) => !isAddressOrRange(part)) }
 }
 
-/** `203.0.113.7`, `203.0.113.0/24`, `2001:db8::/32`. A range of everything is none: leave the list empty for that. */
+/** Accepts `203.0.113.7`, `203.0.113.0/24` and `2001:db8::/32`, but no range of all addresses: an empty list means any address. */
 function isAddressOrRange(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   const version = isIP(address)

@@ -2,17 +2,20 @@ import { z } from 'zod'
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { deletingActions } from '../../domain/account-event.ts'
-import type { Change, Moment, Preflight, PreflightOptions } from '../../domain/change.ts'
-import { isUnanswered } from '../../domain/errors.ts'
+import { isUnanswered } from '../../domain/api-errors.ts'
+import type { Change, Description, Moment, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
 
-/** `name` is the unique one, by which a key whose creation was not confirmed is found. */
+/** `name` is unique, so that a key whose creation was not confirmed can be found by it. */
 export const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()) })
 export type NewKey = z.infer<typeof NewKey>
 
-/** Making an API key (interface specification, `POST /auth/api_keys`), which its requester takes with a click after the approval. */
+/**
+ * Creates the change that creates an API key (interface specification, "POST /auth/api_keys"). The requester takes it with a click after
+ * the approval.
+ */
 export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Change<NewKey, NewKey> {
   const findByName = (name: string, signal?: AbortSignal) => findApiKey(apiKeys, (key) => key.name === name, { signal })
 
@@ -26,7 +29,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     }
   }
 
-  /** Finds a key whose token reached nobody, and makes it worthless. */
+  /** Deletes a key whose token nobody has seen. A key that was used counts as seen. */
   async function observe(input: NewKey, _: NewKey, moment: Moment): Promise<Observation> {
     const key = await findByName(input.name)
     if (key?.lastUsedAt !== undefined) return { is: 'done' }
@@ -50,16 +53,7 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     preflight,
     differences: () => [],
     explain: explainer(NewKeyFinding, newKeyWords),
-    describe: (facts) => ({
-      title: 'Create API key',
-      sentence: `Create API key ${facts.name} (${accessOf(facts)}, ${originsOf(facts)})`,
-      facts: [
-        { label: 'Name', value: facts.name },
-        { label: 'Access', value: accessOf(facts) },
-        { label: 'Usable from', value: originsOf(facts) },
-      ],
-      underway: 'being made',
-    }),
+    describe: describeNewKey,
     handover: {
       label: 'Create and show',
       issue: async ({ name, readOnly, allowedIps }, _, { onAnswer }) => {
@@ -75,7 +69,20 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
   }
 }
 
-export const seenOnce =
+function describeNewKey(facts: NewKey): Description {
+  return {
+    title: 'Create API key',
+    sentence: `Create API key ${facts.name} (${accessOf(facts)}, ${originsOf(facts)})`,
+    facts: [
+      { label: 'Name', value: facts.name },
+      { label: 'Access', value: accessOf(facts) },
+      { label: 'Usable from', value: originsOf(facts) },
+    ],
+    underway: 'being made',
+  }
+}
+
+const seenOnce =
   'Only you see this, and only now: store it where secrets belong before you go on. Nobody can show it again. If it is lost, have the key rotated or revoked.'
 
 function accessOf({ readOnly }: NewKey): string {

@@ -6,7 +6,7 @@ import { RetractedBecause, retractedBecause } from '../../domain/retraction.ts'
 /** The id of the key on the account. The audit compares it with the account's own events. */
 const resourceId = z.string()
 
-/** Everything that can stand against a new key, stay unchecked before it, or end it. */
+/** Everything that can prevent a new key, stay unchecked before it, or end its request. */
 export const NewKeyFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('name-taken'), name: z.string() }),
   z.object({ code: z.literal('keys-unread') }),
@@ -16,12 +16,12 @@ export const NewKeyFinding = z.discriminatedUnion('code', [
 ])
 export type NewKeyFinding = z.infer<typeof NewKeyFinding>
 
-/** Refuses a new key, in words. */
+/** Throws CheckFailed with the finding and its words. */
 export function refuseNewKey(finding: NewKeyFinding): never {
   throw new CheckFailed(finding, newKeyWords(finding))
 }
 
-/** What stays unchecked is a phrase after *Not checked:*; everything else is a sentence. */
+/** Puts a finding into words: a phrase after *Not checked:* for what stays unchecked, and a sentence for everything else. */
 export function newKeyWords(finding: NewKeyFinding): Words {
   return { why: sentenceOf(finding) }
 }

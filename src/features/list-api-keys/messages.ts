@@ -1,14 +1,16 @@
 import type { ApiKey } from '../../domain/api-key.ts'
-import { askedForBy, remarksOn } from '../../domain/api-key-name.ts'
-import type { ListLimit } from '../../domain/errors.ts'
+import { remarksOn, requesterOfKey } from '../../domain/api-key-name.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
+/** A key with what its rows are found and sorted by, worked out once for each key. */
 interface ListedKey {
   key: ApiKey
   remarks: string[]
+  /** In ms since 1970. */
   createdAt: number
 }
 
@@ -29,7 +31,7 @@ export function apiKeyListing(keys: ApiKey[], words: string[], now: number, cut?
 }
 
 function row({ key, remarks }: ListedKey): Mrkdwn {
-  const by = askedForBy(key)
+  const by = requesterOfKey(key)
   const owner = mrkdwn`${by ? mrkdwn`asked for by ${mention(by)}, ` : ''}owner ${key.user?.email ?? key.user?.id ?? 'not told'}`
   const lines = [
     mrkdwn`${remarks.length > 0 ? ':warning:' : ':key:'} *${key.name ?? 'no name'}*  ·  ends in ${code(key.tokenLastSlice ?? '?')}  ·  ${code(key.id)}`,

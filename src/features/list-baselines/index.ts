@@ -1,7 +1,8 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead, type ReadList } from '../../account-api/cut-list.ts'
+import { ApiError, isFeatureMissing } from '../../domain/api-errors.ts'
 import type { Baseline } from '../../domain/baseline.ts'
-import { ApiError, isFeatureMissing, UserError } from '../../domain/errors.ts'
+import { UserError } from '../../domain/errors.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { baselineListing } from './messages.ts'
 

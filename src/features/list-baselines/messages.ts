@@ -1,5 +1,5 @@
 import type { Baseline, DiskGroup } from '../../domain/baseline.ts'
-import type { ListLimit } from '../../domain/errors.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
 import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'

@@ -1,7 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import type { ListLimit } from '../../domain/errors.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
 import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'

@@ -1,4 +1,4 @@
-import type { ListLimit } from '../../domain/errors.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
 import type { Plan, PlanRegion } from '../../domain/plan.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredTitle, mostRows, noneFits, unlisted } from '../../slack/blocks/filtered-listing.ts'

@@ -1,86 +1,23 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead, findInList } from '../../account-api/cut-list.ts'
-import { readOrRefuse } from '../../account-api/reading.ts'
-import type { Change, Description, OnAnswer, Preflight, PreflightOptions } from '../../domain/change.ts'
+import { ApiError } from '../../domain/api-errors.ts'
+import type { Change, Description, OnAnswer } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import {
-  addressOf,
-  checkMove,
-  completeMove,
-  MoveFacts,
-  MoveInput,
-  moveDifferences,
-  moveRemark,
-  needsAssignedServer,
-  refuseMove,
-} from '../../domain/elastic-ip-move.ts'
+import { addressOf, completeMove, MoveFacts, MoveInput, moveDifferences, moveRemark } from '../../domain/elastic-ip-move.ts'
 import { MoveFinding, moveWords } from '../../domain/elastic-ip-move-findings.ts'
-import { moveSightings, observeMove, sightingsIn } from '../../domain/elastic-ip-move-progress.ts'
-import { namesakeWarnings } from '../../domain/elastic-ip-move-warnings.ts'
-import { ApiError } from '../../domain/errors.ts'
+import { moveSurveyKeys, observeMove, surveyKeysIn } from '../../domain/elastic-ip-move-progress.ts'
 import { explainer } from '../../domain/finding.ts'
 import { projectName } from '../../domain/place.ts'
-import type { Server } from '../../domain/server.ts'
-import { withinOr } from '../../domain/within.ts'
+import { createPreflight } from './preflight.ts'
 
-/** How long the search for other servers of the same name may take, while a person waits. */
-const namesakesMs = 3_000
-
-interface Namesakes {
-  warnings: MoveFinding[]
-  unchecked: MoveFinding[]
-}
-
-const none: Namesakes = { warnings: [], unchecked: [] }
-
-/** Moving an Elastic IP to another server of the same project and site (interface specification, `PATCH /elastic_ips/{elastic_ip_id}`). */
+/** Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). */
 export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>): Change<MoveInput, MoveFacts> {
-  async function preflight(input: MoveInput, { signal, forRequest }: PreflightOptions): Promise<Preflight<MoveFacts, MoveInput>> {
-    const options = { signal }
-    const [elasticIp, target] = await Promise.all([
-      readOrRefuse(
-        () => accountApi.elasticIps.get(input.elasticIpId, options),
-        () => refuseMove({ code: 'no-elastic-ip', elasticIpId: input.elasticIpId }),
-      ),
-      readOrRefuse(
-        () => accountApi.servers.get(input.serverId, options),
-        () => refuseMove({ code: 'no-server', serverId: input.serverId }),
-      ),
-    ])
-    const assignedId = needsAssignedServer({ elasticIp, target }) ? elasticIp?.server?.id : undefined
-    const [assigned, namesakes] = await Promise.all([
-      // Whatever is wrong with the old server must not stop the address from leaving it: the request message says what was not checked.
-      assignedId === undefined ? undefined : accountApi.servers.get(assignedId, options).catch(() => undefined),
-      forRequest && target ? readNamesakes(target, options) : none,
-    ])
-    const checked = checkMove(input, { elasticIp, target, assigned })
-    return {
-      ...checked,
-      unchecked: [...checked.unchecked, ...namesakes.unchecked],
-      warnings: [...(checked.warnings ?? []), ...namesakes.warnings],
-    }
-  }
-
-  /** Looks for other servers of the same name, which approvers could mistake for the target. That it fails stops no move. */
-  async function readNamesakes(target: Server, options: { signal: AbortSignal | undefined }): Promise<Namesakes> {
-    if (target.hostname === undefined) return none
-    const list = asFarAsRead(accountApi.servers.list({ hostname: target.hostname, ...options }))
-    const read = await withinOr(
-      namesakesMs,
-      list.catch(() => undefined),
-      undefined,
-    )
-    const warnings = namesakeWarnings(target, read?.items ?? [])
-    const isOpen = warnings.length === 0 && (!read || read.cut !== undefined)
-    return { warnings, unchecked: isOpen ? [{ code: 'names-not-compared', server: target.hostname }] : [] }
-  }
-
   async function run(input: MoveInput, _: MoveFacts, { onAnswer }: { onAnswer: OnAnswer }): Promise<'tracking'> {
     await accountApi.elasticIps.move(input.elasticIpId, input.serverId, { onAnswer })
     return 'tracking'
   }
 
-  /** A 404 may come from something in front of the account API: only a list that can be read, and does not have it, tells that it is gone. */
+  /** Confirms a 404 with the list, because a proxy in front of the account API may have answered it. */
   async function goneUnlessListed(id: string): Promise<ElasticIp | 'gone'> {
     return (await findInList(accountApi.elasticIps.list(), (elasticIp) => elasticIp.id === id)) ?? 'gone'
   }
@@ -94,7 +31,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     facts: MoveFacts,
     resource: (input) => `elastic_ip:${input.elasticIpId}`,
     project: (facts) => facts.project ?? 'unknown',
-    preflight,
+    preflight: createPreflight(accountApi),
     differences: moveDifferences,
     explain: explainer(MoveFinding, moveWords),
     complete: completeMove,
@@ -108,9 +45,9 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       })
       return observeMove(facts, seen, moment)
     },
-    // A move that a list does not show is read by itself, so an incomplete list does no harm.
-    survey: async ({ signal }) => sightingsIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', signal }))).items),
-    sightings: (_, facts) => moveSightings(facts),
+    // A move that the list does not show is read by itself, so an incomplete list does no harm.
+    survey: async ({ signal }) => surveyKeysIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', signal }))).items),
+    surveyKeys: (_, facts) => moveSurveyKeys(facts),
     underwayNow: {
       list: async ({ signal }) => (await accountApi.elasticIps.list({ status: 'moving', signal })).map(movingWords),
       some: 'Elastic IPs that are moving now',
@@ -123,7 +60,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
   }
 }
 
-/** Reads may show the old server or the target meanwhile, so the words say no more than that. */
+/** Names the server as *shown*, because during a move a read may show the old server or the target. */
 function movingWords({ id, address, server }: ElasticIp): string {
   return `${address} (${id}), shown on ${server?.hostname ?? server?.id ?? 'no server'}`
 }

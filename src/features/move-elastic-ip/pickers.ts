@@ -1,5 +1,5 @@
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import type { ListLimit } from '../../domain/errors.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
 import { sameProject, sameSite } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
 import { type Candidate, candidatesOf, offer, placeOf } from '../../slack/blocks/picker.ts'

@@ -3,7 +3,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
 import type { Change, Description, Preflight } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
-import { projectName, sameProject, toldApart } from '../../domain/place.ts'
+import { distinctLabels, projectName, sameProject } from '../../domain/place.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import { RenameFinding, refuseRename, renameWords } from './findings.ts'
 import { hostnameProblem } from './hostname.ts'
@@ -12,7 +12,7 @@ import { observeRename } from './progress.ts'
 export const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
 export type RenameInput = z.infer<typeof RenameInput>
 
-/** The virtual machine, as far as it matters to a rename. What could not be read is absent. */
+/** What the account shows about a virtual machine. Members that could not be read are absent. */
 export const RenameFacts = z.object({
   virtualMachineId: z.string(),
   oldName: z.string().optional(),
@@ -23,7 +23,7 @@ export const RenameFacts = z.object({
 })
 export type RenameFacts = z.infer<typeof RenameFacts>
 
-/** Another display name, which is also the hostname (interface specification, `PATCH /virtual_machines/{virtual_machine_id}`). */
+/** Creates the change that renames a virtual machine (interface specification, "PATCH /virtual_machines/{virtual_machine_id}"). */
 export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines'>): Change<RenameInput, RenameFacts> {
   return {
     kind: 'vm.rename',
@@ -61,12 +61,13 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
   }
 }
 
+/** Throws CheckFailed if the name is not a hostname. */
 export function refuseBadName(name: string): void {
   const problem = hostnameProblem(name)
   if (problem !== undefined) refuseRename({ code: 'not-a-hostname', problem })
 }
 
-/** Checks whether the rename can be requested. Throws CheckFailed when it cannot. What could not be read or is not shown is listed. */
+/** Checks whether the rename can be requested. Throws CheckFailed if it cannot. Lists what could not be read or is not shown. */
 export function checkRename(typed: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts, RenameInput> {
   const { name } = typed
   const virtualMachineId = machine?.id ?? typed.virtualMachineId
@@ -96,11 +97,11 @@ export function checkRename(typed: RenameInput, machine: VirtualMachine | undefi
   }
 }
 
-/** Finds what is no longer as it was approved. Only what both reads show is compared. */
+/** Finds what has changed since the approval. Compares only what both reads show. */
 export function differencesOf(approved: RenameFacts, now: RenameFacts): RenameFinding[] {
   const subject = subjectOf(approved)
   const differences: RenameFinding[] = []
-  // The account may not have answered when it was requested: then this is the id that was typed, and another request may hold the real one.
+  // If the account API did not answer the request, this is the typed id, and another request may hold the lock of the real one.
   if (approved.virtualMachineId !== now.virtualMachineId) {
     differences.push({ code: 'id-changed', before: approved.virtualMachineId, now: now.virtualMachineId })
   }
@@ -108,7 +109,7 @@ export function differencesOf(approved: RenameFacts, now: RenameFacts): RenameFi
     differences.push({ code: 'name-changed', before: subject, now: now.oldName })
   }
   if (approved.project && now.project && sameProject(approved.project, now.project) === false) {
-    const [then, today] = toldApart(approved.project, now.project, ['name', 'slug'])
+    const [then, today] = distinctLabels(approved.project, now.project, ['name', 'slug'])
     differences.push({ code: 'project-changed', before: then, now: today })
   }
   return differences

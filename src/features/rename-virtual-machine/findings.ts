@@ -4,10 +4,10 @@ import type { Words } from '../../domain/finding.ts'
 
 const virtualMachineId = z.string()
 
-/** Everything that can stand against a rename, stay unchecked before it, or end it. */
+/** Everything that can prevent a rename, stay unchecked before it, or end it. */
 export const RenameFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('no-virtual-machine'), virtualMachineId }),
-  /** `problem`: why the new name is no hostname, a sentence. It is shown at once and never stored: a request has a name that is one. */
+  /** `problem`: a sentence that says why the new name is not a hostname. It is shown at once and never stored. */
   z.object({ code: z.literal('not-a-hostname'), problem: z.string() }),
   z.object({ code: z.literal('same-name'), virtualMachineId, name: z.string() }),
 
@@ -18,7 +18,7 @@ export const RenameFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('name-changed'), before: z.string(), now: z.string() }),
   z.object({ code: z.literal('project-changed'), before: z.string(), now: z.string() }),
 
-  /** `name`: the old one, or the id where the account API told no name. */
+  /** `name`: the old name, or the id if the account API showed no name. */
   z.object({ code: z.literal('virtual-machine-gone'), name: z.string() }),
   z.object({ code: z.literal('renamed-by-others'), name: z.string(), now: z.string() }),
   z.object({ code: z.literal('accepted-without-effect'), now: z.string() }),
@@ -26,17 +26,17 @@ export const RenameFinding = z.discriminatedUnion('code', [
 ])
 export type RenameFinding = z.infer<typeof RenameFinding>
 
-/** Refuses a rename, in words. */
+/** Throws CheckFailed with the finding and its words. */
 export function refuseRename(finding: RenameFinding): never {
   throw new CheckFailed(finding, renameWords(finding))
 }
 
-/** Whether it is the new name that stands against the rename. */
+/** Whether an error is about the new name. */
 export function isAboutName(error: unknown): boolean {
   return error instanceof CheckFailed && ['not-a-hostname', 'same-name'].includes(error.finding.code)
 }
 
-/** What stays unchecked is a phrase after *Not checked:*; everything else is a sentence. */
+/** Puts a finding into words: a phrase after *Not checked:* for what stays unchecked, and a sentence for everything else. */
 export function renameWords(finding: RenameFinding): Words {
   return { why: sentenceOf(finding) }
 }

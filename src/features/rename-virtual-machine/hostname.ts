@@ -1,4 +1,4 @@
-/** Characters that do not show, or that mean something else, in a message. */
+/** The names of characters that are invisible, or are markup, in a message. */
 const named: Record<string, string> = {
   ' ': 'a space',
   _: 'an underscore',
@@ -8,8 +8,9 @@ const named: Record<string, string> = {
 }
 
 /**
- * Why a text is no hostname, as a sentence; undefined when it is one. RFC 1123, section 2.1: labels of letters, digits and hyphens
- * with dots between them, each of 1 to 63 characters without a hyphen at its ends, 253 together, and never of the form of an address. Pure.
+ * Returns a sentence that says why a text is not a hostname, or undefined if it is one (RFC 1123, section 2.1). A hostname has at most 253
+ * characters. It consists of labels with dots between them. A label has 1 to 63 letters, digits and hyphens, with no hyphen at its ends. A
+ * hostname does not have the form of an IPv4 address.
  */
 export function hostnameProblem(text: string): string | undefined {
   if (text === '') return 'A hostname is needed, and this is empty.'

@@ -1,24 +1,21 @@
-import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import { submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
+import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import { submittedWords } from '../../requests/messages/submitted.ts'
-import { reasonIn } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
-import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
-import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
+import type { Click } from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { readJson } from '../../slack/receive/payloads.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { createRenameChange, RenameFacts, RenameInput, refuseBadName } from './change.ts'
-import { isAboutName } from './findings.ts'
+import { createRenameChange, refuseBadName } from './change.ts'
+import { createRenameForm } from './form.ts'
 import { RenameButton, renameThisOne, usage, whichOne } from './messages.ts'
 import { renameForm, renameModal } from './modal.ts'
-import { virtualMachineChoices, virtualMachineOption } from './pickers.ts'
+import { virtualMachineChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
 
 interface RenameParts {
@@ -32,6 +29,7 @@ export const renameVirtualMachine = { kinds: ['vm.rename'], create } satisfies F
 
 function create({ accountApi, inventory, submit }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
+  const { formAgain, submitForm } = createRenameForm({ submit, change })
 
   async function run(call: CommandCall): Promise<void> {
     const { origin, answer } = call.slashCommand
@@ -51,42 +49,6 @@ function create({ accountApi, inventory, submit }: RenameParts): Feature {
     const input = { virtualMachineId: id, name }
     const outcome = await submit({ change, input, origin: { ...origin, command }, reason: undefined, deliveryKey })
     await answer.replace(notice(submittedWords(outcome)))
-  }
-
-  async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
-    const { values, chosen } = submission
-    const virtualMachineId = values[renameForm.virtualMachine]
-    const name = values[renameForm.newName]?.trim() ?? ''
-    const reason = reasonIn(values)
-    const again = (problem: Mrkdwn) =>
-      renameModal({
-        metadata: submission.metadata,
-        virtualMachine: keepChoice(chosen[renameForm.virtualMachine]),
-        newName: name,
-        reason,
-        problem,
-      })
-    if (!isChoice(virtualMachineId)) {
-      return { is: 'refused', blockId: renameForm.virtualMachine, problem: mrkdwn`Choose a virtual machine.`, again }
-    }
-    const blockId = (error: unknown) => (isAboutName(error) ? renameForm.newName : renameForm.virtualMachine)
-    return submitFromForm(submit, submission, { change, input: { virtualMachineId, name }, reason, blockId, again })
-  }
-
-  function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
-    const [{ virtualMachineId: id, name }, facts] = [RenameInput.parse(before.input), RenameFacts.parse(before.facts)]
-    return renameModal({
-      metadata,
-      virtualMachine: virtualMachineOption({
-        id,
-        name: facts.oldName,
-        primaryIpv4: facts.address,
-        project: facts.project,
-        site: facts.site,
-      }),
-      newName: name,
-      reason: before.reason,
-    })
   }
 
   const command: Command = {

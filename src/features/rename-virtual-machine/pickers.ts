@@ -1,5 +1,5 @@
 import type { PlainTextOption } from '@slack/web-api'
-import type { ListLimit } from '../../domain/errors.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'

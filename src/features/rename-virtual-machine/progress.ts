@@ -4,12 +4,15 @@ import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 
 export interface Rename {
   id: string
-  /** Undefined when the account API told no name. */
+  /** Undefined if the account API showed no name. */
   from: string | undefined
   to: string
 }
 
-/** What a look at the virtual machine means for a rename. Only the new name is done, however the account API writes its letters. Pure. */
+/**
+ * Returns what a read of the virtual machine means for a rename. Only the new name means done. The account API may write it in another
+ * case.
+ */
 export function observeRename({ id, from, to }: Rename, seen: Pick<VirtualMachine, 'name'> | 'gone', moment: Moment): Observation {
   const subject = from ?? id
   if (seen === 'gone') return { is: 'failed', cause: { code: 'virtual-machine-gone', name: subject } }
@@ -27,7 +30,7 @@ export function observeRename({ id, from, to }: Rename, seen: Pick<VirtualMachin
   return { is: 'not-started', cause: { code: 'still-called', now: name } }
 }
 
-/** Hostnames are the same in small and capital letters. */
+/** Compares hostnames without regard to case. */
 function alike(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }

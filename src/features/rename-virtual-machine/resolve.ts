@@ -1,11 +1,15 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
-import { isUnanswered, UserError } from '../../domain/errors.ts'
+import { isUnanswered } from '../../domain/api-errors.ts'
+import { UserError } from '../../domain/errors.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 
 export type Resolved = { is: 'one'; id: string } | { is: 'several'; machines: VirtualMachine[] }
 
-/** Finds the virtual machine that a person typed: by id, or else by its current name, which several can have. Throws UserError if there is none. */
+/**
+ * Finds the virtual machine that a person typed: by id, or else by its current name, which several can have. Throws UserError if there is
+ * none.
+ */
 export function createResolve({ virtualMachines }: Pick<AccountApi, 'virtualMachines'>) {
   async function findById(typed: string, signal?: AbortSignal): Promise<string | undefined> {
     try {

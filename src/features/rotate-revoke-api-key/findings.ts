@@ -5,7 +5,7 @@ import { RetractedBecause, retractedBecause } from '../../domain/retraction.ts'
 
 const between = { before: z.string(), now: z.string() }
 
-/** Everything that can stand against a rotation or a revocation, stay unchecked before it, or end it. */
+/** Everything that can prevent a rotation or a revocation, stay unchecked before it, or end it. */
 export const KeyFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('no-key'), keyId: z.string() }),
   z.object({ code: z.literal('own-key'), verb: z.enum(['rotate', 'revoke']) }),
@@ -27,14 +27,14 @@ export const KeyFinding = z.discriminatedUnion('code', [
 ])
 export type KeyFinding = z.infer<typeof KeyFinding>
 
-/** Refuses a rotation or a revocation, in words. */
+/** Throws CheckFailed with the finding and its words. */
 export function refuseKeyChange(finding: KeyFinding): never {
   throw new CheckFailed(finding, keyWords(finding))
 }
 
 const askForNew = 'Ask for a new key.'
 
-/** What stays unchecked is a phrase after *Not checked:*; everything else is a sentence. */
+/** Puts a finding into words: a phrase after *Not checked:* for what stays unchecked, and a sentence for everything else. */
 export function keyWords(finding: KeyFinding): Words {
   const why = sentenceOf(finding)
   const isKeyDeleted = ['key-gone', 'rotated-unseen', 'retracted'].includes(finding.code)

@@ -7,7 +7,9 @@ import { submitFromCommand } from '../../requests/interactions/submit-from-slack
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { createRevokeChange, createRotateChange, type KeyFacts, type KeyInput } from './changes.ts'
+import type { KeyFacts, KeyInput } from './key.ts'
+import { createRevokeChange } from './revoke.ts'
+import { createRotateChange } from './rotate.ts'
 
 interface RotateRevokeParts {
   accountApi: Pick<AccountApi, 'apiKeys'>
@@ -15,7 +17,7 @@ interface RotateRevokeParts {
   ownLastSlice: string
 }
 
-/** `/infra keys rotate <key>` and `/infra keys revoke <key>`: both end the token that a key has now. */
+/** `/infra keys rotate` and `/infra keys revoke`: request a new token for an API key, or its deletion. */
 export const rotateRevokeApiKey = { kinds: ['key.rotate', 'key.revoke'], create } satisfies FeatureDefinition
 
 function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Feature {
@@ -47,7 +49,7 @@ function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Featur
   }
 }
 
-/** The one key that is meant. Throws UserError where there is none, or more than one. Pure. */
+/** Returns the id of the key that a person typed. Throws UserError if no key or more than one fits. */
 export function chooseKey(keys: ApiKey[], typed: string): string {
   const [only, ...others] = findKeys(keys, typed)
   if (!only) throw new UserError(`There is no API key ${typed} on the account. “keys” shows all of them.`)

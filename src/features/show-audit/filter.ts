@@ -1,29 +1,29 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, userGroupMention } from '../../slack/text/text.ts'
+import { typedActs, typedWordOf, wordsOfAct } from './act-words.ts'
 import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
-import { typedActs, typedWordOf, wordsOfAct } from './messages.ts'
 import { whyRefused } from './refused.ts'
 
 export interface Filter {
-  /** Whether all words fit. */
+  /** Whether all words fit the entry. */
   fits: (entry: AuditEntry) => boolean
   /** The words that may name a resource. */
   names: string[]
-  /** The words as they are shown. */
+  /** The words as the title shows them. */
   shown: Mrkdwn
 }
 
 interface Word {
-  /** `text` makes what the entry is about and says. It is made once for all words, because that takes most of the time of a search. */
+  /** `text` makes the text of the entry. It is made once for all words, because that takes most of the time of a search. */
   fits: (entry: AuditEntry, text: () => string) => boolean
   shown: Mrkdwn
-  /** What it may name. */
+  /** The resource that the word may name. */
   name?: string
 }
 
 /**
- * What was typed after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and anything that stands in an
- * entry. An entry fits where all of them do. Pure.
+ * Reads the words after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and any text of an entry. An
+ * entry must fit all words.
  */
 export function readFilter(words: string[], me: string, catalog: WordsOfChanges): Filter {
   const read = words.map((word) => readWord(word, me, catalog))
@@ -49,8 +49,8 @@ function readWord(word: string, me: string, catalog: WordsOfChanges): Word {
   if (lower === 'me') return { fits: ({ by }) => by === me, shown: mention(me) }
   if (catalog.kinds().includes(lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
   if (typedActs.has(lower)) return { fits: ({ act }) => act === lower || typedWordOf(act) === lower, shown: code(lower) }
-  const holds = finder(lower)
-  return { fits: (entry, text) => isOf(entry, word) || holds(text()), shown: code(word), name: word }
+  const isIn = matcherOf(lower)
+  return { fits: (entry, text) => hasId(entry, word) || isIn(text()), shown: code(word), name: word }
 }
 
 function once<T>(make: () => T): () => T {
@@ -61,27 +61,27 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** Who, which request (its first 8 characters are enough) and which payload. */
-function isOf({ by, requestId, payload }: AuditEntry, word: string): boolean {
+/** Whether the word is the person's id, or the first 8 or more characters of the request's id or of its hash. */
+function hasId({ by, requestId, payload }: AuditEntry, word: string): boolean {
   const startsIt = /^[0-9a-f]{8,}$/i.test(word) && [requestId, payload].some((id) => id?.startsWith(word.toLowerCase()))
   return by === word || startsIt
 }
 
-/** Whether something was allowed via a user group, or denied to people who are not in it. */
+/** Whether an act was allowed to a member of a user group, or denied to somebody who is not a member. */
 function namesGroup({ via, causes = [] }: AuditEntry, id: string): boolean {
   return via === id || JSON.stringify(causes).includes(JSON.stringify(id))
 }
 
-/** What an entry is about and says, and the words that it is shown with. */
+/** Returns the text of an entry's members, and of the words that it is shown with. */
 function textOf(entry: AuditEntry, catalog: WordsOfChanges): string {
   const { kind, resource, facts, rule, via, reason, answer, resourceId, text, to, act, attempted } = entry
   const why = entry.act === 'refused' ? whyRefused(entry, catalog.labelOf).map(({ text }) => text) : causesInWords(entry, catalog)
-  const held = [kind, resource, JSON.stringify(facts), rule, via, reason, JSON.stringify(answer), resourceId, text, to, act, attempted]
-  return [...held, subjectOf(entry, catalog), wordsOfAct(entry), ...why].join('\n').toLowerCase()
+  const members = [kind, resource, JSON.stringify(facts), rule, via, reason, JSON.stringify(answer), resourceId, text, to, act, attempted]
+  return [...members, subjectOf(entry, catalog), wordsOfAct(entry), ...why].join('\n').toLowerCase()
 }
 
-/** Finds a word anywhere, but no number within a longer one: `203.0.113.1` is not `203.0.113.10`, nor `web-2` `web-21`. */
-function finder(word: string): (text: string) => boolean {
+/** Creates a search for a word in a text. A number does not match a part of a longer one: `web-2` does not match `web-21`. */
+function matcherOf(word: string): (text: string) => boolean {
   const pattern = new RegExp(`${/^\d/.test(word) ? '(?<!\\d)' : ''}${escapePattern(word)}${/\d$/.test(word) ? '(?!\\d)' : ''}`)
   return (text) => pattern.test(text)
 }

@@ -4,21 +4,22 @@ import type { Found } from '../../audit/find-entries.ts'
 import type { Audit } from '../../audit/intake.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { type Beside, createBeside, type Thing, thingsOf } from './beside.ts'
+import { createAccountEvents, type EventsRead, type Resource, resourcesOf } from './account/account-events.ts'
+import { matchEvents } from './account/match-events.ts'
+import { isAboutWrite } from './account/own-writes.ts'
 import type { WordsOfChanges } from './entry-words.ts'
 import { type Filter, readFilter } from './filter.ts'
-import { isAboutWrite, judgeEvents } from './judge-events.ts'
-import { besideNote, filterNote, lookedNote, nothing, title, tooManyThings, unreadableEvents } from './messages.ts'
+import { eventsNote, filterNote, nothing, searchNote, title, tooManyResources, unreadableEvents } from './messages.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
 import { auditRows } from './rows.ts'
 
-/** So many entries are shown. */
+/** The most entries that are shown. */
 const mostEntries = 200
 
-/** The account's events from before the oldest entry, which may be why it was asked for. */
+/** Events are read from a day before the oldest entry, because they may be the reason for the request. */
 const dayMs = 24 * 3_600_000
 
-/** Where no entry fits. */
+/** How far back events are read if no entry fits. */
 const withoutEntriesMs = 30 * dayMs
 
 interface ShowAuditParts {
@@ -28,34 +29,34 @@ interface ShowAuditParts {
   catalog: WordsOfChanges
 }
 
-/** `/infra audit`: who asked, approved, rejected and did what, and beside it what the account says of the same things. */
+/** `/infra audit`: shows who requested, approved, rejected and did what, together with the account's own events of the same resources. */
 export const showAudit = { create } satisfies FeatureDefinition
 
 function create({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feature {
-  const beside = createBeside({ accountApi, inventory })
+  const accountEvents = createAccountEvents({ accountApi, inventory })
   const runAlone = createOneAtATime()
 
   async function listingFor(words: string[], me: string): Promise<Listing> {
     const filter = readFilter(words, me, catalog)
     const found = await audit.find(filter.fits, { limit: mostEntries })
     if (words.length === 0) return plainListing(found, undefined, catalog, [filterNote(catalog.kinds())])
-    const things = thingsOf(found.entries, filter.names)
-    const chosen = things?.length ? things : await beside.findThings(filter.names)
-    if (chosen.length === 0) return plainListing(found, filter, catalog, things === undefined ? [tooManyThings] : [])
-    return listingBeside(found, filter, chosen)
+    const resources = resourcesOf(found.entries, filter.names)
+    const chosen = resources?.length ? resources : await accountEvents.findResources(filter.names)
+    if (chosen.length === 0) return plainListing(found, filter, catalog, resources === undefined ? [tooManyResources] : [])
+    return listingWithEvents(found, filter, chosen)
   }
 
-  async function listingBeside(found: Found, filter: Filter, things: Thing[]): Promise<Listing> {
+  async function listingWithEvents(found: Found, filter: Filter, resources: Resource[]): Promise<Listing> {
     const oldest = found.entries.at(-1)?.at
     const since = oldest === undefined ? Date.now() - withoutEntriesMs : oldest - dayMs
-    const ids = new Set(things.map(({ targetId }) => targetId))
-    // All writes, also those that the words leave out: what they made was not made outside.
+    const ids = new Set(resources.map(({ targetId }) => targetId))
+    // Read all writes, also those that the words leave out. Otherwise their events would be shown as made outside.
     const [read, writes] = await Promise.all([
-      beside.readEvents(things, new Date(since)),
+      accountEvents.readEvents(resources, new Date(since)),
       audit.find((entry) => isAboutWrite(entry, ids), { limit: 5_000 }),
     ])
-    const events = judgeEvents(read.events, writes.entries, writes.all ? undefined : writes.since, catalog)
-    const listing = plainListing(found, filter, catalog, besideNotes(read, since))
+    const events = matchEvents(read.events, writes.entries, writes.all ? undefined : writes.since, catalog)
+    const listing = plainListing(found, filter, catalog, eventsNotes(read, since))
     return {
       ...listing,
       title: title(found.entries.length, events.length, filter.shown),
@@ -88,15 +89,17 @@ function plainListing(found: Found, filter: Filter | undefined, catalog: WordsOf
     title: title(entries.length, 0, filter?.shown),
     rows: auditRows(entries, [], catalog),
     empty: nothing(filter?.shown),
-    notes: [...notes, lookedNote({ ...found, full }, entries.length)],
+    notes: [...notes, searchNote({ ...found, full }, entries.length)],
   }
 }
 
-function besideNotes({ read, full, unread }: Beside, since: number): NonNullable<Listing['notes']> {
-  const names = (things: Thing[]) => things.map(({ name }) => name).toSorted()
+function eventsNotes({ read, full, unread }: EventsRead, since: number): NonNullable<Listing['notes']> {
+  const names = (resources: Resource[]) => resources.map(({ name }) => name).toSorted()
   const sentences = [...new Set(unread.map(({ sentence }) => sentence))]
   return [
-    ...(read.length > 0 ? [besideNote(names(read), since, names(full))] : []),
-    ...sentences.map((one) => unreadableEvents(names(unread.filter(({ sentence }) => sentence === one).map(({ thing }) => thing)), one)),
+    ...(read.length > 0 ? [eventsNote(names(read), since, names(full))] : []),
+    ...sentences.map((one) =>
+      unreadableEvents(names(unread.filter(({ sentence }) => sentence === one).map(({ resource }) => resource)), one),
+    ),
   ]
 }

@@ -3,7 +3,7 @@ import { type LabelOf, storedDenialWords } from '../../requests/messages/denials
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
 import { subjectOf, type WordsOfChanges } from './entry-words.ts'
 
-/** What somebody tried with a request, by the act or the id of the button. */
+/** The words for what a person attempted with a request, by the act or the id of the button. */
 const attempts: Record<string, string> = {
   decide: 'tried to decide',
   'break-glass': 'tried to approve their own',
@@ -27,7 +27,7 @@ export function refusedSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrk
   return joinMrkdwn([mrkdwn`*Refused*: ${who} ${attemptOf(entry, catalog)}, ${dateTime(at)}`, ...parts], ': ')
 }
 
-/** Says why something was refused. Empty if the entry does not tell. */
+/** Says why something was refused. Returns an empty list if the entry has no cause. */
 export function whyRefused({ causes = [] }: AuditEntry, labelOf: LabelOf): Mrkdwn[] {
   const words = causes.map((cause) => storedDenialWords(cause, labelOf))
   return words.length > 0 ? [joinMrkdwn(words, ' ')] : []
@@ -35,7 +35,7 @@ export function whyRefused({ causes = [] }: AuditEntry, labelOf: LabelOf): Mrkdw
 
 function attemptOf(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
   const { attempted, kind, text } = entry
-  if (attempted === 'ask') return mrkdwn`tried to ask for ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
+  if (attempted === 'request') return mrkdwn`tried to ask for ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
   if (attempted === 'read') return mrkdwn`tried to use this bot${text === undefined ? '' : mrkdwn` (${code(text)})`}`
   const what = subjectOf(entry, catalog)
   const words = wordsOfAttempt(attempted)
@@ -43,9 +43,9 @@ function attemptOf(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
   return mrkdwn`${words} ${what === undefined ? 'a request' : quotation(what)}`
 }
 
-/** The form of a request, or a button of another version: its id is shown as it is. */
+/** Shows the id of a form, or of a button of another version, as it is. */
 function unknownAttempt({ attempted }: AuditEntry): Mrkdwn[] {
-  const isKnown = attempted === undefined || attempted === 'ask' || attempted === 'read' || wordsOfAttempt(attempted) !== undefined
+  const isKnown = attempted === undefined || attempted === 'request' || attempted === 'read' || wordsOfAttempt(attempted) !== undefined
   return isKnown ? [] : [mrkdwn`${attempted}`]
 }
 

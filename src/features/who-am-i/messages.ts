@@ -22,22 +22,22 @@ export function rightsMessage({ person, kinds }: Rights, { channelId }: Origin, 
   return joinMrkdwn([who, ...kinds.map((kind) => kindLine(kind, labelOf))], '\n\n')
 }
 
-function kindLine({ kind, ask, rules }: KindRights, labelOf: LabelOf): Mrkdwn {
+function kindLine({ kind, request, rules }: KindRights, labelOf: LabelOf): Mrkdwn {
   const title = mrkdwn`*${capitalised(labelOf(kind))}* (${code(kind)})`
-  if (rules.length === 0) return joinMrkdwn([title, mrkdwn`:no_entry: ${whyNot(ask, labelOf)}`], '\n')
+  if (rules.length === 0) return joinMrkdwn([title, mrkdwn`:no_entry: ${whyNot(request, labelOf)}`], '\n')
   return joinMrkdwn([title, ...rules.map((each) => ruleLine(each, rules.length > 1, labelOf))], '\n')
 }
 
-function ruleLine({ rule, ask, approve }: KindRights['rules'][number], isOneOfMany: boolean, labelOf: LabelOf): Mrkdwn {
+function ruleLine({ rule, request, approve }: KindRights['rules'][number], isOneOfMany: boolean, labelOf: LabelOf): Mrkdwn {
   const scope = rule.projects
     ? mrkdwn`In ${rule.projects.length > 1 ? 'the projects' : 'the project'} ${rule.projects.join(', ')}: `
     : isOneOfMany
       ? mrkdwn`Otherwise: `
       : mrkdwn``
-  const asking = ask.allowed
-    ? mrkdwn`:white_check_mark: ${scope}you may ask for it (${grantWords(ask.grant)})`
-    : mrkdwn`:no_entry: ${scope}${whyNot(ask, labelOf)}`
-  return joinMrkdwn([asking, approvingLine(rule, approve, labelOf)], '\n')
+  const requesting = request.allowed
+    ? mrkdwn`:white_check_mark: ${scope}you may ask for it (${grantWords(request.grant)})`
+    : mrkdwn`:no_entry: ${scope}${whyNot(request, labelOf)}`
+  return joinMrkdwn([requesting, approvingLine(rule, approve, labelOf)], '\n')
 }
 
 function approvingLine(rule: PolicyRule, approve: Ruling, labelOf: LabelOf): Mrkdwn {

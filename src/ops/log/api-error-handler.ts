@@ -1,4 +1,5 @@
-import { ApiError, isKeyRefused, isRefusal, UserError } from '../../domain/errors.ts'
+import { ApiError, isKeyRefused, isRefusal } from '../../domain/api-errors.ts'
+import { UserError } from '../../domain/errors.ts'
 import { type Log, throttled } from './log.ts'
 
 interface ApiErrorHandlerParts {

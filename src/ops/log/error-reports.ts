@@ -1,4 +1,5 @@
-import { isRefusal, UserError } from '../../domain/errors.ts'
+import { isRefusal } from '../../domain/api-errors.ts'
+import { UserError } from '../../domain/errors.ts'
 import type { Place } from '../pages/metrics.ts'
 import { type Log, throttled } from './log.ts'
 

@@ -1,4 +1,5 @@
-import { ApiContractError, ApiError, ApiUnreachableError, StoreUnavailableError, UserError } from '../../domain/errors.ts'
+import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
+import { StoreUnavailableError, UserError } from '../../domain/errors.ts'
 import { Secret } from '../../domain/secret.ts'
 
 export interface ErrorDescription {

@@ -47,3 +47,4 @@ export function createShutdown() {
 
   return { signal: stop.signal, unlessStopping, closeOnStop, closeLast, begin }
 }
+export type Shutdown = ReturnType<typeof createShutdown>

@@ -25,48 +25,49 @@ interface AccessParts {
 }
 
 /**
- * Says who may do what: the one place. Everybody is judged at the entrance (`read`), and once more for what they request or decide. A
- * decision is judged by what Slack says at the click.
+ * Creates the checks of who may do what. No other code decides that. Everybody is checked for `read` first, then for what they request or
+ * decide. A decision is checked by what Slack says at the click.
  */
 export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal }: AccessParts) {
   const standings = createStandings({ people, homeTeamId })
-  const { judge, judgeAsk } = createJudge({ standings, policy, ruleOf })
+  const { judge, judgeRequesting } = createJudge({ standings, policy, ruleOf })
   const refuse = createRefuse({ noteRefusal, labelOf: catalog.labelOf })
 
-  /** Returns what allows it. Throws a Refusal if the person may not, and notes it. */
+  /** Returns what allows an act. Throws a Refusal and notes it if the person may not. */
   async function authorize(origin: Origin, act: Act): Promise<Grant> {
     const ruling = await judge(origin, act, { fresh: act.to !== 'read' })
     if (!ruling.allowed) throw await refuse(origin, act, ruling.denial)
     return ruling.grant
   }
 
-  /** Throws a Refusal if no rule lets the person request this kind of change here. `admit` goes on from what it returns. */
+  /** Throws a Refusal if no rule lets the person request this kind of change here. `admit` takes the result. */
   async function gate(origin: Origin, kind: ChangeKind): Promise<Requester> {
-    const { ruling, requester } = await judgeAsk(origin, kind, { fresh: true })
-    if (!ruling.allowed) throw await refuse(origin, { to: 'ask', kind }, ruling.denial)
+    const { ruling, requester } = await judgeRequesting(origin, kind, { fresh: true })
+    if (!ruling.allowed) throw await refuse(origin, { to: 'request', kind }, ruling.denial)
     return requester
   }
 
-  /** Returns those of the needs for which the person has the right. */
+  /** Returns the needs for which the person has the right. */
   async function may(origin: Origin, needs: Need[]): Promise<Need[]> {
     const unique = [...new Set(needs)]
-    const rulings = await Promise.all(unique.map((need) => judge(origin, need === 'read' ? { to: 'read' } : { to: 'ask', kind: need })))
+    const rulings = await Promise.all(unique.map((need) => judge(origin, need === 'read' ? { to: 'read' } : { to: 'request', kind: need })))
     return unique.filter((_, index) => rulings[index]?.allowed)
   }
 
+  /** Returns the current rule of the policy for a request, if any. */
   function ruleOf(request: Request): PolicyRule | undefined {
     const project = catalog.projectOf(request)
     const found = ruleFor(policy, { kind: request.kind, channelId: request.origin.channelId, project })
     return found.is === 'rule' ? found.rule : undefined
   }
 
-  /** Whether these people's approvals are enough, by what Slack says of the groups now. */
+  /** Counts the approvals of these people, by the groups as Slack knows them now. */
   async function tally(request: Request, userIds: string[]): Promise<{ enough: boolean; missing: number; needed: number }> {
     const terms = ruleOf(request)?.approve
     if (!terms) return { enough: false, missing: 1, needed: 1 }
     const found = await Promise.all(userIds.map((id) => standings.person(id)))
-    const still = found.filter((person) => person.standing === 'member').map(({ userId }) => userId)
-    return { ...tallyApprovals(terms, still, await standings.members(approversOf(terms).userGroups)), needed: approvalsNeeded(terms) }
+    const members = found.filter((person) => person.standing === 'member').map(({ userId }) => userId)
+    return { ...tallyApprovals(terms, members, await standings.members(approversOf(terms).userGroups)), needed: approvalsNeeded(terms) }
   }
 
   return {

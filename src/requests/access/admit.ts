@@ -22,26 +22,26 @@ interface AdmitParts {
   refuse: Refuse
 }
 
-/** A change that somebody requests, once its project is known. */
+/** A change that a person requests, once its project is read. */
 export interface Requested {
   kind: ChangeKind
   project: Project
-  /** By what it was judged before whether they may request this kind of change. */
+  /** What `gate` returned for this kind of change. */
   requester: Requester
 }
 
 type Approvers = 'enough' | 'too-few' | 'unknown'
 
 /**
- * Finds the rule that a change is requested under, and what could not be checked. Throws a Refusal if no rule covers it, the rule does not
- * allow this person to request it, or too few people could approve it.
+ * Creates the check of a request under the rule of its project. It returns the rule, and what could not be checked. It throws a Refusal if
+ * no rule covers the change, the rule does not allow the requester, or too few people could approve it.
  */
 export function createAdmit({ standings, policy, refuse }: AdmitParts) {
   return async function admit(origin: Origin, requested: Requested): Promise<{ rule: PolicyRule; unchecked: Finding[] }> {
     const { kind, project, requester } = requested
     const { person, place, membership } = requester
     if (person.userId !== origin.userId || place.channelId !== origin.channelId) throw new Error('a requester was judged for another place')
-    const attempt = { to: 'ask', kind }
+    const attempt = { to: 'request', kind }
     const found = ruleFor(policy, { kind, channelId: origin.channelId, project })
     if (found.is === 'none') throw await refuse(origin, attempt, noRule(policy, kind))
     const { rule } = found
@@ -55,7 +55,7 @@ export function createAdmit({ standings, policy, refuse }: AdmitParts) {
     return { rule, unchecked: uncheckedOf(place, approvers) }
   }
 
-  /** Whether those who could approve it, without the requester, would be enough. */
+  /** Returns whether the possible approvers are enough. The requester counts only if the rule allows break-glass. */
   async function findApprovers(terms: ApproveTerms, { breakGlass }: PolicyRule, origin: Origin): Promise<Approvers> {
     const { users, userGroups } = approversOf(terms)
     const membership = await standings.members(userGroups)

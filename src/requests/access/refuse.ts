@@ -4,24 +4,24 @@ import type { Origin } from '../../domain/origin.ts'
 import type { Request } from '../../domain/request.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { denialWords, type LabelOf } from '../messages/denials.ts'
-import { noteOf } from '../store/store.ts'
+import { noteOf } from '../store/request-note.ts'
 
-/** What somebody tried: an act, or the id of a button. */
+/** What a person tried: an act, or the id of a button. */
 export interface Attempt {
   to: string
-  /** Which command, click, submission or option load it was. */
+  /** The command, click, submission or option load. */
   what?: string
   kind?: string
   request?: Request | undefined
 }
 
 interface RefuseParts {
-  /** Notes it in the audit. Never throws. */
+  /** Notes a refusal in the audit. Never throws. */
   noteRefusal: (note: AuditNote) => Promise<void>
   labelOf: LabelOf
 }
 
-/** Notes who was denied what, and why, and makes the Refusal that tells them. */
+/** Creates the function that notes a denial in the audit and returns the Refusal for the person. */
 export function createRefuse({ noteRefusal, labelOf }: RefuseParts) {
   return async function refuse(origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
     await noteRefusal({ ...subjectOf(origin, attempt), by: origin.userId, attempted: attempt.to, causes: [denial] })

@@ -2,24 +2,24 @@ import { judgeApprover, judgeRequester, judgeRequesterOfKind } from '../../domai
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import type { Person, Requester } from '../../domain/people.ts'
-import { groupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy.ts'
+import { approverGroupsOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy.ts'
 import type { Ruling } from '../../domain/ruling.ts'
 import type { Standings } from './standings.ts'
 
 export interface KindRights {
   kind: ChangeKind
-  ask: Ruling
-  rules: { rule: PolicyRule; ask: Ruling; approve: Ruling }[]
+  request: Ruling
+  rules: { rule: PolicyRule; request: Ruling; approve: Ruling }[]
 }
 
 interface RightsParts {
   standings: Standings
   policy: Policy
-  /** Every kind that can be requested. */
+  /** Returns every kind that can be requested. */
   kinds: () => ChangeKind[]
 }
 
-/** Lists what somebody may request and approve in a channel, kind by kind and rule by rule. */
+/** Creates the function that lists what a person may request and approve in a channel, by kind and rule. */
 export function createRights({ standings, policy, kinds }: RightsParts) {
   return async function rights(origin: Origin): Promise<{ person: Person; kinds: KindRights[] }> {
     const { channelId } = origin
@@ -32,14 +32,14 @@ export function createRights({ standings, policy, kinds }: RightsParts) {
   function rightsFor(kind: ChangeKind, { person, place, membership }: Requester): KindRights {
     const rules = rulesOfKind(policy, kind, place.channelId).map((rule) => ({
       rule,
-      ask: judgeRequester(person, place, rule, membership),
-      // Nobody is the requester: whether they may approve what others request.
+      request: judgeRequester(person, place, rule, membership),
+      // With no requester, this is the right to approve requests of others.
       approve: judgeApprover(person, place, '', rule, membership),
     }))
-    return { kind, ask: judgeRequesterOfKind(person, place, kind, policy, membership), rules }
+    return { kind, request: judgeRequesterOfKind(person, place, kind, policy, membership), rules }
   }
 }
 
 function groupsNamedIn(rule: PolicyRule): string[] {
-  return [...(rule.request?.userGroups ?? []), ...groupsOf(rule)]
+  return [...(rule.request?.userGroups ?? []), ...approverGroupsOf(rule)]
 }

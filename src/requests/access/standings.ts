@@ -1,9 +1,9 @@
 import type { Origin } from '../../domain/origin.ts'
 import type { ChannelStanding, Membership, Person, Place } from '../../domain/people.ts'
 
-/** Who people are and what channels are, by Slack's own word. What Slack does not tell is `unknown`. */
+/** Reads people, groups and channels from Slack. A standing is `unknown` if Slack does not answer. */
 export interface People {
-  /** `fresh`: reads again what is older than a few seconds. */
+  /** `fresh`: read from Slack again if the cached answer is older than a few seconds. */
   person(userId: string, options?: { fresh?: boolean }): Promise<Person>
   members(groupIds: string[], options?: { fresh?: boolean }): Promise<Membership>
   channel(channelId: string): Promise<ChannelStanding>
@@ -19,9 +19,9 @@ interface Freshness {
   fresh: boolean
 }
 
-/** Gathers what is judged by: who a person is, what kind of channel it is, and who is in the user groups. */
+/** Creates the reads that rights are judged by: the person, the kind of channel, and the members of user groups. */
 export function createStandings({ people, homeTeamId }: StandingsParts) {
-  /** The workspace that everybody has to be of. */
+  /** Returns the workspace that people must belong to. */
   function teamIdFor({ teamId }: Origin): string | undefined {
     return homeTeamId() ?? teamId
   }
@@ -31,7 +31,7 @@ export function createStandings({ people, homeTeamId }: StandingsParts) {
     return { person, place: { channelId, teamId: teamIdFor(origin), standing } }
   }
 
-  /** The Home tab has no channel. */
+  /** The Home tab has no channel: its id is empty. */
   async function standingOf(channelId: string): Promise<ChannelStanding> {
     return channelId === '' ? 'none' : people.channel(channelId)
   }

@@ -12,9 +12,10 @@ import { tooLate, unknownRequest } from '../messages/refusals.ts'
 import type { Show } from '../outbox/show.ts'
 import { createIssueAndShow, type IssueAndShowParts } from './issue-and-show.ts'
 
+/** The longest preflight check, because the requester waits for it. */
 const preflightMs = 5_000
 
-const onTheCard = mrkdwn`Nothing was made: here, on the Home tab, the token could not be shown to you alone. Press the button on the card, in the channel.`
+const notOnHome = mrkdwn`Nothing was made: here, on the Home tab, the token could not be shown to you alone. Press the button on the card, in the channel.`
 
 interface HandOverParts extends IssueAndShowParts {
   access: Access
@@ -24,8 +25,8 @@ interface HandOverParts extends IssueAndShowParts {
 }
 
 /**
- * Makes what was approved and shows it to the person who asked, in answer to their click. Whatever goes wrong after the write ends
- * with the secret worthless: a secret that nobody has seen must not stay valid, and is never kept to be shown later.
+ * Creates the function that issues the approved secret and shows it to the requester, in answer to their click. If anything fails after the
+ * write, the secret is made worthless: one that nobody saw must not stay valid, and is never stored to be shown later.
  */
 export function createHandOver({ access, catalog, show, wake, ...parts }: HandOverParts) {
   const { store, timings } = parts
@@ -33,14 +34,14 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
 
   return async function handOver(request: Request, click: Click): Promise<void> {
     const opened = catalog.open(request)
-    const grant = await access.authorize(click.origin, { to: 'own', request, wants: 'take' })
+    const grant = await access.authorize(click.origin, { to: 'own', request, wants: 'issue' })
     const { handover } = opened.change
     if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
-    if (click.onHome) throw new Refusal(onTheCard)
-    const facts = await lookAgain(request, opened)
+    if (click.onHome) throw new Refusal(notOnHome)
+    const facts = await repeatPreflight(request, opened)
 
     const startedAt = performance.now()
-    const takenBackFrom = { byRedis: (await store.now()) + timings.handoverMs, here: startedAt + timings.handoverMs }
+    const recordBy = { byRedis: (await store.now()) + timings.handoverMs, here: startedAt + timings.handoverMs }
     const claimed = await store.take(request, 'issue', {
       set: { seen: facts },
       dueInMs: timings.handoverMs,
@@ -51,13 +52,13 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
       const now = await store.find(request.id)
       throw new Refusal(now ? tooLate(now, click.origin.userId) : unknownRequest)
     }
-    // Should this process end before it has shown what it issues, somebody takes it back.
+    // If this process dies before it shows the secret, a worker makes it worthless.
     await wake(request, timings.handoverMs)
-    await issueAndShow({ request, change: opened.change, handover, input: opened.input, facts, startedAt, takenBackFrom }, click)
+    await issueAndShow({ request, change: opened.change, handover, input: opened.input, facts, startedAt, recordBy }, click)
     await show(request.id)
   }
 
-  /** The time is over, and nobody has looked yet. */
+  /** Ends a request whose deadline has passed before a worker saw that. */
   async function expire(request: Request, click: Click): Promise<never> {
     const set = { causes: [{ code: 'not-used' } satisfies CommonFinding] }
     await store.take(request, 'expire-approved', { set })
@@ -65,8 +66,8 @@ export function createHandOver({ access, catalog, show, wake, ...parts }: HandOv
     throw new Refusal(tooLate({ ...request, ...set, state: 'expired' }, click.origin.userId))
   }
 
-  /** The preflight once more. Throws, in words for who clicked; where the account has changed the request is void. */
-  async function lookAgain(request: Request, { change, input, facts }: Opened): Promise<unknown> {
+  /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
+  async function repeatPreflight(request: Request, { change, input, facts }: Opened): Promise<unknown> {
     const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) }).catch(async (error: unknown) => {
       if (error instanceof CheckFailed) await voidRequest(request, [error.finding])
       throw error

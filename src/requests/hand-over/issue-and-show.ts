@@ -1,6 +1,7 @@
 import type { Audit } from '../../audit/intake.ts'
+import { certainlyNotApplied } from '../../domain/api-errors.ts'
 import type { Change, Handover, Issued } from '../../domain/change.ts'
-import { certainlyNotApplied, StoreUnavailableError } from '../../domain/errors.ts'
+import { StoreUnavailableError } from '../../domain/errors.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { Request } from '../../domain/request.ts'
 import type { RetractedBecause } from '../../domain/retraction.ts'
@@ -11,15 +12,11 @@ import { toUserWords } from '../../slack/errors.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
 import { explain, unappliedCause } from '../messages/causes.ts'
-import { answerOf, createAnswerRecorder } from '../reconcile/api-answer.ts'
-import { noteOf, type Store } from '../store/store.ts'
-import { noteShown, type ShownResult, type TakenBackFrom } from './note-shown.ts'
-
-const tookTooLong = mrkdwn`It took too long until you were shown this, so I make it worthless: do not use it. The thread tells when that is done, and what to do next.`
-
-const notNoted = mrkdwn`I cannot reach my memory (Redis), and do not know whether I noted that you were shown this. If I did not, it is made worthless: do not use it unless the thread says that it is done.`
-
-const notConfirmed = mrkdwn`The account API did not confirm it, so I do not know whether it took effect. I look for it, make worthless what nobody has seen, and tell you in the thread.`
+import { notConfirmed, nothingMade, notRecorded, tookTooLong } from '../messages/handover.ts'
+import { answerOf, createAnswerRecorder } from '../reconcile/execute/api-answer.ts'
+import { noteOf } from '../store/request-note.ts'
+import type { Store } from '../store/store.ts'
+import { type RecordDeadline, recordShown, type ShownResult } from './record-shown.ts'
 
 export interface IssueAndShowParts {
   store: Store
@@ -30,36 +27,39 @@ export interface IssueAndShowParts {
   timings: Timings
 }
 
-/** A request that is this process's to carry out, for so long. */
+/** A request whose step `issue` this process took. */
 export interface Claimed {
   request: Request
   change: Change
   handover: Handover<unknown, unknown>
   input: unknown
-  /** The account as it was looked at just before. */
+  /** The account at the repeated preflight check. */
   facts: unknown
-  /** Before the claim, in ms of `performance.now()`. */
+  /** The time before the step, in ms of `performance.now()`. */
   startedAt: number
-  takenBackFrom: TakenBackFrom
+  recordBy: RecordDeadline
 }
 
-/** The write, and the one showing of what it made. Whatever is not certainly seen is taken back, here or by whoever looks next. */
+/**
+ * Creates the function that sends the write and shows the secret once. If the requester may not have seen the secret, it is made worthless:
+ * here, or by the worker that next observes the request.
+ */
 export function createIssueAndShow({ store, audit, showSecret, onApiError, onError, timings }: IssueAndShowParts) {
   return async function issueAndShow(claimed: Claimed, click: Click): Promise<void> {
     const { request, handover, input, facts, startedAt } = claimed
     const recorder = createAnswerRecorder()
     const issued = await issue(request, () => handover.issue(input, facts, { onAnswer: recorder.onAnswer }), click)
     if (!issued) return
-    if (performance.now() - startedAt >= timings.handoverMs / 2) return takeBack(claimed, issued, 'too-slow', click)
+    if (performance.now() - startedAt >= timings.handoverMs / 2) return retract(claimed, issued, 'too-slow', click)
     const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
     const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
     const shown = await showSecret(place, words, issued.secret)
-    if (shown === 'undelivered') return takeBack(claimed, issued, 'not-shown', click)
+    if (shown === 'undelivered') return retract(claimed, issued, 'not-shown', click)
     const answer = recorder.answer()
     await endShown(claimed, { resourceId: issued.id, ...(answer ? { answer } : {}) }, click)
   }
 
-  /** The write. Undefined when there is nothing to show; then the record and the person are told. */
+  /** Sends the write. Returns undefined if there is nothing to show. The requester then got an explanation. */
   async function issue(request: Request, write: () => Promise<Issued>, click: Click): Promise<Issued | undefined> {
     try {
       return await write()
@@ -73,28 +73,29 @@ export function createIssueAndShow({ store, audit, showSecret, onApiError, onErr
       }
       await endFailed(request, unappliedCause(error, 'not-made'))
       const words = toUserWords(error)
-      if (words) await click.answer.ephemeral(notice(mrkdwn`${words} Nothing was made.`))
+      if (words) await click.answer.ephemeral(notice(nothingMade(words)))
       return undefined
     }
   }
 
-  /** Whoever was shown it is told where it does not stay, or may not. */
-  async function endShown({ request, takenBackFrom }: Claimed, result: ShownResult, click: Click): Promise<void> {
+  /** Ends a request whose secret was shown. Warns the requester if it is made worthless, or may be. */
+  async function endShown({ request, recordBy }: Claimed, result: ShownResult, click: Click): Promise<void> {
     try {
-      const noted = await noteShown(store, request, result, takenBackFrom)
-      if (noted === 'too-late') await click.answer.ephemeral(notice(tookTooLong))
+      const recorded = await recordShown(store, request, result, recordBy)
+      if (recorded === 'too-late') await click.answer.ephemeral(notice(tookTooLong))
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error
       onError(error)
-      await click.answer.ephemeral(notice(notNoted))
+      await click.answer.ephemeral(notice(notRecorded))
     }
   }
 
-  async function takeBack({ request, change, handover }: Claimed, issued: Issued, because: RetractedBecause, click: Click): Promise<void> {
+  /** Makes a secret worthless that was not shown, and ends its request. */
+  async function retract({ request, change, handover }: Claimed, issued: Issued, because: RetractedBecause, click: Click): Promise<void> {
     try {
       await handover.retract(issued)
     } catch (error) {
-      // The due set comes back to it: `observe` finds what was issued and takes it back.
+      // The request is due again soon. A worker then finds the secret and makes it worthless.
       onApiError(error)
       return
     }

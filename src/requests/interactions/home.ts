@@ -3,11 +3,11 @@ import { isOpen, type Outline, type Request } from '../../domain/request.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Access } from '../access/access.ts'
-import type { CardView } from '../messages/card.ts'
+import type { CardView } from '../messages/card/card-view.ts'
 import { type HomeContent, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import type { Store } from '../store/store.ts'
 
-/** Of so many that wait is asked who may decide them; of the others so many are read, which is more than a Home tab holds. */
+/** Check rights for at most 500 waiting requests. Load at most 100 of the others, which is more than a Home tab can show. */
 const most = { waiting: 500, shown: 100, ended: 20 }
 
 interface HomeParts {
@@ -15,14 +15,14 @@ interface HomeParts {
   access: Pick<Access, 'judge'>
   messenger: Pick<Messenger, 'publishHome'>
   view: (request: Request) => CardView
-  /** The address of a request's card. */
+  /** Returns the address of a request's card. */
   linkTo: (request: Request) => string | undefined
   onError: (error: unknown) => void
 }
 
-/** The Home tab of each person: what waits for them, what they asked for, and what is moving now, with the buttons of the cards. */
+/** Creates the Home tab of each person: requests that wait for their decision, their own requests, and changes under way. */
 export function createHome({ store, access, messenger, view, linkTo, onError }: HomeParts) {
-  /** Answers whether Slack shows it. */
+  /** Publishes the Home tab of a person. `refused`: why they may not use Lockkeeper. */
   async function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<'shown' | { refused: string } | { unavailable: string }> {
     const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(viewer))
     const published = await messenger.publishHome(viewer.userId, blocks)
@@ -36,8 +36,8 @@ export function createHome({ store, access, messenger, view, linkTo, onError }: 
     const [open, ended, now] = await Promise.all([store.open(), store.ended(most.ended, isMine), store.now()])
     const waiting = await read(open, ({ state }) => state === 'waiting', most.waiting)
     const mine = await read(open, isMine, most.shown)
-    const moving = await read(open, (each) => !isMine(each) && isOpen(each.state) && each.state !== 'waiting', most.shown)
-    // One of mine that ended meanwhile may be in both: Slack takes no page that has something twice.
+    const underway = await read(open, (each) => !isMine(each) && isOpen(each.state) && each.state !== 'waiting', most.shown)
+    // A request that ends during these reads can be in both lists, and Slack refuses a page with two equal block ids.
     const endedBefore = ended.filter(({ id }) => !open.some((each) => each.id === id))
     const rulings = await Promise.all(waiting.requests.map((request) => access.judge(viewer, { to: 'decide', request })))
     const waitsForMe = waiting.requests.filter(
@@ -46,20 +46,20 @@ export function createHome({ store, access, messenger, view, linkTo, onError }: 
     return {
       waitsForMe: entries(waitsForMe),
       mine: entries([...mine.requests, ...endedBefore]),
-      moving: entries(moving.requests),
-      unread: { waiting: waiting.unread, mine: mine.unread, moving: moving.unread },
+      underway: entries(underway.requests),
+      unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread },
       now,
     }
   }
 
-  /** The first of those that fit, and still do when they are read. */
+  /** Reads the first requests that fit. Leaves out those that no longer fit when they are read. */
   async function read(open: Outline[], fits: (outline: Outline) => boolean, limit: number) {
     const fitting = open.filter(fits)
     const requests = await store.findMany(fitting.slice(0, limit).map(({ id }) => id))
     return { requests: requests.filter(fits), unread: Math.max(0, fitting.length - limit) }
   }
 
-  /** One that does not fit this version (any more) must not hide the others. */
+  /** Skips a request that cannot be shown, so that it cannot hide the others. */
   function entries(requests: Request[]) {
     return requests.flatMap((request) => {
       try {

@@ -15,13 +15,14 @@ import { createDecide } from '../lifecycle/decide.ts'
 import type { Submit } from '../lifecycle/submit.ts'
 import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
-import { createCardButtons, type FormAgain } from './card-buttons.ts'
+import { createCardButtons } from './card-buttons.ts'
 import type { Home } from './home.ts'
+import type { FormAgain } from './request-again.ts'
 
 /** What a feature adds: its commands, and what its buttons, forms and pickers do. */
 export interface FeatureHandlers {
   commands: Command[]
-  /** The form of a change, for asking again. */
+  /** The forms of changes, to request one again. */
   forms?: Record<ChangeKind, FormAgain>
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
@@ -41,17 +42,17 @@ interface InteractionsParts {
   openForm: OpenForm
   showSecret: ShowSecret
   timings: Timings
-  /** Is called with a record that is no longer what was requested. */
+  /** Receives a record that is no longer what was requested. */
   onChanged: (request: Request) => void
   onApiError: (error: unknown) => void
   onError: (error: unknown) => void
 }
 
-/** Everything that people can do, by where it comes in: the commands, the buttons and forms of requests, and what each feature adds. */
+/** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
 export function createInteractions({ features, catalog, access, submit, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
   const { store, audit, wake, openForm, showSecret, timings, onChanged, onApiError } = parts
   const router = createCommandRouter({ commands: features.flatMap(({ commands }) => commands), gate: access.gate, may: access.may })
-  // What was decided is decided, also when it cannot be shown at once: the outbox shows it later.
+  // A decision stays taken if it cannot be shown at once. The outbox shows it later.
   const show = (id: string) => parts.show(id).catch(onError)
   const decide = createDecide({ store, access, catalog, show, wake })
   const handOver = createHandOver({ store, access, audit, catalog, showSecret, show, onApiError, onError, timings, wake })
@@ -62,7 +63,7 @@ export function createInteractions({ features, catalog, access, submit, home, on
     catalog,
     access,
     openForm,
-    refreshHome: async (viewer) => void (await home.show(viewer, undefined)),
+    home,
     onChanged,
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),
   })

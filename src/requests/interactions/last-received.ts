@@ -2,24 +2,24 @@ import type { Redis } from '../../redis/connect.ts'
 import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 
-/** What arrives from Slack at an address of its own, so that one may work while another does not. */
+/** Interactions for which Slack has an address of their own. One address can work while the other does not. */
 export type Received = 'click' | 'options'
 
-/** Written down no more often than this. */
-const restMs = 60_000
+/** The time is stored at most once a minute. */
+const storeEveryMs = 60_000
 
-/** Remembers when something last arrived from Slack, for all replicas: nothing else tells that interactivity works. */
+/** Creates the record of when the last interaction arrived from Slack, for all replicas. It is the only proof that interactivity works. */
 export function createLastReceived({ redis, keys, now = Date.now }: { redis: Redis; keys: Keys; now?: () => number }) {
   const noted = new Map<Received, number>()
 
-  /** Never throws: it is only for the doctor. */
+  /** Never throws, because only `/infra doctor` reads the time. */
   function note(what: Received): void {
-    if (now() - (noted.get(what) ?? 0) < restMs) return
+    if (now() - (noted.get(what) ?? 0) < storeEveryMs) return
     noted.set(what, now())
     void guardStore(() => redis.hset(keys.lastReceived, what, String(now()))).catch(() => noted.delete(what))
   }
 
-  /** How long ago each was, in ms. Throws StoreUnavailableError when Redis does not answer. */
+  /** Returns how long ago each arrived, in ms. Throws StoreUnavailableError if Redis does not answer. */
   async function read(): Promise<Record<Received, number | undefined>> {
     const [click, options] = await guardStore(() => redis.hmget(keys.lastReceived, 'click', 'options'))
     const ago = (at: string | null | undefined) => (at == null ? undefined : Math.max(0, now() - Number(at)))

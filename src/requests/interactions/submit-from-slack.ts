@@ -8,7 +8,7 @@ import { submittedWords } from '../messages/submitted.ts'
 
 type Requested<Input, Facts> = Pick<RequestedChange<Input, Facts>, 'change' | 'input'>
 
-/** Submits the request of a command, and tells the requester what follows. Throws what `submit` throws. */
+/** Submits the request of a command, and says to the requester what follows. Throws what `submit` throws. */
 export async function submitFromCommand<Input, Facts>(
   submit: Submit,
   call: CommandCall,
@@ -22,7 +22,7 @@ interface FormRequest<Input, Facts> extends Requested<Input, Facts> {
   reason: string | undefined
   /** The field that shows a refusal. */
   blockId: string | ((error: unknown) => string)
-  /** Makes the form again, with what was entered. */
+  /** Renders the form again, with what was entered. */
   again: (problem: Mrkdwn) => ModalView
 }
 

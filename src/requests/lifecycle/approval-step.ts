@@ -1,13 +1,19 @@
 import type { Change } from '../../domain/change.ts'
 import type { Decision, Request } from '../../domain/request.ts'
-import type { StepData } from '../store/store.ts'
+import type { StepData } from '../store/take-step.ts'
 
 /**
- * What the step that approves a request carries. A change that a worker carries out is due at once. One that is handed over waits for its
- * requester, for as long as an approval may take.
+ * Builds the data of a step that approves a request. A change that a worker executes is due at once. A change that is handed over waits for
+ * its requester, for as long as the rule gives for an approval.
  */
 export function approvalData(change: Change, request: Request, decision: Decision): StepData {
   const { breakGlass: _, ...audit } = decision
   const data: StepData = { set: { decision }, audit }
-  return change.handover ? { ...data, extendMs: request.ttlMs, dueInMs: request.ttlMs } : { ...data, dueInMs: 0 }
+  const dueInMs = wakeInMs(change, request)
+  return change.handover ? { ...data, extendMs: request.ttlMs, dueInMs } : { ...data, dueInMs }
+}
+
+/** Returns when a worker has to reconcile an approved request, in ms from now. */
+export function wakeInMs({ handover }: Change, { ttlMs }: Request): number {
+  return handover ? ttlMs : 0
 }

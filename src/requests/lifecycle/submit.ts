@@ -13,19 +13,20 @@ import type { CommonFinding } from '../messages/causes.ts'
 import { type SubmitOutcome, tooManyUndecided } from '../messages/submitted.ts'
 import { refusedCard, stateWords } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
-import { firstReminderAt, type NewRequest, type Store } from '../store/store.ts'
+import { firstReminderAt, type NewRequest } from '../store/new-requests.ts'
+import type { Store } from '../store/store.ts'
 
-/** Reads for somebody who waits: a preflight that takes longer is given up and told. */
+/** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
 
 export interface RequestedChange<Input, Facts> {
   change: Change<Input, Facts>
   input: Input
   origin: Origin
-  /** What the gate of the command found out about the person. Without it the gate is asked here. */
+  /** What `access.gate` returned for the command. If absent, `submit` calls it. */
   requester?: Requester | undefined
   reason: string | undefined
-  /** The same for every delivery of the same act, so that it becomes one request. */
+  /** The same for every delivery of one command or form, so that it becomes one request. */
   deliveryKey: string
 }
 
@@ -34,25 +35,25 @@ interface SubmitParts {
   access: Access
   deliver: Deliver
   wake: Wake
-  /** What people and groups are called. */
+  /** Returns the names of people and groups, by id. */
   names: (ids: string[]) => Promise<Map<string, string>>
   /** How many requests that wait for an approval one person may have. */
   mostUndecided: number
-  /** Whether a card can show all of it. */
+  /** Returns whether a card can show the whole request. */
   fitsOnCard: (request: NewRequest) => boolean
 }
 
 /**
- * From "someone asks" to a card in the channel. Throws UserError for every refusal, and then leaves nothing behind.
- * A card whose post got no answer stays in the outbox and is looked for before it is sent again.
+ * Creates the function that submits a request: preflight check, rule, record, card. It throws a UserError for every refusal, and then
+ * leaves no record. A card that Slack has not confirmed stays in the outbox.
  */
 export function createSubmit({ store, access, deliver, wake, names, mostUndecided, fitsOnCard }: SubmitParts) {
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
     const { change, input, origin, reason, deliveryKey } = submitted
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
-    const looked = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
-    const { facts, warnings = [] } = looked
-    const asRead = looked.input ?? input
+    const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
+    const { facts, warnings = [] } = preflight
+    const asRead = preflight.input ?? input
     const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project(facts), requester })
     const requested = {
       id: requestIdFor(deliveryKey),
@@ -60,7 +61,7 @@ export function createSubmit({ store, access, deliver, wake, names, mostUndecide
       input: asRead,
       facts,
       resource: change.resource(asRead),
-      unchecked: [...looked.unchecked, ...unchecked],
+      unchecked: [...preflight.unchecked, ...unchecked],
       ...(warnings.length > 0 ? { warnings } : {}),
       origin,
       ...(reason ? { reason } : {}),
@@ -93,12 +94,12 @@ export function createSubmit({ store, access, deliver, wake, names, mostUndecide
     }
   }
 
-  /** Where a rule calls others than those who may approve, these are shown by name, which calls nobody. */
-  async function namesFor({ approve, mention: called }: PolicyRule): Promise<{ approverNames?: string }> {
-    if (!approve || !called) return {}
+  /** Names the approvers without a mention, if the rule mentions other people. */
+  async function namesFor({ approve, mention: mentioned }: PolicyRule): Promise<{ approverNames?: string }> {
+    if (!approve || !mentioned) return {}
     const { users, userGroups } = approversOf(approve)
-    const known = await names([...users, ...userGroups])
-    return { approverNames: namesOfApprovers(approve, (id) => known.get(id) ?? id) }
+    const nameOf = await names([...users, ...userGroups])
+    return { approverNames: namesOfApprovers(approve, (id) => nameOf.get(id) ?? id) }
   }
 
   async function busyRefusal(id: string): Promise<Refusal> {
@@ -110,7 +111,7 @@ export function createSubmit({ store, access, deliver, wake, names, mostUndecide
 }
 export type Submit = ReturnType<typeof createSubmit>
 
-/** The id that a delivery's request gets: the same for every delivery of the same act. */
+/** Derives the id of a request from its delivery, so that repeated deliveries become one request. */
 export function requestIdFor(deliveryKey: string): string {
   return hash('sha256', `request:${deliveryKey}`).slice(0, 32)
 }

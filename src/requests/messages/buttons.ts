@@ -1,6 +1,6 @@
 import type { Request } from '../../domain/request.ts'
 
-/** The buttons of a card, also where they stand on the Home tab. */
+/** The ids of the buttons of a card. The Home tab has the same buttons. */
 export const cardButtons = {
   approve: 'request-approve',
   reject: 'request-reject',
@@ -15,25 +15,25 @@ export type CardButton = keyof typeof cardButtons
 
 export const rejectCallbackId = 'request-reject'
 export const breakGlassCallbackId = 'request-break-glass'
-export const askAgainCallbackId = 'request-again'
+export const requestAgainCallbackId = 'request-again'
 
 const hashLength = 16
 
 /** The version of a button's value. CONTRIBUTING.md says how stored shapes may change. */
 const version = '1'
 
-/** What a button carries: which request, and what was requested, so that it can decide nothing else. */
+/** Builds the value of a button: the id of the request, and the hash of what was requested. So the button fits no other request. */
 export function buttonValue({ id, hash }: Pick<Request, 'id' | 'hash'>): string {
   return `${version}.${id}.${hash.slice(0, hashLength)}`
 }
 
-/** Reads what a button carries. Undefined where another version of Lockkeeper made it, or somebody else. */
+/** Reads the value of a button. Returns undefined for a value that this version of Lockkeeper did not write. */
 export function readButton(value: string): { id: string; hash: string } | undefined {
   const [, id, hash] = /^1\.([0-9a-f]{32})\.([0-9a-f]{16})$/.exec(value) ?? []
   return id !== undefined && hash !== undefined ? { id, hash } : undefined
 }
 
-/** Whether a button was made for this request as it is. */
+/** Whether a button was made for this request, with this content. */
 export function belongsTo(button: { id: string; hash: string }, request: Pick<Request, 'id' | 'hash'>): boolean {
   return request.id === button.id && request.hash.startsWith(button.hash)
 }

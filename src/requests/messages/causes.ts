@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
 import type { Change } from '../../domain/change.ts'
-import { ApiError, ApiUnreachableError } from '../../domain/errors.ts'
 import { explainer, type Finding, type Words } from '../../domain/finding.ts'
 import { apiErrorSentence, refusedWrite } from '../../slack/errors.ts'
 
-/** How far a write that had no effect came, and the sentence that says so. */
+/** The sentences that say that a write had no effect. */
 const effects = {
   'not-sent': 'Nothing was sent and nothing was changed.',
   'not-changed': 'Nothing was changed.',
@@ -14,11 +14,11 @@ type Effect = keyof typeof effects
 
 const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
 
-/** What can end a request of any kind, or stay unchecked. Each change brings its own besides. */
+/** What can end a request of any kind, or stay unchecked. Each kind of change has further findings of its own. */
 export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('api-refused'), ...refusal, effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
   z.object({ code: z.literal('api-unreachable'), effect: z.enum(['not-sent', 'not-changed', 'not-made']) }),
-  /** The account API gave no answer to the reads before the write; `refusal`, where it rejected the key. */
+  /** The reads before the write got no answer. `refusal`: the account API rejected the key. */
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
   z.object({ code: z.literal('approved-too-long-ago') }),
   z.object({ code: z.literal('record-changed') }),
@@ -32,7 +32,7 @@ export const CommonFinding = z.discriminatedUnion('code', [
 ])
 export type CommonFinding = z.infer<typeof CommonFinding>
 
-/** A write that certainly had no effect, as a cause. */
+/** Builds the cause for a write that certainly had no effect. */
 export function unappliedCause(error: ApiError | ApiUnreachableError, effect: Effect): CommonFinding {
   if (error instanceof ApiUnreachableError) return { code: 'api-unreachable', effect }
   return { code: 'api-refused', ...refusalOf(error), effect }
@@ -44,12 +44,12 @@ export function refusalOf({ operation, status, codes, detail }: ApiError) {
 
 const explainCommon = explainer(CommonFinding, commonWords)
 
-/** Puts a finding into words: those of its change, or the common ones. A code that this version does not know is shown as it is. */
+/** Puts a finding into the words of its change, or into the common ones. Shows an unknown code as it is. */
 export function explain(change: Pick<Change, 'explain'> | undefined, finding: Finding): Words {
   return change?.explain(finding) ?? explainCommon(finding) ?? { why: `${finding.code}.` }
 }
 
-/** Why a request ended, and what to do next where requesting the same again is of no use. */
+/** Says why a request ended. `next` says what to do if the same request would fail again. */
 export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
   const words = findings.map((finding) => explain(change, finding))
   const next = words.find((each) => each.next !== undefined)?.next

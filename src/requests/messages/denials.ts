@@ -4,14 +4,14 @@ import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '
 import { whoApproves, whoIsIn } from './approvers.ts'
 import { changedRecord, foreignButton, staleCard, unknownRequest } from './refusals.ts'
 
-/** Says a kind of change in words, after *ask for*: `moving an Elastic IP`. */
+/** Returns the words for a kind of change that follow *ask for*: `moving an Elastic IP`. */
 export type LabelOf = (kind: string) => string
 
-const actionWords: Record<DeniedAction, string> = { read: 'use this bot', ask: 'ask for changes', decide: 'decide requests' }
+const actionWords: Record<DeniedAction, string> = { read: 'use this bot', request: 'ask for changes', decide: 'decide requests' }
 
 const tryAgain = 'Nothing was done: try again in a minute.'
 
-/** Says to the person who was denied something why, and what to do. */
+/** Explains a denial to the person, and says what to do. */
 export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
   switch (denial.code) {
     case 'person-unknown':
@@ -46,11 +46,11 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
       return mrkdwn`You asked for this yourself, so another person has to decide it. You can withdraw it.`
     case 'rule-gone':
       return mrkdwn`No rule of the policy says who may decide this any more, so nobody may. It can be withdrawn and asked for again.`
-    case 'not-yours-to-take':
+    case 'only-requester-may-issue':
       return mrkdwn`Only ${mention(denial.requester)}, who asked for this, can take it: its secret is for their eyes alone.`
-    case 'not-yours-to-withdraw':
+    case 'only-requester-may-withdraw':
       return mrkdwn`Only ${mention(denial.requester)}, who asked for this, can withdraw it. An approver can reject it.`
-    case 'not-yours-to-break-glass':
+    case 'only-requester-may-break-glass':
       return mrkdwn`Only ${mention(denial.requester)}, who asked for this, can approve it alone.`
     case 'stale-card':
       return staleCard
@@ -60,10 +60,12 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
       return unknownRequest
     case 'changed-record':
       return changedRecord
+    case 'other-version':
+      return mrkdwn`Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed.`
   }
 }
 
-/** Says it of a denial that was stored. One that this version does not know is shown as its code. */
+/** Explains a stored denial. Shows the code of a denial that this version does not know. */
 export function storedDenialWords(cause: Finding, labelOf: LabelOf): Mrkdwn {
   const { success, data } = Denial.safeParse(cause)
   return success ? denialWords(data, labelOf) : code(cause.code)

@@ -4,9 +4,9 @@ import { input, option, radioButtons, reasonInput } from '../../slack/blocks/inp
 import { modal } from '../../slack/blocks/modal.ts'
 import { type Metadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import { askAgainCallbackId, breakGlassCallbackId, rejectCallbackId } from './buttons.ts'
+import { breakGlassCallbackId, rejectCallbackId, requestAgainCallbackId } from './buttons.ts'
 
-/** Forms that belong to every kind of change. `problem` says why the form was refused: it is shown on top, above what was entered. */
+// The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
 export function rejectForm(metadata: Metadata, problem?: Mrkdwn, entered?: string): ModalView {
   return modal({
@@ -18,7 +18,7 @@ export function rejectForm(metadata: Metadata, problem?: Mrkdwn, entered?: strin
   })
 }
 
-/** For an emergency: the requester's own approval. The second confirmation is the choice below the reason. */
+/** Renders the form for an emergency approval by the requester. The choice below the reason is the second confirmation. */
 export function breakGlassForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
   const words = mrkdwn`*${sentence}*\nYou asked for this yourself. In an emergency the rules let you approve it alone: it is carried out at once, the channel is told so with your reason, and it stands in the audit as break-glass.`
   return modal({
@@ -45,10 +45,10 @@ export function breakGlassForm(metadata: Metadata, sentence: string, problem?: M
   })
 }
 
-/** The same request once more. */
-export function askAgainForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
+/** Renders the form to request a change again, for kinds without a form of their own. */
+export function requestAgainForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
   return modal({
-    callbackId: askAgainCallbackId,
+    callbackId: requestAgainCallbackId,
     title: 'Request again',
     submit: 'Ask for approval',
     metadata: writeMetadata(metadata),

@@ -2,7 +2,7 @@ import type { Grant } from '../../domain/ruling.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { mentionOf } from './approvers.ts'
 
-/** Says which rule allowed something, and via whom: `APPROVERS: @oncall`. */
+/** Says which rule allowed an action, and via which person or group: `APPROVERS: @oncall`. */
 export function grantWords({ rule, via }: Grant): Mrkdwn {
   return rule === undefined ? viaWords(via) : mrkdwn`${rule}: ${viaWords(via)}`
 }

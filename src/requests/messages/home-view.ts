@@ -2,7 +2,9 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { actions, context, divider, header, wholeSection } from '../../slack/blocks/blocks.ts'
 import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { cardButtons } from './buttons.ts'
-import { type CardView, cardActions, cardBody } from './card.ts'
+import { cardBody } from './card/card.ts'
+import { cardActions } from './card/card-actions.ts'
+import type { CardView } from './card/card-view.ts'
 import { stateWords, timeApproved, timeTaken } from './words.ts'
 
 export interface HomeEntry {
@@ -13,17 +15,17 @@ export interface HomeEntry {
 export interface HomeContent {
   waitsForMe: HomeEntry[]
   mine: HomeEntry[]
-  moving: HomeEntry[]
-  /** How many there are beyond these, because they are so many. Of those that wait it is not known for whom. */
-  unread: { waiting: number; mine: number; moving: number }
+  underway: HomeEntry[]
+  /** How many further requests were not read. It is not checked whom the waiting ones among them need. */
+  unread: { waiting: number; mine: number; underway: number }
   now: number
 }
 
-/** A Home tab holds 100 blocks. */
+/** The most blocks that a Home tab can have. */
 const mostBlocks = 100
 
-/** What a person sees who opens the bot's Home tab. What is to be decided is shown whole, as on its card. Pure. */
-export function homeBlocks({ waitsForMe, mine, moving, unread, now }: HomeContent): KnownBlock[] {
+/** Renders the Home tab of a person. Requests that wait for their decision are shown whole, as on their cards. */
+export function homeBlocks({ waitsForMe, mine, underway, unread, now }: HomeContent): KnownBlock[] {
   const blocks: KnownBlock[] = []
   addWaiting(
     blocks,
@@ -40,17 +42,17 @@ export function homeBlocks({ waitsForMe, mine, moving, unread, now }: HomeConten
   )
   add(
     blocks,
-    `Moving now (${moving.length + unread.moving})`,
-    moving.map((entry) => shortEntry(entry, 'moving', now)),
+    `Moving now (${underway.length + unread.underway})`,
+    underway.map((entry) => shortEntry(entry, 'underway', now)),
     'Nothing else is under way.',
     mostBlocks - 2,
-    unread.moving,
+    unread.underway,
   )
   const refreshed = mrkdwn`As of ${dateTime(now)}. It is shown anew whenever you open this tab or press one of its buttons.`
   return [...blocks, ...context([refreshed])]
 }
 
-/** Where somebody may not use the bot. Pure. */
+/** Renders the Home tab of a person who may not use Lockkeeper. */
 export function refusedHome(words: Mrkdwn): KnownBlock[] {
   return [header('Lockkeeper'), ...wholeSection(words)]
 }
@@ -65,7 +67,7 @@ function addWaiting(blocks: KnownBlock[], entries: KnownBlock[][], unread: numbe
   blocks.push(...context([mrkdwn`${unread} more wait for somebody. Whether for you is looked at once fewer wait.`]))
 }
 
-/** One part of the page, with as many entries as fit below `upTo` blocks; what does not is counted, with the `unread`. */
+/** Adds one part of the page, up to `upTo` blocks in all. Counts the entries that do not fit, and the `unread` ones. */
 function add(blocks: KnownBlock[], title: string, entries: KnownBlock[][], empty: string, upTo: number, unread = 0): void {
   blocks.push(header(title))
   if (entries.length === 0) blocks.push(...context([mrkdwn`${empty}`]))
@@ -90,7 +92,7 @@ function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
 
 function shortEntry({ card, link: address }: HomeEntry, part: string, now: number): KnownBlock[] {
   const { request } = card
-  const how = standing(card, now)
+  const how = stateLine(card, now)
   const who = part === 'mine' ? [] : [mrkdwn`asked for by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the card')], '  ·  ')
   return [
@@ -99,8 +101,8 @@ function shortEntry({ card, link: address }: HomeEntry, part: string, now: numbe
   ]
 }
 
-/** One that was told as ended may be under way again: its state tells, and not when it ended. */
-function standing({ request, description, handoverLabel }: CardView, now: number): Mrkdwn {
+/** Says the state of a request, and since when. A request that ended can be under way again, so only the state decides. */
+function stateLine({ request, description, handoverLabel }: CardView, now: number): Mrkdwn {
   const state = stateWords(request, description.underway)
   if (request.state === 'approved') {
     return handoverLabel
@@ -112,8 +114,8 @@ function standing({ request, description, handoverLabel }: CardView, now: number
 }
 
 /**
- * Whoever asked for it does not decide it, unless the rules let them break the glass, and nobody else can withdraw it. Nothing is handed over
- * here, because a message that one person alone sees needs a channel.
+ * Leaves out buttons that the viewer cannot use: requesters decide nothing unless the rule allows break-glass, and only they can withdraw.
+ * A token is shown in an ephemeral message, which needs a channel, so no button hands over here.
  */
 function shortActions(card: CardView, part: string): Button[] {
   if (part !== 'mine') return without(card, [cardButtons.handOver, cardButtons.withdraw])

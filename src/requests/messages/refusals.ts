@@ -5,7 +5,7 @@ import { stateWords } from './words.ts'
 
 const changedNothing = mrkdwn`Your click changed nothing.`
 
-/** A click that does not change anything any more: what the request's present state means for who clicked. Pure. */
+/** Explains a click that comes too late, by the current state of the request. */
 export function tooLate(request: Request, clickerId: string): Mrkdwn {
   const by = request.decision?.by
   const who = by === undefined ? mrkdwn`` : by === clickerId ? mrkdwn` by you` : mrkdwn` by ${mention(by)}`
@@ -25,12 +25,12 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
   }
 }
 
-/** A second approval of the same person. Pure. */
+/** Answers a second approval of the same person. */
 export function approvedByYou(missing: number): Mrkdwn {
   return mrkdwn`You have approved this already. It waits for ${othersMissing(missing)}. ${changedNothing}`
 }
 
-/** The first of several approvals. Pure. */
+/** Answers an approval that counts, while more are missing. */
 export function counted({ missing, needed }: { missing: number; needed: number }): Mrkdwn {
   return mrkdwn`Your approval counts: ${needed - missing} of ${needed}. It now waits for ${othersMissing(missing)}.`
 }

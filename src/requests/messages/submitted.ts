@@ -1,22 +1,22 @@
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-/** `card-delayed`: recorded, and Slack has not confirmed the card yet. */
+/** `card-delayed`: the request is recorded, and Slack has not confirmed its card yet. */
 export interface SubmitOutcome {
   is: 'posted' | 'card-delayed'
   requestId: string
   needsApproval: boolean
-  /** The button that the requester presses then, where the result is for their eyes alone. */
+  /** The label of the requester's button, for a change whose result only the requester gets. */
   handoverLabel: string | undefined
 }
 
-/** To the person who asked, once the request is recorded. Pure. */
+/** Says to the requester that the request is recorded, and what follows. */
 export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
   return outcome.is === 'posted'
     ? mrkdwn`Asked for. ${whatFollows(outcome)}`
     : mrkdwn`Recorded. Slack has not confirmed the card yet; it appears in the channel as soon as it does, and ${whatHoldsIt(outcome)}.`
 }
 
-/** To a person who has as many undecided requests as one may have. Pure. */
+/** Says to a person that they have as many undecided requests as one may have. */
 export function tooManyUndecided(most: number): Mrkdwn {
   const many = most === 1 ? 'a request that waits' : `${most} requests that wait`
   return mrkdwn`Nothing was asked for: you have ${many} for approval, and nobody may have more. Withdraw one, or wait until one is decided. Your Home tab shows them.`

@@ -1,9 +1,9 @@
+import type { ApiError } from '../../domain/api-errors.ts'
 import { formatDuration } from '../../domain/duration.ts'
-import type { ApiError } from '../../domain/errors.ts'
 import type { Request, StoredState } from '../../domain/request.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-/** The name of each state, as people read it. What is under way has a word of its own change (`moving`). */
+/** The words for each state. For *under way* most kinds of change have a word of their own (`moving`). */
 const names: Record<StoredState, string> = {
   waiting: 'waiting for approval',
   approved: 'approved',
@@ -25,12 +25,12 @@ export function stateWords(request: Pick<Request, 'state'>, underway?: string): 
   return request.state === 'tracking' && underway ? underway : names[request.state]
 }
 
-/** From the write to the end (or to now, while it takes effect): `43 s`, `less than a second`. */
+/** Says how long a change took, from the write to its end or to `now`: `43 s`, `less than a second`. Times in ms since 1970. */
 export function timeTaken(request: Request, now: number = request.endedAt ?? Date.now()): string {
   return span(now - (request.sentAt ?? request.createdAt))
 }
 
-/** From the approval to now, while it is not sent. */
+/** Says how long ago a request was approved. `now`: ms since 1970. */
 export function timeApproved(request: Request, now: number): string {
   return span(now - (request.decidedAt ?? request.createdAt))
 }
@@ -39,17 +39,17 @@ function span(ms: number): string {
   return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }
 
-/** Too short to be worth telling. */
+/** Whether a change took less than a second. Messages then leave the time out. */
 export function tookNoTime(request: Request): boolean {
   return (request.endedAt ?? Number.POSITIVE_INFINITY) - (request.sentAt ?? request.createdAt) < 1_000
 }
 
-/** Short enough to read out; the whole id is in the buttons and in the log. */
+/** Shortens the id of a request, so that people can read it out. Buttons and the log have the whole id. */
 export function shortId(request: Pick<Request, 'id'>): string {
   return request.id.slice(0, 8)
 }
 
-/** Why the card could not be posted, to the person who asked. */
+/** Says to the requester why the card could not be posted. `error`: Slack's code. */
 export function refusedCard(error: string): Mrkdwn {
   if (error === 'not_in_channel' || error === 'channel_not_found') {
     return mrkdwn`I am not a member of this channel, so I could not post the request and nothing was asked for. Type */invite @Lockkeeper* here, then ask again.`
@@ -62,7 +62,7 @@ export function refusedCard(error: string): Mrkdwn {
   return mrkdwn`Slack did not take the request's card (${error}), so nothing was asked for. Tell the people who run this bot.`
 }
 
-/** What needs a person: the account API does not take the key (401), or does not let it do this (403). */
+/** Says to the operators that the account API rejects the key (401), or does not let it do this (403). */
 export function refusedKey({ status, operation }: ApiError): Mrkdwn {
   if (status === 403)
     return mrkdwn`:warning: The account API does not let my API key do this (${status}, ${operation}): it may be read-only, or limited to other addresses. Whatever needs it fails until INFRA_API_KEY may do it; the rest goes on.`

@@ -6,75 +6,80 @@ import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { type ReportName, reportNames } from '../steps.ts'
 import { decodeRecord } from '../store/record.ts'
-import type { OutboxName } from '../store/store.ts'
 
 const scripts = readScripts(import.meta.url, ['lease', 'settle'])
 
-/** How long one process alone may send a message. Looking for what may have been sent takes several requests. */
+/** How long a lease lasts, in ms. A search takes several requests to Slack, so it gets more time. */
 const leaseMs = { fresh: 10_000, unsure: 20_000 }
 
-/** The longest that one request to Slack takes (`timeout` of the Web API client). */
+/** The longest time that one request to Slack takes (`timeout` of the Web API client). */
 const requestMs = 5_000
 
+/** A message that a request can owe. */
+export type OutboxName = 'card' | ReportName
+
+/** The right of one process to send a message for a while. */
 export interface Lease {
   token: string
-  /** `fresh`: send it. `unsure`: it may have been sent before, so look first. */
+  /** `fresh`: send it. `unsure`: an earlier try may have sent it, so search first. */
   mode: 'fresh' | 'unsure'
-  /** For how long what may have been sent has been looked for, by Redis' clock. */
-  lookedForMs: number
-  /** Until when an earlier try may have sent it, in ms since 1970 by Redis' clock. What a version before this one tried has none. */
+  /** How long the message has been searched for, in ms by Redis' clock. */
+  searchedForMs: number
+  /** The latest time at which an earlier try may have sent it, in ms since 1970 by Redis' clock. Older versions did not store it. */
   triedUntilMs?: number
-  /** An earlier try may have sent this report before its card was there, so not below it. */
+  /** An earlier try may have sent this report before its card was posted, so into the channel and not into the thread. */
   triedCardless: boolean
-  /** The revision of the record that owes this report: a later one may owe it anew. The card has none. */
+  /** The revision of the record that owes this report. A later revision may owe it again. The card has none. */
   owedBy?: number
-  /** Whatever is sent later than this, in ms of `performance.now()`, may arrive when somebody else holds the lease. */
+  /** The latest time to send, in ms of `performance.now()`. Later requests may arrive when another process holds the lease. */
   sendBefore: number
 }
 
-/** A message to send now, and the record as it is in the moment in which it was taken. */
+/** A message to send now, and the record at the moment of the lease. */
 export interface Leased {
   lease: Lease
   request: Request
 }
 
-/** `held`: somebody else sends it. `settled`: nothing to do any more. `missing`: no such request. `cardless`: its card comes first. */
+/** `held`: another process sends it. `settled`: it was sent. `missing`: no such request. `cardless`: send the card first. */
 export type NotLeased = 'held' | 'settled' | 'missing' | 'cardless'
 
+/** The result of a try. */
 export type Settlement =
-  /** `shownRevision`: for the card, the revision of the record that Slack shows now. */
+  /** Slack has it. `shownRevision`: for a card, the revision of the record that Slack shows now. */
   | { status: 'settled'; cardTs?: string; shownRevision?: number }
-  /** Certainly not sent by this try. What an earlier one may have sent is looked for again. */
+  /** This try certainly sent nothing. If an earlier one may have sent it, the next lease is `unsure` again. */
   | { status: 'queued'; retryInMs: number }
-  /** Perhaps sent by this try. */
+  /** This try may have sent it. */
   | { status: 'unsure'; retryInMs: number }
 
 /**
- * The messages that a request still owes. They are put in by the same step that changes the record, and leave once Slack has
- * them. Each is sent by one process at a time, which holds a lease.
+ * Creates the outbox: the messages that requests owe. The step that changes the record adds them, and they leave once Slack has them. One
+ * process at a time sends a message, under a lease. The functions throw StoreUnavailableError if Redis does not answer.
  */
 export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
   const run = createScripts(redis, scripts)
 
-  /** `early`: a report may go before its card, because that cannot be posted. */
+  /** `early`: lease a report also before its card is posted, because the card cannot be posted. */
   async function lease(id: string, name: OutboxName, { early = false } = {}): Promise<Leased | NotLeased> {
     const token = randomUUID()
-    const askedAt = performance.now()
+    const startedAt = performance.now()
     const values = [id, name, token, String(leaseMs.fresh), String(leaseMs.unsure), early ? '1' : '0']
-    const [mode, lookedForMs, triedUntilMs, triedCardless, owedBy, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
+    const [mode, searchedForMs, triedUntilMs, triedCardless, owedBy, ...flat] = await run('lease', [keys.record(id), keys.outbox], values)
     if (mode !== 'fresh' && mode !== 'unsure') return mode as NotLeased
     const held: Lease = {
       token,
       mode,
-      lookedForMs: Number(lookedForMs),
+      searchedForMs: Number(searchedForMs),
       triedCardless: triedCardless === '1',
-      sendBefore: askedAt + leaseMs[mode] - requestMs,
+      sendBefore: startedAt + leaseMs[mode] - requestMs,
       ...(triedUntilMs ? { triedUntilMs: Number(triedUntilMs) } : {}),
       ...(owedBy ? { owedBy: Number(owedBy) } : {}),
     }
     return { lease: held, request: decodeRecord(pairsOf(flat)) }
   }
 
+  /** Stores the result of a try. `again`: the record changed, so send the card again. `lost`: another process holds the lease now. */
   async function settle(
     id: string,
     name: OutboxName,
@@ -89,6 +94,7 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
     return outcome as 'settled' | 'again' | 'later' | 'lost'
   }
 
+  /** Returns the messages that are due now, the oldest due time first. */
   async function due(limit: number): Promise<{ id: string; name: OutboxName }[]> {
     const members = await run('due', [keys.outbox], ['0', String(limit)])
     return members.map((member) => {
@@ -97,7 +103,7 @@ export function createOutbox({ redis, keys }: { redis: Redis; keys: Keys }) {
     })
   }
 
-  /** The messages that one request still owes its thread, in the order in which they belong. */
+  /** Returns the reports that a request still owes, in the order of the thread. */
   async function owed(id: string): Promise<ReportName[]> {
     const scores = await guardStore(() => redis.zmscore(keys.outbox, ...reportNames.map((name) => `${id}/${name}`)))
     return reportNames.filter((_, index) => scores[index] !== null)

@@ -2,37 +2,53 @@ import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
+import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
-import { approvalCard, type CardView } from '../messages/card.ts'
+import { approvalCard } from '../messages/card/card.ts'
+import type { CardView } from '../messages/card/card-view.ts'
 import { explain, explainAll } from '../messages/causes.ts'
-import { asDirect, asRepeat, report } from '../messages/reports.ts'
-import type { Renderer } from './deliver.ts'
+import { report } from '../messages/reports.ts'
+import { asDirect, asRepeat } from '../messages/resent.ts'
+import type { ReportName } from '../steps.ts'
 
-interface RenderParts {
+/** Renders the messages of the outbox. */
+export interface Renderer {
+  /** False if another version of Lockkeeper wrote the request, and this version cannot show all of it. */
+  canRender(request: Request): boolean
+  card(request: Request): Message
+  /** Undefined if the report no longer applies, for example that a change is late after it ended. */
+  report(request: Request, name: ReportName): Message | undefined
+  /** Adds that the message may be a repeat. */
+  asRepeat(message: Message): Message
+  /** Adds that the report goes to the requester directly, because its channel does not take it. `error`: Slack's code. */
+  asDirect(message: Message, request: Request, error: string): Message
+}
+
+interface RendererParts {
   catalog: Catalog
-  /** The policy's rule for a request as it is now. */
+  /** Returns the current rule of the policy for a request, if any. */
   ruleOf: (request: Request) => PolicyRule | undefined
   environment: string | undefined
   moveTimeoutMs: number
   now?: () => number
 }
 
-/** Cards and reports from records, for every kind of change. */
+/** Creates the renderer of cards and reports, for every kind of change. */
 export function createRenderer({
   catalog,
   ruleOf,
   environment,
   moveTimeoutMs,
   now = Date.now,
-}: RenderParts): Renderer & { view(request: Request): CardView } {
-  /** What a card is made from. */
+}: RendererParts): Renderer & { view(request: Request): CardView } {
+  /** Gathers what a card shows. */
   function view(request: Request): CardView {
     const opened = catalog.openIfFit(request)
     const change = opened?.change ?? catalog.changeIfKnown(request.kind)
     return {
       request,
       isKnown: opened !== undefined,
-      description: opened ? opened.change.describe(opened.facts) : unknownDescription(request, catalog),
+      description: opened ? opened.change.describe(opened.facts) : otherVersionDescription(request, catalog),
       unchecked: request.unchecked.map((finding) => explain(change, finding).why),
       warnings: request.warnings.map((finding) => explain(change, finding).why),
       ending: explainAll(change, request.causes),
@@ -45,32 +61,28 @@ export function createRenderer({
 
   return {
     view,
-    knows: (request) => catalog.openIfFit(request) !== undefined,
+    canRender: (request) => catalog.openIfFit(request) !== undefined,
     card: (request) => approvalCard(view(request)),
     report: (request, name) => {
       const { change, latest } = catalog.open(request)
-      const done = change.doneSentence(latest)
-      const rule = ruleOf(request)
-      return report(
-        {
-          request,
-          description: change.describe(latest),
-          ending: explainAll(change, request.causes),
-          done,
-          remark: change.remark?.(latest),
-          rule,
-          lateAfter: formatDuration(moveTimeoutMs),
-          now: now(),
-        },
-        name,
-      )
+      const reported = {
+        request,
+        description: change.describe(latest),
+        ending: explainAll(change, request.causes),
+        done: change.doneSentence(latest),
+        remark: change.remark?.(latest),
+        rule: ruleOf(request),
+        lateAfter: formatDuration(moveTimeoutMs),
+        now: now(),
+      }
+      return report(reported, name)
     },
     asRepeat,
     asDirect,
   }
 }
 
-/** Another version of Lockkeeper wrote it, and knows more. */
-function unknownDescription(request: Request, catalog: Catalog): Description {
+/** Describes a request that another version of Lockkeeper wrote, as far as this version can. */
+function otherVersionDescription(request: Request, catalog: Catalog): Description {
   return { title: 'Request of another version', sentence: catalog.sentenceOf(request), facts: [], underway: 'under way' }
 }

@@ -1,7 +1,7 @@
 import type { Deliver } from './deliver.ts'
 import type { Outbox } from './outbox.ts'
 
-/** Shows a request's new state at once, without waiting for the next tick: its card, and every report that its thread is owed. */
+/** Creates the function that shows a request's new state without waiting for the next tick: its card, then every report that it owes. */
 export function createShow({ outbox, deliver }: { outbox: Outbox; deliver: Deliver }) {
   return async function show(id: string): Promise<void> {
     await deliver(id, 'card')

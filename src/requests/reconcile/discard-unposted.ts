@@ -10,12 +10,14 @@ interface DiscardUnpostedParts {
   messenger: Pick<Messenger, 'post'>
 }
 
-/** Discards a request whose card Slack refuses, after the requester was told in a direct message. `error` is Slack's code. */
+/**
+ * Creates the function that discards a request whose card Slack refuses, after a direct message to the requester. `error` is Slack's code.
+ */
 export function createDiscardUnposted({ store, messenger }: DiscardUnpostedParts) {
   return async function discardUnposted(request: Request, error: string): Promise<void> {
-    const told = await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
-    // While Slack does not say whether it took the message, the request stays and is reconciled again.
-    if (told.is === 'sent' || told.is === 'refused') await store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
+    const posted = await messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
+    // If the outcome of the message is unknown, keep the request, so that it is reconciled again.
+    if (posted.is === 'sent' || posted.is === 'refused') await store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
   }
 }
 export type DiscardUnposted = ReturnType<typeof createDiscardUnposted>

@@ -7,19 +7,21 @@ import type { Deliver } from '../outbox/deliver.ts'
 import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
 import type { DiscardUnposted } from './discard-unposted.ts'
-import type { Execute } from './execute.ts'
+import type { Execute } from './execute/execute.ts'
 import { remindersOf } from './reminders.ts'
-import type { Track } from './track.ts'
+import type { Track } from './track/track.ts'
 
-/** A request that somebody is carrying out, or that could not be reconciled, is looked at again after this; two at once do no harm. */
+/** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
 const holdMs = 15_000
 
-/** A request whose card is not posted yet is looked at again after this; after a refusal, which may pass as well, later. */
+/** When a card is posted again that Slack has not taken or has refused. A refusal can pass too. */
 const cardRetryMs = 2_000
 const refusedRetryMs = 60_000
 
+/** When a request is reconciled again that changed at the same moment. */
 const changedRetryMs = 500
 
+/** When a request is read again that only another version of Lockkeeper can handle. */
 const unknownRetryMs = 10 * 60_000
 
 interface ReconcileParts {
@@ -34,16 +36,16 @@ interface ReconcileParts {
 }
 
 /**
- * Looks at one request and does whatever it needs now. Jobs only wake this up: it may be called for any request, at any time, by
- * several processes at once, and a job that is lost is made up for by the set of what is due.
+ * Creates the function that reads one request and does what it needs now. It may be called for any request, at any time, by several
+ * processes at once. A lost wake-up does no harm, because ticks also find the requests that are due.
  */
 export function createReconcile({ store, catalog, deliver, show, execute, track, discardUnposted, wake }: ReconcileParts) {
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
-    if (!request) return store.forget(id, undefined)
-    // Another version of Lockkeeper wrote it, and does whatever it needs. It stays due for that version.
-    if (!catalog.openIfFit(request)) return store.putOff(request, unknownRetryMs)
-    await store.putOff(request, holdMs)
+    if (!request) return store.clearDueIfUnchanged(id, undefined)
+    // Another version of Lockkeeper wrote this record. It stays due for that version.
+    if (!catalog.openIfFit(request)) return store.postponeIfUnchanged(request, unknownRetryMs)
+    await store.postponeIfUnchanged(request, holdMs)
     if (request.state === 'waiting') return reconcileWaiting(request)
     if (request.state === 'approved') {
       await execute(request)
@@ -53,7 +55,7 @@ export function createReconcile({ store, catalog, deliver, show, execute, track,
       await track([request])
       return show(id)
     }
-    return store.forget(id, request.revision)
+    return store.clearDueIfUnchanged(id, request.revision)
   }
 
   async function reconcileWaiting(request: Request): Promise<void> {
@@ -65,8 +67,8 @@ export function createReconcile({ store, catalog, deliver, show, execute, track,
     if (request.cardTs === undefined) {
       const shown = await deliver(request.id, 'card')
       if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return discardUnposted(request, shown.error)
-      // Nothing is carried out before its card is there, also where it needs no approval.
-      if (shown.is !== 'sent') return store.putOff(request, shown.is === 'refused' ? refusedRetryMs : cardRetryMs)
+      // Execute nothing before its card is posted, even if it needs no approval.
+      if (shown.is !== 'sent') return store.postponeIfUnchanged(request, shown.is === 'refused' ? refusedRetryMs : cardRetryMs)
     }
     if (!request.needsApproval) {
       const { change } = catalog.open(request)
@@ -77,16 +79,16 @@ export function createReconcile({ store, catalog, deliver, show, execute, track,
     await remind(request, now)
   }
 
-  /** Each reminder once, and the next look when the next one is due, or the request expires. */
+  /** Takes the step of a reminder that is due, and makes the request due again at its next reminder or its deadline. */
   async function remind(request: Request, now: number): Promise<void> {
     const { due, passed, nextAt } = remindersOf(request, now)
     const inMs = nextAt - now + 50
     if (!due) {
-      await store.putOff(request, inMs)
+      await store.postponeIfUnchanged(request, inMs)
       return wake(request, inMs)
     }
     const reminded = await store.take(request, due, { set: { reminded: passed }, dueInMs: inMs })
-    // Somebody else reminds, or approves, at this moment: it is looked at anew.
+    // Another process sent the reminder, or a person approved, at the same moment.
     if (reminded.outcome === 'changed') return store.postpone([request.id], changedRetryMs)
     await wake(request, inMs)
     await show(request.id)

@@ -1,15 +1,15 @@
 import type { Request } from '../../domain/request.ts'
-import { firstReminderAt } from '../store/store.ts'
+import { firstReminderAt } from '../store/new-requests.ts'
 
-/** After which share of the time to decide approvers are reminded, each once. */
+/** The share of the time to decide after which approvers get each reminder. */
 const reminders = [
   { name: 'remind-half', at: firstReminderAt },
   { name: 'remind-last', at: 0.9 },
 ] as const
 
 /**
- * Which reminder a waiting request owes, how many are then behind it, and when to look again. One that was missed while nothing ran
- * is left out where the next is due as well. Pure.
+ * Returns the reminder that is due for a waiting request, the number of reminders whose time has passed, and when the next one is due, in ms
+ * since 1970. If several are due because no worker was running, only the last one is returned.
  */
 export function remindersOf(
   request: Request,

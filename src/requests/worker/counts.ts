@@ -5,8 +5,8 @@ import { createScripts, readScripts } from '../../redis/scripts.ts'
 
 const scripts = readScripts(import.meta.url, ['counts'])
 
-/** So many are counted in one step, which takes Redis about half a millisecond: whoever waits for it meanwhile does not notice. */
-const countAtOnce = 500
+/** How many requests one command counts. This takes Redis about half a millisecond, so nobody notices the wait. */
+const chunkSize = 500
 
 export interface Count {
   kind: string
@@ -15,16 +15,16 @@ export interface Count {
 }
 
 /**
- * How many requests are open, by kind and state, and how many messages are unsent. Counted in parts: one that ends meanwhile can make
- * another be missed, which figures for a graph may. Throws StoreUnavailableError when Redis does not answer.
+ * Creates the function that counts open requests by kind and state, and unsent messages. It counts in chunks, so it can miss a request when
+ * another one ends at the same moment. That is good enough for a graph. Throws StoreUnavailableError if Redis does not answer.
  */
 export function createCounts({ redis, keys }: { redis: Redis; keys: Keys }) {
   const run = createScripts(redis, scripts)
 
   return async function counts(): Promise<{ open: Count[]; unsent: number }> {
     const total = new Map<string, Count>()
-    for (let at = 0, size = countAtOnce; size === countAtOnce; at += countAtOnce) {
-      const part = await run('counts', [keys.open], [keys.recordPrefix, String(at), String(at + countAtOnce - 1)])
+    for (let at = 0, size = chunkSize; size === chunkSize; at += chunkSize) {
+      const part = await run('counts', [keys.open], [keys.recordPrefix, String(at), String(at + chunkSize - 1)])
       size = Number(part[0])
       for (const { kind, state, count } of countsOf(part.slice(1))) {
         const sum = (total.get(`${kind} ${state}`)?.count ?? 0) + count

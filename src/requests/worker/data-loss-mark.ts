@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { SeenHead } from '../../audit/seen-head.ts'
+import type { NewestHead } from '../../audit/newest-head.ts'
 import type { UnderwayNow } from '../../domain/change.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
@@ -7,51 +7,51 @@ import { createScripts, readScripts } from '../../redis/scripts.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
-import type { TellOperators } from '../outbox/tell-operators.ts'
+import type { NotifyOperators } from '../outbox/notify-operators.ts'
 
 const scripts = readScripts(import.meta.url, ['data-loss-mark'])
 
-/** How long the account API may take to tell what is under way. */
+/** How long the account API may take to list what is under way. */
 const readMs = 10_000
 
 interface DataLossMarkParts {
   redis: Redis
   keys: Keys
-  /** Sees to it by itself that a telling which fails is tried again. */
-  tellOperators: TellOperators
-  /** Shared with everything of this process that sees the end of the audit's chain. */
-  seenHead: SeenHead
+  /** Repeats a notice that fails. */
+  notifyOperators: NotifyOperators
+  /** Shared by everything in this process that reads the end of the audit chain. */
+  newestHead: NewestHead
   catalog: Pick<Catalog, 'underwayNow'>
 }
 
 /**
- * A mark in the data set, by which one that was lost (a wrong restore, FLUSHALL, an empty replica promoted) is told from the one that
- * was there; an older state of the same one (an older copy, a replica that lagged) is known by its audit, which ends before what was
- * seen. Whoever finds either tells the operators, with what is under way on the account, so that they can find out what was lost.
+ * Creates the check for lost data in Redis. A mark in the data set shows whether the whole data set was lost, for example by FLUSHALL or an
+ * empty replica. The audit chain shows whether Redis went back to an older state, for example a restored copy: it then ends earlier than
+ * this process has read. Both are reported to the operators, with what is under way on the account.
  */
-export function createDataLossMark({ redis, keys, tellOperators, seenHead, catalog }: DataLossMarkParts) {
+export function createDataLossMark({ redis, keys, notifyOperators, newestHead, catalog }: DataLossMarkParts) {
   const run = createScripts(redis, scripts)
-  let known: string | undefined
+  let knownMark: string | undefined
 
-  /** Safe to call at any time, by any process. Throws StoreUnavailableError when Redis does not answer. */
+  /** Checks the data set. Safe to call at any time, by any process. Throws StoreUnavailableError if Redis does not answer. */
   async function check(): Promise<void> {
     const fresh = randomUUID()
-    const compareHead = seenHead.compare()
-    // It may be sent twice: the second time it finds its own mark.
+    const compareHead = newestHead.startComparison()
+    // Safe to repeat: the client may send the command twice, and the second one finds this mark.
     const [current = fresh, seq, hash = ''] = await run('data-loss-mark', [keys.dataLossMark, keys.auditHead], [fresh])
     compareHead({ seq: Number(seq), hash })
-    const before = known
-    known = current
-    // Another data set has another audit, too: that it was lost says it all.
-    const isSetBack = seenHead.takeSetBack()
-    if (before !== undefined && before !== current) return tell(`state-lost:${current}`, lostWords, unfollowed)
-    if (current === fresh) return tell(`state-new:${current}`, newWords, unfollowed)
-    if (isSetBack) return tell(`state-set-back:${current}`, setBackWords, perhapsUnfollowed)
+    const before = knownMark
+    knownMark = current
+    // Always call this. A new data set also has another audit chain, and must not be reported twice.
+    const isOlder = newestHead.takeOlderState()
+    if (before !== undefined && before !== current) return report(`state-lost:${current}`, lostWords, notTracked)
+    if (current === fresh) return report(`state-new:${current}`, newWords, notTracked)
+    if (isOlder) return report(`state-set-back:${current}`, olderStateWords, perhapsNotTracked)
   }
 
-  async function tell(key: string, words: Mrkdwn, andWhich: string): Promise<void> {
+  async function report(key: string, words: Mrkdwn, andWhich: string): Promise<void> {
     const underway = await Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich)))
-    await tellOperators(key, notice(joinMrkdwn([words, ...underway], ' ')))
+    await notifyOperators(key, notice(joinMrkdwn([words, ...underway], ' ')))
   }
 
   return { check }
@@ -62,11 +62,11 @@ const lostWords = mrkdwn`:rotating_light: *My memory was lost:* Redis no longer 
 
 const newWords = mrkdwn`:information_source: *I start with an empty memory.* If this is not the first start with this Redis, what I kept was lost: open requests and approvals are gone, and cards that still show buttons decide nothing any more.`
 
-const setBackWords = mrkdwn`:rotating_light: *My memory was set back:* Redis has an older state of what I kept there than I have seen. Requests may stand as they stood before: what was decided meanwhile may be asked again, and what was asked meanwhile may be gone. Find out what happened to Redis (was an older copy put back, or did a replica take over that lagged behind?), and before anybody approves one of the requests that are open now, look on the account whether it was carried out already.`
+const olderStateWords = mrkdwn`:rotating_light: *My memory was set back:* Redis has an older state of what I kept there than I have seen. Requests may stand as they stood before: what was decided meanwhile may be asked again, and what was asked meanwhile may be gone. Find out what happened to Redis (was an older copy put back, or did a replica take over that lagged behind?), and before anybody approves one of the requests that are open now, look on the account whether it was carried out already.`
 
-const unfollowed = 'and that I do not follow'
+const notTracked = 'and that I do not follow'
 
-const perhapsUnfollowed = 'and that I may no longer follow'
+const perhapsNotTracked = 'and that I may no longer follow'
 
 async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
   try {

@@ -3,7 +3,7 @@ import type { Catalog } from '../catalog.ts'
 import type { Store } from '../store/store.ts'
 import type { Counts } from './counts.ts'
 
-/** A worker says every few seconds that it is at work. */
+/** A worker that has not reported for this long counts as stopped. Workers report every few seconds. */
 const workerSilenceMs = 30_000
 
 interface ProgressParts {
@@ -13,12 +13,15 @@ interface ProgressParts {
   catalog: Pick<Catalog, 'changeIfKnown'>
 }
 
-/** How the work of all replicas gets on, by what is in Redis: not by whether somebody says that they run, which a wedged worker does, too. */
+/**
+ * Creates the report of the work of all replicas. It uses the due times in Redis, because a worker that hangs may still report that it is
+ * running.
+ */
 export function createProgress({ store, queues, counts, catalog }: ProgressParts) {
-  /** Throws an Error, in words, when nobody works, or nothing is done although something is due. */
+  /** Throws an Error with a sentence for operators if no worker is running, or if requests are due and no ticks run. */
   async function check(): Promise<void> {
     const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
-    // Long due, and not due just now: the first tick after a rest takes a moment to come.
+    // Only requests that are long overdue count, because the first tick after a pause takes a moment.
     const [isOverdue, silentMs, workers] = await Promise.all([
       store.isBusy(-overdueMs),
       store.sinceLastTickMs(),
@@ -30,6 +33,7 @@ export function createProgress({ store, queues, counts, catalog }: ProgressParts
     throw new Error(`Something is due, and ${lastTick}`)
   }
 
+  /** Returns the figures for the metrics page. Throws StoreUnavailableError if Redis does not answer. */
   async function snapshot() {
     const [{ open, unsent }, jobs, lastTickAgeMs] = await Promise.all([counts(), queues.depth(), store.sinceLastTickMs()])
     const takesTime = (kind: string) => catalog.changeIfKnown(kind)?.takesTime ?? false

@@ -1,4 +1,4 @@
-import type { ListLimit } from '../../domain/errors.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
 import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 
 /** Says in words what kept a list of the account API from being read to its end. */

@@ -1,5 +1,5 @@
 import type { PlainTextOption } from '@slack/web-api'
-import type { ListLimit } from '../../domain/errors.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
 import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
 import { mostWords, searchText } from '../text/contains-words.ts'
@@ -75,7 +75,7 @@ export function noticeOptions(text: string): Choices {
   return { options: [unchoosable(first ?? text, rest)] }
 }
 
-/** Tells a chosen option from one that is only text, and from none. */
+/** Whether a value is that of a chosen option. False for an option that is only text, and for none. */
 export function isChoice(value: string | undefined): value is string {
   return value !== undefined && value !== '' && value !== notAChoice
 }

@@ -87,7 +87,7 @@ function lateView(outcome: Outcome): ModalView {
   return noticeView(outcome.is === 'accepted' ? outcome.words : outcome.problem)
 }
 
-/** Tells words with mentions or links: Slack shows the error at a field as plain text. */
+/** Whether words contain mentions or links, which Slack would not render in the error at a field. */
 function hasMarkup(words: Mrkdwn): boolean {
   return /<[^>]*>/.test(words.text)
 }

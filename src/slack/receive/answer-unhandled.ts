@@ -37,7 +37,7 @@ function problemWith(what: 'form' | 'command' | 'click', { why }: UnhandledPaylo
     : mrkdwn`Couldn't read this ${what}. Nothing was changed. Try again; if that doesn't help, tell the people who run Lockkeeper.`
 }
 
-/** Tells payloads that load options. Dialogs and attachments, which Lockkeeper does not use, load them with payloads of their own. */
+/** Whether a payload loads options. Dialogs and attachments, which Lockkeeper does not use, load them with payloads of their own. */
 function loadsOptions(kind: string, body: unknown): boolean {
   if (kind === 'interactive_message') return membersOf(body).actions === undefined
   return kind === 'block_suggestion' || kind === 'dialog_suggestion'

@@ -3,7 +3,7 @@ import { createLog, slackLogger } from '../../../src/ops/log/log.ts'
 import { listen } from '../../../src/slack/listen/listen.ts'
 import { createBoltApp } from '../../../src/slack/receive/app.ts'
 
-/** The bot's own receiver and listeners up to the acknowledgement: every command counts as delivered before, so that nothing comes after. */
+/** Runs the bot's receiver and listeners up to the acknowledgement. Every command counts as a duplicate, so that no work follows. */
 const settings = {
   botToken: new Secret('xoxb-bench'),
   signingSecret: new Secret(process.env.SLACK_SIGNING_SECRET ?? ''),

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The least that can acknowledge a slash command: the signature of the body is checked, and 200 answered. */
+/** The least that can acknowledge a slash command: checks the signature of the body and answers 200. */
 const secret = process.env.SLACK_SIGNING_SECRET ?? ''
 
 const server = createServer((request, response) => {

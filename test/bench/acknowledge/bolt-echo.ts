@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { App, HTTPReceiver } from '@slack/bolt'
 
-/** The base: Bolt as it comes, with one listener that acknowledges with what was typed. */
+/** The base: plain Bolt, with one listener that acknowledges with the text of the command. */
 const receiver = new HTTPReceiver({ signingSecret: process.env.SLACK_SIGNING_SECRET ?? '', port: 0 })
 const app = new App({ receiver, authorize: async () => ({ botToken: 'xoxb-bench', botId: 'B1', botUserId: 'U1' }) })
 app.command('/infra', async ({ command, ack }) => {

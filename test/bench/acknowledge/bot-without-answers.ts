@@ -4,8 +4,8 @@ import { changeKinds } from '../../../src/features/index.ts'
 import { createLog } from '../../../src/ops/log/log.ts'
 
 /**
- * The whole bot, but for what a command does: signature, acknowledgement, de-duplication and authorization are all there is. What a
- * command then does and answers comes after the acknowledgement, and is another matter.
+ * Runs the whole bot with commands that do nothing: signature, acknowledgement, de-duplication and authorization remain. The work of a
+ * command comes after its acknowledgement and is measured separately.
  */
 const config = takeConfig(process.env, { kinds: changeKinds })
 const bot = createBot(config, { log: createLog({ level: config.logLevel }) })

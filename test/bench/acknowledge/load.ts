@@ -3,24 +3,24 @@ import { Pool } from 'undici'
 import { signatureOf } from '../../sandbox/slack/signature.ts'
 
 /**
- * Sends signed slash commands, each another one, over so many connections that are kept, and waits for each acknowledgement before the
- * next. Tells how long they took, in ms.
+ * Sends signed slash commands, all different, over a number of kept connections. Each connection waits for an acknowledgement before its
+ * next command. Prints the durations in ms.
  */
 export interface Load {
   port: number
   connections: number
   count: number
-  /** Each connection sends one in so many ms; without it, the next as soon as the last is acknowledged. */
+  /** The interval of each connection, in ms. Without it, a connection sends again as soon as it has an acknowledgement. */
   everyMs?: number
   secret: string
-  /** What is typed after `/infra`; `ip list` unless told. */
+  /** The text after `/infra`. Default: `ip list`. */
   text?: string
-  /** Where answers go. */
+  /** The URL for answers. */
   responseUrl: string
 }
 
 export interface Acknowledged {
-  /** From the first command sent to the last acknowledgement. */
+  /** From the first command to the last acknowledgement. */
   wallMs: number
   p50: number
   p99: number
@@ -68,7 +68,7 @@ async function run({ port, connections, count, everyMs, secret, text = 'ip list'
   return { wallMs, p50: at(0.5), p99: at(0.99) }
 }
 
-/** A slash command as Slack sends it (docs.slack.dev, "Implementing slash commands"). */
+/** Builds a slash command as Slack sends it (docs.slack.dev, "Implementing slash commands"). */
 function bodyOf(text: string, responseUrl: string): string {
   sent += 1
   return new URLSearchParams({

@@ -1,7 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Slack and the account API in one, as small and fast as can be: everybody is a member, every channel a usual one, every list empty. */
+/**
+ * Slack and the account API in one, as small and fast as possible: everybody is a member, every channel is a usual one, every list is
+ * empty.
+ */
 const answers: Record<string, unknown> = {
   'auth.test': { ok: true, user_id: 'UBOT', bot_id: 'BBOT', team_id: 'T1', url: 'https://bench.slack.com/' },
   'users.info': { ok: true, user: { id: 'U0ADA00001', team_id: 'T1', name: 'ada' } },

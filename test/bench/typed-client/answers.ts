@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * An account API that has its answers ready: 1,000 Elastic IPs, of which a page has 100, and 500 plans, each with every field that the
- * interface specification shows. The answers are made once, so that the time of this process is hardly any.
+ * An account API with prepared answers: 1,000 Elastic IPs in pages of 100, and 500 plans, each with every field of the interface
+ * specification. The answers are made once, so that this process takes hardly any time.
  */
 const pages = Array.from({ length: 10 }, (_, page) => Array.from({ length: 100 }, (__, index) => elasticIp(page * 100 + index)))
 const plans = Array.from({ length: 500 }, (_, index) => plan(index))

@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import { serveReads } from './serve-reads.ts'
 
-/** The base: `undici` and `JSON.parse`, with the same pool, the same headers and the same requests, one after the other. */
+/** The base: `undici` and `JSON.parse`, with the same pool, headers and requests, one after the other. */
 const pool = new Pool(process.argv[2] ?? '', {
   connections: 80,
   pipelining: 1,

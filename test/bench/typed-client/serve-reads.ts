@@ -6,14 +6,14 @@ export interface ReadsWanted {
 }
 
 export interface ReadsDone {
-  /** Of this process, with its threads, for one list. */
+  /** The CPU time of this process, with its threads, for one list. */
   cpuMs: number
   wallMs: number
-  /** How many items each list had. */
+  /** The number of items in each list. */
   items: number
 }
 
-/** Reads lists when its parent asks for them, and tells what they took. */
+/** Reads lists when its parent requests them, and sends back what they cost. */
 export function serveReads(lists: Record<Kind, () => Promise<number>>): void {
   process.on('message', async ({ kind, count }: ReadsWanted) => {
     const before = process.cpuUsage()

@@ -2,7 +2,7 @@ import { createAccountApi } from '../../../src/account-api/client.ts'
 import { Secret } from '../../../src/domain/secret.ts'
 import { serveReads } from './serve-reads.ts'
 
-/** The typed client as the bot has it, but for its pace: nobody is spared here. */
+/** The bot's typed client, without its pacing. */
 const api = createAccountApi({
   baseUrl: new URL(process.argv[2] ?? ''),
   key: new Secret('bench-key-of-nobody'),

@@ -70,7 +70,7 @@ export const apiKeys: Documented<ApiKey>[] = [
 
 export const token = 'd00dfeedd00dfeedd00dfeedd00dfeed0ff1c'.slice(1)
 
-/** The answers to a creation and a rotation. `misfit`: a key whose token does not come is not one that anybody could use. */
+/** The answers to a creation and a rotation. An answer without a token is a `misfit`, because nobody could use the key. */
 export const issuedApiKeys: Documented<ApiKey>[] = [
   { name: 'with its token', source: sources.specification, wire: but({ token }), reads },
   {

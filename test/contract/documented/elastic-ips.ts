@@ -9,7 +9,7 @@ const bgp =
   'latitudesh/terraform-provider-latitudesh, latitudesh/resource_elastic_ip_bgp.go at 02a7d3d2 and the stand-in API of its test, September 2026'
 
 const project = { id: 'proj_6059EqYkOQj8p', name: 'Storefront', slug: 'storefront' }
-/** With the id that examples of the OpenAPI document have for it. */
+/** Has the id from the examples of the OpenAPI document. */
 const saoPaulo = { id: 'site_sao', name: 'São Paulo', slug: 'SAO' }
 const web1 = { id: 'sv_vKm8ZaLzG5R2n', hostname: 'web-1', primary_ipv4: '198.51.100.21', operating_system: 'ubuntu_24_04_x64_lts' }
 const web2 = { id: 'sv_W3mVpQ0xNd7Lk', hostname: 'web-2', primary_ipv4: '198.51.100.22', operating_system: 'ubuntu_24_04_x64_lts' }
@@ -39,7 +39,7 @@ const reads: ElasticIp = {
   site: saoPaulo,
 }
 
-/** The same, with other attributes. */
+/** Returns the same Elastic IP with other attributes. */
 function but(attributes: Record<string, unknown>) {
   return { ...wire, attributes: { ...wire.attributes, ...attributes } }
 }
@@ -72,7 +72,7 @@ export const elasticIps: Documented<ElasticIp>[] = [
     name: 'the answer to a creation: configuring, and no id yet',
     source: operations,
     wire: { ...but({ status: 'configuring' }), id: null },
-    reads: 'not there yet',
+    reads: 'not ready',
   },
   {
     name: 'the older word for it: provisioning',

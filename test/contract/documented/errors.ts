@@ -8,12 +8,12 @@ const goTests = 'latitudesh/latitudesh-go-sdk, tests/integration/helpers/mock_da
 const elasticIps =
   'latitudesh/latitudesh-go-sdk, docs/sdks/elasticips/README.md in an earlier version (class ElasticIPs): generated from the OpenAPI document'
 
-/** A refusal as a document of the vendor's shows it, with words of our own. */
+/** A refusal as a document of the vendor shows it, with invented texts. */
 interface DocumentedError {
   name: string
   source: string
   status: number
-  /** Undefined for an answer without a body. */
+  /** The body. Undefined if the answer has none. */
   body: unknown
   reads: { codes: string[]; detail: string | undefined; retryAfterMs: number | undefined }
 }

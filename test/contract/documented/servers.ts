@@ -8,7 +8,7 @@ const assignments =
 const model = 'latitudesh/latitudesh-typescript-sdk, src/models/serverdata.ts at 0bac93da: generated from the OpenAPI document'
 const goTests = 'latitudesh/latitudesh-go-sdk, tests/integration/helpers/mock_data.go at 0c68246e: written by hand for the tests of the SDK'
 
-/** As servers show it: more members than a project of an Elastic IP has. */
+/** A project as servers show it, with more members than on an Elastic IP. */
 const project = {
   id: 'proj_6059EqYkOQj8p',
   name: 'Storefront',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError, ApiUnreachableError, StoreUnavailableError, UserError } from '../../../src/domain/errors.ts'
+import { ApiError, ApiUnreachableError } from '../../../src/domain/api-errors.ts'
+import { StoreUnavailableError, UserError } from '../../../src/domain/errors.ts'
 import { createApiErrorHandler } from '../../../src/ops/log/api-error-handler.ts'
 import { createErrorReports } from '../../../src/ops/log/error-reports.ts'
 

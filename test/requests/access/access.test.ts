@@ -13,7 +13,7 @@ const approveBy = (anyOf: string[], approvals = 1) => ({ anyOf: toGroup(anyOf), 
 
 interface Workspace {
   rules?: PolicyRule[]
-  /** By user id; everybody else is a full member. */
+  /** By user id. Everybody else is a full member. */
   standings?: Record<string, Person['standing']>
   teams?: Record<string, string>
   groups?: Record<string, string[] | 'unknown'>
@@ -21,19 +21,19 @@ interface Workspace {
   projectNow?: Project
 }
 
-/** The gate over a workspace, with what it asked Slack about and what it wrote down. */
+/** The checks over a workspace, with what they read from Slack and noted in the audit. */
 function setUp({ rules = [ruleFor()], standings = {}, teams = {}, groups = {}, channel = 'usual', projectNow = project }: Workspace = {}) {
   const members: Record<string, string[] | 'unknown'> = { S0ONCALL01: ['U0BEN00001', 'U0CHI00001'], ...groups }
   const noted: AuditNote[] = []
-  const asked: string[] = []
+  const reads: string[] = []
   const access = createAccess({
     people: {
       person: async (userId, { fresh = false } = {}) => {
-        asked.push(`${fresh ? 'fresh ' : ''}${userId}`)
+        reads.push(`${fresh ? 'fresh ' : ''}${userId}`)
         return { userId, standing: standings[userId] ?? 'member', teamId: teams[userId] ?? 'T0NIMBUS01' }
       },
       members: async (ids, { fresh = false } = {}) => {
-        asked.push(...ids.map((id) => `${fresh ? 'fresh ' : ''}${id}`))
+        reads.push(...ids.map((id) => `${fresh ? 'fresh ' : ''}${id}`))
         return new Map(
           ids.map((id) => {
             const found = members[id] ?? []
@@ -48,7 +48,7 @@ function setUp({ rules = [ruleFor()], standings = {}, teams = {}, groups = {}, c
     catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'] },
     noteRefusal: async (note) => void noted.push(note),
   })
-  return { access, noted, asked }
+  return { access, noted, reads }
 }
 
 const why = (work: Promise<unknown>) =>
@@ -57,8 +57,8 @@ const why = (work: Promise<unknown>) =>
     (error: Error) => error.message,
   )
 
-describe('what is refused', () => {
-  test('is thrown in words and written down: who, what, where and why', async () => {
+describe('a refusal', () => {
+  test('is thrown in words, and noted with person, act, place and cause', async () => {
     const { access, noted } = setUp()
     const request = requestFor()
 
@@ -82,7 +82,7 @@ describe('what is refused', () => {
     ])
   })
 
-  test('is written down also where it is a look, by what was tried', async () => {
+  test('is noted also for a command that only reads', async () => {
     const { access, noted } = setUp({ standings: { U0ADA00001: 'guest' } })
 
     await why(access.authorize(ada, { to: 'read', what: 'command ip list' }))
@@ -90,7 +90,7 @@ describe('what is refused', () => {
     expect(noted).toMatchObject([{ act: 'refused', by: 'U0ADA00001', text: 'command ip list', channelId: 'C0OPS00001', attempted: 'read' }])
   })
 
-  test('is not written down where it is only asked what somebody may', async () => {
+  test('is not noted if only the rights of a person are listed', async () => {
     const { access, noted } = setUp({ rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] })
 
     expect(await access.may(ada, ['read', 'ip.move', 'key.create', 'ip.move'])).toEqual(['read'])
@@ -100,15 +100,15 @@ describe('what is refused', () => {
 })
 
 describe('a decision', () => {
-  test('goes by what Slack says now, of the person and of the groups', async () => {
-    const { access, asked } = setUp()
+  test('is checked by the person and the groups as Slack has them now', async () => {
+    const { access, reads } = setUp()
 
     expect(await access.authorize(ben, { to: 'decide', request: requestFor() })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
 
-    expect(asked.toSorted()).toEqual(['fresh S0ONCALL01', 'fresh U0BEN00001'])
+    expect(reads.toSorted()).toEqual(['fresh S0ONCALL01', 'fresh U0BEN00001'])
   })
 
-  test('goes by the channel of the request, and not by where the button was pressed', async () => {
+  test('is checked by the channel of the request, not by the place of the button', async () => {
     const rules = [ruleFor({ channels: ['C0OPS00001'] }), ruleFor({ name: 'elsewhere', approve: approveBy(['U0EVE00001']) })]
     const { access } = setUp({ rules })
     const onHome = { ...ben, channelId: '' }
@@ -116,7 +116,7 @@ describe('a decision', () => {
     expect(await access.authorize(onHome, { to: 'decide', request: requestFor() })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
   })
 
-  test('goes by the rule as it is now, and nobody may where there is none any more, or its project is not known', async () => {
+  test('is checked by the current rule, and denied if there is none or the project is unknown', async () => {
     const gone = setUp({ rules: [] })
     const unsure = setUp({ rules: [ruleFor({ projects: ['proj_1oNqx62cx6bn0'] }), ruleFor({ approve: undefined })], projectNow: 'unknown' })
 
@@ -126,14 +126,14 @@ describe('a decision', () => {
       )
   })
 
-  test('is counted by those who may approve now', async () => {
+  test('counts only approvals of people who may approve now', async () => {
     const rules = [ruleFor({ approve: approveBy(['S0ONCALL01'], 2) })]
     const { access } = setUp({ rules, groups: { S0ONCALL01: ['U0CHI00001'] } })
 
     expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toEqual({ enough: false, missing: 1, needed: 2 })
   })
 
-  test('is never enough where no rule is left', async () => {
+  test('is never enough if no rule is left', async () => {
     const { access } = setUp({ rules: [] })
 
     expect(await access.tally(requestFor(), ['U0BEN00001'])).toMatchObject({ enough: false })
@@ -143,7 +143,7 @@ describe('a decision', () => {
 describe('break-glass', () => {
   const rules = [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001']), breakGlass: true })]
 
-  test('is for who asked alone, and only where the rule says so', async () => {
+  test('is for the requester alone, and only if the rule allows it', async () => {
     const { access } = setUp({ rules })
     const without = setUp({ rules: [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001']) })] })
     const request = requestFor()
@@ -155,15 +155,15 @@ describe('break-glass', () => {
     )
   })
 
-  test('is refused where no rule is left', async () => {
+  test('is refused if no rule is left', async () => {
     const { access } = setUp({ rules: [] })
 
     expect(await why(access.authorize(ada, { to: 'break-glass', request: requestFor() }))).not.toBe('not refused')
   })
 })
 
-describe('what only the requester may', () => {
-  test('is refused to others in the words for it, and to a requester who became a guest', async () => {
+describe('a step that only the requester may take', () => {
+  test('is refused to other people, and to a requester who became a guest', async () => {
     const request = requestFor()
     const own = { to: 'own' as const, request, wants: 'withdraw' as const }
     const asGuest = setUp({ standings: { U0ADA00001: 'guest' } })
@@ -176,13 +176,13 @@ describe('what only the requester may', () => {
   })
 })
 
-describe('what is asked for', () => {
+describe('a request', () => {
   async function admitWith({ gate, admit }: Pick<Access, 'gate' | 'admit'>, by = ada, where: Project = project) {
     return admit(by, { kind: 'ip.move', project: where, requester: await gate(by, 'ip.move') })
   }
   const admit = (workspace: Workspace, by = ada, where: Project = project) => admitWith(setUp(workspace).access, by, where)
 
-  test('is admitted under the first rule that holds', async () => {
+  test('is admitted under the first rule that covers it', async () => {
     const rules = [
       ruleFor({ name: 'billing', projects: ['proj_2RBis9AK23gEc'] }),
       ruleFor({ name: 'storefront', projects: ['Storefront'] }),
@@ -194,20 +194,30 @@ describe('what is asked for', () => {
 
   test.each<[string, Workspace, string, RegExp]>([
     [
-      'no rule holds for its project',
+      'no rule covers its project',
       { rules: [ruleFor({ projects: ['proj_2RBis9AK23gEc'] })] },
       'no-rule',
       /^No rule of the policy lets anybody ask/,
     ],
     [
-      'the person is not among those of its rule',
+      'its rule does not name the requester',
       { rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] },
       'not-a-requester',
       /^You are not among the people/,
     ],
-    ['nobody is named', { rules: [ruleFor({ approve: approveBy([]) })] }, 'too-few-approvers', /^Nobody else could approve this/],
+    [
+      'the rule names no approver',
+      { rules: [ruleFor({ approve: approveBy([]) })] },
+      'too-few-approvers',
+      /^Nobody else could approve this/,
+    ],
     ['its group is empty', { groups: { S0ONCALL01: [] } }, 'too-few-approvers', /^Nobody else could approve this/],
-    ['only who asks is in the group', { groups: { S0ONCALL01: ['U0ADA00001'] } }, 'too-few-approvers', /^Nobody else could approve this/],
+    [
+      'only the requester is in the group',
+      { groups: { S0ONCALL01: ['U0ADA00001'] } },
+      'too-few-approvers',
+      /^Nobody else could approve this/,
+    ],
     [
       'all approvers are guests, bots or gone',
       { standings: { U0BEN00001: 'guest', U0CHI00001: 'deleted' } },
@@ -221,42 +231,42 @@ describe('what is asked for', () => {
       /^Nobody else could/,
     ],
     [
-      'it takes more than there are',
+      'more approvals are needed than there are people',
       { rules: [ruleFor({ approve: approveBy(['S0ONCALL01'], 3) })] },
       'too-few-approvers',
       /^It takes 3 approvals of other people/,
     ],
     [
-      'who asks would be one of those it takes',
+      'the requester would have to be one of the approvers',
       { rules: [ruleFor({ approve: approveBy(['U0ADA00001', 'U0BEN00001'], 2) })] },
       'too-few-approvers',
       /^It takes 2/,
     ],
     [
-      'one person is in both groups that must be heard',
+      'one person is in both groups that must approve',
       { rules: [ruleFor({ approve: { ...approveBy([]), allOf: ['SX', 'SY'] } })], groups: { SX: ['U1'], SY: ['U1'] } },
       'too-few-approvers',
       /^It takes 2/,
     ],
-  ])('is refused at once where %s', async (_, workspace, code, expected) => {
+  ])('is refused at once if %s', async (_, workspace, code, expected) => {
     const { access, noted } = setUp(workspace)
 
     const words = await why(admitWith(access))
 
     expect(words).toMatch(expected)
     expect(noted).toMatchObject([
-      { act: 'refused', kind: 'ip.move', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', by: 'U0ADA00001', attempted: 'ask' },
+      { act: 'refused', kind: 'ip.move', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', by: 'U0ADA00001', attempted: 'request' },
     ])
     expect(noted.flatMap(({ causes = [] }) => causes.map(({ code }) => code))).toEqual([code])
   })
 
-  test('is refused where the rule depends on a project that is not known', async () => {
+  test('is refused if the rule depends on a project that is not known', async () => {
     const rules = [ruleFor({ name: 'production', projects: ['proj_1oNqx62cx6bn0'] }), ruleFor({ approve: undefined })]
 
     expect(await why(admit({ rules }, ada, 'unknown'))).toMatch(/^Whether the rule “production” holds depends on the project/)
   })
 
-  test('is admitted where who asks is the only approver and may break the glass, and not where another may', async () => {
+  test('is admitted if the requester is the only approver and the rule allows break-glass', async () => {
     const breakGlass = (names: string[]) => ({
       rules: [ruleFor({ approve: approveBy(names), breakGlass: true })],
       standings: { U0BEN00001: 'deleted' as const },
@@ -266,7 +276,7 @@ describe('what is asked for', () => {
     expect(await why(admit(breakGlass(['U0BEN00001'])))).toMatch(/^Nobody else could approve this/)
   })
 
-  test('is admitted with a word on what Slack does not tell', async () => {
+  test('is admitted with a finding if Slack does not answer', async () => {
     const { unchecked: groups } = await admit({ groups: { S0ONCALL01: 'unknown' } })
     const { unchecked: people } = await admit({ standings: { U0BEN00001: 'unknown' } })
     const { unchecked: channel } = await admit({ channel: 'unreadable' })
@@ -292,16 +302,16 @@ describe('what is asked for', () => {
     `)
   })
 
-  test('is judged by what Slack said at the gate, once', async () => {
+  test('is judged by the facts from the gate, which are read once', async () => {
     const rules = [ruleFor({ request: toGroup(['S0OPERATE1']), approve: undefined })]
-    const { access, asked } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
+    const { access, reads } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
 
     expect(await admitWith(access)).toMatchObject({ rule: { name: 'APPROVERS' } })
 
-    expect(asked).toEqual(['fresh U0ADA00001', 'S0OPERATE1'])
+    expect(reads).toEqual(['fresh U0ADA00001', 'S0OPERATE1'])
   })
 
-  test('is never judged by what Slack said of another person, or of another channel', async () => {
+  test('is never judged by the facts of another person or another channel', async () => {
     const { access } = setUp()
     const requester = await access.gate(ben, 'ip.move')
     const requested = { kind: 'ip.move' as const, project, requester }
@@ -310,7 +320,7 @@ describe('what is asked for', () => {
     await expect(access.admit({ ...ben, channelId: 'C0OTHER001' }, requested)).rejects.toThrow('a requester was judged for another place')
   })
 
-  test('is refused where the gate judged by the groups of another kind of change', async () => {
+  test('is refused if the gate read the groups of another kind of change', async () => {
     const rules = [ruleFor({ changes: ['vm.rename'] }), ruleFor({ request: toGroup(['S0OPERATE1']) })]
     const { access } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
     const requester = await access.gate(ada, 'vm.rename')
@@ -318,7 +328,7 @@ describe('what is asked for', () => {
     expect(await why(access.admit(ada, { kind: 'ip.move', project, requester }))).toMatch(/^Slack did not tell who is in the user group/)
   })
 
-  test('needs no approvers where it needs no approval', async () => {
+  test('needs no approvers if it needs no approval', async () => {
     expect(await admit({ rules: [ruleFor({ approve: undefined })] })).toMatchObject({ unchecked: [] })
   })
 })

@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ApiError } from '../../../src/domain/api-errors.ts'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
-import { ApiError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { Secret } from '../../../src/domain/secret.ts'
 import { createNewKeyChange } from '../../../src/features/create-api-key/change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createHandOver } from '../../../src/requests/hand-over/hand-over.ts'
 import type { StepName } from '../../../src/requests/steps.ts'
-import type { StepData, Store, Taken } from '../../../src/requests/store/store.ts'
+import type { Store } from '../../../src/requests/store/store.ts'
+import type { StepData, StepResult } from '../../../src/requests/store/take-step.ts'
 import type { Click } from '../../../src/slack/commands/handlers.ts'
 import { requestFor } from '../request-for-test.ts'
 import { afterStep } from '../take-steps.ts'
@@ -15,21 +17,21 @@ import { afterStep } from '../take-steps.ts'
 afterEach(() => void vi.useRealTimers())
 
 interface World {
-  /** What becomes of the steps of this name, one after the other; those after the last, and all others, are won. */
-  steps?: Partial<Record<StepName, (Taken['outcome'] | 'no answer')[]>>
-  /** How long the account takes to make it. */
+  /** The outcomes of each step in turn. All further steps are won. */
+  steps?: Partial<Record<StepName, (StepResult['outcome'] | 'no answer')[]>>
+  /** How long the account API takes to create the key. */
   creationMs?: number
-  /** How long an attempt at a step takes whose answer never comes. */
+  /** How long a step takes that Redis does not answer. */
   unansweredMs?: number
-  /** What the account says instead of making it. */
+  /** The error of the account API instead of a key. */
   refused?: Error
 }
 
-/** A key that Ada may take, and an account that makes it. */
+/** An approved key of Ada, and an account that creates it. */
 function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refused }: World = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
-  const made: { name: StepName; to: RequestState; token: string | undefined }[] = []
-  const told: StepData['set'][] = []
+  const taken: { name: StepName; to: RequestState; token: string | undefined }[] = []
+  const sets: StepData['set'][] = []
   let state: RequestState = 'approved'
   const live: ApiKey[] = []
   const shown: string[] = []
@@ -52,8 +54,8 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     find: async () => request,
     take: async (_: Request, name: StepName, { set }: StepData = {}, token?: string) => {
       const to = afterStep(state, name)
-      made.push({ name, to, token })
-      told.push(set)
+      taken.push({ name, to, token })
+      sets.push(set)
       const outcome = steps[name]?.shift() ?? 'won'
       if (outcome === 'won') state = to
       if (outcome !== 'no answer') return { outcome, state }
@@ -91,31 +93,31 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     responseUrl: 'https://example.com',
     answer: { ephemeral: async ({ text }: { text: string }) => void ephemerals.push(text) },
   } as unknown as Click
-  return { take: () => handOver(request, click), made, told, live, shown, ephemerals, errors }
+  return { press: () => handOver(request, click), taken, sets, live, shown, ephemerals, errors }
 }
 
 describe('a key that was shown', () => {
-  test('is done, and nothing more is said', async () => {
-    const { take, made, live, ephemerals } = approvedKey()
-    await take()
-    expect(made.map(({ name }) => name)).toEqual(['issue', 'finish'])
+  test('ends its request without a further message', async () => {
+    const { press, taken, live, ephemerals } = approvedKey()
+    await press()
+    expect(taken.map(({ name }) => name)).toEqual(['issue', 'finish'])
     expect(live).toHaveLength(1)
     expect(ephemerals).toEqual([])
   })
 
-  test('is done by one step, sent again until Redis answers', async () => {
-    const { take, made, live, ephemerals } = approvedKey({ steps: { finish: ['no answer', 'no answer'] } })
-    await take()
-    const ends = made.filter(({ name }) => name === 'finish')
+  test('ends its request by one step, sent again until Redis answers', async () => {
+    const { press, taken, live, ephemerals } = approvedKey({ steps: { finish: ['no answer', 'no answer'] } })
+    await press()
+    const ends = taken.filter(({ name }) => name === 'finish')
     expect(ends).toHaveLength(3)
     expect(new Set(ends.map(({ token }) => token)).size).toBe(1)
     expect(live).toHaveLength(1)
     expect(ephemerals).toEqual([])
   })
 
-  test('and of which Redis does not take note before somebody else may take it back is not to be used: who saw it is told', async () => {
-    const { take, ephemerals, errors } = approvedKey({ steps: { finish: ['no answer', 'no answer', 'no answer'] }, unansweredMs: 20_000 })
-    await take()
+  test('must not be used if Redis does not record that before another process may delete it', async () => {
+    const { press, ephemerals, errors } = approvedKey({ steps: { finish: ['no answer', 'no answer', 'no answer'] }, unansweredMs: 20_000 })
+    await press()
     expect(ephemerals).toMatchInlineSnapshot(`
       [
         "I cannot reach my memory (Redis), and do not know whether I noted that you were shown this. If I did not, it is made worthless: do not use it unless the thread says that it is done.",
@@ -125,9 +127,9 @@ describe('a key that was shown', () => {
   })
 })
 
-test('a key whose making took so long that it cannot be shown any more is deleted, and that reason told', async () => {
-  const { take, live, shown, ephemerals } = approvedKey({ creationMs: 30_000 })
-  await take()
+test('a key whose creation took too long is deleted, and the requester learns why', async () => {
+  const { press, live, shown, ephemerals } = approvedKey({ creationMs: 30_000 })
+  await press()
   expect(shown).toEqual([])
   expect(live).toEqual([])
   expect(ephemerals).toMatchInlineSnapshot(`
@@ -137,12 +139,12 @@ test('a key whose making took so long that it cannot be shown any more is delete
   `)
 })
 
-test('a key that the account refuses for good is told with what to do instead of asking again', async () => {
+test('a key that the account API refuses for good ends with what to do instead of a new request', async () => {
   const refused = new ApiError({ operation: 'apiKeys.create', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
-  const { take, made, told, ephemerals } = approvedKey({ refused })
-  await take()
-  expect(made.at(-1)).toMatchObject({ name: 'fail', to: 'failed' })
-  expect(told.at(-1)).toEqual({
+  const { press, taken, sets, ephemerals } = approvedKey({ refused })
+  await press()
+  expect(taken.at(-1)).toMatchObject({ name: 'fail', to: 'failed' })
+  expect(sets.at(-1)).toEqual({
     causes: [{ code: 'api-refused', operation: 'apiKeys.create', status: 403, codes: ['FEATURE_NOT_ENABLED'], effect: 'not-made' }],
   })
   expect(ephemerals).toEqual([
@@ -150,12 +152,12 @@ test('a key that the account refuses for good is told with what to do instead of
   ])
 })
 
-test('a click that comes after the time is over, before anybody has looked, is told that it expired, and ends it', async () => {
-  const { take, made, shown, ephemerals } = approvedKey({ steps: { issue: ['expired'] } })
-  await expect(take()).rejects.toThrowErrorMatchingInlineSnapshot(
+test('a click after the deadline, before a worker has expired the request, expires it', async () => {
+  const { press, taken, shown, ephemerals } = approvedKey({ steps: { issue: ['expired'] } })
+  await expect(press()).rejects.toThrowErrorMatchingInlineSnapshot(
     `[Refusal: This has expired. It was approved, but not taken in time. Nothing was done; it can be asked for again with *Request again*.]`,
   )
-  expect(made.map(({ name, to }) => ({ name, to }))).toEqual([
+  expect(taken.map(({ name, to }) => ({ name, to }))).toEqual([
     { name: 'issue', to: 'starting' },
     { name: 'expire-approved', to: 'expired' },
   ])

@@ -2,21 +2,30 @@ import type { KnownBlock } from '@slack/web-api'
 import { expect, test } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import { createHome } from '../../../src/requests/interactions/home.ts'
+import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { readableBlocks } from '../readable.ts'
-import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 
 const ben = 'U0BEN00001'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ben, command: '/infra' }
 
-/** What Ben sees. `seen`: as they stood when they were listed; `read`: as they stood a moment later. */
-async function homeOf({ seen, read = seen, ended = [] }: { seen: Request[]; read?: Request[]; ended?: Request[] }): Promise<KnownBlock[]> {
+/** The Home tab of Ben. `listed`: the requests as listed. `read`: the same requests as read a moment later. */
+async function homeOf({
+  listed,
+  read = listed,
+  ended = [],
+}: {
+  listed: Request[]
+  read?: Request[]
+  ended?: Request[]
+}): Promise<KnownBlock[]> {
   const pages: KnownBlock[][] = []
   const home = createHome({
     store: {
-      open: async () => seen,
+      open: async () => listed,
       ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
       findMany: async (ids) => read.filter(({ id }) => ids.includes(id)),
-      now: async () => askedAt + 30 * minutes,
+      now: async () => requestedAt + 30 * minutes,
     },
     access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }) },
     messenger: {
@@ -25,18 +34,7 @@ async function homeOf({ seen, read = seen, ended = [] }: { seen: Request[]; read
         return { is: 'sent' }
       },
     },
-    view: (request) => ({
-      request,
-      isKnown: true,
-      description,
-      unchecked: [],
-      warnings: [],
-      ending: { why: '' },
-      handoverLabel: undefined,
-      reverseLabel: undefined,
-      rule: ruleFor(),
-      environment: undefined,
-    }),
+    view: (request) => cardViewFor({ request }),
     linkTo: () => undefined,
     onError: (error) => {
       throw error
@@ -48,21 +46,21 @@ async function homeOf({ seen, read = seen, ended = [] }: { seen: Request[]; read
   return page
 }
 
-test('what is decided or ends while the page is made stands where it belongs, and once', async () => {
-  const mine = { id: 'mine', origin, state: 'tracking' as const, sentAt: askedAt }
-  const mineEnded = requestFor({ ...mine, state: 'done', endedAt: askedAt + minutes })
+test('a request that is decided or ends during the reads is shown once, in the right part', async () => {
+  const mine = { id: 'mine', origin, state: 'tracking' as const, sentAt: requestedAt }
+  const mineEnded = requestFor({ ...mine, state: 'done', endedAt: requestedAt + minutes })
   const theirs = requestFor({ id: 'theirs' })
-  const decided = requestFor({ id: 'theirs', state: 'approved', decidedAt: askedAt + minutes })
+  const decided = requestFor({ id: 'theirs', state: 'approved', decidedAt: requestedAt + minutes })
 
-  const blocks = await homeOf({ seen: [requestFor(mine), theirs], read: [mineEnded, decided], ended: [mineEnded] })
+  const blocks = await homeOf({ listed: [requestFor(mine), theirs], read: [mineEnded, decided], ended: [mineEnded] })
 
   const ids = blocks.flatMap((block) => ('block_id' in block && block.block_id ? [block.block_id] : []))
   expect(new Set(ids).size).toBe(ids.length)
   expect(readableBlocks(blocks).match(/^# .*$/gm)).toEqual(['# Waits for you (0)', '# You asked for (1)', '# Moving now (0)'])
 })
 
-test('of very many that wait it is said that not all were looked at', async () => {
-  const words = readableBlocks(await homeOf({ seen: Array.from({ length: 612 }, (_, index) => requestFor({ id: `waiting-${index}` })) }))
+test('a Home tab with more than 500 waiting requests says that not all were checked', async () => {
+  const words = readableBlocks(await homeOf({ listed: Array.from({ length: 612 }, (_, index) => requestFor({ id: `waiting-${index}` })) }))
 
   expect(words).toContain('# Waits for you (at least 500)')
   expect(words).toContain('112 more wait for somebody.')

@@ -19,11 +19,11 @@ function refuseWith(error: unknown): Submit {
 }
 
 describe('a request from a command', () => {
-  it('is submitted with where it came from, and its outcome is said', async () => {
+  it('is submitted with its origin, and the requester gets the outcome', async () => {
     const submitted: unknown[] = []
     const said: string[] = []
-    const submit = (async (asked: unknown) => {
-      submitted.push(asked)
+    const submit = (async (requested: unknown) => {
+      submitted.push(requested)
       return sent
     }) as Submit
     const call = { slashCommand: { origin, deliveryKey: 'd1' }, say: async ({ text }: Mrkdwn) => void said.push(text) }
@@ -55,7 +55,7 @@ describe('a request from a form', () => {
     expect(await submitForm(refuseWith(new UserError('Too long.')), fieldOf)).toMatchObject({ is: 'refused', blockId: 'new-name' })
   })
 
-  it('throws an error that is no refusal', async () => {
+  it('throws an error that is not a refusal', async () => {
     const defect = new TypeError('undefined is not a function')
     await expect(submitForm(refuseWith(defect))).rejects.toBe(defect)
   })

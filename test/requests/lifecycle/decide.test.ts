@@ -9,7 +9,8 @@ import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createDecide } from '../../../src/requests/lifecycle/decide.ts'
 import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../../src/requests/messages/refusals.ts'
 import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
-import { createStore, type NewRequest } from '../../../src/requests/store/store.ts'
+import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
+import { createStore } from '../../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, recordRequest, ruleFor } from '../request-for-test.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../take-steps.ts'
@@ -27,7 +28,9 @@ const approveBy = (approvals: number, ...people: Origin[]) => ({
 const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
 const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_name:ci-deploy' } as const
 
-/** Decides over a real Redis: Ada requests, Ben and Chiara approve unless the rule says something else. Notes what is shown and woken up. */
+/**
+ * Decisions over a real Redis. Ada requests; Ben and Chiara approve, unless the rule says otherwise. Records what was shown and woken up.
+ */
 function startDecide(rule: Partial<PolicyRule> = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })
@@ -67,7 +70,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     return (await store.find(id)) ?? expect.fail(`there is no request ${id}`)
   }
 
-  /** As if its deadline had passed. */
+  /** Changes the record as if its deadline had passed. */
   const letExpire = ({ id }: Request) => redis.hset(keys.record(id), 'expiresAt', '1')
   const remove = ({ id }: Request) => redis.del(keys.record(id))
   const owed = ({ id }: Request) => outbox.owed(id)
@@ -75,7 +78,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
 }
 
 describe('an approval', () => {
-  test('that is the last one needed approves the request, shows that, and wakes up a worker', async () => {
+  test('that is the last one needed approves the request, shows it and wakes up a worker', async () => {
     const { decide, record, now, shown, wakeUps } = startDecide()
     const request = await record()
 
@@ -86,7 +89,7 @@ describe('an approval', () => {
     expect({ shown, wakeUps }).toEqual({ shown: ['approved'], wakeUps: [0] })
   })
 
-  test('of a key leaves the requester the whole time again to create it', async () => {
+  test('of a key gives the requester the full time to create it', async () => {
     const { decide, record, now, store, wakeUps } = startDecide()
     const request = await record({ ...newKey, ttlMs: 60 * minutes })
 
@@ -97,7 +100,7 @@ describe('an approval', () => {
     expect(wakeUps).toEqual([60 * minutes])
   })
 
-  test('after the deadline, before a worker has seen that, expires the request', async () => {
+  test('after the deadline, before a worker has expired the request, expires it', async () => {
     const { decide, record, now, letExpire, owed, shown, wakeUps } = startDecide()
     const request = await record()
     await letExpire(request)
@@ -118,7 +121,7 @@ describe('an approval', () => {
     await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest.text)
   })
 
-  test('by the requester is refused, and of a decided request tells what it became', async () => {
+  test('by the requester is refused, with the outcome if the request is decided', async () => {
     const { decide, record } = startDecide()
     const waiting = await record()
     const rejected = await record({ resource: 'elastic_ip:eip_2' }, 'reject')
@@ -129,7 +132,7 @@ describe('an approval', () => {
 })
 
 describe('the first of two decisions on the same record', () => {
-  test.each(['approved', 'rejected'] as const)('counts, and the second person is told: %s', async (first) => {
+  test.each(['approved', 'rejected'] as const)('counts, and the second person learns the outcome: %s', async (first) => {
     const { decide, record, now, shown } = startDecide()
     const request = await record()
     const approve = () => decide.approve(request, ben)
@@ -137,9 +140,9 @@ describe('the first of two decisions on the same record', () => {
     const [winner, loser, loserId] = first === 'approved' ? [approve, reject, chiara.userId] : [reject, approve, ben.userId]
 
     await winner()
-    const told = await loser().catch((error: Error) => error.message)
+    const refused = await loser().catch((error: Error) => error.message)
 
-    expect(told).toBe(tooLate(await now(request), loserId).text)
+    expect(refused).toBe(tooLate(await now(request), loserId).text)
     expect((await now(request)).state).toBe(first)
     expect(shown).toEqual([first])
   })
@@ -156,7 +159,7 @@ describe('one of several approvals', () => {
     expect({ shown, wakeUps }).toEqual({ shown: ['waiting'], wakeUps: [] })
   })
 
-  test('is counted together with one that another person gave since the record was read', async () => {
+  test('is counted together with an approval that another person gave since the record was read', async () => {
     const { decide, record, now, wakeUps } = startDecide({ approve: approveBy(2, ben, chiara) })
     const request = await record()
 
@@ -169,7 +172,7 @@ describe('one of several approvals', () => {
     expect(wakeUps).toEqual([0])
   })
 
-  test('is not counted twice for one person, also with a card from before the first click', async () => {
+  test('is counted once per person, also from a card that is older than the first click', async () => {
     const { decide, record, now } = startDecide({ approve: approveBy(2, ben, chiara) })
     const request = await record()
     await decide.approve(request, ben)
@@ -180,7 +183,7 @@ describe('one of several approvals', () => {
     expect((await now(request)).approvals).toHaveLength(1)
   })
 
-  test('that was followed by a rejection is told about that', async () => {
+  test('after a rejection is refused with that outcome', async () => {
     const { decide, record, now, store } = startDecide({ approve: approveBy(2, ben, chiara) })
     const request = await record()
     await store.take(request, 'reject', { set: { decision: { by: chiara.userId, via: chiara.userId } } })
@@ -203,7 +206,7 @@ describe('a rejection', () => {
     expect(shown).toEqual(['rejected'])
   })
 
-  test('counts also if somebody has approved since the record was read, and more approvals are missing', async () => {
+  test('counts also if somebody else approved since the record was read', async () => {
     const { decide, record, now } = startDecide({ approve: approveBy(2, ben, chiara) })
     const request = await record()
     await decide.approve(request, chiara)
@@ -226,7 +229,7 @@ describe('a rejection', () => {
 describe('an emergency approval', () => {
   const rule = { approve: approveBy(2, ada, ben, chiara), breakGlass: true }
 
-  test('by the requester alone approves the request, and the channel is told the reason', async () => {
+  test('by the requester alone approves the request, and the channel gets the reason', async () => {
     const { decide, record, now, owed, shown, wakeUps } = startDecide(rule)
     const request = await record()
     await decide.mayBreakGlass(request, ada)
@@ -298,7 +301,7 @@ describe('the tracking', () => {
   test.each([
     ['the requester', ada],
     ['an approver', ben],
-  ])('is stopped by %s, and the thread is told', async (_, origin) => {
+  ])('is stopped by %s, and the thread gets a report', async (_, origin) => {
     const { decide, record, now, owed } = startDecide()
     const request = await record({}, ...untilTracking)
 
@@ -308,7 +311,7 @@ describe('the tracking', () => {
     expect(await owed(request)).toEqual(['stopped'])
   })
 
-  test('is not stopped by anybody else', async () => {
+  test('is not stopped by other people', async () => {
     const { decide, record, now } = startDecide({ approve: approveBy(1, chiara) })
     const request = await record({}, ...untilTracking)
 
@@ -327,7 +330,7 @@ describe('the tracking', () => {
     expect(await owed(request)).toEqual(['ended'])
   })
 
-  test('goes on if somebody wants that, at once', async () => {
+  test('starts again at once after a click', async () => {
     const { decide, store, record, now, wakeUps } = startDecide()
     const request = await record({}, ...untilTracking, 'stop-tracking')
 
@@ -338,7 +341,7 @@ describe('the tracking', () => {
     expect(wakeUps).toEqual([0])
   })
 
-  test('does not go on if it was not stopped', async () => {
+  test('does not start again if it was not stopped', async () => {
     const { decide, record, wakeUps } = startDecide()
     const done = await record({}, ...untilTracking, 'finish')
 
@@ -349,7 +352,7 @@ describe('the tracking', () => {
   test.each<[string, PlannedStep[]]>([
     ['waits', []],
     ['has ended', ['reject']],
-  ])('does not go on if a newer request for the same resource %s', async (_, steps) => {
+  ])('does not start again if a newer request for the same resource %s', async (_, steps) => {
     const { decide, record, now } = startDecide()
     const request = await record({}, ...untilTracking, 'stop-tracking')
     await record({}, ...steps)

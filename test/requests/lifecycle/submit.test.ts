@@ -4,7 +4,7 @@ import type { Change } from '../../../src/domain/change.ts'
 import type { Finding } from '../../../src/domain/finding.ts'
 import type { Requester } from '../../../src/domain/people.ts'
 import { createSubmit } from '../../../src/requests/lifecycle/submit.ts'
-import type { NewRequest } from '../../../src/requests/store/store.ts'
+import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import { description, ruleFor } from '../request-for-test.ts'
@@ -19,8 +19,8 @@ function requesterOf(userId: string): Requester {
   }
 }
 
-/** Ada's request, with what was done for it in order. */
-function setUp({ mayAsk = true, unchecked = [] as Finding[] } = {}) {
+/** Submits Ada's request, and records the calls in order. */
+function setUp({ mayRequest = true, unchecked = [] as Finding[] } = {}) {
   const done: unknown[] = []
   const created: NewRequest[] = []
   const change: Change<{ id: string }, { id: string }> = {
@@ -51,7 +51,7 @@ function setUp({ mayAsk = true, unchecked = [] as Finding[] } = {}) {
     access: {
       gate: async (_: unknown, kind: string) => {
         done.push({ gate: kind })
-        if (!mayAsk) throw new Refusal(mrkdwn`You are not among the people who may ask for this here.`)
+        if (!mayRequest) throw new Refusal(mrkdwn`You are not among the people who may ask for this here.`)
         return requesterOf('from the gate')
       },
       admit: async (_: unknown, { requester }: { requester: Requester }) => {
@@ -70,7 +70,7 @@ function setUp({ mayAsk = true, unchecked = [] as Finding[] } = {}) {
 }
 
 describe('a request', () => {
-  test('is judged at the gate, before the account is read, and then under the rule of its project', async () => {
+  test('is checked at the gate before the account is read, and then under the rule of its project', async () => {
     const { submit, requested, done } = setUp()
 
     await submit(requested)
@@ -78,7 +78,7 @@ describe('a request', () => {
     expect(done).toEqual([{ gate: 'ip.move' }, 'preflight', { admitted: 'from the gate' }])
   })
 
-  test('is not judged at the gate again where its command was', async () => {
+  test('is not checked at the gate again if its command was', async () => {
     const { submit, requested, done } = setUp()
 
     await submit({ ...requested, requester: requesterOf('from the command') })
@@ -87,7 +87,7 @@ describe('a request', () => {
   })
 
   test('is refused before the account is read', async () => {
-    const { submit, requested, done, created } = setUp({ mayAsk: false })
+    const { submit, requested, done, created } = setUp({ mayRequest: false })
 
     await expect(submit(requested)).rejects.toThrow('You are not among the people')
 
@@ -95,7 +95,7 @@ describe('a request', () => {
     expect(created).toEqual([])
   })
 
-  test('says what Slack did not tell', async () => {
+  test('records what could not be checked', async () => {
     const { submit, requested, created } = setUp({ unchecked: [{ code: 'approvers-unknown' }, { code: 'channel-unreadable' }] })
 
     await submit(requested)

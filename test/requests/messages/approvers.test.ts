@@ -17,7 +17,7 @@ describe('who approves, in words', () => {
     expect(whoApproves(each).text).toBe(words)
   })
 
-  test('by name, where a mention would call somebody', () => {
+  test('by name, for a text that must not mention anybody', () => {
     const names = new Map([['UBEN', '@ben']])
     expect(namesOfApprovers(terms(['UBEN', 'SONCALL']), (id) => names.get(id) ?? id)).toBe('@ben or SONCALL')
   })

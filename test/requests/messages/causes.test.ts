@@ -11,7 +11,7 @@ const address = '203.0.113.10'
 const server = 'web-2'
 const between = { before: 'web-1', now: 'web-3' }
 
-/** Each finding in words, a line each. Throws where an example does not fit its schema, or a code of the schema has no example. */
+/** Puts each finding into words, one per line. Fails if an example does not fit its schema, or a code of the schema has no example. */
 function wordsOf<Known extends Finding>(schema: z.ZodDiscriminatedUnion, examples: Known[], words: (finding: Known) => Words): string {
   const codes = schema.options.flatMap((option) => [...((option as z.ZodObject<{ code: z.ZodLiteral<string> }>).shape.code.values ?? [])])
   expect([...new Set(examples.map(({ code }) => code))].toSorted()).toEqual(codes.toSorted())
@@ -21,7 +21,7 @@ function wordsOf<Known extends Finding>(schema: z.ZodDiscriminatedUnion, example
     .join('\n')
 }
 
-describe('what is found out, in words', () => {
+describe('findings in words', () => {
   test('of a move', () => {
     const examples: MoveFinding[] = [
       { code: 'no-elastic-ip', elasticIpId: 'eip_1' },
@@ -209,16 +209,16 @@ describe('what is found out, in words', () => {
 })
 
 describe('a finding that this version does not know', () => {
-  test('is shown by its code, and so is a known code in a shape that does not fit', () => {
+  test('is shown by its code, and so is a known code with unknown content', () => {
     expect(explain(undefined, { code: 'of-another-version', server })).toEqual({ why: 'of-another-version.' })
     expect(explain(undefined, { code: 'api-refused', status: 'gone' })).toEqual({ why: 'api-refused.' })
   })
 
-  test('stands beside those that are known, and what to do next is told once', () => {
+  test('is shown beside known ones, and the next step is given once', () => {
     const known = { code: 'known' }
     const change = { explain: ({ code }: Finding) => (code === 'known' ? { why: 'It is gone.', next: 'Ask for another.' } : undefined) }
-    expect(explainAll(change, [known, { code: 'unheard-of' }, known])).toEqual({
-      why: 'It is gone. unheard-of. It is gone.',
+    expect(explainAll(change, [known, { code: 'not-known' }, known])).toEqual({
+      why: 'It is gone. not-known. It is gone.',
       next: 'Ask for another.',
     })
     expect(explainAll(change, [])).toEqual({ why: '' })

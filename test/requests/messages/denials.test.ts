@@ -6,13 +6,13 @@ import { terms } from '../../domain/people-for-test.ts'
 
 const labelOf = (kind: string) => (kind === 'ip.move' ? 'moving an Elastic IP' : kind)
 
-/** A denial of each code. A new code does not compile until it has one here. */
+/** One denial per code. A new code does not compile until it has one here. */
 const denials: Record<DenialCode, Denial> = {
   guest: { code: 'guest', action: 'read' },
-  bot: { code: 'bot', action: 'ask' },
+  bot: { code: 'bot', action: 'request' },
   deactivated: { code: 'deactivated', action: 'decide' },
   'other-workspace': { code: 'other-workspace', action: 'read' },
-  'shared-channel': { code: 'shared-channel', action: 'ask' },
+  'shared-channel': { code: 'shared-channel', action: 'request' },
   'person-unknown': { code: 'person-unknown', action: 'decide' },
   'channel-unknown': { code: 'channel-unknown', action: 'read' },
   'direct-message': { code: 'direct-message' },
@@ -24,13 +24,14 @@ const denials: Record<DenialCode, Denial> = {
   'group-unknown': { code: 'group-unknown' },
   'own-request': { code: 'own-request' },
   'rule-gone': { code: 'rule-gone' },
-  'not-yours-to-take': { code: 'not-yours-to-take', requester: 'U0ADA00001' },
-  'not-yours-to-withdraw': { code: 'not-yours-to-withdraw', requester: 'U0ADA00001' },
-  'not-yours-to-break-glass': { code: 'not-yours-to-break-glass', requester: 'U0ADA00001' },
+  'only-requester-may-issue': { code: 'only-requester-may-issue', requester: 'U0ADA00001' },
+  'only-requester-may-withdraw': { code: 'only-requester-may-withdraw', requester: 'U0ADA00001' },
+  'only-requester-may-break-glass': { code: 'only-requester-may-break-glass', requester: 'U0ADA00001' },
   'stale-card': { code: 'stale-card' },
   'foreign-button': { code: 'foreign-button' },
   'unknown-request': { code: 'unknown-request' },
   'changed-record': { code: 'changed-record' },
+  'other-version': { code: 'other-version' },
 }
 
 const wordsOf = (denial: Denial) => denialWords(denial, labelOf).text
@@ -56,13 +57,14 @@ describe('a denial in words', () => {
       group-unknown: Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute.
       own-request: You asked for this yourself, so another person has to decide it. You can withdraw it.
       rule-gone: No rule of the policy says who may decide this any more, so nobody may. It can be withdrawn and asked for again.
-      not-yours-to-take: Only <@U0ADA00001>, who asked for this, can take it: its secret is for their eyes alone.
-      not-yours-to-withdraw: Only <@U0ADA00001>, who asked for this, can withdraw it. An approver can reject it.
-      not-yours-to-break-glass: Only <@U0ADA00001>, who asked for this, can approve it alone.
+      only-requester-may-issue: Only <@U0ADA00001>, who asked for this, can take it: its secret is for their eyes alone.
+      only-requester-may-withdraw: Only <@U0ADA00001>, who asked for this, can withdraw it. An approver can reject it.
+      only-requester-may-break-glass: Only <@U0ADA00001>, who asked for this, can approve it alone.
       stale-card: This button is not on the card of this request, so I do not act on it. Use the card itself.
       foreign-button: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.
       unknown-request: I no longer know this request: it is older than 30 days, or my memory was lost. Nothing was done. Ask again with the command.
-      changed-record: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command."
+      changed-record: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.
+      other-version: Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed."
     `)
   })
 
@@ -83,19 +85,19 @@ describe('a denial in words', () => {
 })
 
 describe('a stored denial', () => {
-  test.each(Object.values(denials))('$code survives the way through the audit', (denial) => {
+  test.each(Object.values(denials))('$code is the same after its way through the audit', (denial) => {
     expect(Denial.parse(JSON.parse(JSON.stringify(denial)))).toEqual(denial)
     expect(storedDenialWords(JSON.parse(JSON.stringify(denial)), labelOf).text).toBe(wordsOf(denial))
   })
 
-  test('is shown as its code if this version does not know it, or not what belongs to it', () => {
+  test('is shown as its code if this version does not know the code or its content', () => {
     expect(storedDenialWords({ code: 'on-vacation', until: 'Monday' }, labelOf).text).toBe('`on-vacation`')
     expect(storedDenialWords({ code: 'guest', action: 'teleport' }, labelOf).text).toBe('`guest`')
     expect(storedDenialWords({ code: '<!channel>' }, labelOf).text).toBe('`&lt;!channel&gt;`')
   })
 })
 
-test('a denial for lack of an answer is one because Slack did not tell', () => {
+test('a denial for lack of an answer is one that Slack’s silence caused', () => {
   const codes = Object.values(denials)
     .filter(isForLackOfAnswer)
     .map(({ code }) => code)

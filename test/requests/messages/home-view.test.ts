@@ -1,35 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import { type CardView, fitsOnCard } from '../../../src/requests/messages/card.ts'
+import { fitsOnCard } from '../../../src/requests/messages/card/card.ts'
+import type { CardView } from '../../../src/requests/messages/card/card-view.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../../../src/requests/messages/home-view.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import { createMessenger } from '../../../src/slack/web-api/messenger.ts'
 import { readableBlocks } from '../readable.ts'
-import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { description, minutes, requestedAt, requestFor } from '../request-for-test.ts'
+import { cardViewFor } from './card-view-for-test.ts'
 
-const now = askedAt + 30 * minutes
+const now = requestedAt + 30 * minutes
 const address = 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100'
 
 function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardView> = {}): HomeEntry {
-  const card = {
-    request: requestFor(more),
-    isKnown: true,
-    description,
-    unchecked: [],
-    warnings: [],
-    ending: { why: '' },
-    handoverLabel: undefined,
-    reverseLabel: undefined,
-    rule: ruleFor(),
-    environment: undefined,
-  }
-  return { card: { ...card, ...view }, link: address }
+  return { card: cardViewFor({ request: requestFor(more), ...view }), link: address }
 }
 
 function content(more: Partial<HomeContent> = {}): HomeContent {
-  return { waitsForMe: [], mine: [], moving: [], unread: { waiting: 0, mine: 0, moving: 0 }, now, ...more }
+  return { waitsForMe: [], mine: [], underway: [], unread: { waiting: 0, mine: 0, underway: 0 }, now, ...more }
 }
 
-/** So many requests, each of another id. */
+/** Several requests, each with its own id. */
 function many(count: number, more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardView> = {}): HomeEntry[] {
   return Array.from({ length: count }, (_, index) => entry({ ...more, id: index.toString(16).padStart(32, '0') }, view))
 }
@@ -38,7 +28,7 @@ const blockIds = (content: HomeContent) =>
   homeBlocks(content).flatMap((block) => ('block_id' in block && block.block_id ? [block.block_id] : []))
 
 describe('the Home tab', () => {
-  test('says so where there is nothing', () => {
+  test('says that there are no requests', () => {
     expect(readableBlocks(homeBlocks(content()))).toMatchInlineSnapshot(`
       "# Waits for you (0)
       (Nothing waits for your decision.)
@@ -50,17 +40,17 @@ describe('the Home tab', () => {
     `)
   })
 
-  test('shows what waits whole, as on its card, and of the rest how it stands, with the buttons of the card', () => {
+  test('shows requests that wait for the viewer whole, and of others the state, each with the buttons of its card', () => {
     const blocks = homeBlocks(
       content({
         waitsForMe: [
           entry({ reason: 'web-1 is being replaced' }, { environment: 'PROD', unchecked: ['whether web-2 is in the same site'] }),
         ],
         mine: [
-          entry({ id: 'a'.repeat(32), state: 'done', sentAt: askedAt, endedAt: askedAt + minutes }, { reverseLabel: 'Move back' }),
+          entry({ id: 'a'.repeat(32), state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes }, { reverseLabel: 'Move back' }),
           entry({ id: 'b'.repeat(32) }),
         ],
-        moving: [entry({ id: 'c'.repeat(32), state: 'tracking', sentAt: now - 43_000 })],
+        underway: [entry({ id: 'c'.repeat(32), state: 'tracking', sentAt: now - 43_000 })],
       }),
     )
 
@@ -92,7 +82,7 @@ describe('the Home tab', () => {
     `)
   })
 
-  test('tells of what is under way how long it has been, also where it was told as ended before', () => {
+  test('says how long a change has been under way, also if it was reported as ended before', () => {
     const sentAt = now - 25 * minutes
     const words = readableBlocks(
       homeBlocks(
@@ -113,21 +103,21 @@ describe('the Home tab', () => {
     ])
   })
 
-  test('offers nobody what only whoever asked can do: to take a key, or to withdraw it', () => {
+  test('offers no button that creates a key, and *Withdraw* only to the requester', () => {
     const key = () => entry({ state: 'approved', decidedAt: now }, { handoverLabel: 'Create and show' })
 
-    expect(readableBlocks(homeBlocks(content({ moving: [key()] })))).not.toContain('[')
+    expect(readableBlocks(homeBlocks(content({ underway: [key()] })))).not.toContain('[')
     expect(readableBlocks(homeBlocks(content({ mine: [key()] })))).toMatch(/^\[Withdraw\]$/m)
   })
 
-  test('shows a request without a link where its card is not there yet', () => {
+  test('shows a request without a link until its card is posted', () => {
     const blocks = readableBlocks(homeBlocks(content({ mine: [{ ...entry(), link: undefined }] })))
 
     expect(blocks).toContain('Open the card')
     expect(blocks).not.toContain('|Open the card>')
   })
 
-  test('is one sentence where somebody may not use the bot', () => {
+  test('is one sentence for a person who may not use Lockkeeper', () => {
     expect(readableBlocks(refusedHome(mrkdwn`Guests may not use this bot.`))).toMatchInlineSnapshot(`
       "# Lockkeeper
       Guests may not use this bot."
@@ -135,38 +125,38 @@ describe('the Home tab', () => {
   })
 })
 
-describe('however much there is on the Home tab', () => {
+describe('a Home tab with many requests', () => {
   const longFacts = {
     ...description,
     facts: Array.from({ length: 200 }, (_, index) => ({ label: `Fact ${index}`, value: 'x'.repeat(60) })),
   }
   const contents: [string, HomeContent][] = [
-    ['much waits', content({ waitsForMe: many(100) })],
-    ['much was asked for', content({ mine: many(100) })],
-    ['much is moving', content({ moving: many(100, { state: 'tracking', sentAt: askedAt }) })],
+    ['many wait', content({ waitsForMe: many(100) })],
+    ['many are the viewer’s own', content({ mine: many(100) })],
+    ['many are under way', content({ underway: many(100, { state: 'tracking', sentAt: requestedAt }) })],
     [
-      'there is much of everything',
-      content({ waitsForMe: many(40), mine: many(40, { state: 'rejected' }), moving: many(40, { state: 'starting' }) }),
+      'there are many of each',
+      content({ waitsForMe: many(40), mine: many(40, { state: 'rejected' }), underway: many(40, { state: 'starting' }) }),
     ],
     [
-      'there is more than is read',
+      'there are more than are read',
       content({
         waitsForMe: many(40),
         mine: many(40),
-        moving: many(40, { state: 'starting' }),
-        unread: { waiting: 0, mine: 300, moving: 9_000 },
+        underway: many(40, { state: 'starting' }),
+        unread: { waiting: 0, mine: 300, underway: 9_000 },
       }),
     ],
-    ['what waits is long', content({ waitsForMe: many(10, { reason: 'y'.repeat(500) }, { description: longFacts }), mine: many(3) })],
+    ['long ones wait', content({ waitsForMe: many(10, { reason: 'y'.repeat(500) }, { description: longFacts }), mine: many(3) })],
     [
-      'one that waits is as long as a card can be',
+      'the longest possible one waits',
       content({
         waitsForMe: many(2, {}, { description: { ...longFacts, facts: Array(60).fill({ label: 'L', value: 'z'.repeat(2_500) }) } }),
       }),
     ],
   ]
 
-  test.each(contents)('Slack takes it where %s', (_, each) => {
+  test.each(contents)('has at most 100 blocks with different ids if %s', (_, each) => {
     const ids = blockIds(each)
 
     expect(homeBlocks(each).length).toBeLessThanOrEqual(100)
@@ -174,7 +164,7 @@ describe('however much there is on the Home tab', () => {
     expect(ids.every((id) => id.length <= 255)).toBe(true)
   })
 
-  test.each(contents)('its headings count all, and what is left out is counted where %s', (_, each) => {
+  test.each(contents)('counts all in its headings, and says how many are left out if %s', (_, each) => {
     const words = readableBlocks(homeBlocks(each))
     const shown = (title: string) => words.split(/^# /m).find((part) => part.startsWith(title)) ?? ''
     const leftOut = (part: string) => Number(/\((\d+) more do not fit/.exec(part)?.[1] ?? 0)
@@ -182,7 +172,7 @@ describe('however much there is on the Home tab', () => {
     for (const [title, all] of [
       ['Waits for you', each.waitsForMe.length],
       ['You asked for', each.mine.length + each.unread.mine],
-      ['Moving now', each.moving.length + each.unread.moving],
+      ['Moving now', each.underway.length + each.unread.underway],
     ] as const) {
       const part = shown(title)
       expect(part).toContain(`${title} (${all})`)
@@ -194,8 +184,8 @@ describe('however much there is on the Home tab', () => {
     ['one waits', 1, 'Waits for you (at least 1)'],
     ['none waits', 0, 'Waits for you (at least 0)'],
     ['many wait', 100, 'Waits for you (at least 100)'],
-  ])('what was not looked at is not told as nothing: %s for sure', (_, count, title) => {
-    const blocks = homeBlocks(content({ waitsForMe: many(count), unread: { waiting: 112, mine: 0, moving: 0 } }))
+  ])('says how many requests were not checked: %s for sure', (_, count, title) => {
+    const blocks = homeBlocks(content({ waitsForMe: many(count), unread: { waiting: 112, mine: 0, underway: 0 } }))
     const words = readableBlocks(blocks)
 
     expect(words).toContain(title)
@@ -204,14 +194,14 @@ describe('however much there is on the Home tab', () => {
     expect(blocks.length).toBeLessThanOrEqual(100)
   })
 
-  test('no part takes the whole page: something of each is shown', () => {
+  test('shows at least three requests in each part', () => {
     const [, each = content()] = contents[3] ?? []
     const parts = readableBlocks(homeBlocks(each)).split(/^# /m).slice(1)
 
     expect(parts.map((part) => (part.match(/Open the card/g) ?? []).length).every((count) => count >= 3)).toBe(true)
   })
 
-  test('a request that fits on a card fits on the tab, when it is the only one that waits', () => {
+  test('has room for one waiting request that fits on a card', () => {
     const longest = Array.from({ length: 600 }, (_, count) => ({
       ...longFacts,
       facts: longFacts.facts.concat(longFacts.facts, longFacts.facts).slice(0, count),
@@ -224,15 +214,15 @@ describe('however much there is on the Home tab', () => {
   })
 })
 
-test('the same request may stand in two parts, each with buttons of its own', () => {
+test('the same request can be in two parts, with different block ids', () => {
   const one = entry()
-  const ids = blockIds(content({ waitsForMe: [one], mine: [one], moving: [entry({ state: 'tracking', sentAt: askedAt })] }))
+  const ids = blockIds(content({ waitsForMe: [one], mine: [one], underway: [entry({ state: 'tracking', sentAt: requestedAt })] }))
 
   expect(ids).toHaveLength(3)
   expect(new Set(ids).size).toBe(3)
 })
 
-test('it is published for the person who looks, and for nobody else', async () => {
+test('the Home tab is published for one person', async () => {
   const published: unknown[] = []
   const client = { views: { publish: async (view: unknown) => void published.push(view) } }
   const messenger = createMessenger({

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../../src/domain/policy.ts'
 import { type RequestState, requestStates } from '../../../src/domain/request.ts'
 import { type ReportView, report } from '../../../src/requests/messages/reports.ts'
-import { askedAt, description, minutes, requestFor, ruleFor } from '../request-for-test.ts'
+import { readableBlocks } from '../readable.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
 function view(more: Partial<ReportView> = {}): ReportView {
   return {
@@ -13,49 +14,31 @@ function view(more: Partial<ReportView> = {}): ReportView {
     remark: undefined,
     rule: ruleFor(),
     lateAfter: '15 min',
-    now: askedAt + 120 * minutes,
+    now: requestedAt + 120 * minutes,
     ...more,
   }
 }
 
-const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: askedAt + minutes })
+const approvedBy = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: requestedAt + minutes })
 const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 3 } })
+
+test('a report has the same words in its blocks and in its text', () => {
+  const { text = '', blocks = [] } = report(view(), 'reminder-half') ?? {}
+
+  expect(readableBlocks(blocks)).toBe(text)
+})
 
 describe('a reminder', () => {
   test('at half of the time calls those who may approve', () => {
-    expect(report(view(), 'reminder-half')).toMatchInlineSnapshot(`
-      {
-        "blocks": [
-          {
-            "text": {
-              "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 2 h: press *Approve* or *Reject* on the card above.",
-              "type": "mrkdwn",
-              "verbatim": true,
-            },
-            "type": "section",
-          },
-        ],
-        "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 2 h: press *Approve* or *Reject* on the card above.",
-      }
-    `)
+    expect(report(view(), 'reminder-half')?.text).toMatchInlineSnapshot(
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 2 h: press *Approve* or *Reject* on the card above."`,
+    )
   })
 
   test('at nine tenths says how little time is left', () => {
-    expect(report(view({ now: askedAt + 216 * minutes }), 'reminder-last')).toMatchInlineSnapshot(`
-      {
-        "blocks": [
-          {
-            "text": {
-              "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 24 min: press *Approve* or *Reject* on the card above.",
-              "type": "mrkdwn",
-              "verbatim": true,
-            },
-            "type": "section",
-          },
-        ],
-        "text": ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 24 min: press *Approve* or *Reject* on the card above.",
-      }
-    `)
+    expect(report(view({ now: requestedAt + 216 * minutes }), 'reminder-last')?.text).toMatchInlineSnapshot(
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 24 min: press *Approve* or *Reject* on the card above."`,
+    )
   })
 
   test('says how many have approved and how many are missing', () => {
@@ -66,13 +49,13 @@ describe('a reminder', () => {
     )
   })
 
-  test('counts those who still may', () => {
+  test('counts only people who may still approve', () => {
     const request = requestFor({ approvals: [approvedBy('U0BEN00001'), approvedBy('U0CHI00001')], missing: 2 })
 
     expect(report(view({ request, rule: threeOf }), 'reminder-half')?.text).toContain('It has 1, and needs 2 more.')
   })
 
-  test('calls those whom the rule calls, and nobody else', () => {
+  test('mentions only the people that the rule mentions', () => {
     const text = (mention: string[]) => report(view({ rule: ruleFor({ mention: toGroup(mention) }) }), 'reminder-half')?.text
 
     expect(text(['U0EVE00001', 'S0PAGED001'])).toContain('<@U0EVE00001> and <!subteam^S0PAGED001> “Move')
@@ -80,57 +63,45 @@ describe('a reminder', () => {
     expect(text([])).not.toContain('<')
   })
 
-  test.each(requestStates.filter((state) => state !== 'waiting'))('is not sent any more once it is %s', (state) => {
+  test.each(requestStates.filter((state) => state !== 'waiting'))('is not sent once the request is %s', (state) => {
     expect(report(view({ request: requestFor({ state }) }), 'reminder-half')).toBeUndefined()
     expect(report(view({ request: requestFor({ state }) }), 'reminder-last')).toBeUndefined()
   })
 
-  test('is not sent where no rule says any more who may approve', () => {
+  test('is not sent if no rule covers the request any more', () => {
     expect(report(view({ rule: undefined }), 'reminder-half')).toBeUndefined()
   })
 })
 
-describe('what is told of a break-glass', () => {
+describe('the report of an emergency approval', () => {
   const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!channel>', breakGlass: true }
 
   test('calls all who could have approved it, with who did it, what and why', () => {
-    expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')).toMatchInlineSnapshot(`
-      {
-        "blocks": [
-          {
-            "text": {
-              "text": ":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards.",
-              "type": "mrkdwn",
-              "verbatim": true,
-            },
-            "type": "section",
-          },
-        ],
-        "text": ":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards.",
-      }
-    `)
+    expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
+      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards."`,
+    )
   })
 
-  test.each(requestStates.filter((state) => state !== 'waiting'))('is told also when it is %s by then', (state) => {
+  test.each(requestStates.filter((state) => state !== 'waiting'))('is sent also if the request is %s by then', (state) => {
     expect(report(view({ request: requestFor({ state, decision }) }), 'break-glass')?.text).toContain('approved it alone')
   })
 
-  test('is told also where the rule is gone', () => {
+  test('is sent also if no rule covers the request any more', () => {
     expect(report(view({ request: requestFor({ state: 'done', decision }), rule: undefined }), 'break-glass')?.text).toContain(
       '*Break-glass.* <@U0ADA00001>',
     )
   })
 
-  test('is nothing where others have approved', () => {
+  test('is not sent if another person approved', () => {
     const usual = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' }
     expect(report(view({ request: requestFor({ state: 'done', decision: usual }) }), 'break-glass')).toBeUndefined()
   })
 })
 
-describe('what is told of an end', () => {
-  const sentAt = askedAt + 10 * minutes
+describe('the report of an end', () => {
+  const sentAt = requestedAt + 10 * minutes
 
-  test('is in words of its own for each, and mentions who asked', () => {
+  test('has its own words for each end, and mentions the requester', () => {
     const ends = [
       { state: 'done' as const },
       { state: 'failed' as const, why: 'web-2 was deleted.' },
@@ -158,7 +129,7 @@ describe('what is told of an end', () => {
     expect(new Set(ends).size).toBe(ends.length)
   })
 
-  test.each(['failed', 'not-started', 'voided'] as const)('says what to do where asking again is of no use (%s)', (state) => {
+  test.each(['failed', 'not-started', 'voided'] as const)('says what to do if the same request would fail again (%s)', (state) => {
     const request = requestFor({ state, endedAt: sentAt })
     const ending = { why: 'web-2 is outdated.', next: "Contact the provider's support." }
 
@@ -168,7 +139,7 @@ describe('what is told of an end', () => {
     expect(text).not.toContain('Request again')
   })
 
-  test('says that somebody had it no longer followed', () => {
+  test('says who stopped the tracking', () => {
     const request = requestFor({ state: 'untracked', sentAt, endedAt: sentAt + 5 * minutes, stoppedBy: 'U0CHI00001' })
 
     expect(report(view({ request }), 'stopped')?.text).toMatchInlineSnapshot(
@@ -176,18 +147,18 @@ describe('what is told of an end', () => {
     )
   })
 
-  test('says nothing of that where it is followed again by then', () => {
+  test('is not sent for a stop if the tracking has started again', () => {
     expect(report(view({ request: requestFor({ state: 'tracking', sentAt, stoppedBy: 'U0CHI00001' }) }), 'stopped')).toBeUndefined()
   })
 })
 
 test.each([
   ['reminder-half', requestFor()],
-  ['ended', requestFor({ state: 'done', sentAt: askedAt, endedAt: askedAt + minutes })],
-] as const)('a name from outside is no line of the bot (%s)', (name, request) => {
+  ['ended', requestFor({ state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })],
+] as const)('a name with a line break cannot imitate a line of the bot (%s)', (name, request) => {
   const sentence = 'Revoke API key x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
-  const told = report(view({ request, description: { ...description, sentence }, done: sentence }), name)
+  const sent = report(view({ request, description: { ...description, sentence }, done: sentence }), name)
 
-  expect(told?.text).toContain('Revoke API key x :large_green_circle:')
-  expect(told?.text).not.toContain('\n')
+  expect(sent?.text).toContain('Revoke API key x :large_green_circle:')
+  expect(sent?.text).not.toContain('\n')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { SubmitOutcome } from '../../../src/requests/messages/submitted.ts'
 import { submittedWords } from '../../../src/requests/messages/submitted.ts'
 
-test('whoever asked is told what happens next, and what it waits for', () => {
+test('the requester learns what happens next, and what the request waits for', () => {
   const words = (['posted', 'card-delayed'] as const).flatMap((is) =>
     [undefined, 'Create and show'].flatMap((handoverLabel) =>
       [true, false].map((needsApproval) => {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { Lease, Settlement } from '../../../src/requests/outbox/outbox.ts'
-import type { OutboxName } from '../../../src/requests/store/store.ts'
+import type { Lease, OutboxName, Settlement } from '../../../src/requests/outbox/outbox.ts'
 import { minutes } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
 import { withRequest } from '../with-request.ts'
@@ -11,27 +10,27 @@ const cardShown = (revision: number): Settlement => ({ status: 'settled', cardTs
 const perhapsSent: Settlement = { status: 'unsure', retryInMs: 0 }
 const notSent: Settlement = { status: 'queued', retryInMs: 0 }
 
-/** A recorded request, whose card is to be sent, and its outbox. */
+/** A recorded request that owes its card, and its outbox. */
 async function withUnsentCard() {
   const { redis, keys, store, outbox, request } = await withRequest()
   const { id } = request
 
-  /** Takes a message to send it. Reports go here before the card, so that a test needs no card. */
+  /** Leases a message. Reports may go before the card, so that a test needs no card. */
   async function lease(name: OutboxName = 'card') {
-    const taken = await outbox.lease(id, name, { early: true })
-    if (typeof taken === 'string') throw new Error(`not leased: ${taken}`)
-    return taken
+    const leased = await outbox.lease(id, name, { early: true })
+    if (typeof leased === 'string') throw new Error(`not leased: ${leased}`)
+    return leased
   }
 
   function settle(name: OutboxName, held: Lease, settlement: Settlement) {
     return outbox.settle(id, name, held, settlement)
   }
 
-  /** Takes a message and settles it. */
+  /** Leases a message and settles it. */
   async function send(name: OutboxName, settlement: Settlement): Promise<Lease> {
-    const taken = await lease(name)
-    await settle(name, taken.lease, settlement)
-    return taken.lease
+    const { lease: held } = await lease(name)
+    await settle(name, held, settlement)
+    return held
   }
 
   /** Changes what Redis holds of a message. */
@@ -40,13 +39,13 @@ async function withUnsentCard() {
     await redis.hset(keys.record(id), `outbox:${name}`, JSON.stringify({ ...item, ...change(item) }))
   }
 
-  /** As if a lease had run out this long ago. */
+  /** Changes the record as if a lease had run out `agoMs` ago. */
   const letRunOut = (name: OutboxName, agoMs = 0) => store.now().then((now) => rewrite(name, () => ({ until: now - agoMs })))
 
   return { redis, keys, store, outbox, request, lease, settle, send, rewrite, letRunOut }
 }
 
-/** One whose change takes effect, in revision 4. */
+/** A request whose change takes effect, in revision 4. */
 async function withTracked() {
   const parts = await withUnsentCard()
   return { ...parts, request: await takeSteps(parts.store, parts.request.id, ...untilTracking) }
@@ -55,13 +54,13 @@ async function withTracked() {
 describe('a message', () => {
   test('is leased to one process at a time', async () => {
     const { outbox, request } = await withUnsentCard()
-    const taken = await Promise.all(Array.from({ length: 10 }, () => outbox.lease(request.id, 'card')))
-    expect(taken.filter((each) => each === 'held')).toHaveLength(9)
+    const leased = await Promise.all(Array.from({ length: 10 }, () => outbox.lease(request.id, 'card')))
+    expect(leased.filter((each) => each === 'held')).toHaveLength(9)
   })
 
   test('that nobody tried to send is sent without a search', async () => {
     const { lease } = await withUnsentCard()
-    expect((await lease()).lease).toMatchObject({ mode: 'fresh', lookedForMs: 0, triedCardless: false })
+    expect((await lease()).lease).toMatchObject({ mode: 'fresh', searchedForMs: 0, triedCardless: false })
   })
 
   test('that may have been sent is searched for first', async () => {
@@ -82,12 +81,12 @@ describe('a message', () => {
   test('comes with the record as it is at that moment', async () => {
     const { store, request, lease } = await withUnsentCard()
     await store.take(request, 'approve')
-    const taken = await lease()
-    expect(taken.request).toEqual(await store.find(request.id))
-    expect(taken.request).toMatchObject({ state: 'approved', revision: 2 })
+    const leased = await lease()
+    expect(leased.request).toEqual(await store.find(request.id))
+    expect(leased.request).toMatchObject({ state: 'approved', revision: 2 })
   })
 
-  test('of a request that is gone is not there', async () => {
+  test('of a request that is gone is missing', async () => {
     const { outbox } = await withUnsentCard()
     expect(await outbox.lease('f'.repeat(32), 'card')).toBe('missing')
     expect(await outbox.due(10)).toHaveLength(1)
@@ -179,8 +178,8 @@ describe('the search for a message that may have been sent', () => {
     const afterCrash = await send('card', notSent)
     const { lease: afterFailedSearch } = await lease()
 
-    expect(first).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
-    for (const { lookedForMs } of [afterCrash, afterFailedSearch]) expect(lookedForMs).toBeGreaterThanOrEqual(minutes)
+    expect(first).toMatchObject({ mode: 'unsure', searchedForMs: 0 })
+    for (const { searchedForMs } of [afterCrash, afterFailedSearch]) expect(searchedForMs).toBeGreaterThanOrEqual(minutes)
   })
 
   test('starts again after another try that may have sent it', async () => {
@@ -191,8 +190,8 @@ describe('the search for a message that may have been sent', () => {
 
     const long = await send('card', perhapsSent)
 
-    expect(long.lookedForMs).toBeGreaterThanOrEqual(11 * minutes)
-    expect((await lease()).lease).toMatchObject({ mode: 'unsure', lookedForMs: 0 })
+    expect(long.searchedForMs).toBeGreaterThanOrEqual(11 * minutes)
+    expect((await lease()).lease).toMatchObject({ mode: 'unsure', searchedForMs: 0 })
   })
 
   test('reaches to the end of the last try that may have sent it', async () => {
@@ -240,12 +239,12 @@ describe('the search for a message that may have been sent', () => {
   ])('starts with the first lease of a message that %s and does not say since when', async (_, item) => {
     const { lease, rewrite } = await withUnsentCard()
     await rewrite('card', () => item)
-    expect((await lease()).lease).toMatchObject({ mode: 'unsure', lookedForMs: 0, triedCardless: false })
+    expect((await lease()).lease).toMatchObject({ mode: 'unsure', searchedForMs: 0, triedCardless: false })
   })
 })
 
-describe('what is to be sent now', () => {
-  test('comes in the order in which it was due, up to a limit', async () => {
+describe('the messages that are due', () => {
+  test('come in the order of their due times, up to a limit', async () => {
     const { redis, keys, store, outbox } = await withUnsentCard()
     const now = await store.now()
     await redis.del(keys.outbox)
@@ -259,7 +258,7 @@ describe('what is to be sent now', () => {
     expect(await outbox.due(2)).toEqual(due.slice(0, 2))
   })
 
-  test('does not include a message that is leased, or put off', async () => {
+  test('do not include a message that is leased or postponed', async () => {
     const { store, outbox, request, lease, send } = await withUnsentCard()
     await store.take(request, 'reject')
     await lease('card')
@@ -269,7 +268,7 @@ describe('what is to be sent now', () => {
 })
 
 describe('the reports that a request owes', () => {
-  test('come in the order in which they belong into the thread, whichever is due first', async () => {
+  test('come in the order of the thread, not of their due times', async () => {
     const { redis, keys, store, outbox, request } = await withUnsentCard()
     await takeSteps(store, request.id, 'remind-half', 'break-glass', ['send', { reports: ['remark'] }], 'late', 'finish')
     await redis.zadd(keys.outbox, 1, `${request.id}/ended`, 2, `${request.id}/late`)

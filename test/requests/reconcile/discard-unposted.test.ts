@@ -3,7 +3,7 @@ import { createDiscardUnposted } from '../../../src/requests/reconcile/discard-u
 import type { Posted } from '../../../src/slack/web-api/messenger.ts'
 import { requestFor } from '../request-for-test.ts'
 
-/** Discards a request whose card is refused, where the direct message to its requester ends like this. */
+/** Discards a request whose card is refused. The direct message to its requester has this outcome. */
 async function discardAfter(posted: Posted) {
   const discarded: unknown[] = []
   const channels: string[] = []
@@ -22,7 +22,7 @@ async function discardAfter(posted: Posted) {
 }
 
 describe('a request whose card Slack refuses', () => {
-  test('is discarded once its requester was told in a direct message', async () => {
+  test('is discarded after a direct message to its requester', async () => {
     const { discarded, channels, requester } = await discardAfter({ is: 'sent', ts: '1.1', channelId: 'D1' })
     expect(channels).toEqual([requester])
     expect(discarded).toEqual([['a', { code: 'not-posted', error: 'is_archived' }]])
@@ -36,7 +36,7 @@ describe('a request whose card Slack refuses', () => {
   test.each<Posted>([
     { is: 'unknown', problem: 'no answer' },
     { is: 'rate-limited', retryInMs: 1_000 },
-  ])('stays while the requester may not have been told ($is)', async (posted) => {
+  ])('stays if the direct message may not have been sent ($is)', async (posted) => {
     const { discarded } = await discardAfter(posted)
     expect(discarded).toEqual([])
   })

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
-import type { Deliver, Delivered } from '../../../src/requests/outbox/deliver.ts'
+import type { Deliver } from '../../../src/requests/outbox/deliver.ts'
 import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
+import type { Delivered } from '../../../src/requests/outbox/send-once.ts'
 import { createShow } from '../../../src/requests/outbox/show.ts'
 import { createReconcile } from '../../../src/requests/reconcile/reconcile.ts'
-import { createStore, type NewRequest } from '../../../src/requests/store/store.ts'
+import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
+import { createStore } from '../../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { minutes, recordRequest } from '../request-for-test.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../take-steps.ts'
@@ -14,9 +16,9 @@ const seconds = 1_000
 const id = 'b7e23ec29af22b0b4e41da31e868d572'
 
 interface World {
-  /** What happens to every message that is sent. */
+  /** The outcome of every message. */
   delivered?: Delivered
-  /** Steps that others take after the request was read. */
+  /** Steps that others take right after the request was read. */
   meanwhile?: PlannedStep[]
 }
 
@@ -27,7 +29,7 @@ type Recorded = Partial<NewRequest> & {
   cardTs?: string | null
 }
 
-/** Reconciles requests over a real Redis, and notes what it has others do: send messages, execute, track, wake up. */
+/** Reconciles requests over a real Redis. `did` records the calls of other parts: send, execute, track and report. */
 function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = {}) {
   const { redis, keys } = connectTestRedis()
   const store = createStore({ redis, keys, audit: noAudit })
@@ -68,7 +70,7 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = 
     discardUnposted: async (_, error) => void did.push(`report that the card was refused: ${error}`),
   })
 
-  /** Records a request that went this way, and is due now. */
+  /** Records a request that has taken these steps and is due now. */
   async function record({ agoMs = 0, cardTs = '1.2', ...more }: Recorded = {}, ...steps: PlannedStep[]): Promise<void> {
     const { createdAt, expiresAt } = await recordRequest(store, { id, ...more })
     await takeSteps(store, id, ...steps)
@@ -117,7 +119,7 @@ describe('a waiting request', () => {
     expect(did.filter((each) => each === 'send reminder-half')).toHaveLength(1)
   })
 
-  test('that somebody approves at the time of its reminder is looked at again at once', async () => {
+  test('that gets an approval at the time of its reminder is reconciled again at once', async () => {
     const { reconcile, record, find, dueInMs, did } = startReconcile({ meanwhile: ['count-approval'] })
     await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
 
@@ -128,7 +130,7 @@ describe('a waiting request', () => {
     expect(await dueInMs()).toBeLessThanOrEqual(500)
   })
 
-  test('expires at its deadline, and its thread is told', async () => {
+  test('expires at its deadline, with a message in its thread', async () => {
     const { reconcile, record, find, dueInMs, did } = startReconcile()
     await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes })
 
@@ -273,7 +275,7 @@ describe('a request that was sent', () => {
   })
 })
 
-describe('a request that needs nothing', () => {
+describe('a request that needs no work', () => {
   test.each<[string, PlannedStep[]]>([
     ['was rejected', ['reject']],
     ['is done', [...untilTracking, 'finish']],
@@ -300,7 +302,7 @@ describe('a request that needs nothing', () => {
   })
 })
 
-test('a request that only another version of Lockkeeper knows is left as it is, and looked at again in 10 minutes', async () => {
+test('a request that only another version of Lockkeeper can read stays unchanged, and is read again in 10 minutes', async () => {
   const { reconcile, record, find, dueInMs, did } = startReconcile()
   await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes, input: { weather: 'rain' } })
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { remindersOf } from '../../../src/requests/reconcile/reminders.ts'
-import { askedAt, minutes, requestFor } from '../request-for-test.ts'
+import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 
-const half = askedAt + 120 * minutes
-const last = askedAt + 216 * minutes
-const expiry = askedAt + 240 * minutes
+const half = requestedAt + 120 * minutes
+const last = requestedAt + 216 * minutes
+const expiry = requestedAt + 240 * minutes
 
 describe('the reminders of a request', () => {
   test.each([
-    ['at first', 0, askedAt, { due: undefined, passed: 0, nextAt: half }],
+    ['at first', 0, requestedAt, { due: undefined, passed: 0, nextAt: half }],
     ['just before half of the time', 0, half - 1, { due: undefined, passed: 0, nextAt: half }],
     ['at half of the time', 0, half, { due: 'remind-half', passed: 1, nextAt: last }],
     ['after half of the time, once reminded', 1, half + 1, { due: undefined, passed: 1, nextAt: last }],
@@ -20,32 +20,32 @@ describe('the reminders of a request', () => {
     expect(remindersOf(requestFor({ reminded }), now)).toEqual(expected)
   })
 
-  test('the first is left out where the last is due as well, because nothing ran in between', () => {
+  test('the first is skipped if the last is due as well, because no worker ran in between', () => {
     expect(remindersOf(requestFor({ reminded: 0 }), last)).toEqual({ due: 'remind-last', passed: 2, nextAt: expiry })
   })
 
-  test('each comes once, however often it is looked, and the next look is never before now', () => {
-    const anyTimes = fc.array(fc.integer({ min: askedAt, max: expiry - 1 }), { maxLength: 20 })
+  test('each is due once, however often they are checked, and the next time is never in the past', () => {
+    const anyTimes = fc.array(fc.integer({ min: requestedAt, max: expiry - 1 }), { maxLength: 20 })
     fc.assert(
       fc.property(anyTimes, (times) => {
-        const told: string[] = []
+        const sent: string[] = []
         let reminded = 0
         for (const now of times.toSorted((a, b) => a - b)) {
           const { due, passed, nextAt } = remindersOf(requestFor({ reminded }), now)
           if (due) {
-            told.push(due)
+            sent.push(due)
             reminded = passed
           }
           expect(nextAt).toBeGreaterThan(now)
           expect(nextAt).toBeLessThanOrEqual(expiry)
         }
-        expect(told).toEqual([...new Set(told)])
-        expect(told).toEqual(told.toSorted())
+        expect(sent).toEqual([...new Set(sent)])
+        expect(sent).toEqual(sent.toSorted())
       }),
     )
   })
 
-  test('go by the time to decide, and not by when it expires now', () => {
+  test('depend on the time to decide, and not on an extended deadline', () => {
     const extended = requestFor({ expiresAt: expiry + 60 * minutes })
     expect(remindersOf(extended, half - 1).due).toBeUndefined()
     expect(remindersOf(extended, last)).toEqual({ due: 'remind-last', passed: 2, nextAt: expiry + 60 * minutes })

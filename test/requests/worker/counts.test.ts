@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { createCounts } from '../../../src/requests/worker/counts.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 
-/** So many open requests, of two kinds and three states. */
+/** Records `count` open requests, of two kinds and three states. */
 async function withOpen(count: number) {
   const { redis, keys } = connectTestRedis()
   const pipeline = redis.pipeline()
@@ -19,7 +19,7 @@ async function withOpen(count: number) {
 const byName = (a: { kind: string; state: string }, b: { kind: string; state: string }) =>
   `${a.kind} ${a.state}`.localeCompare(`${b.kind} ${b.state}`)
 
-test('open requests are counted by kind and state, whatever their number', async () => {
+test('open requests are counted by kind and state, also in several chunks', async () => {
   const { redis, keys, counts } = await withOpen(1_500)
   await redis.zadd(keys.outbox, '1', 'r1/card', '2', 'r2/card')
   const { open, unsent } = await counts()
@@ -34,13 +34,13 @@ test('open requests are counted by kind and state, whatever their number', async
   expect(unsent).toBe(2)
 })
 
-test('nothing open is nothing to tell of, and one whose record is gone is not counted', async () => {
+test('a request whose record is gone is not counted', async () => {
   const { redis, keys, counts } = await withOpen(1)
   await redis.del(keys.record('r0'))
   expect(await counts()).toEqual({ open: [], unsent: 0 })
 })
 
-test('thousands keep the connection that people wait for busy with a few short answers', async () => {
+test('thousands of requests are counted with few commands, because people use the same connection', async () => {
   const { redis, counts } = await withOpen(10_000)
   await counts()
   const sent = vi.spyOn(redis, 'sendCommand')

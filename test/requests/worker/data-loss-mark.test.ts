@@ -4,12 +4,12 @@ import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AccountApi } from '../../../src/account-api/client.ts'
 import { createAudit } from '../../../src/audit/intake.ts'
-import { createSeenHead } from '../../../src/audit/seen-head.ts'
+import { createNewestHead } from '../../../src/audit/newest-head.ts'
 import type { UnderwayNow } from '../../../src/domain/change.ts'
 import type { ElasticIp } from '../../../src/domain/elastic-ip.ts'
 import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
 import { createKeys, type Keys } from '../../../src/redis/key-names.ts'
-import { createTellOperators } from '../../../src/requests/outbox/tell-operators.ts'
+import { createNotifyOperators } from '../../../src/requests/outbox/notify-operators.ts'
 import { createDataLossMark } from '../../../src/requests/worker/data-loss-mark.ts'
 import type { Posted } from '../../../src/slack/web-api/messenger.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
@@ -22,21 +22,21 @@ const onWeb1 = {
   server: { id: 'sv_1WFgWmkF9Mzju', hostname: 'web-1' },
 } as ElasticIp
 
-/** What the kind `ip.move` says is under way, where the account API answers like this. */
+/** What the kind `ip.move` lists as under way when the account API returns this list. */
 function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
   const { underwayNow } = createMoveChange({ elasticIps: { list } } as unknown as AccountApi)
-  if (!underwayNow) throw new Error('moves tell what is under way')
+  if (!underwayNow) throw new Error('the kind ip.move has no underwayNow')
   return underwayNow
 }
 
-/** A process that looks after the data set, notes in the audit, and posts to the operators; `failing` posts fail first. */
+/** A process that checks the data set, adds audit notes, and posts to the operators. Its first `failing` posts fail. */
 function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing = 0, underway = [underwayOn(async () => [onWeb1])] } = {}) {
   const posts: string[] = []
   const post = async (_: unknown, { text }: { text: string }): Promise<Posted> => {
     posts.push(text)
     return posts.length <= failing ? { is: 'unknown', problem: 'HTTP status 503' } : { is: 'sent', ts: '1.1', channelId: 'C1' }
   }
-  const operators = createTellOperators({
+  const operators = createNotifyOperators({
     redis,
     keys,
     messenger: { post },
@@ -45,17 +45,17 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
     log: () => {},
     waitsMs: [20, 20, 20],
   })
-  const seenHead = createSeenHead()
-  const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, seenHead })
+  const newestHead = createNewestHead()
+  const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, newestHead })
   const dataLossMark = createDataLossMark({
     redis,
     keys,
-    tellOperators: operators.tell,
-    seenHead,
+    notifyOperators: operators.notify,
+    newestHead,
     catalog: { underwayNow: () => underway },
   })
   onTestFinished(operators.stop)
-  /** Notes so many acts, each in the chain by itself. */
+  /** Adds `count` entries to the audit chain, one after the other. */
   const note = async (count: number) => {
     for (let done = 0; done < count; done += 1) {
       await audit.note({ act: 'test' })
@@ -65,8 +65,8 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
   return { check: dataLossMark.check, posts, note }
 }
 
-/** Puts the audit back to where it was when this was called, with the mark that it had. */
-async function rememberAudit({ redis, keys }: { redis: Redis; keys: Keys }) {
+/** Copies the audit. Returns a function that restores the copy. */
+async function copyAudit({ redis, keys }: { redis: Redis; keys: Keys }) {
   const names = [keys.audit, keys.auditHead]
   const copies = await Promise.all(names.map(async (name) => [name, await redis.dumpBuffer(name)] as const))
   return async () => {
@@ -75,7 +75,7 @@ async function rememberAudit({ redis, keys }: { redis: Redis; keys: Keys }) {
 }
 
 describe('a data set', () => {
-  test('is told as new once, and not again while it stays and grows', async () => {
+  test('is reported as new once, and not again while it grows', async () => {
     const shared = connectTestRedis()
     const [one, other] = [startProcess(shared), startProcess(shared)]
 
@@ -89,7 +89,7 @@ describe('a data set', () => {
     expect(other.posts).toEqual([])
   })
 
-  test('that was lost is told as lost, and as nothing else', async () => {
+  test('that was lost is reported as lost, and as nothing else', async () => {
     const shared = connectTestRedis()
     const one = startProcess(shared)
     await one.check()
@@ -109,18 +109,22 @@ describe('a data set', () => {
   const unread = ' I could not read from the account API which Elastic IPs are moving now: look there.'
 
   test.each([
-    ['with what is under way, by each kind that can tell', [underwayOn(async () => []), underwayOn(async () => [onWeb1])], none + moving],
-    ['without, where no kind can tell', [], ''],
-    ['also where the account API does not answer', [underwayOn(() => Promise.reject(new Error('no answer')))], unread],
-  ])('is told %s', async (_, underway, told) => {
+    [
+      'with the changes under way of every kind that lists them',
+      [underwayOn(async () => []), underwayOn(async () => [onWeb1])],
+      none + moving,
+    ],
+    ['without changes under way if no kind lists them', [], ''],
+    ['even if the account API does not answer', [underwayOn(() => Promise.reject(new Error('no answer')))], unread],
+  ])('is reported %s', async (_, underway, words) => {
     const { check, posts } = startProcess(connectTestRedis(), { underway })
 
     await check()
 
-    expect(posts.map((text) => text.split('decide nothing any more.')[1])).toEqual([told])
+    expect(posts.map((text) => text.split('decide nothing any more.')[1])).toEqual([words])
   })
 
-  test('that was lost is told although the first telling failed', async () => {
+  test('that was lost is reported again if the first post failed', async () => {
     const shared = connectTestRedis()
     const one = startProcess(shared, { failing: 2 })
     await one.check()
@@ -134,31 +138,31 @@ describe('a data set', () => {
 
     await expect.poll(() => other.posts.length).toBe(3)
     expect(new Set(other.posts)).toEqual(new Set([expect.stringContaining('My memory was lost')]))
-    expect(await shared.redis.get(shared.keys.notice('state-lost:another'))).toBe('told')
+    expect(await shared.redis.get(shared.keys.notice('state-lost:another'))).toBe('notified')
   })
 })
 
 describe('an older state of a data set', () => {
-  /** One note is kept by the copy, the next one is lost when it is put back. */
-  async function putBackUnder(shared: ReturnType<typeof connectTestRedis>, one: ReturnType<typeof startProcess>): Promise<void> {
+  /** Restores a copy of the audit: the first note is in the copy, and the second one is lost. */
+  async function restoreUnder(shared: ReturnType<typeof connectTestRedis>, one: ReturnType<typeof startProcess>): Promise<void> {
     await one.check()
     await one.note(1)
-    const putBack = await rememberAudit(shared)
+    const restore = await copyAudit(shared)
     await one.note(1)
-    await putBack()
+    await restore()
   }
 
-  test('is told once, in words of its own', async () => {
+  test('is reported once, with a sentence of its own', async () => {
     const shared = connectTestRedis()
     const [one, other] = [startProcess(shared), startProcess(shared)]
     await one.check()
     await one.note(2)
-    const putBack = await rememberAudit(shared)
+    const restore = await copyAudit(shared)
     await one.note(1)
     await one.check()
     await other.check()
 
-    await putBack()
+    await restore()
     for (const { check } of [one, other, one, other]) await check()
 
     expect([...one.posts.slice(1), ...other.posts]).toMatchInlineSnapshot(`
@@ -168,11 +172,11 @@ describe('an older state of a data set', () => {
     `)
   })
 
-  test('is known by what was chained here, too, also when as much or more was chained since', async () => {
+  test('is found by the entries that this process chained, even if as many or more were chained since', async () => {
     for (const since of [0, 1, 3]) {
       const shared = connectTestRedis()
       const one = startProcess(shared)
-      await putBackUnder(shared, one)
+      await restoreUnder(shared, one)
       await one.note(since)
       await one.check()
 
@@ -180,17 +184,17 @@ describe('an older state of a data set', () => {
     }
   })
 
-  test('is known by what another process chained in its place', async () => {
+  test('is found by the entries that another process chained in their place', async () => {
     const shared = connectTestRedis()
     const [one, other] = [startProcess(shared), startProcess(shared)]
-    await putBackUnder(shared, one)
+    await restoreUnder(shared, one)
     await other.note(1)
     await one.check()
 
     expect(one.posts.slice(1)).toEqual([expect.stringContaining('My memory was set back')])
   })
 
-  test('is not what entries make that were removed for their age', async () => {
+  test('is not reported because old entries were removed', async () => {
     const shared = connectTestRedis()
     const one = startProcess(shared)
     await one.check()
@@ -205,7 +209,7 @@ describe('an older state of a data set', () => {
     expect(one.posts).toHaveLength(1)
   })
 
-  test('of a Redis whose files were put back is told', async () => {
+  test('is reported if the files of Redis were restored', async () => {
     const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
     const redis = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 })
     redis.on('error', () => {})

@@ -2,14 +2,14 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { createQueues } from '../../../src/redis/queues.ts'
 import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
-import type { Track } from '../../../src/requests/reconcile/track.ts'
+import type { Track } from '../../../src/requests/reconcile/track/track.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import { createWorker } from '../../../src/requests/worker/worker.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
 
-/** The workers over a real Redis, with a stand-in that only notes which requests it was to reconcile. */
+/** Starts a worker over a real Redis. `reconciled` and `sent` record its requests and messages; nothing else happens to them. */
 async function startWorker({
   watchdogMs = 60_000,
   failWith,
@@ -49,7 +49,7 @@ async function startWorker({
       await redis.zrem(keys.due, id)
     },
     track,
-    tracked: (request) => request,
+    toTracked: (request) => request,
     deliver: async (id, name) => {
       sent.push(`${id}/${name}`)
       await untilSlackAnswers
@@ -73,21 +73,21 @@ async function startWorker({
   return { redis, keys, store, queues, reconciled, sent, errors, tidied }
 }
 
-function ask(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
+function record(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
   return recordRequest(store, { id, resource: `elastic_ip:${id}`, needsApproval })
 }
 
-describe('the workers', () => {
-  test('reconcile what they are woken up for', async () => {
+describe('the worker', () => {
+  test('reconciles a request that is woken up', async () => {
     const { store, queues, reconciled } = await startWorker()
-    await ask(store, 'a')
+    await record(store, 'a')
     await queues.wake({ id: 'a', kind: 'ip.move', resource: 'elastic_ip:a' })
     await expect.poll(() => reconciled).toContain('a')
   })
 
-  test('tick while something is due, and no more when nothing is', async () => {
+  test('ticks while a request is due, and stops when none is', async () => {
     const { store, queues, reconciled, errors } = await startWorker()
-    await ask(store, 'a')
+    await record(store, 'a')
     await queues.startTicking()
     await expect.poll(() => reconciled).toContain('a')
 
@@ -96,65 +96,64 @@ describe('the workers', () => {
     expect(errors).toEqual([])
   })
 
-  test('do not tick for a request that only waits for people', async () => {
+  test('does not tick for a request that only waits for people', async () => {
     const { store, queues } = await startWorker()
-    await ask(store, 'a', true)
+    await record(store, 'a', true)
     await queues.startTicking()
     await expect.poll(() => queues.ticks.getJobScheduler('tick')).toBeUndefined()
   })
 
-  test('find what is due without having been woken up', async () => {
+  test('finds a request that is due without a wake-up', async () => {
     const { store, reconciled } = await startWorker({ watchdogMs: 50 })
-    await ask(store, 'lost')
+    await record(store, 'lost')
     await expect.poll(() => reconciled).toContain('lost')
   })
 
-  test('mend a scheduler that is there and silent', async () => {
+  test('replaces a scheduler that produces no ticks', async () => {
     const { store, queues, reconciled } = await startWorker({ watchdogMs: 50 })
     await queues.startTicking()
     const [job] = await queues.ticks.getDelayed()
     await job?.remove().catch(() => undefined)
-    await ask(store, 'silent')
+    await record(store, 'silent')
     await expect.poll(() => reconciled, { timeout: 5_000 }).toContain('silent')
   })
 })
 
-describe('what is due', () => {
-  /** One move is followed and another request is due, over an account API that answers when the test is over. */
+describe('a tick', () => {
+  /** Starts a worker with a tracked move and another request that is due. The account API answers when the test ends. */
   async function startHanging(options: { longestTickMs?: number } = {}) {
     const { promise: answer, resolve: letAnswer } = Promise.withResolvers<never[]>()
     const parts = await startWorker({ track: () => answer, ...options })
     onTestFinished(() => letAnswer([]))
     const { store, queues, tidied } = parts
-    // The watchdog has had its look: nothing ticks before it is told to.
+    // Wait for the first check of the watchdog, which would start ticks.
     await expect.poll(() => tidied.length).toBe(1)
-    await ask(store, 'moving', true)
+    await record(store, 'moving', true)
     await takeSteps(store, 'moving', 'approve', 'send', ['accept', { dueInMs: 0 }])
-    await ask(store, 'other')
+    await record(store, 'other')
     await queues.startTicking()
     return parts
   }
 
-  test('does not wait for an account API that hangs while moves are followed, and says that it is at work', async () => {
+  test('reconciles and sends while the account API hangs, and counts as work', async () => {
     const { redis, keys, store, reconciled, sent } = await startHanging()
     await expect.poll(() => reconciled).toEqual(['other'])
 
     await redis.zadd(keys.outbox, Date.now(), 'owed-meanwhile/card')
 
     await expect.poll(() => sent).toContain('owed-meanwhile/card')
-    // A tick that waits is at work, and none is missing.
     await expect.poll(async () => Number.isFinite(await store.sinceLastTickMs())).toBe(true)
   })
 
-  test('counts as not looked at where a tick has no end', async () => {
+  test('no longer counts as work if it does not end', async () => {
     const { store } = await startHanging({ longestTickMs: 200 })
     await expect.poll(async () => Number.isFinite(await store.sinceLastTickMs())).toBe(true)
 
-    // Twelve times as long as such a tick takes to say again that it is at work.
+    // This is twelve times the interval at which a running tick reports.
     await expect.poll(() => store.sinceLastTickMs(), { timeout: 10_000 }).toBeGreaterThan(600)
   })
 
-  test('does not wait for a Slack that hangs while many messages are unsent', async () => {
+  test('reconciles while Slack hangs and many messages are unsent', async () => {
     const { promise: answer, resolve: letAnswer } = Promise.withResolvers<void>()
     const { redis, keys, store, queues, reconciled, sent } = await startWorker({ untilSlackAnswers: answer })
     onTestFinished(() => letAnswer())
@@ -163,7 +162,7 @@ describe('what is due', () => {
     await queues.startTicking()
     await expect.poll(() => sent.length).toBe(16)
 
-    await ask(store, 'due')
+    await record(store, 'due')
 
     await expect.poll(() => reconciled).toContain('due')
     expect(sent).toHaveLength(16)
@@ -171,15 +170,15 @@ describe('what is due', () => {
 })
 
 describe('the watchdog', () => {
-  test('says that a worker is at work, and tidies up the audit', async () => {
+  test('records that the worker is running, and tidies the audit', async () => {
     const { store, tidied } = await startWorker({ watchdogMs: 50 })
     await expect.poll(() => tidied.length).toBeGreaterThan(1)
     expect(await store.workersSeen(60_000)).toBe(1)
   })
 })
 
-describe('a watchdog whose Redis does not answer', () => {
-  test('waits for it once, and not once more at each of its rounds', async () => {
+describe('the watchdog while Redis does not answer', () => {
+  test('waits once, and does not add a check at every interval', async () => {
     const answer = Promise.withResolvers<void>()
     let checks = 0
     const checkDataLossMark = () => {
@@ -194,25 +193,25 @@ describe('a watchdog whose Redis does not answer', () => {
   })
 })
 
-describe('a card that is refused when it is sent again', () => {
-  test('has its request looked at now, and not only at its first reminder', async () => {
+describe('a card that Slack refuses', () => {
+  test('has its request reconciled at once, and not only at the first reminder', async () => {
     const { redis, keys, store, queues, reconciled } = await startWorker({ refusesCards: true })
-    await ask(store, 'a', true)
+    await record(store, 'a', true)
     await redis.zadd(keys.outbox, Date.now(), 'a/card')
-    await ask(store, 'due')
+    await record(store, 'due')
     await queues.startTicking()
     await expect.poll(() => reconciled).toContain('a')
   })
 })
 
-describe('a record that is not as it should be', () => {
-  test('that is gone is forgotten, and one that does not fit holds up nothing', async () => {
+describe('a faulty record', () => {
+  test('does not block others, whether it is gone or cannot be parsed', async () => {
     const { redis, keys, store, queues, reconciled } = await startWorker()
-    await ask(store, 'broken')
+    await record(store, 'broken')
     await redis.hset(keys.record('broken'), 'origin', '"of another age"')
-    await ask(store, 'gone')
+    await record(store, 'gone')
     await redis.del(keys.record('gone'))
-    await ask(store, 'good')
+    await record(store, 'good')
 
     await queues.startTicking()
 
@@ -221,16 +220,16 @@ describe('a record that is not as it should be', () => {
     expect(await store.findMany(['broken', 'gone', 'good'])).toMatchObject([{ id: 'good' }])
   })
 
-  test('is put off for long where it fails, and stays due where it was Redis that failed', async () => {
-    const putOff = async (failWith: Error) => {
+  test('is postponed for long if it cannot be reconciled, and stays due if Redis failed', async () => {
+    const isPostponedAfter = async (failWith: Error) => {
       const { redis, keys, store, queues, reconciled } = await startWorker({ failWith })
-      await ask(store, 'a')
+      await record(store, 'a')
       await queues.startTicking()
       await expect.poll(() => reconciled).toContain('a')
       await expect.poll(() => reconciled.length > 1 || redis.zcount(keys.due, String(Date.now() + 60_000), '+inf')).toBeTruthy()
       return reconciled.length === 1
     }
-    expect(await putOff(new Error('it does not fit'))).toBe(true)
-    expect(await putOff(new StoreUnavailableError('Redis: out of memory'))).toBe(false)
+    expect(await isPostponedAfter(new Error('it does not fit'))).toBe(true)
+    expect(await isPostponedAfter(new StoreUnavailableError('Redis: out of memory'))).toBe(false)
   })
 })

@@ -4,7 +4,7 @@ export interface Answer {
   body: unknown
 }
 
-/** A refusal on its way to the answer. */
+/** A refusal. It is thrown, and becomes the answer. */
 export class Refusal extends Error {
   readonly answer: Answer
 
@@ -14,12 +14,12 @@ export class Refusal extends Error {
   }
 }
 
-/** The short shape of errors. */
+/** The short form of errors. */
 export function refusal(status: number, code: string, message: string): Refusal {
   return new Refusal({ status, body: { errors: [{ code, message }] } })
 }
 
-/** The long shape of errors. */
+/** The long form of errors. */
 export function invalid(pointer: string, detail: string): Refusal {
   const error = { code: 'VALIDATION_ERROR', status: '422', title: 'Unprocessable entity', detail, source: { pointer }, meta: {} }
   return new Refusal({ status: 422, body: { errors: [error] } })

@@ -1,7 +1,7 @@
 import type { Answer } from './answer.ts'
 import type { JournalEntry } from './journal.ts'
 
-/** What goes wrong. Where the request still takes effect, that is said; elsewhere it does not. */
+/** What goes wrong. The request takes effect only where this is stated. */
 export type FaultKind =
   /** The connection closes without an answer. */
   | 'drop-before'
@@ -9,30 +9,30 @@ export type FaultKind =
   | 'drop-after'
   /** The connection is reset. */
   | 'reset'
-  /** It takes effect at once; the answer comes after `delayMs`. */
+  /** It takes effect at once, and the answer comes after `delayMs`. */
   | 'delay'
-  /** `status`, with `body` (JSON) and `headers` where given. */
+  /** Answers `status`, with `body` (JSON) and `headers` if given. */
   | 'status'
-  /** It takes effect; the answer is a web page. */
+  /** It takes effect, and the answer is a web page. */
   | 'html'
-  /** It takes effect; the answer ends in the middle. */
+  /** It takes effect, and the answer ends in the middle. */
   | 'truncate'
-  /** It takes effect; the answer comes a byte at a time, one every `delayMs`. */
+  /** It takes effect, and the answer comes byte by byte, one every `delayMs`. */
   | 'drip'
-  /** It takes effect; no answer comes, and the connection stays open. */
+  /** It takes effect, no answer comes, and the connection stays open. */
   | 'hang'
-  /** It takes effect only after `delayMs`, whether or not anybody still waits for the answer. */
+  /** It takes effect after `delayMs`, even if nobody waits for the answer any more. */
   | 'late'
-  /** It takes effect; what is answered is what `instead` makes of the answer. */
+  /** It takes effect, and `instead` replaces the answer. */
   | 'instead'
-  /** `bytes` of blanks as the answer, with `status` (200). */
+  /** Answers `bytes` of blanks with `status` (200). */
   | 'flood'
-  /** A compressed answer, nobody asked for one, that unpacks to `bytes` of blanks. */
+  /** Answers in a compression that was not requested, which unpacks to `bytes` of blanks. */
   | 'bomb'
-  /** A redirect to `location`. */
+  /** Redirects to `location`. */
   | 'redirect'
 
-/** What `instead` answers: a text as it is, or a body as JSON; status and type are those of the answer where not given. */
+/** The answer of `instead`: a text as it is, or a body as JSON. Default status and type: those of the real answer. */
 export interface OtherAnswer {
   status?: number
   type?: string
@@ -41,11 +41,11 @@ export interface OtherAnswer {
 }
 
 export interface FaultOrder {
-  /** Any where not given. */
+  /** Default: any. */
   method?: string
-  /** A text is the whole path. Any where not given. */
+  /** A text is the whole path. Default: any. */
   path?: RegExp | string
-  /** How often. Once where not given. */
+  /** How often. Default: once. */
   times?: number
   kind: FaultKind
   delayMs?: number
@@ -54,18 +54,18 @@ export interface FaultOrder {
   headers?: Record<string, string>
   location?: string
   instead?: (answer: Answer) => OtherAnswer
-  /** Of `flood` and `bomb`. */
+  /** For `flood` and `bomb`. */
   bytes?: number
-  /** Only requests of which this holds. */
-  when?: (asked: Pick<JournalEntry, 'query' | 'body'>) => boolean
-  /** What happens elsewhere just before the request takes effect. */
+  /** Only for requests for which this returns true. */
+  when?: (request: Pick<JournalEntry, 'query' | 'body'>) => boolean
+  /** Runs just before the request takes effect. */
   meanwhile?: () => void
-  /** The request takes effect before `drop-before`, `reset`, `status` or `redirect`: a 500 after all was done. */
+  /** Lets the request take effect before `drop-before`, `reset`, `status` or `redirect`, such as a 500 after the write. */
   applied?: boolean
 }
 
 export interface Fault extends FaultOrder {
-  /** How often it has happened: a test of a fault that never happened proves nothing. */
+  /** How often it has happened. A test checks it, because a fault that never happened proves nothing. */
   fired: number
 }
 
@@ -75,7 +75,7 @@ export function takesEffect(fault: FaultOrder | undefined): boolean {
   return !fault || fault.applied === true || appliedKinds.includes(fault.kind)
 }
 
-/** The programme of faults: for each request the oldest that fits and is not used up. */
+/** Keeps the ordered faults. A request gets the oldest fault that fits and is not used up. */
 export function createFaults() {
   const faults: Fault[] = []
 

@@ -5,17 +5,17 @@ export interface JournalEntry {
   query: Record<string, string>
   /** Without `authorization`. */
   headers: Record<string, string | string[] | undefined>
-  /** Parsed; the text itself when it is no JSON, undefined when there is none. */
+  /** Parsed. The text itself if it is not JSON, undefined if there is no body. */
   body: unknown
   /** Milliseconds since 1970. */
   time: number
 }
 
-/** Every request that came in, in order, whatever became of it. */
+/** Records every request in order, whatever its answer. */
 export function createJournal() {
   const entries: JournalEntry[] = []
   return Object.assign(entries, {
-    /** Those that are no GET. */
+    /** Returns the requests that are not GET. */
     writes: () => entries.filter(({ method }) => method !== 'GET'),
     clear: () => void entries.splice(0),
   })

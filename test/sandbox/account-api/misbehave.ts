@@ -8,12 +8,12 @@ import type { Fault } from './faults.ts'
 
 export const jsonType = 'application/vnd.api+json; charset=utf-8'
 
-/** Ends a request in the way the fault says. `answer` is what would have been said; undefined when the request took no effect. */
+/** Ends a request as the fault says. `answer` is the usual answer. Undefined if the request took no effect. */
 export async function misbehave(response: ServerResponse, fault: Fault, answer: Answer | undefined): Promise<void> {
   const text = answer?.body === undefined ? '' : JSON.stringify(answer.body)
   const status = answer?.status ?? 200
   const { delayMs = 50 } = fault
-  // Without ref: what is still slow at the end of a test must not keep the process.
+  // A slow answer at the end of a test must not keep the process alive.
   const pause = () => wait(delayMs, undefined, { ref: false })
 
   switch (fault.kind) {

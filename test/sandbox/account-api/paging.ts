@@ -1,7 +1,7 @@
 import type { Answer } from './answer.ts'
 import { refusal } from './answer.ts'
 
-/** One page, as the account API does it: 20 unless asked for otherwise, no total, an empty page behind the end. */
+/** Returns one page like the account API: 20 items by default, no total, and an empty page after the end. */
 export function pageOf(items: unknown[], query: Record<string, string>, maxPageSize: number): Answer {
   const size = Math.min(positive(query, 'page[size]', 20), maxPageSize)
   const start = (positive(query, 'page[number]', 1) - 1) * size

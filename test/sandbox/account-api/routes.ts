@@ -1,5 +1,5 @@
 import { type Answer, Refusal, refusal } from './answer.ts'
-import type { Asked } from './asked.ts'
+import type { AuthorizedRequest } from './authorized-request.ts'
 import { idOf } from './data/ids.ts'
 import type { ApiKeyState, FixedResource } from './data/model.ts'
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey, updateApiKey } from './resources/api-keys.ts'
@@ -16,7 +16,7 @@ export interface Account {
   record(action: string, target: { id: string; name: string | null }, key: ApiKeyState): void
 }
 
-type Handler = (account: Account, asked: Asked) => Answer
+type Handler = (account: Account, request: AuthorizedRequest) => Answer
 
 /** `:id` stands for one path segment. */
 const routes: Record<string, Handler> = {
@@ -38,7 +38,7 @@ const routes: Record<string, Handler> = {
   'GET /events': listEvents,
 }
 
-export interface Knock {
+export interface ReceivedRequest {
   method: string
   /** As sent, without the query. */
   path: string
@@ -48,7 +48,7 @@ export interface Knock {
   body: unknown
 }
 
-/** From a request to its answer: who it is, what they may, which route. */
+/** Answers a request: checks its key and its rights, and finds the route. */
 export function createRouter({ world, maxPageSize }: Pick<Account, 'world' | 'maxPageSize'>) {
   let recorded = 0
   const account: Account = {
@@ -60,7 +60,7 @@ export function createRouter({ world, maxPageSize }: Pick<Account, 'world' | 'ma
     },
   }
 
-  return function answer({ method, path, query, token, body }: Knock): Answer {
+  return function answer({ method, path, query, token, body }: ReceivedRequest): Answer {
     try {
       const key = world.data.apiKeys.find((one) => one.token === token)
       if (!key) throw refusal(401, 'UNAUTHORIZED', 'The API key is invalid')
@@ -74,11 +74,11 @@ export function createRouter({ world, maxPageSize }: Pick<Account, 'world' | 'ma
   }
 }
 
-function handle(account: Account, method: string, path: string, asked: Omit<Asked, 'params'>): Answer {
+function handle(account: Account, method: string, path: string, request: Omit<AuthorizedRequest, 'params'>): Answer {
   for (const [route, handler] of Object.entries(routes)) {
     const [routeMethod, routePath = ''] = route.split(' ')
     const match = routeMethod === method && new RegExp(`^${routePath.replace(':id', '([^/]+)')}$`).exec(path)
-    if (match) return handler(account, { ...asked, params: match.slice(1).map(decodeURIComponent) })
+    if (match) return handler(account, { ...request, params: match.slice(1).map(decodeURIComponent) })
   }
   throw new Refusal({ status: 404, body: undefined })
 }

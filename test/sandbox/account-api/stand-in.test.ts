@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountApi } from '../../../src/account-api/client.ts'
-import { ApiError } from '../../../src/domain/errors.ts'
+import { ApiError } from '../../../src/domain/api-errors.ts'
 import { Secret } from '../../../src/domain/secret.ts'
 import type { FaultOrder } from './faults.ts'
 import { type AccountApiOptions, startAccountApi } from './start-account-api.ts'
@@ -21,7 +21,7 @@ async function start(options: AccountApiOptions = {}) {
   return { ...account, clock, clientWith, api: clientWith(account.key) }
 }
 
-/** What the account API said no with: `422 SITE_MISMATCH`. */
+/** Returns the refusal of the account API: `422 SITE_MISMATCH`. */
 async function refusal(promise: Promise<unknown>): Promise<string> {
   const error = await promise.then(
     () => new Error('it was not refused'),
@@ -32,15 +32,11 @@ async function refusal(promise: Promise<unknown>): Promise<string> {
 }
 
 describe('the account', () => {
-  test('reads like a real one, with something in every state', async () => {
+  test('has objects in every state, like a real one', async () => {
     const { api } = await start()
 
-    const [elasticIps, servers, machines] = await Promise.all([api.elasticIps.list(), api.servers.list(), api.virtualMachines.list()])
-    const [plans, baselines, keys] = await Promise.all([api.plans.list(), api.baselines.list(), api.apiKeys.list()])
+    const [elasticIps, servers] = await Promise.all([api.elasticIps.list(), api.servers.list()])
 
-    expect([elasticIps.length, servers.length, machines.length, plans.length, baselines.length, keys.length]).toEqual([
-      17, 26, 14, 25, 5, 4,
-    ])
     expect(new Set(elasticIps.map(({ status }) => status))).toEqual(new Set(['active', 'error', 'configuring', 'releasing']))
     expect(elasticIps.some(({ server }) => server === undefined)).toBe(true)
     expect(servers.some(({ locked }) => locked)).toBe(true)
@@ -48,10 +44,9 @@ describe('the account', () => {
       'storefront',
       'internal-tools',
     ])
-    expect(new Set(elasticIps.map(({ project }) => project?.slug)).size).toBe(3)
   })
 
-  test('is listed in pages, which may be smaller than was asked for', async () => {
+  test('is listed in pages, which may be smaller than requested', async () => {
     const { api, journal } = await start({ maxPageSize: 10 })
 
     expect(await api.servers.list()).toHaveLength(26)
@@ -70,25 +65,10 @@ describe('the account', () => {
     expect(await api.servers.list({ region: 'FRA' })).toHaveLength(3)
     expect(await api.virtualMachines.list({ projectId: project?.id })).toHaveLength(5)
   })
-
-  test('is the same again for the next test', async () => {
-    const first = await start()
-    first.world.remove(first.world.movable().elasticIp.id)
-    const second = await start()
-
-    expect(second.world.elasticIps().length).toBe(first.world.elasticIps().length + 1)
-  })
-
-  test('can be another one', async () => {
-    const { api } = await start({ data: { elasticIps: [], plans: [] } })
-
-    expect(await api.elasticIps.list()).toEqual([])
-    expect(await api.servers.list()).toHaveLength(26)
-  })
 })
 
 describe('a move', () => {
-  test('shows moving and the target at once, and is active when its time has come', async () => {
+  test('shows moving and the target at once, and is active when its time is over', async () => {
     const { api, world, clock } = await start()
     const { elasticIp, target } = world.movable()
 
@@ -103,42 +83,6 @@ describe('a move', () => {
       ['moving', target.id],
       ['active', target.id],
     ])
-  })
-
-  test.each([
-    ['active', 'active', 'target'],
-    ['error', 'error', 'target'],
-    ['released', 'releasing', 'target'],
-    ['unassigned', 'active', 'none'],
-    ['returned', 'active', 'from'],
-    ['never', 'moving', 'target'],
-  ] as const)('can be told to end in %s', async (endsIn, status, where) => {
-    const { api, world, clock } = await start()
-    const { elasticIp, target } = world.movable()
-    world.nextMove({ takesMs: 10, endsIn })
-
-    await api.elasticIps.move(elasticIp.id, target.id)
-    clock.ms += 60_000
-
-    const servers = { target: target.id, from: elasticIp.serverId, none: undefined }
-    const after = await api.elasticIps.get(elasticIp.id)
-    expect([after.status, after.server?.id]).toEqual([status, servers[where]])
-  })
-
-  test('can be overtaken by somebody else, released and removed', async () => {
-    const { api, world } = await start()
-    const { elasticIp, target } = world.movable()
-    await api.elasticIps.move(elasticIp.id, target.id)
-    const third = world.third(elasticIp.id)
-
-    world.moveBehindOurBack(elasticIp.id, third.id)
-    expect(await api.elasticIps.get(elasticIp.id)).toMatchObject({ status: 'active', server: { id: third.id } })
-    expect([elasticIp.serverId, target.id]).not.toContain(third.id)
-
-    world.release(elasticIp.id)
-    expect(await api.elasticIps.get(elasticIp.id)).toMatchObject({ status: 'releasing' })
-    world.remove(elasticIp.id)
-    expect(await refusal(api.elasticIps.get(elasticIp.id))).toBe('404 not_found')
   })
 
   test('is refused as documented', async () => {
@@ -163,7 +107,7 @@ describe('a move', () => {
 })
 
 describe('keys', () => {
-  test('a wrong key is refused, and a read-only one when it writes', async () => {
+  test('are checked: a wrong key is refused, and a read-only one when it writes', async () => {
     const { api, clientWith, world } = await start()
     const { elasticIp, target } = world.movable()
     const { token } = await api.apiKeys.create({ name: 'watcher', readOnly: true })
@@ -174,7 +118,7 @@ describe('keys', () => {
     expect(await refusal(watcher.elasticIps.move(elasticIp.id, target.id))).toBe('403 FORBIDDEN')
   })
 
-  test('a token is shown once, works, and stops with rotation and deletion', async () => {
+  test('have a token that is shown once, works, and stops with rotation and deletion', async () => {
     const { api, clientWith } = await start()
 
     const first = await api.apiKeys.create({ name: 'deploy', allowedIps: ['192.0.2.0/24'] })
@@ -206,18 +150,6 @@ test('a virtual machine is renamed, unless it is being resized', async () => {
   expect(await refusal(api.virtualMachines.rename('vm_nowhere', 'x'))).toBe('404')
   world.changeVirtualMachine(id, { status: 'Resizing' })
   expect(await refusal(api.virtualMachines.rename(id, 'x'))).toBe('409 CONFLICT')
-})
-
-test('what was changed is found in the events', async () => {
-  const { api, world, clock } = await start()
-  const { elasticIp, target } = world.movable()
-  await api.elasticIps.move(elasticIp.id, target.id)
-  clock.ms += 1_000
-  await api.apiKeys.create({ name: 'deploy' })
-
-  expect(await api.events.list()).toMatchObject([{ action: 'create.api_key' }, { action: 'update.elastic_ip' }])
-  expect(await api.events.list({ targetId: elasticIp.id })).toMatchObject([{ target: { name: elasticIp.address } }])
-  expect(await api.events.list({ since: new Date(clock.ms) })).toHaveLength(1)
 })
 
 test('the journal holds every request, without the key', async () => {
@@ -256,7 +188,7 @@ describe('faults', () => {
     expect(world.elasticIp(elasticIp.id)?.status).toBe(applied ? 'moving' : 'active')
   })
 
-  test('happen as often as ordered, where they fit, oldest first', async () => {
+  test('happen as often as ordered, for requests that fit, the oldest first', async () => {
     const { api, faults } = await start()
     const twice = faults.add({ path: '/baselines', times: 2, kind: 'status', status: 403 })
     const once = faults.add({ method: 'GET', kind: 'status', status: 418, body: { errors: [{ code: 'TEAPOT' }] } })
@@ -268,7 +200,7 @@ describe('faults', () => {
     expect([twice.fired, once.fired]).toEqual([2, 1])
   })
 
-  test('a 500 can come after all was done', async () => {
+  test('can let a request take effect and answer 500', async () => {
     const { api, faults, world } = await start()
     const { elasticIp, target } = world.movable()
     faults.add({ method: 'PATCH', kind: 'status', status: 500, applied: true })

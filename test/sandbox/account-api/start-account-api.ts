@@ -13,22 +13,22 @@ import { createRouter } from './routes.ts'
 import { createWorld } from './world.ts'
 
 export interface AccountApiOptions {
-  /** Default: a free one. */
+  /** Default: a free port. */
   port?: number
-  /** The key that is accepted from the start. Default: a new one. */
+  /** A key that is valid from the start. Default: a new one. */
   key?: string
   /** How long a move takes, in ms. */
   moveTakes?: { min: number; max: number }
   /** What reads show while an Elastic IP moves. Default: the old server, then the target. */
   movePhases?: MovePhase[]
-  /** Other content than the usual, in part or wholly. */
+  /** Replaces parts of the usual data. */
   data?: Partial<Data>
-  /** A server may give smaller pages than were asked for. */
+  /** Limits the size of pages below what is requested. */
   maxPageSize?: number
   now?: () => number
 }
 
-/** The stand-in account API: a real HTTP server with a state of its own, that answers as the interface specification says. */
+/** Starts the stand-in account API: a real HTTP server with its own state, which answers as the interface specification says. */
 export async function startAccountApi(options: AccountApiOptions = {}) {
   const {
     port = 0,
@@ -55,7 +55,7 @@ export async function startAccountApi(options: AccountApiOptions = {}) {
     else response.writeHead(reply.status, { 'content-type': jsonType }).end(JSON.stringify(reply.body))
   }
 
-  // A request that breaks off while it is read is nobody's business any more.
+  // A request that breaks off while it is read gets no answer.
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
@@ -77,7 +77,7 @@ export type AccountApi = Awaited<ReturnType<typeof startAccountApi>>
 
 async function readEntry(request: IncomingMessage, time: number): Promise<JournalEntry> {
   const { authorization: _, ...headers } = request.headers
-  // Taken apart by hand: a URL parser would resolve `..`, and what was really sent is what matters.
+  // Split without a URL parser, which would resolve `..`: tests need the path as it was sent.
   const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s)
   const content = await text(request)
   return { method: request.method ?? '', path, query: Object.fromEntries(new URLSearchParams(query)), headers, body: parsed(content), time }

@@ -1,6 +1,6 @@
 import type { ApiKeyState, Data, ElasticIpState, EventState, ServerState, VirtualMachineState } from './data/model.ts'
 
-/** From state to the shapes of the interface specification. */
+/** Converts state to the shapes of the interface specification. */
 export function elasticIpOnWire(data: Data, state: ElasticIpState, { status, serverId }: { status: string; serverId: string | null }) {
   const server = data.servers.find(({ id }) => id === serverId)
   const site = data.sites.find(({ slug }) => slug === state.site)
@@ -74,7 +74,7 @@ export function virtualMachineOnWire(data: Data, state: VirtualMachineState) {
   }
 }
 
-/** The answer to a rename leaves out what the specification says that it can. */
+/** The answer to a rename lacks the members that the specification allows to be missing. */
 export function renamedMachineOnWire(data: Data, state: VirtualMachineState) {
   const { id, type, attributes } = virtualMachineOnWire(data, state)
   const { tags: _tags, pending_restart: _restart, ...rest } = attributes
@@ -99,7 +99,7 @@ export function apiKeyOnWire(state: ApiKeyState) {
   }
 }
 
-/** The one answer that holds the token. */
+/** The only answer with the token. */
 export function issuedKeyOnWire(state: ApiKeyState) {
   const { id, type, attributes } = apiKeyOnWire(state)
   return { id, type, attributes: { ...attributes, token: state.token } }

@@ -2,7 +2,7 @@ import type { Data, ElasticIpState, EventState, MoveEnd, MovePhase, ServerState,
 
 export interface NextMove {
   takesMs?: number
-  /** What reads show meanwhile, each for an equal part of the time. Default: the target. */
+  /** What reads show during the move, each for an equal part of its time. Default: the target. */
   phases?: MovePhase[]
   /** `released`: becomes `releasing`. `unassigned`: active without a server. `returned`: active on the old server again. */
   endsIn?: MoveEnd
@@ -12,14 +12,14 @@ export interface WorldOptions {
   data: Data
   /** In ms. */
   moveTakes: { min: number; max: number }
-  /** What reads show while an Elastic IP moves, each for an equal part of the time. */
+  /** What reads show during a move, each for an equal part of its time. */
   movePhases?: MovePhase[]
   now: () => number
 }
 
 /**
- * The state of the stand-in account, for its routes and for tests that look at it or change it behind the bot's back. No timers:
- * a move ends when somebody looks after its time has come. What is handed out are copies.
+ * The state of the stand-in account, for its routes, and for tests that read it or change it without the bot. It has no timers: a move ends
+ * at the first read after its time. Returned objects are copies.
  */
 export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' }], now }: WorldOptions) {
   const events: EventState[] = []
@@ -50,12 +50,12 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     delete elasticIp.move
   }
 
-  /** What a read tells of it now. A server that is not active is not shown. */
+  /** Returns what a read shows now. A server that is not active is not shown. */
   function shown(elasticIp: ElasticIpState): { status: string; serverId: string | null } {
     const { move, serverId, status } = elasticIp
     const phase = move && phaseOf(move)
-    const told = { target: serverId, from: move?.from ?? null, none: null }[phase?.server ?? 'target']
-    return { status: phase?.status ?? status, serverId: serverOf(told)?.dead ? null : told }
+    const shownId = { target: serverId, from: move?.from ?? null, none: null }[phase?.server ?? 'target']
+    return { status: phase?.status ?? status, serverId: serverOf(shownId)?.dead ? null : shownId }
   }
 
   function phaseOf({ phases, startedAt, endsAt, endsIn }: NonNullable<ElasticIpState['move']>): MovePhase | undefined {
@@ -67,7 +67,10 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     return data.servers.find((server) => server.id === id)
   }
 
-  /** Where an Elastic IP could go: not locked, on, in its project and site, and not the server it is on or comes from. */
+  /**
+   * Returns the possible targets of an Elastic IP: servers that are on and not locked, in its project and site, except for those of its
+   * current move.
+   */
   function targetsFor(elasticIp: ElasticIpState): ServerState[] {
     return data.servers.filter(
       (server) =>
@@ -81,7 +84,7 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     )
   }
 
-  /** Active ones on a server for which `pick` finds a target; the first of them, or the one after `skip` others. */
+  /** Returns the first active Elastic IP on a server for which `pick` finds a target, after `skip` others. */
   function pairOf(pick: (elasticIp: ElasticIpState) => ServerState | undefined, skip = 0) {
     const pairs = data.elasticIps.map(settle).flatMap((elasticIp) => {
       const target = elasticIp.status === 'active' && elasticIp.serverId !== null ? pick(elasticIp) : undefined
@@ -93,10 +96,10 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
   }
 
   return {
-    /** The state itself, for the routes and for tests that need what the rest does not offer. */
+    /** The state itself, for the routes and for tests that need more than the functions here. */
     data,
     events,
-    /** Every token that was ever given out, also of keys that are gone. */
+    /** Every issued token, also of deleted keys. */
     issuedTokens,
     now,
 
@@ -106,13 +109,13 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     server: (id: string) => structuredClone(serverOf(id)),
     virtualMachine: (id: string) => structuredClone(data.virtualMachines.find((machine) => machine.id === id)),
 
-    /** An Elastic IP and a server it can be moved to. The same pair until something has changed. */
+    /** Returns an Elastic IP and a server that it can be moved to. The same pair until something changes. */
     movable: (skip = 0) => pairOf((elasticIp) => targetsFor(elasticIp)[0], skip),
     inAnotherSite: () =>
       pairOf((elasticIp) => data.servers.find(({ projectId, site }) => projectId === elasticIp.projectId && site !== elasticIp.site)),
     inAnotherProject: () =>
       pairOf((elasticIp) => data.servers.find(({ projectId, site }) => projectId !== elasticIp.projectId && site === elasticIp.site)),
-    /** A server that it could be moved to, but neither the one that `movable` names nor one that a move under way involves. */
+    /** Returns a server that it could be moved to, other than the one of `movable` and those of a current move. */
     third(elasticIpId: string): ServerState {
       const [first, second, ...rest] = targetsFor(liveElasticIp(elasticIpId))
       const third = rest.at(-1) ?? second ?? first
@@ -120,9 +123,9 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
       return structuredClone(third)
     },
 
-    /** What becomes of the next move that is accepted; several wait for their turns. */
+    /** Orders the course of the next accepted move. Several orders are used in turn. */
     nextMove: (next: NextMove) => void planned.push(next),
-    /** Starts a move as an accepted PATCH does. */
+    /** Starts a move like an accepted PATCH. */
     startMove(id: string, serverId: string): void {
       const elasticIp = liveElasticIp(id)
       const { takesMs, endsIn = 'active', phases = movePhases } = planned.shift() ?? {}
@@ -131,11 +134,11 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
       elasticIp.status = 'moving'
       elasticIp.serverId = serverId
     },
-    /** Ends a move under way now, however it was to end. */
+    /** Ends a current move now, whatever its ordered end. */
     endMove(id: string, how: MoveEnd = 'active'): void {
       end(liveElasticIp(id), how)
     },
-    /** Somebody else has moved it, and it has arrived. */
+    /** Moves it like another user of the account. The move is over. */
     moveBehindOurBack(id: string, serverId: string): void {
       const elasticIp = liveElasticIp(id)
       end(elasticIp, 'active')
@@ -144,17 +147,11 @@ export function createWorld({ data, moveTakes, movePhases = [{ server: 'target' 
     release(id: string): void {
       end(liveElasticIp(id), 'released')
     },
-    /** It is gone: the account API answers 404. */
+    /** Removes it: the account API answers 404. */
     remove(id: string): void {
       data.elasticIps.splice(data.elasticIps.indexOf(liveElasticIp(id)), 1)
     },
-    changeElasticIp: (id: string, change: Partial<ElasticIpState>) => void Object.assign(liveElasticIp(id), change),
-    changeServer(id: string, change: Partial<ServerState>): void {
-      const server = serverOf(id)
-      if (!server) throw new Error(`the stand-in has no server ${id}`)
-      Object.assign(server, change)
-    },
-    /** It is not active any more: Elastic IPs that are assigned to it show no server. */
+    /** Makes a server inactive: its Elastic IPs show no server. */
     killServer(id: string): void {
       const server = serverOf(id)
       if (!server) throw new Error(`the stand-in has no server ${id}`)

@@ -1,4 +1,4 @@
-/** Who acts and where (a channel's id, or the tab of the app), kept in the page's address, so that a reload and a second window keep it. */
+/** Keeps the person and the place (a channel id, or the tab of the app) in the page's address, for reloads and second windows. */
 export const address = {
   read(): { as: string | null; channel: string | null } {
     const query = new URLSearchParams(location.search)

@@ -23,7 +23,7 @@ export interface Command {
 export interface Workspace {
   team: { id: string; name: string }
   people: Person[]
-  /** People of other organisations, of whom only the names are needed. */
+  /** People of other organisations. Only their names are needed. */
   strangers: { id: string; name: string }[]
   channels: Channel[]
   bot: { id: string; name: string; homeTab: boolean }
@@ -34,7 +34,7 @@ export interface Workspace {
 export interface Message {
   ts: string
   threadTs?: string
-  /** A reply that stands in the channel as well. */
+  /** A reply that is also shown in the channel. */
   broadcast?: boolean
   user: string
   userName: string
@@ -53,31 +53,31 @@ export interface OpenView {
   view: ModalView
 }
 
-/** The app as one person sees it: its Home tab and the direct messages from it. */
+/** The app as one person sees it: its Home tab, and the direct messages from it. */
 export interface AppState {
-  /** Of the direct messages. */
+  /** The channel of the direct messages. */
   channel: string
   home: OpenView | null
   messages: Message[]
   views: OpenView[]
 }
 
-/** Where an element stands: on a message of a channel, or in a view. */
+/** The place of an element: a message of a channel, or a view. */
 export type Place = { channel: string; ts: string } | { viewId: string }
 
 export interface Press {
   blockId: string
   actionId: string
   value?: string
-  /** Slack's own shape, for everything but buttons. */
+  /** The state in Slack's shape, except for buttons. */
   action?: ElementState & { action_id: string; block_id: string }
-  /** Of an element in a view: what its form holds at the moment. */
+  /** The current values of the form, for an element in a view. */
   values?: FormValues
 }
 
 export interface FoundOptions {
   options?: Option[]
-  /** What Slack shows when the bot gave no options. */
+  /** What Slack shows if the bot returned no options. */
   notice?: string
 }
 
@@ -86,9 +86,9 @@ export type Answer<Content = object> = ({ ok: true } & Content) | { ok: false; e
 const noAnswer = 'The sandbox does not answer. Is it still running?'
 const patienceMs = 15_000
 
-/** The desk's routes, as `test/sandbox/slack` serves them. Nothing here throws: what goes wrong is an answer with a sentence. */
+/** Calls the desk's routes in `test/sandbox/slack`. Nothing here throws: errors are answers with a sentence. */
 export function createApi() {
-  async function ask<Content>(path: string, init: RequestInit = {}): Promise<Answer<Content>> {
+  async function call<Content>(path: string, init: RequestInit = {}): Promise<Answer<Content>> {
     try {
       const response = await fetch(path, { ...init, signal: AbortSignal.timeout(patienceMs) })
       const body = await response.json()
@@ -100,18 +100,18 @@ export function createApi() {
   }
 
   function get<Content>(path: string, query: Record<string, string> = {}) {
-    return ask<Content>(`${path}?${new URLSearchParams(query)}`)
+    return call<Content>(`${path}?${new URLSearchParams(query)}`)
   }
 
   function post<Content>(path: string, body: object) {
-    return ask<Content>(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    return call<Content>(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   }
 
   return {
     workspace: () => get<Workspace>('/desk/workspace'),
     state: (as: string, channel: string) => get<{ rev: number; messages: Message[]; views: OpenView[] }>('/desk/state', { as, channel }),
     app: (as: string) => get<AppState>('/desk/app', { as }),
-    /** Tells the bot that this person looks at it. */
+    /** Reports to the bot that this person opens it. */
     open: (as: string, tab: string) => post('/desk/open', { as, tab }),
     say: (as: string, channel: string, text: string) => post('/desk/say', { as, channel, text }),
     click: (as: string, place: Place, press: Press) => post('/desk/click', { as, ...place, ...press }),
@@ -122,7 +122,7 @@ export function createApi() {
     options: (as: string, place: Place, element: { blockId: string; actionId: string }, value: string) =>
       get<FoundOptions>('/desk/options', { as, ...place, ...element, value }),
 
-    /** Calls back on every change; the browser connects again by itself. Returns how to stop. */
+    /** Calls back after every change. The browser reconnects by itself. Returns a function that stops it. */
     follow(as: string, on: { change(): void; notice(text: string): void; connected(live: boolean): void }) {
       const events = new EventSource(`/desk/events?${new URLSearchParams({ as })}`)
       events.onopen = () => on.connected(true)

@@ -13,24 +13,24 @@ export interface AppViewOptions {
   desk: Desk
   blocks: Blocks
   goTo(tab: AppTab): void
-  tell(sentence: string): void
+  notify(sentence: string): void
   update(): void
 }
 
-/** How long a bot may take to show something before we say that there is nothing. */
+/** How long the bot may take to show something before the page says that there is nothing. */
 const patienceMs = 4_000
 
-/** The app's own place, as Slack has it: its Home tab and the direct messages from it. */
-export function createAppView({ api, workspace, desk, blocks, goTo, tell, update }: AppViewOptions) {
+/** The app's own place as in Slack: its Home tab, and the direct messages from it. */
+export function createAppView({ api, workspace, desk, blocks, goTo, notify, update }: AppViewOptions) {
   const { bot } = workspace
   let waitingUntil = 0
 
-  /** Tells the bot that this person looks at it: it then shows what is current. */
+  /** Reports to the bot that this person opens the tab, so that the bot updates it. */
   async function open(tab: AppTab) {
     waitingUntil = Date.now() + patienceMs
     setTimeout(update, patienceMs + 10)
     const answer = await api.open(desk.me().id, tab)
-    if (!answer.ok) tell(answer.error)
+    if (!answer.ok) notify(answer.error)
   }
 
   function tabButton(tab: AppTab, words: string): TemplateResult {
@@ -75,14 +75,14 @@ export function createAppView({ api, workspace, desk, blocks, goTo, tell, update
 
     home: (names: Names): TemplateResult => html`<section class="app-home" aria-label="Home" tabindex="0">${home(names)}</section>`,
 
-    /** Above the first message of the app. */
+    /** Shown above the first message of the app. */
     welcome: (): TemplateResult =>
       html`<div class="welcome">
         <h2><span class="avatar avatar-bot">${lockGate}</span>${bot.name}</h2>
         <p>Here stands what ${bot.name} tells <strong>you alone</strong> when no channel could take it.</p>
       </div>`,
 
-    /** Where the composer would be: the app reads nothing here. */
+    /** Shown instead of the composer, because the app reads no messages here. */
     readOnly: (): TemplateResult =>
       html`<p class="app-read-only">${icons.eye}<span>Sending messages to this app has been turned off.</span></p>`,
   }

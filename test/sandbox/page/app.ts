@@ -40,23 +40,23 @@ function openPage(workspace: Workspace) {
 
   const notices = createNotices({ update })
   const tab = wanted.channel === 'home' || wanted.channel === 'messages' ? wanted.channel : undefined
-  const desk = createDesk({ api, workspace, person, channel, tab, tell: notices.tell, update })
+  const desk = createDesk({ api, workspace, person, channel, tab, notify: notices.show, update })
   const me = () => desk.me().id
   const forms = createForms()
   const confirm = createConfirm({ update })
   const pickers = createPickers({ update })
-  const presses = createPresses({ api, forms, confirm, me, tell: notices.tell, update })
+  const presses = createPresses({ api, forms, confirm, me, notify: notices.show, update })
   const blocks = createBlocks({ elements: createElements({ api, forms, pickers, presses, me }) })
   const messages = createMessages({ blocks, person: (id) => workspace.people.find((one) => one.id === id) })
   const modal = createModal({ api, forms, blocks, pickers, me, refresh: desk.refresh, update })
   const composer = createComposer({ commands: workspace.commands, send, update })
-  const app = createAppView({ api, workspace, desk, blocks, goTo: goToApp, tell: notices.tell, update })
+  const app = createAppView({ api, workspace, desk, blocks, goTo: goToApp, notify: notices.show, update })
   const hint = createHint({ fill: composer.fill, update })
   const scrolls = [createScrolling({ selector: '.messages', update }), createScrolling({ selector: '.thread-list', update })] as const
   const settleDialogs = createDialogs()
   const tries = workspace.commands.slice(0, 4)
 
-  /** Paints once for everything that changes in one go. */
+  /** Renders once for all changes of one turn. */
   function update() {
     if (painting) return
     painting = true
@@ -73,7 +73,7 @@ function openPage(workspace: Workspace) {
   async function send(text: string): Promise<boolean> {
     scrolls[0].toEnd()
     const answer = await api.say(me(), desk.channel().id, text)
-    if (!answer.ok) notices.tell(answer.error)
+    if (!answer.ok) notices.show(answer.error)
     return answer.ok
   }
 
@@ -187,7 +187,7 @@ function openPage(workspace: Workspace) {
     bar?.focus()
   }
 
-  // There is no Slack behind the links to messages of this workspace.
+  // Links to messages of this workspace have no Slack behind them, so the page opens them itself.
   document.addEventListener('click', (event) => {
     const place = event.target instanceof Element ? placeOf(event.target.closest('a')?.href ?? '') : undefined
     if (!place) return
@@ -204,7 +204,7 @@ function openPage(workspace: Workspace) {
   })
   addEventListener('resize', placePopups)
   addEventListener('scroll', placePopups, { capture: true, passive: true })
-  // Names of days and "5 minutes ago" grow old.
+  // Names of days and "5 minutes ago" become outdated.
   setInterval(update, 60_000)
   address.write(me(), desk.tab() ?? desk.channel().id)
   if (tab) void app.open(tab)

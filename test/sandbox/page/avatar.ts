@@ -2,7 +2,7 @@ import { html, type TemplateResult } from 'lit-html'
 import type { Person } from './api.ts'
 import { lockGate } from './icons.ts'
 
-/** A person's initials on their colour, or the bot's picture. */
+/** Renders a person's initials on their color, or the bot's picture. */
 export function avatar(isBot: boolean, name: string, known: Person | undefined): TemplateResult {
   if (isBot) return html`<span class="avatar avatar-bot">${lockGate}</span>`
   const initials = name

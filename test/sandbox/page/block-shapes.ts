@@ -1,4 +1,4 @@
-/** The blocks and elements that the bot sends, as the page reads them. Whether they are right was judged by the stand-in Slack before. */
+/** The blocks and elements that the bot sends, as the page reads them. The stand-in Slack has validated them before. */
 
 export interface TextObject {
   type: 'plain_text' | 'mrkdwn'
@@ -58,7 +58,7 @@ export interface ModalView {
   blocks: Block[]
 }
 
-/** What an element holds, as Slack writes it into `view.state.values` and into an action. */
+/** The value of an element, as Slack writes it into `view.state.values` and into an action. */
 export interface ElementState {
   type: string
   value?: string | null

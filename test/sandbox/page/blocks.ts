@@ -4,7 +4,7 @@ import type { Elements } from './elements.ts'
 import { renderPlain, renderText } from './inline.ts'
 import { domId, type Surface } from './surface.ts'
 
-/** Draws the blocks that the bot sends. One that it is to send next gets a case here. */
+/** Renders the blocks that the bot sends. Add a case for a block that it is to send next. */
 export function createBlocks({ elements }: { elements: Elements }) {
   function render(blocks: Block[], surface: Surface): TemplateResult {
     return html`${blocks.map((block) => renderBlock(block, surface))}`

@@ -10,11 +10,11 @@ export interface ComposerOptions {
   update(): void
 }
 
-/** Where one types: plain words, or a command from the list that opens with `/`. */
+/** The field for messages, and for commands from the list that `/` opens. */
 export function createComposer({ commands, send, update }: ComposerOptions) {
   let text = ''
   let last = ''
-  /** Index into the suggestions; -1 is none, so that Enter sends what was typed. */
+  /** Index of the active suggestion. -1: none, so that Enter sends the text. */
   let active = -1
   let dismissed = false
   let busy = false

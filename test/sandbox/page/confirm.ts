@@ -2,13 +2,13 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Confirmation } from './block-shapes.ts'
 import { type Names, renderPlain, renderText } from './inline.ts'
 
-/** The question that Slack asks before an element with `confirm` acts. */
+/** The question that Slack shows before an element with `confirm` acts. */
 export function createConfirm({ update }: { update(): void }) {
-  let asked: { question: Confirmation; names: Names; answer(yes: boolean): void } | undefined
+  let shown: { question: Confirmation; names: Names; answer(yes: boolean): void } | undefined
 
   function settle(yes: boolean) {
-    const answer = asked?.answer
-    asked = undefined
+    const answer = shown?.answer
+    shown = undefined
     update()
     answer?.(yes)
   }
@@ -16,14 +16,14 @@ export function createConfirm({ update }: { update(): void }) {
   return {
     ask(question: Confirmation, names: Names): Promise<boolean> {
       return new Promise((answer) => {
-        asked = { question, names, answer }
+        shown = { question, names, answer }
         update()
       })
     },
 
     render(): TemplateResult | typeof nothing {
-      if (!asked) return nothing
-      const { question, names } = asked
+      if (!shown) return nothing
+      const { question, names } = shown
       return html`<dialog
         class="dialog confirm"
         aria-labelledby="confirm-title"

@@ -1,6 +1,6 @@
 import type { Api, AppState, Channel, Message, OpenView, Person, Workspace } from './api.ts'
 
-/** The two sides of the app's own place. */
+/** The two tabs of the app's own place. */
 export type AppTab = 'home' | 'messages'
 
 export interface DeskOptions {
@@ -8,16 +8,16 @@ export interface DeskOptions {
   workspace: Workspace
   person: Person
   channel: Channel
-  /** The app's own place rather than the channel. */
+  /** Set in the app's own place. Undefined in a channel. */
   tab: AppTab | undefined
-  tell(sentence: string): void
+  notify(sentence: string): void
   update(): void
 }
 
-/** What the person whom we act as can see, kept current: every event leads to a fresh look at all channels. */
-export function createDesk({ api, workspace, person, channel, tab: firstTab, tell, update }: DeskOptions) {
+/** What the current person can see. Every event causes a new read of all channels. */
+export function createDesk({ api, workspace, person, channel, tab: firstTab, notify, update }: DeskOptions) {
   const messages = new Map<string, Message[]>()
-  /** The latest that a person has had before their eyes, by person and channel or thread. */
+  /** The latest message that a person has seen, by person and channel or thread. */
   const readUpTo = new Map<string, string>()
   const opened = String(Date.now() / 1000)
   let me = person
@@ -26,23 +26,23 @@ export function createDesk({ api, workspace, person, channel, tab: firstTab, tel
   let app: AppState | undefined
   let views: OpenView[] = []
   let connected = true
-  /** What came in between, in Slack's stamps, had not been seen when this channel was entered: the line "New" is drawn above it. */
+  /** The messages between these stamps were unseen when the channel was opened. The line "New" is above them. */
   let unseen = { after: opened, until: opened }
-  let looking: Promise<void> | undefined
-  let lookAgain = false
+  let reading: Promise<void> | undefined
+  let readAgain = false
   let stop = () => {}
 
-  /** The channel, or the direct messages from the app. */
+  /** Returns the channel, or the direct messages from the app. */
   function here(): Channel {
     return tab ? { id: appChannel(), name: workspace.bot.name, topic: '' } : channelHere
   }
 
   const appChannel = () => app?.channel ?? ''
 
-  async function look() {
+  async function read() {
     const as = me.id
     const [appAnswer, ...answers] = await Promise.all([api.app(as), ...workspace.channels.map(({ id }) => api.state(as, id))])
-    // Somebody else is at the desk by now.
+    // Another person has been chosen meanwhile.
     if (as !== me.id) return
     answers.forEach((answer, index) => {
       const id = workspace.channels[index]?.id ?? ''
@@ -57,26 +57,26 @@ export function createDesk({ api, workspace, person, channel, tab: firstTab, tel
     update()
   }
 
-  /** One look at a time; what changes meanwhile is seen by one more. */
+  /** Reads once at a time. A change meanwhile causes one more read. */
   function refresh(): Promise<void> {
-    if (looking) {
-      lookAgain = true
-      return looking
+    if (reading) {
+      readAgain = true
+      return reading
     }
-    looking = look().finally(() => {
-      looking = undefined
-      const again = lookAgain
-      lookAgain = false
+    reading = read().finally(() => {
+      reading = undefined
+      const again = readAgain
+      readAgain = false
       if (again) return refresh()
     })
-    return looking
+    return reading
   }
 
   function follow() {
     stop()
     stop = api.follow(me.id, {
       change: () => void refresh(),
-      notice: tell,
+      notice: notify,
       connected(live) {
         connected = live
         update()
@@ -98,7 +98,7 @@ export function createDesk({ api, workspace, person, channel, tab: firstTab, tel
     update()
   }
 
-  /** Messages of others that have not been looked at, and how many of them mention this person. */
+  /** Whether there are unseen messages of others, and how many of them mention this person. */
   function unread(channelId: string): { any: boolean; mentions: number } {
     const since = Number(readUpTo.get(readKey(channelId)) ?? opened)
     const fresh = (messages.get(channelId) ?? []).filter(({ ts, user }) => Number(ts) > since && user !== me.id)

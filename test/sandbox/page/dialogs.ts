@@ -1,8 +1,8 @@
-/** Opens dialogs that have come into the document, and leads the focus into them and back. */
+/** Opens dialogs that were added to the document, and moves the focus into them and back. */
 export function createDialogs() {
   let shown: { dialog: HTMLDialogElement; content: Element | null; cameFrom: Element | null }[] = []
 
-  /** After every render. */
+  /** Called after every render. */
   return function settleDialogs() {
     const present = [...document.querySelectorAll<HTMLDialogElement>('dialog.dialog')]
     for (const { dialog, cameFrom } of shown) {

@@ -17,23 +17,23 @@ export interface ElementsOptions {
   me(): string
 }
 
-/** How an element is tied to the label, hint and error of the input block around it. */
+/** Ties an element to the label, hint and error of the input block around it. */
 export interface Field {
   id: string
-  /** The name of an element that stands without a label of its own. */
+  /** The name of an element without a label of its own. */
   label?: string
   invalid: boolean
   describedBy?: string | undefined
-  /** Whether the bot is told of every change. Outside input blocks it always is. */
+  /** Whether the bot receives every change. Outside of input blocks it always does. */
   dispatch: boolean
 }
 
-/** Draws everything that can be pressed, picked or typed into. An element that the bot is to send next gets a case here. */
+/** Renders everything that can be pressed, chosen or typed into. Add a case for an element that the bot is to send next. */
 export function createElements({ api, forms, pickers, presses, me }: ElementsOptions) {
   function button(element: Element, blockId: string, surface: Surface): TemplateResult {
     const busy = presses.isBusy(surface, blockId, element)
     const style = element.style ? `button-${element.style}` : ''
-    // Not disabled while busy: that would throw the focus away. A second press does nothing.
+    // Not disabled while busy, because that would lose the focus. A second press does nothing.
     return html`<button
       type="button"
       class="button ${style} ${busy ? 'is-busy' : ''}"
@@ -51,7 +51,7 @@ export function createElements({ api, forms, pickers, presses, me }: ElementsOpt
       placeholder: element.placeholder?.text ?? 'Select an option',
       selected: forms.read(surface.key, blockId, element).selected_option ?? undefined,
       minQuery: element.min_query_length ?? 3,
-      ask: (query) => api.options(me(), surface.place, { blockId, actionId: element.action_id ?? '' }, query),
+      search: (query) => api.options(me(), surface.place, { blockId, actionId: element.action_id ?? '' }, query),
       busy: presses.isBusy(surface, blockId, element),
       invalid: field.invalid,
       describedBy: field.describedBy,
@@ -87,7 +87,7 @@ export function createElements({ api, forms, pickers, presses, me }: ElementsOpt
   return { render }
 }
 
-/** An element outside an input block. */
+/** An element outside of an input block. */
 function alone(element: Element, blockId: string, surface: Surface): Field {
   return { id: domId(surface, blockId, element.action_id), label: element.placeholder?.text ?? 'Choose', invalid: false, dispatch: true }
 }

@@ -1,4 +1,4 @@
-/** The emoji that the bot writes; an unknown name is shown as it was typed. */
+/** The emoji that the bot writes. An unknown name is shown as text. */
 const glyphs: Record<string, string> = {
   alarm_clock: '⏰',
   arrow_backward: '◀️',

@@ -1,12 +1,12 @@
 import type { Block, Element, ElementState, FormValues, ModalView } from './block-shapes.ts'
 
-/** The elements of a block that hold something; buttons are only pressed. */
+/** Returns the elements of a block that have a value. Buttons have none. */
 function holders(block: Block): Element[] {
   const all = block.type === 'actions' ? ((block.elements ?? []) as Element[]) : [block.element, block.accessory]
   return all.filter((element) => element !== undefined && element.type !== 'button') as Element[]
 }
 
-/** The state of an element that nobody has touched yet. */
+/** Returns the state of an untouched element. */
 function initialState({ type, initial_value: value, initial_option: option }: Element): ElementState {
   return type === 'plain_text_input' ? { type, value: value ?? null } : { type, selected_option: option ?? null }
 }
@@ -15,7 +15,7 @@ export function isEmpty({ value, selected_option: option }: ElementState): boole
   return (value ?? '') === '' && (option ?? null) === null
 }
 
-/** What people have typed and picked so far, per message and view. It outlasts updates of a view, as in Slack, for elements that keep their ids. */
+/** Keeps what people typed and chose, by message and view. As in Slack, it survives updates of a view for elements with the same ids. */
 export function createForms() {
   const held = new Map<string, Map<string, ElementState>>()
 

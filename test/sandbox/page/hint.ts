@@ -3,14 +3,14 @@ import type { Person } from './api.ts'
 import { icons } from './icons.ts'
 
 export interface HintOptions {
-  /** Puts a text into the composer. */
+  /** Writes a text into the composer. */
   fill(text: string): void
   update(): void
 }
 
 const storageKey = 'lockkeeper-sandbox-hint'
 
-/** What a newcomer can do here as this person; closed once, it stays closed until asked for. */
+/** Shows what a newcomer can do as this person. Once closed, it stays closed until it is opened again. */
 export function createHint({ fill, update }: HintOptions) {
   let open = localStorage.getItem(storageKey) !== 'closed'
 
@@ -25,15 +25,15 @@ export function createHint({ fill, update }: HintOptions) {
   function words({ name, role }: Person): TemplateResult {
     const first = name.split(' ')[0]
     if (role === 'requester') {
-      return html`<strong>You are ${first}, who may ask for changes.</strong> Type ${command('/infra ip move')} below and press Enter, fill in the
+      return html`<strong>You are ${first} and may request changes.</strong> Type ${command('/infra ip move')} below and press Enter, fill in the
         form, then switch to <strong>Ben</strong> at the top right to approve it.`
     }
     if (role === 'approver') {
-      return html`<strong>You are ${first}, an approver.</strong> Decide on a card that somebody else has asked for; your own you cannot
-        approve. No card yet? Switch to <strong>Ada</strong> at the top right and ask for a move.`
+      return html`<strong>You are ${first}, an approver.</strong> Approve or reject a request of somebody else; you can't approve your
+        own. No card yet? Switch to <strong>Ada</strong> at the top right and request a move.`
     }
-    return html`<strong>You are ${first}, a guest.</strong> Guests may look but not ask: type ${command('/infra ip move')} or press a button on a
-      card and see what Lockkeeper answers.`
+    return html`<strong>You are ${first}, a guest.</strong> Guests can read the channel but not use Lockkeeper: type ${command('/infra ip move')}
+      or press a button on a card, and read the answer.`
   }
 
   return {

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit-html'
 
-/** Line drawings on a 20 × 20 grid; always beside words or inside something that has a name, so hidden from screen readers. */
+/** Line drawings on a 20 × 20 grid. They are next to words or inside something with a name, and so hidden from screen readers. */
 function icon(path: string): TemplateResult {
   return html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false"><path d=${path} /></svg>`
 }

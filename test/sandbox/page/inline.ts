@@ -4,7 +4,7 @@ import { emojiNamed } from './emoji.ts'
 import { type Inline, type MrkdwnOptions, type Paragraph, parseMrkdwn } from './mrkdwn.ts'
 import { formatSlackDate } from './slack-date.ts'
 
-/** What ids are called, and who is looking. */
+/** The names for ids, and the current person. */
 export interface Names {
   me: string
   user(id: string): string | undefined
@@ -20,7 +20,7 @@ export function renderMrkdwn(text: string, names: Names, options: MrkdwnOptions 
   return html`${parseMrkdwn(text, options).map((paragraph) => renderParagraph(paragraph, names))}`
 }
 
-/** Plain text keeps its line breaks, and its `:names:` become emoji. */
+/** Keeps line breaks of plain text, and replaces `:names:` by emoji. */
 export function renderPlain(text: string): TemplateResult {
   return html`<span class="plain">${plainWithEmoji(text)}</span>`
 }
@@ -70,7 +70,7 @@ function renderAll(pieces: Inline[], names: Names): TemplateResult[] {
   return pieces.map((piece) => renderInline(piece, names))
 }
 
-/** Only addresses that a chat may open; anything else stays text. */
+/** Links only to addresses that a chat may open. Anything else stays text. */
 function renderLink(url: string, text: unknown): TemplateResult {
   if (!/^(https?:|mailto:|tel:)/i.test(url)) return html`${text}`
   return html`<a class="link" href=${url} target="_blank" rel="noopener noreferrer">${text}</a>`

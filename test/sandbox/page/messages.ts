@@ -17,13 +17,13 @@ export interface MessageListProps {
   channel: Channel
   messages: Message[]
   names: Names
-  /** Where "New" is drawn: above the first of the messages in between. */
+  /** The messages between these stamps are new. "New" is drawn above the first of them. */
   unseen: { after: string; until: string }
   hasUnreadReplies(parentTs: string, lastTs: string): boolean
   openThread(ts: string): void
 }
 
-/** Messages of one author within this time stand under one name. */
+/** Messages of one author within this time are grouped under one name. */
 const togetherMs = 5 * 60_000
 
 export function createMessages({ blocks, person }: MessagesOptions) {
@@ -75,7 +75,7 @@ export function createMessages({ blocks, person }: MessagesOptions) {
       ${edited}`
   }
 
-  /** Of a reply that stands in its thread and in the channel: where else it is. */
+  /** Names the other place of a reply that is shown in its thread and in the channel. */
   function alsoWhere(message: Message, { isLevel, openThread, channel }: MessageListProps & { isLevel?: boolean }): TemplateResult {
     if (!isLevel) return html`<span class="also-where">Also sent to #${channel.name}</span>`
     return html`<span class="also-where">
@@ -96,12 +96,12 @@ export function createMessages({ blocks, person }: MessagesOptions) {
     </button>`
   }
 
-  /** A parent with its replies, for the panel. */
+  /** Renders a parent with its replies, for the panel. */
   function thread(parentTs: string, props: MessageListProps): TemplateResult | undefined {
     const parent = props.messages.find(({ ts }) => ts === parentTs)
     if (!parent) return undefined
     const replies = props.messages.filter(({ threadTs, ts }) => threadTs === parentTs && ts !== parentTs)
-    // Without the replies the parent is drawn without its bar.
+    // Without its replies a parent has no bar.
     const alone = { ...props, messages: [] }
     return html`${one(parent, alone, false)}
       <div class="reply-count"><span>${replies.length === 0 ? 'No replies yet' : countOf(replies.length)}</span></div>
@@ -155,7 +155,7 @@ function when({ ts }: Message): string {
   return formatSlackDate(Number(ts), '{date_short_pretty} at {time}', new Date())
 }
 
-/** The time of day; in the narrow gutter without its AM or PM. */
+/** Formats the time of day. `narrow`: without AM or PM. */
 function clock({ ts }: Message, narrow = false): string {
   const time = formatSlackDate(Number(ts), '{time}', new Date())
   return narrow ? time.replace(/\s?[AP]M$/i, '') : time

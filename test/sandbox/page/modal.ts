@@ -19,9 +19,9 @@ export interface ModalOptions {
   update(): void
 }
 
-/** The stack of open views as one dialog that shows the top of it. */
+/** Renders the stack of open views as one dialog with the top view. */
 export function createModal({ api, forms, blocks, pickers, me, refresh, update }: ModalOptions) {
-  /** Of the view that is submitted at the moment. */
+  /** The id of the view that is being submitted. */
   let submitting: string | undefined
   let trouble: { viewId: string; sentence: string } | undefined
   const errors = new Map<string, Record<string, string>>()

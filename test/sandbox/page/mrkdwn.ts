@@ -1,4 +1,4 @@
-/** A piece of a line. What came from outside is only ever text here, never markup. */
+/** A piece of a line. Content from outside is only text here, never markup. */
 export type Inline =
   | { type: 'text' | 'code'; text: string }
   | { type: 'bold' | 'italic' | 'strike'; children: Inline[] }
@@ -12,7 +12,7 @@ export type Inline =
 export type Paragraph = { type: 'paragraph' | 'quote'; children: Inline[] } | { type: 'preformatted'; text: string }
 
 export interface MrkdwnOptions {
-  /** Addresses are only links when they are written as links. */
+  /** With `verbatim`, an address is a link only if it is written as one. */
   verbatim?: boolean
 }
 
@@ -118,7 +118,7 @@ export function parseInline(text: string, options: MrkdwnOptions = {}): Inline[]
     return { inline: { type: emphasis[mark], children: parseInline(text.slice(at + 1, end), options) }, length: end + 1 - at }
   }
 
-  /** Where the mark opened at `at` closes on its line: after something that is no space and before something that is no word. */
+  /** Finds where the mark at `at` closes on its line: after a character that is no space, and before one that is no word character. */
   function closing(mark: string): number | undefined {
     for (let end = at + 1; end < text.length && text.charAt(end) !== '\n'; end += 1) {
       if (text.charAt(end) === '<') end = Math.max(end, text.indexOf('>', end))
@@ -129,7 +129,7 @@ export function parseInline(text: string, options: MrkdwnOptions = {}): Inline[]
   }
 }
 
-/** What stands between `<` and `>`. */
+/** Parses what is between `<` and `>`. */
 function parseControl(inside: string): Inline | undefined {
   const [target = '', label] = splitOnce(inside, '|')
   const named = label === undefined ? {} : { label: decode(label) }
@@ -162,7 +162,7 @@ function decode(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
 
-/** Inside code only links are taken apart, to what they show. */
+/** Inside code only links are replaced, by their text. */
 function plainOf(text: string): string {
   return decode(text.replace(/<(?:https?:\/\/|mailto:)[^>|]*\|([^>]*)>/g, '$1').replace(/<((?:https?:\/\/|mailto:)[^>|]*)>/g, '$1'))
 }

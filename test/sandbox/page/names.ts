@@ -1,7 +1,7 @@
 import type { Workspace } from './api.ts'
 import type { Names } from './inline.ts'
 
-/** What ids are called in this workspace, as this person reads them. */
+/** Returns the names of ids in this workspace, as this person sees them. */
 export function namesOf({ people, strangers, channels, bot, userGroups }: Workspace, me: string): Names {
   return {
     me,

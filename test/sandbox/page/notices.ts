@@ -4,7 +4,7 @@ import { icons } from './icons.ts'
 
 const shownMs = 9_000
 
-/** What Slack itself tells a person, in the corner for a while. */
+/** Shows what Slack itself reports to a person, in a corner for a while. */
 export function createNotices({ update }: { update(): void }) {
   let notices: { id: number; sentence: string }[] = []
   let count = 0
@@ -15,10 +15,10 @@ export function createNotices({ update }: { update(): void }) {
   }
 
   return {
-    tell(sentence: string) {
+    show(sentence: string) {
       count += 1
       const id = count
-      // The same sentence twice is one notice that starts anew.
+      // The same sentence twice is one notice with a new duration.
       notices = [...notices.filter((notice) => notice.sentence !== sentence), { id, sentence }]
       setTimeout(() => remove(id), shownMs)
       update()

@@ -1,4 +1,4 @@
-/** Where a link to a message leads, in this workspace: `https://<team>.slack.com/archives/<channel>/p<ts without its dot>`. */
+/** Returns the target of a link to a message of this workspace: `https://<team>.slack.com/archives/<channel>/p<ts without its dot>`. */
 export function placeOf(href: string): { channel: string; ts: string; threadTs: string | undefined } | undefined {
   const url = URL.canParse(href) ? new URL(href) : undefined
   const [, channel, seconds, micros] = /^\/archives\/(\w+)\/p(\d+)(\d{6})$/.exec(url?.pathname ?? '') ?? []
@@ -6,7 +6,7 @@ export function placeOf(href: string): { channel: string; ts: string; threadTs: 
   return { channel, ts: `${seconds}.${micros}`, threadTs: url.searchParams.get('thread_ts') ?? undefined }
 }
 
-/** Shows a message that is on the page, for as long as one needs to find it. */
+/** Highlights a message on the page for a few seconds. */
 export function pointAt(ts: string) {
   const message = document.querySelector<HTMLElement>(`.messages [data-ts="${CSS.escape(ts)}"]`)
   if (!message) return

@@ -5,15 +5,15 @@ import { plainWithEmoji } from './inline.ts'
 
 /** The open list of a picker. */
 export interface PickerList {
-  /** The picker's. */
+  /** The id of the picker. */
   id: string
   query: string
-  /** False while the text in the field is still what was picked before. */
+  /** False while the field still shows the earlier choice. */
   typed: boolean
   status: 'too-short' | 'loading' | 'ready' | 'failed'
   options: Option[]
   error: string
-  /** Index into the options; -1 is none. */
+  /** Index of the active option. -1: none. */
   active: number
 }
 
@@ -26,7 +26,7 @@ export interface PickerListProps {
 
 export function pickerList(list: PickerList, props: PickerListProps): TemplateResult {
   const options = list.status === 'failed' || list.status === 'too-short' ? [] : list.options
-  // Pressing the mouse in the list must not take the focus from the field: losing it closes the list.
+  // A press of the mouse in the list must not take the focus from the field, because that closes the list.
   return html`<div class="popup" data-popup-for=${`${list.id}-frame`} @mousedown=${(event: Event) => event.preventDefault()}>
     <div role="listbox" id=${`${list.id}-list`} aria-label="Options" aria-busy=${list.status === 'loading'}>
       ${options.map((option, index) => optionRow(option, index, list, props))}

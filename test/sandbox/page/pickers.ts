@@ -9,45 +9,45 @@ import { type PickerList, pickerList } from './picker-list.ts'
 export interface PickerProps {
   /** Unique in the document. */
   id: string
-  /** The name for screen readers where no `<label for>` gives it. */
+  /** The name for screen readers if there is no `<label for>`. */
   label?: string | undefined
   placeholder: string
   selected: Option | undefined
   minQuery: number
-  ask(query: string): Promise<Answer<FoundOptions>>
+  search(query: string): Promise<Answer<FoundOptions>>
   busy: boolean
   invalid: boolean
   describedBy?: string | undefined
   onPick(option: Option | undefined): void
 }
 
-/** Waiting for the next letter before the bot is asked. */
+/** The pause after a letter before the bot is asked for options. */
 const debounceMs = 200
 
-/** External selects as comboboxes with a search; at most one list is open at a time. */
+/** Renders external selects as comboboxes with a search. At most one list is open at a time. */
 export function createPickers({ update }: { update(): void }) {
   let open: PickerList | undefined
-  let asking: ReturnType<typeof setTimeout> | undefined
+  let pending: ReturnType<typeof setTimeout> | undefined
 
   function close() {
-    clearTimeout(asking)
+    clearTimeout(pending)
     open = undefined
     update()
   }
 
   function show(props: PickerProps, query: string, typed: boolean) {
-    clearTimeout(asking)
+    clearTimeout(pending)
     const options = open?.id === props.id ? open.options : []
     const list: PickerList = { id: props.id, query, typed, status: 'loading', options, error: '', active: -1 }
     open = list
     if (query.length < props.minQuery) list.status = 'too-short'
-    else asking = setTimeout(() => void ask(props, list), typed ? debounceMs : 0)
+    else pending = setTimeout(() => void load(props, list), typed ? debounceMs : 0)
     update()
   }
 
-  async function ask(props: PickerProps, list: PickerList) {
-    const answer = await props.ask(list.query)
-    // The list has been closed or asked again while the answer was on its way.
+  async function load(props: PickerProps, list: PickerList) {
+    const answer = await props.search(list.query)
+    // The list was closed or reloaded before the answer came.
     if (open !== list) return
     const trouble = answer.ok ? answer.notice : answer.error
     if (trouble) Object.assign(list, { status: 'failed', error: trouble, options: [] })
@@ -81,7 +81,7 @@ export function createPickers({ update }: { update(): void }) {
         event.preventDefault()
         return move(props, list, event.key === 'ArrowDown' ? 1 : -1)
       case 'Enter': {
-        // Never submits the form: a person who searches is not done yet.
+        // Enter must not submit the form during a search.
         event.preventDefault()
         if (!list) return show(props, '', false)
         const active = list.status === 'ready' ? list.options[list.active] : undefined

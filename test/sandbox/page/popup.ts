@@ -2,8 +2,8 @@ const gap = 4
 const wanted = 280
 
 /**
- * Puts every open list beside what it belongs to (`data-popup-for` names it): below, or above where there is more room.
- * Fixed to the window, so that no scrolling box and no dialog cuts it off.
+ * Places every open list below its anchor (`data-popup-for`), or above if there is more room. It is fixed to the window, so that no
+ * scrolling box or dialog cuts it off.
  */
 export function placePopups() {
   for (const popup of document.querySelectorAll<HTMLElement>('[data-popup-for]')) {

@@ -9,12 +9,12 @@ export interface PressesOptions {
   forms: Forms
   confirm: Confirm
   me(): string
-  tell(sentence: string): void
+  notify(sentence: string): void
   update(): void
 }
 
-/** What happens when somebody presses or picks: the question first, then the bot, with the element busy until it has answered. */
-export function createPresses({ api, forms, confirm, me, tell, update }: PressesOptions) {
+/** Handles a press or a choice: asks the question first, then calls the bot. The element is busy until the bot has answered. */
+export function createPresses({ api, forms, confirm, me, notify, update }: PressesOptions) {
   const busy = new Set<string>()
   const keyOf = (surface: Surface, blockId: string, element: Element) => `${surface.key}/${blockId}/${element.action_id}`
 
@@ -26,7 +26,7 @@ export function createPresses({ api, forms, confirm, me, tell, update }: Presses
     const values = surface.view && { values: forms.valuesOf(surface.key, surface.view) }
     const answer = await api.click(me(), surface.place, { blockId, actionId: element.action_id ?? '', ...press, ...values })
     busy.delete(key)
-    if (!answer.ok) tell(answer.error)
+    if (!answer.ok) notify(answer.error)
     update()
   }
 
@@ -42,7 +42,7 @@ export function createPresses({ api, forms, confirm, me, tell, update }: Presses
       await send(surface, blockId, element, element.value === undefined ? {} : { value: element.value })
     },
 
-    /** Keeps what was picked and, where the bot wants to know, tells it. */
+    /** Keeps the choice, and sends it to the bot if the block says so. */
     async change(surface: Surface, blockId: string, element: Element, state: ElementState, dispatch: boolean) {
       if (dispatch && !(await agreed(surface, element))) return update()
       forms.write(surface.key, blockId, element, state)

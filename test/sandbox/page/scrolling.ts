@@ -1,9 +1,9 @@
-/** How near to the end, in pixels, still counts as reading the newest. */
+/** The distance from the end, in pixels, that still counts as reading the newest message. */
 const slack = 60
 
 /**
- * Keeps a list at its newest entry while its reader is there, and leaves it alone while they read further up.
- * `measure` goes before every render, `settle` after it.
+ * Keeps a list at its newest entry while its reader is there. Does not move it while they read further up. Call `measure` before every
+ * render and `settle` after it.
  */
 export function createScrolling({ selector, update }: { selector: string; update(): void }) {
   let box: HTMLElement | null = null
@@ -33,7 +33,7 @@ export function createScrolling({ selector, update }: { selector: string; update
         if (box) {
           watcher.observe(box)
           box.addEventListener('scroll', measure, { passive: true })
-          // Pictures arrive after the text around them.
+          // Images load after the text around them.
           box.addEventListener('load', stay, { capture: true })
         }
       }

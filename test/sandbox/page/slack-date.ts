@@ -1,6 +1,6 @@
 /**
- * Slack's date formatting: `{date_short_pretty} at {time}` in the reader's own time zone and language.
- * Source: https://docs.slack.dev/messaging/formatting-message-text, "Date formatting".
+ * Formats a date like Slack: `{date_short_pretty} at {time}` in the reader's time zone and language. Source:
+ * https://docs.slack.dev/messaging/formatting-message-text, "Date formatting".
  */
 export function formatSlackDate(seconds: number, format: string, now: Date, locale?: string): string {
   const date = new Date(seconds * 1000)
@@ -29,7 +29,7 @@ export function formatSlackDate(seconds: number, format: string, now: Date, loca
   return format.replace(/\{(\w+)\}/g, (token, name: string) => words[name]?.() ?? token)
 }
 
-/** `today`, `yesterday` or `tomorrow`. */
+/** Returns `today`, `yesterday` or `tomorrow`. */
 function dayNearby(date: Date, now: Date): string | undefined {
   const midnight = (day: Date) => new Date(day.getFullYear(), day.getMonth(), day.getDate()).getTime()
   const days = Math.round((midnight(date) - midnight(now)) / 86_400_000)

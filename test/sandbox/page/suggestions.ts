@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Command } from './api.ts'
 
-/** The commands that what was typed can become; none once it is one. */
+/** Returns the commands that the typed text can become. Empty if it is a whole command. */
 export function fittingCommands(commands: Command[], text: string): Command[] {
   if (!text.startsWith('/') || text.includes('\n')) return []
   const typed = text.toLowerCase()
@@ -9,13 +9,13 @@ export function fittingCommands(commands: Command[], text: string): Command[] {
   return isWhole ? [] : commands.filter(({ command }) => command.startsWith(typed))
 }
 
-/** The command whose words have all been typed: its usage is shown while the rest is written. */
+/** Returns the command whose words are complete. Its usage is shown while the rest is typed. */
 export function currentCommand(commands: Command[], text: string): Command | undefined {
   const fitting = commands.filter(({ command }) => text === command || text.startsWith(`${command} `))
   return fitting.sort((a, b) => b.command.length - a.command.length)[0]
 }
 
-/** Half a command word (`/inf`) is to be completed; a whole one (`/infra`) can be sent. */
+/** Whether the text is a part of a command word (`/inf`), which Enter completes. Enter sends a whole one (`/infra`). */
 export function isHalfWord(commands: Command[], text: string): boolean {
   const words = commands.map(({ command }) => command.split(' ')[0])
   return text.startsWith('/') && !words.includes(text.trim().split(/\s/)[0])

@@ -9,7 +9,7 @@ const advice = [
   'Or set REDIS_URL to a Redis that you have.',
 ].join('\n')
 
-/** The program of a Redis or a Valkey; installed first where nobody has to be asked. Throws with advice where there is none. */
+/** Returns the path of a Redis or a Valkey. Installs one first if that needs no permission. Throws with advice if there is none. */
 export function findRedisServer(): Promise<string> {
   return findOrInstall({
     names: ['redis-server', 'valkey-server'],

@@ -2,13 +2,13 @@ import { type StartRedisOptions, startRedis } from './start-redis.ts'
 
 export interface FoundRedis {
   url: string
-  /** Whether it is ours, or one that was there. */
+  /** Whether `REDIS_URL` named it, or it was started here. */
   from: 'REDIS_URL' | 'started'
-  /** Ends it when it is ours. */
+  /** Stops it if it was started here. */
   stop(): Promise<void>
 }
 
-/** The Redis of `REDIS_URL`, or one of our own. */
+/** Returns the Redis of `REDIS_URL`, or starts one. */
 export async function findRedis(options: StartRedisOptions = {}, environment: NodeJS.ProcessEnv = process.env): Promise<FoundRedis> {
   const given = environment.REDIS_URL
   if (given) return { url: given, from: 'REDIS_URL', stop: async () => {} }

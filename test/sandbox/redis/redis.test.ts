@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { findRedis } from './find-redis.ts'
 import { startRedis } from './start-redis.ts'
 
-test('it asks for its password and evicts nothing', async () => {
+test('it requires its password and evicts nothing', async () => {
   const redis = await started()
   const client = connect(redis.url)
 
@@ -21,7 +21,7 @@ test('it asks for its password and evicts nothing', async () => {
   expect(await client.config('GET', 'appendonly')).toEqual(['appendonly', 'no'])
 })
 
-test('with an append-only file, what was written outlasts a SIGKILL and is found at the same address', async () => {
+test('with an append-only file, data survives a SIGKILL and is found at the same address', async () => {
   const redis = await started({ appendonly: true, settings: ['appendfsync always'] })
   const before = redis.url
   const client = connect(redis.url)
@@ -53,7 +53,7 @@ test('it ends and leaves no folder behind when its parent is killed with SIGKILL
   await expect.poll(async () => (await isListening(port)) || existsSync(folder), { timeout: 10_000 }).toBe(false)
 })
 
-test('a Redis that is there is used and left running', async () => {
+test('the Redis of REDIS_URL is used and left running', async () => {
   const redis = await findRedis({}, { REDIS_URL: 'redis://192.0.2.1:6379' })
 
   await redis.stop()

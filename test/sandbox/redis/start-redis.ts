@@ -9,24 +9,24 @@ import { startWatchdog } from '../watchdog.ts'
 import { findRedisServer } from './find-redis-server.ts'
 
 export interface StartRedisOptions {
-  /** Keeps its data in an append-only file, which outlasts `kill` and `restart`. Default: false. */
+  /** Keeps its data in an append-only file, which survives `kill` and `restart`. Default: false. */
   appendonly?: boolean
-  /** More lines for its configuration file: `maxmemory 8mb`. */
+  /** Additional lines of its configuration file: `maxmemory 8mb`. */
   settings?: string[]
-  /** Servers that work together have one password. Default: one of its own. */
+  /** Servers that work together share a password. Default: a new one. */
   password?: string
-  /** `sentinel`: watches others instead of keeping data; it rewrites its own configuration. */
+  /** `sentinel`: monitors other servers instead of keeping data, and rewrites its own configuration. */
   mode?: 'server' | 'sentinel'
 }
 
-/** How long it may take to be ready, in ms. */
+/** The time limit for the start, in ms. */
 const patienceMs = 20_000
-/** Somebody else may take the free port before Redis does. */
+/** Another process may take the free port before Redis does. */
 const tries = 5
 
 /**
- * A Redis of our own on loopback: on a free port, with a password, without eviction, in a folder that is removed at the end. It
- * ends with this process, even when that is killed.
+ * Starts a Redis on loopback: on a free port, with a password, without eviction, in a folder that is removed at the end. It ends with this
+ * process, even if that is killed.
  */
 export async function startRedis({
   appendonly = false,
@@ -50,7 +50,7 @@ export async function startRedis({
       ...(mode === 'server' ? serverSettings() : []),
       ...settings,
     ]
-    // A file and not arguments: everybody on the machine can read those.
+    // A file and not arguments, because every user of the machine can read arguments.
     await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
     const child = spawn(program, mode === 'sentinel' ? [file, '--sentinel'] : [file], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
     child.unref()
@@ -96,24 +96,24 @@ export async function startRedis({
       return port
     },
     password,
-    /** Where its append-only file is. */
+    /** The folder of its append-only file. */
     folder,
 
-    /** SIGKILL: whatever had not been written is lost. */
+    /** Sends SIGKILL: data that is not written yet is lost. */
     kill: () => end('SIGKILL'),
 
-    /** SIGSTOP: connections stay open, and nothing is answered on them. */
+    /** Sends SIGSTOP: connections stay open without answers. */
     freeze: () => void server?.kill('SIGSTOP'),
     thaw: () => void server?.kill('SIGCONT'),
 
-    /** Ends it if it still runs, and starts it again with the same address, folder and password. */
+    /** Stops it if it still runs, and starts it with the same address, folder and password. */
     async restart(): Promise<void> {
       await end('SIGTERM')
       await startAt(port)
     },
 
     async stop(): Promise<void> {
-      // One that is frozen does not hear of its end.
+      // A frozen process does not receive the signal to end.
       server?.kill('SIGCONT')
       await end('SIGTERM')
       await watchdog.end()
@@ -123,7 +123,7 @@ export async function startRedis({
 
 export type Redis = Awaited<ReturnType<typeof startRedis>>
 
-/** Resolves when it takes connections; rejects with what it said when it ends instead. */
+/** Resolves when it accepts connections. If it ends instead, rejects with its output. */
 async function untilReady(child: ChildProcess): Promise<void> {
   let said = ''
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -145,7 +145,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
     child.off('exit', onExit)
     for (const stream of [child.stdout, child.stderr]) {
       stream?.off('data', listen)
-      // Read on, or Redis would wait for us; and let this process end while it is open.
+      // Keep reading, or Redis would block on its output. The open stream must not keep this process alive.
       stream?.resume()
       if (stream && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
     }

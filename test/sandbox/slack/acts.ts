@@ -18,10 +18,10 @@ export interface ActsOptions {
   interactions: Interactions
 }
 
-/** Acting in messages, modals and Home tabs: finding the element, choosing in it, keeping what was chosen, telling the bot. */
+/** What people do in messages, modals and Home tabs: find the element, choose in it, keep the choice, and deliver it to the bot. */
 export function createActs(options: ActsOptions) {
   const { state, directory, messages, views, interactions } = options
-  /** What each person has chosen in each message. */
+  /** The choices of each person in each message. */
   const chosen = new Map<string, StateValues>()
 
   const blocksOf = (place: Place): Json[] => ('message' in place ? (place.message.blocks ?? []) : objectsOf(place.view.given.blocks))
@@ -56,7 +56,7 @@ export function createActs(options: ActsOptions) {
     return values
   }
 
-  /** Tells the bot of `choice` in an element, after it was kept. */
+  /** Delivers `choice` in an element to the bot, after it was kept. */
   function dispatch(userId: string, place: Place, placed: Placed, choice: Json): Promise<Delivery> {
     const action = actionOf(placed, choice, state.stamp())
     if ('message' in place) {
@@ -72,7 +72,7 @@ export function createActs(options: ActsOptions) {
 
   function suggest(userId: string, place: Place, placed: Placed, query: string): Promise<Suggestions> {
     const { min_query_length: least } = placed.element
-    // Slack asks only after three letters unless the element says otherwise.
+    // Slack sends a query from three letters on, unless the element says otherwise.
     const minQueryLength = typeof least === 'number' ? least : 3
     return interactions.suggest(userId, place, { blockId: placed.blockId, actionId: placed.actionId, minQueryLength }, query)
   }
@@ -91,7 +91,7 @@ export function createActs(options: ActsOptions) {
     element,
     suggest,
 
-    /** A message in the channel now, or as it is in an old copy. Throws when this person could not see it. */
+    /** Returns a message of the channel as it is now, or as in an old copy. Throws if this person cannot see it. */
     messageFor(userId: string, channelRef: string, ts: string, copy?: Message): { message: StoredMessage } {
       const channel = directory.channel(channelRef)
       const person = directory.person(userId)
@@ -111,13 +111,13 @@ export function createActs(options: ActsOptions) {
 
     modalFor,
 
-    /** An open modal, or the Home tab as it is now. */
+    /** Returns an open modal, or the Home tab as it is now. */
     viewFor(userId: string, viewId: string): { view: StoredView } {
       const home = views.homeOf(userId)
       return home?.id === viewId ? { view: home } : modalFor(userId, viewId)
     },
 
-    /** The Home tab as it is in a copy, which may be an old one: it is what this person has before their eyes. */
+    /** Returns the Home tab as in a copy, which may be outdated: that is what this person sees. */
     homeFor(userId: string, { id, hash, view }: OpenView): { view: StoredView } {
       const home = views.homeOf(userId)
       if (home?.id !== id) throw new Error(`This is not the Home tab of ${directory.person(userId).name}.`)
@@ -131,7 +131,7 @@ export function createActs(options: ActsOptions) {
       return dispatch(userId, place, placed, { ...choice, ...how.action })
     },
 
-    /** Fills one input of a modal; the delivery when it is one that tells the bot at once. */
+    /** Fills one input of a modal. Returns the delivery if the element dispatches at once. */
     async fill(userId: string, place: { view: StoredView }, name: string, input: string | null): Promise<Delivery | undefined> {
       const placed = element(place, name)
       const choice = await chooseIn(userId, place, placed, input)

@@ -5,7 +5,7 @@ import type { StoredView, ViewStore } from './view-store.ts'
 
 export type SubmissionResult = { taken: false } | { taken: true; errors?: Record<string, string> }
 
-/** Every error must belong to an input block that is there; otherwise Slack takes none of them. */
+/** Every error must belong to an existing input block. Otherwise Slack accepts none of them. */
 function errorsFor(view: StoredView, given: unknown): SubmissionResult {
   const inputs = objectsOf(view.given.blocks).filter((block) => block.type === 'input')
   const known = new Set(inputs.map((block) => stringOf(block.block_id)))
@@ -14,7 +14,7 @@ function errorsFor(view: StoredView, given: unknown): SubmissionResult {
   return { taken: true, errors: Object.fromEntries(errors) }
 }
 
-/** Does what the acknowledgement of a submission says (docs.slack.dev/surfaces/modals#handling_submissions). Without a body the view closes. */
+/** Applies the acknowledgement of a submission (docs.slack.dev/surfaces/modals#handling_submissions). Without a body the view closes. */
 export function answerSubmission(views: ViewStore, view: StoredView, body: unknown): SubmissionResult {
   const answer = objectOf(body)
   if (body === undefined) {

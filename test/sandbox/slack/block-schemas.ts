@@ -15,8 +15,8 @@ import {
 } from './schema.ts'
 
 /**
- * What the bot sends, with Slack's limits (docs.slack.dev/reference/block-kit). A block or an element that it is to send next goes in here,
- * into `elements.ts` if it holds what a person enters, and into `test/sandbox/page` and `transcript.ts`, which show it.
+ * What the bot sends, with Slack's limits (docs.slack.dev/reference/block-kit). Add a block or an element here before the bot sends it, in
+ * `elements.ts` if it has a value, and in `test/sandbox/page` and `transcript.ts`, which show it.
  */
 
 const id = string({ max: 255, min: 1 })
@@ -29,13 +29,13 @@ const button = object({
   optional: { action_id: id, value: string({ max: 2000 }), style: string({ oneOf: ['primary', 'danger'] }), confirm },
 })
 
-// Slack's newest reference allows 150 characters of value; 75 was the limit for years and holds everywhere.
+// Slack's newest reference allows 150 characters of value. 75 was the limit for years and works everywhere.
 const option = object({
   required: { text: plain(75), value: string({ max: 75, min: 1 }) },
   optional: { description: plain(75) },
 })
 
-/** The answer to a request for options. */
+/** The answer to an option load. */
 export const options = array(option, { max: 100 })
 
 const field = { action_id: id, placeholder: plain(150) }
@@ -61,7 +61,7 @@ function initialIsOffered({ initial_option: initial, options: offered }: Json, a
   if (isObject(initial) && !objectsOf(offered).some(isInitial)) report('initial option was not found in the options', at)
 }
 
-/** Text is told to the bot by rules of its own (`dispatch_action_config`), which are not described here. */
+/** Text inputs dispatch by rules of their own (`dispatch_action_config`), which are not described here. */
 function onlyPickersDispatch({ dispatch_action: dispatches, element }: Json, at: string): void {
   const { type: kind } = objectOf(element)
   if (dispatches && kind !== 'external_select') throw new NotDescribed(`"dispatch_action" with the type "${String(kind)}" at ${at}`)

@@ -2,8 +2,8 @@ import { choiceMember, type Placed } from './elements.ts'
 import { type Json, objectsOf, textOf } from './json.ts'
 
 /**
- * What an element holds once `input` was chosen, as the member of a state value or an action: `{ selected_option: … }`.
- * `found` are the options that the bot offered for an external select.
+ * Returns the value of an element after `input` was chosen, as in a state value or an action: `{ selected_option: … }`. `found`: the
+ * options that the bot returned for an external select.
  */
 export function choiceOf(placed: Placed, input: string | null, found: Json[] = []): Json {
   const member = choiceMember(placed.type)

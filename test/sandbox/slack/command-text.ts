@@ -3,8 +3,8 @@ import type { Directory } from './directory.ts'
 const domains = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|net|org|io|dev|cloud|app|co|de|eu|fr|it|nl|uk|us)(?:[/?#]\S*)?$/i
 
 /**
- * The text of a command as the bot gets it, whose manifest sets `should_escape`. `&`, `<` and `>` are entities; mentions, channels,
- * addresses and bare domain names come as Slack's markup (docs.slack.dev/interactivity/implementing-slash-commands#creating_commands).
+ * Returns the text of a command as the bot receives it with `should_escape`. `&`, `<` and `>` are entities. Mentions, channels, addresses
+ * and domain names are Slack's markup (docs.slack.dev/interactivity/implementing-slash-commands#creating_commands).
  */
 export function commandText(text: string, directory: Directory): string {
   const safe = text.trim().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -5,11 +5,11 @@ import type { Delivery } from './slack.ts'
 import type { Channel } from './workspace.ts'
 
 export interface Composer {
-  /** Sends what was typed: a message, `/invite`, or a command for the bot. Throws a sentence when Slack would not let them type here. */
+  /** Sends the text: a message, `/invite`, or a command for the bot. Throws a sentence if Slack does not let this person write here. */
   send(userId: string, channelRef: string, text: string, threadTs?: string): Promise<{ message?: StoredMessage; delivery?: Delivery }>
 }
 
-/** What happens when somebody presses Enter. */
+/** What Enter does in the composer. */
 export function createComposer(directory: Directory, messages: MessageStore, interactions: Interactions): Composer {
   function writable(userId: string, channelRef: string): Channel {
     const channel = directory.channel(channelRef)
@@ -42,7 +42,7 @@ export function createComposer(directory: Directory, messages: MessageStore, int
       if (invitation) return invite(userId, channel, (invitation[1] ?? '').trim())
       if (!text.startsWith('/'))
         return { message: messages.post({ channel: channel.id, user: userId, text, ...(threadTs ? { threadTs } : {}) }) }
-      // Slack refuses the commands of apps in threads.
+      // Slack refuses commands of apps in threads.
       if (threadTs) throw new Error('Slash commands cannot be used in threads.')
       return { delivery: await interactions.command(userId, channel.id, text) }
     },

@@ -24,7 +24,7 @@ export interface DeskOptions {
   commands: CommandSuggestion[]
 }
 
-/** The routes of the web page: every one acts as the person named by `as`, through the same functions as a test's hands. */
+/** The routes of the web page. Each one acts as the person `as`, with the same functions as the hands of tests. */
 export function createDesk(options: DeskOptions) {
   const { state, directory, messages, views, interactions, acts, composer } = options
   const streams = new Set<ServerResponse>()
@@ -45,7 +45,7 @@ export function createDesk(options: DeskOptions) {
       people: workspace.people
         .filter(({ isStranger, deleted }) => !isStranger && !deleted)
         .map(({ id, name, title, role, color }) => ({ id, name, title, role, color })),
-      // Nobody acts as them at the page; what the bot says of them needs their names.
+      // Nobody acts as them on the page, but messages of the bot need their names.
       strangers: workspace.people.filter(({ isStranger }) => isStranger).map(({ id, name }) => ({ id, name })),
       channels: workspace.channels.filter(({ isGroupDirect }) => !isGroupDirect).map(({ id, name, topic }) => ({ id, name, topic })),
       userGroups: workspace.userGroups.map(({ id, handle }) => ({ id, handle })),
@@ -68,7 +68,7 @@ export function createDesk(options: DeskOptions) {
     return views.stackOf(userId).map((view) => ({ id: view.id, hash: view.hash, view: views.toSlack(view) }))
   }
 
-  /** The app as this person sees it: its Home tab, and the direct messages from it. */
+  /** Returns the app as this person sees it: its Home tab, and the direct messages from it. */
   function appFor(given: Json): Json {
     const userId = asOf(given)
     const home = views.homeOf(userId)
@@ -94,7 +94,7 @@ export function createDesk(options: DeskOptions) {
     return delivery?.notice ? { notice: delivery.notice } : {}
   }
 
-  /** Keeps what the page holds of a form; fields that the view no longer has are left out. */
+  /** Keeps the values of the page's form. Fields that the view no longer has are ignored. */
   function take(view: StoredView, values: Json): void {
     for (const [blockId, elements] of Object.entries(values)) {
       for (const [actionId, value] of Object.entries(objectOf(elements))) {
@@ -111,7 +111,7 @@ export function createDesk(options: DeskOptions) {
     const actionId = stringOf(given.actionId) || stringOf(action.action_id)
     const { type: _type, action_id: _actionId, block_id: _blockId, ...choice } = action
     const place = placeOf(userId, given)
-    // What the page has typed in the modal so far: a click carries it, as in Slack.
+    // A click carries the current values of its modal, as in Slack.
     if ('view' in place) take(place.view, objectOf(given.values))
     const placed = acts.element(place, actionId, { blockId: blockId || undefined })
     const delivery = await acts.click(userId, place, actionId, { blockId: placed.blockId, action: choice })
@@ -142,7 +142,7 @@ export function createDesk(options: DeskOptions) {
     return {}
   }
 
-  /** Server-sent events: `{ rev }` after every change that can be seen, `{ notice }` for what Slack itself tells this person. */
+  /** Sends server-sent events: `{ rev }` after every visible change, `{ notice }` for what Slack itself shows this person. */
   function events(userId: string, response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', connection: 'keep-alive' })
     const send = (data: Json) => response.write(`data: ${JSON.stringify(data)}\n\n`)

@@ -1,7 +1,7 @@
 import type { State } from './state.ts'
 import type { Channel, Person, UserGroup, Workspace } from './workspace.ts'
 
-/** Who and what is in the workspace, and who is a member of what. Channels are named by id, `#name` or `name`. */
+/** Keeps the people, groups and channels of the workspace and their members. A channel is named by id, `#name` or `name`. */
 export function createDirectory(workspace: Workspace, state: State) {
   const { people, channels, userGroups, bot, team } = workspace
   const direct = new Map<string, Channel>()
@@ -50,7 +50,7 @@ export function createDirectory(workspace: Workspace, state: State) {
       return [...people, botAsPerson].find((one) => one.handle.toLowerCase() === wanted || one.name.toLowerCase() === wanted)
     },
 
-    /** The direct messages between the bot and somebody, opened when there were none. */
+    /** Returns the direct messages between the bot and a person. Opens them if needed. */
     directChannel(userId: string): Channel {
       const existing = direct.get(userId)
       if (existing) return existing
@@ -84,7 +84,7 @@ export function createDirectory(workspace: Workspace, state: State) {
       state.changed({ visible: true })
     },
 
-    /** Adds members to the workspace, and to every channel in which all are. */
+    /** Adds members to the workspace, and to every channel that everybody is in. */
     addPeople(added: Person[]): void {
       people.push(...added.map((one) => ({ ...one })))
       for (const { isGroupDirect, members } of channels) if (!isGroupDirect) members.push(...added.map(({ id }) => id))

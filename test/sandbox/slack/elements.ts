@@ -1,13 +1,13 @@
 import { type Json, objectOf, objectsOf, stringOf, textOf } from './json.ts'
 
-/** Something interactive and the block it stands in. */
+/** An interactive element and its block. */
 export interface Placed {
   block: Json
   blockId: string
   element: Json
   type: string
   actionId: string
-  /** The words by which a person knows it: the text on a button, the label of an input, else the placeholder. */
+  /** The visible name: the text of a button, the label of an input, or else the placeholder. */
   label: string
 }
 
@@ -37,14 +37,14 @@ export function elementsOf(blocks: Json[]): Placed[] {
   )
 }
 
-/** Which of several elements with the same name. */
+/** Selects one of several elements with the same name. */
 export interface Which {
   blockId?: string | undefined
-  /** Of a button. */
+  /** Only for buttons. */
   value?: string | undefined
 }
 
-/** Looks for an element by action id, by the words on it, or by block id, in this order. */
+/** Finds an element by action id, by its visible name, or by block id, in this order. */
 export function findElement(blocks: Json[], name: string, which: Which = {}): Placed | undefined {
   const { blockId, value } = which
   const all = elementsOf(blocks).filter(
@@ -57,21 +57,21 @@ export function findElement(blocks: Json[], name: string, which: Which = {}): Pl
   )
 }
 
-/** The member of a state value that holds what was entered or chosen, and the member of the element that gives its start. */
+/** The member of a state value that has the choice, and the member of the element that has the initial one. */
 const held: Record<string, { member: string; initial: string }> = {
   plain_text_input: { member: 'value', initial: 'initial_value' },
   external_select: { member: 'selected_option', initial: 'initial_option' },
   radio_buttons: { member: 'selected_option', initial: 'initial_option' },
 }
 
-/** Where such an element keeps what was chosen: `selected_option` or `value`. Undefined for buttons, which keep nothing. */
+/** Returns the member with the choice: `selected_option` or `value`. Undefined for buttons. */
 export function choiceMember(type: string): string | undefined {
   return held[type]?.member
 }
 
 export type StateValues = Record<string, Record<string, Json>>
 
-/** `state.values` of blocks before anybody touched them. */
+/** Returns `state.values` of untouched blocks. */
 export function initialState(blocks: Json[]): StateValues {
   const values: StateValues = {}
   for (const { blockId, actionId, type, element } of elementsOf(blocks)) {
@@ -81,10 +81,10 @@ export function initialState(blocks: Json[]): StateValues {
   return values
 }
 
-/** What Slack repeats of an element in the action that it sends. */
+/** The members of an element that Slack repeats in an action. */
 const repeated = ['text', 'value', 'style', 'confirm', 'placeholder', 'initial_option']
 
-/** An entry of `actions` in a `block_actions` payload. `choice` is what was chosen, as in a state value. */
+/** Returns an entry of `actions` in a `block_actions` payload. `choice`: the value, as in a state value. */
 export function actionOf(placed: Placed, choice: Json, actionTs: string): Json {
   const { element } = placed
   const own = Object.fromEntries(repeated.filter((name) => element[name] !== undefined).map((name) => [name, element[name]]))

@@ -15,12 +15,12 @@ export interface EventOptions {
   delivered: (delivery: Delivery) => void
 }
 
-/** Tells the bot what has happened. Slack tells it again if it does not acknowledge that; no test relies on it, so each event is sent once. */
+/** Delivers events to the bot. Slack repeats an event without an acknowledgement. No test needs that, so each event is sent once. */
 export function createEvents(options: EventOptions) {
   const { state, directory, views, payloads, transport } = options
 
   return {
-    /** Somebody looks at the app. */
+    /** A person opens the app. */
     async appHomeOpened(userId: string, tab: HomeTab): Promise<Delivery> {
       const person = directory.person(userId)
       if (person.deleted) throw new Error(`${person.name} is deactivated and cannot do anything.`)

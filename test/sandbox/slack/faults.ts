@@ -6,7 +6,7 @@ interface StoredFault extends FaultPlan {
   passed: number
 }
 
-/** What goes wrong on purpose. The oldest fault that fits a request is used first. */
+/** Keeps the planned faults. A request gets the oldest one that fits. */
 export function createFaults() {
   let faults: StoredFault[] = []
 
@@ -35,7 +35,7 @@ export function createFaults() {
 
   return {
     control,
-    /** The fault for a request that goes by one of these names, counted as fired. */
+    /** Returns the fault for a request with one of these names, and counts it as fired. */
     take(names: string[], args: Json): FaultPlan | undefined {
       const fault = faults.find((one) => fits(one, names, args))
       if (fault === undefined) return undefined

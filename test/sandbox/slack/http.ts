@@ -29,7 +29,7 @@ export function addressOf(request: IncomingMessage): URL {
   return new URL(request.url ?? '/', 'http://localhost')
 }
 
-/** The arguments of a request, whether form-encoded or JSON; undefined for any other type of body. */
+/** Returns the arguments of a request, form-encoded or JSON. Undefined for any other type of body. */
 export function parseArguments(contentType: string, body: string): Json | undefined {
   const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   if (type === 'application/json') {

@@ -62,7 +62,7 @@ describe('a command', () => {
     )
   })
 
-  test('that the bot does not acknowledge in time, or cannot be shown the answer of, is a notice to the one who typed it', async () => {
+  test('without an acknowledgement in time, or with an answer that cannot be shown, gives the person a notice', async () => {
     const { bot, slack } = await startScripted()
     const type = async () => (await slack.as(ada).command('/infra', { channel: 'ops' })).notice
 
@@ -107,7 +107,7 @@ describe('a click', () => {
     })
   })
 
-  test('and another one are two, each with its own stamp and trigger', async () => {
+  test('and a second one have different stamps and triggers', async () => {
     const { card, asBen } = await startWithCard()
     const clicks = await Promise.all([asBen.click(card, 'Go'), asBen.click(card, 'Go')])
 
@@ -115,7 +115,7 @@ describe('a click', () => {
     expect(new Set(clicks.map(({ payload }) => payload.trigger_id)).size).toBe(2)
   })
 
-  test('is on the button in that block or with that value, and on an old copy as it looked then', async () => {
+  test('is on the button in that block or with that value, and on an old copy as it was', async () => {
     const both = [actions(button()), { ...actions(button({ value: 'r2' })), block_id: 'two' }]
     const { client, card, asBen } = await startWithCard({}, ...both)
     await client.chat.update({ channel: ops, ts: card.ts, text: 'Expired' })
@@ -128,24 +128,24 @@ describe('a click', () => {
     await expect(asBen.click(card.ts, 'Go', { channel: 'ops' })).rejects.toThrow('There is nothing called "Go"')
   })
 
-  test('that goes wrong is a warning to the one who clicked', async () => {
+  test('that fails gives the person a warning', async () => {
     const { bot, slack, card, asBen } = await startWithCard()
-    const told = async () => {
+    const noticeOf = async () => {
       const { outcome, notice } = await asBen.click(card, 'Go')
       return [outcome, notice]
     }
 
     bot.answer(() => ({ hold: true }))
-    expect(await told()).toEqual(['timeout', '⚠️ Operation timed out. Apps need to respond within 3 seconds.'])
+    expect(await noticeOf()).toEqual(['timeout', '⚠️ Operation timed out. Apps need to respond within 3 seconds.'])
     bot.answer(() => ({ status: 500 }))
-    expect(await told()).toEqual(['refused', '⚠️ This app responded with Status Code 500.'])
+    expect(await noticeOf()).toEqual(['refused', '⚠️ This app responded with Status Code 500.'])
     bot.answer(() => ({}))
     slack.faults.add({ method: 'delivery.block_actions', kind: 'drop-after' })
-    expect(await told()).toEqual(['unreachable', '⚠️ This app did not respond.'])
+    expect(await noticeOf()).toEqual(['unreachable', '⚠️ This app did not respond.'])
     expect(bot.received).toHaveLength(3)
   })
 
-  test('whose question is denied sends nothing', async () => {
+  test('whose confirmation is denied sends nothing', async () => {
     const confirm = { title: plain('Sure?'), text: plain('Really?'), confirm: plain('Yes'), deny: plain('No') }
     const { card, asBen } = await startWithCard({}, actions(button({ confirm })))
 
@@ -153,7 +153,7 @@ describe('a click', () => {
     expect((await asBen.click(card, 'Go')).outcome).toBe('acknowledged')
   })
 
-  test('goes nowhere where interactivity is off', async () => {
+  test('is not delivered if interactivity is off', async () => {
     const { bot, card, asBen } = await startWithCard({ interactivity: false })
 
     expect(await asBen.click(card, 'Go')).toMatchObject({ outcome: 'not-sent', notice: expect.stringContaining('not configured') })
@@ -161,7 +161,7 @@ describe('a click', () => {
   })
 })
 
-test('people who left, are deactivated or write in an archived channel can do nothing; those of other workspaces run no commands', async () => {
+test('people who left, are deactivated or write in an archived channel can do nothing, and those of other workspaces run no commands', async () => {
   const { slack, card, asAda, asBen } = await startWithCard()
   slack.leave('ops', ben)
   slack.setPerson(chiara, { deleted: true })
@@ -175,8 +175,8 @@ test('people who left, are deactivated or write in an archived channel can do no
   expect((await asAda.click(card, 'Go')).payload.user).toMatchObject({ id: ada, team_id: 'T0PARTNER1' })
 })
 
-describe('a response address', () => {
-  test('is good for five uses in half an hour, also where the bot is no member', async () => {
+describe('a response URL', () => {
+  test('works five times in half an hour, also where the bot is not a member', async () => {
     const { slack, clock } = await startScripted()
     const issue = async () => (await slack.as(ada).command('/infra', { channel: 'general' })).payload.response_url
     const [used, late] = [await issue(), await issue()]
@@ -206,7 +206,7 @@ describe('a response address', () => {
   })
 })
 
-test('a transcript reads every kind of block, threads below their messages, and ephemeral messages to whom they are shown', async () => {
+test('a transcript has every kind of block, threads below their messages, and ephemeral messages with the people who see them', async () => {
   const { slack, client, card } = await startWithCard(
     {},
     { type: 'header', text: plain('Plans') },
@@ -233,10 +233,10 @@ test('a transcript reads every kind of block, threads below their messages, and 
   expect(slack.transcript('ops', { as: ben })).not.toContain('Only you')
 })
 
-test('a wait in vain says what has happened', async () => {
+test('an error of a wait says what has happened', async () => {
   const { slack } = await startWithCard()
 
   await expect(slack.until(() => false, { timeoutMs: 20, what: 'a miracle' })).rejects.toThrow(
-    /Waited 20 ms in vain for a miracle\.[\s\S]*chat\.postMessage → 200[\s\S]*Lockkeeper: \[Go\]/,
+    /Waited 20 ms without success for a miracle\.[\s\S]*chat\.postMessage → 200[\s\S]*Lockkeeper: \[Go\]/,
   )
 })

@@ -26,12 +26,12 @@ export interface InteractionOptions {
   responseUrls: ResponseUrls
   payloads: Payloads
   transport: Transport
-  /** Whether the app has interactivity turned on: without it no click and no form is delivered. */
+  /** Whether interactivity is turned on for the app. Otherwise no click and no form is delivered. */
   interactivity: boolean
   delivered: (delivery: Delivery) => void
 }
 
-/** What Slack does when somebody acts: tells the bot, waits for the acknowledgement, and does what it says. */
+/** What Slack does when a person acts: delivers it to the bot, waits for the acknowledgement, and applies it. */
 export function createInteractions(options: InteractionOptions) {
   const { state, directory, messages, views, triggers, responseUrls, payloads, transport } = options
 
@@ -57,7 +57,7 @@ export function createInteractions(options: InteractionOptions) {
     return { kind, outcome: 'not-sent', ms: 0, payload: {}, request: { transport: 'http', headers: {}, body: '' }, ...more }
   }
 
-  /** What a command's acknowledgement says is shown to the one who typed it. */
+  /** Shows the text of a command's acknowledgement to the person who typed the command. */
   function showAcknowledgement(userId: string, channelId: string, url: string, body: unknown): void {
     const { response_type: kind, ...answer }: Json = isObject(body) ? body : { text: String(body) }
     refuseOtherThanEphemeral(kind)
@@ -77,7 +77,7 @@ export function createInteractions(options: InteractionOptions) {
     async command(userId: string, channelRef: string, typed: string): Promise<Delivery> {
       const channel = directory.channel(channelRef)
       const [, name = '', text = ''] = /^(\/\S+)\s*([\s\S]*)$/.exec(typed.trim()) ?? []
-      // Commands are not offered to people of other workspaces; our buttons are.
+      // Slack does not offer commands to people of other workspaces. They can press buttons.
       if (directory.person(userId).isStranger) return fail(notSent('command'), userId, `${name} is not a valid command.`)
       const responseUrl = responseUrls.issue({ channel: channel.id, userId })
       const triggerId = triggers.issue({ userId })
@@ -95,7 +95,7 @@ export function createInteractions(options: InteractionOptions) {
       return delivery
     },
 
-    /** `message` may be an old copy; `values` is what was chosen in it before. */
+    /** `message` may be an old copy. `values`: the earlier choices in it. */
     async actInMessage(userId: string, message: StoredMessage, action: Json, values: StateValues = {}): Promise<Delivery> {
       const responseUrl = responseUrls.issue({ channel: message.channel, userId, original: { ts: message.ts } })
       const triggerId = triggers.issue({ userId })
@@ -142,7 +142,7 @@ export function createInteractions(options: InteractionOptions) {
       return { ...delivery, options: objectsOf(answer.options) as unknown as Option[] }
     },
 
-    /** The same bytes once more. What the bot answers is told, not acted on: the first answer counted. */
+    /** Sends the same bytes again. The answer is returned and not applied, because the first answer counted. */
     async redeliver(earlier: Delivery): Promise<Delivery> {
       const sent = await transport.send(earlier.kind, earlier.request, earlier.payload)
       const delivery: Delivery = { kind: earlier.kind, payload: earlier.payload, ...sent }

@@ -1,4 +1,4 @@
-/** JSON as Slack sends and takes it; what is in it is decided by whoever reads it. */
+/** JSON as Slack sends and accepts it. Each reader decides what must be in it. */
 export type Json = Record<string, unknown>
 
 export function isObject(value: unknown): value is Json {
@@ -9,7 +9,7 @@ export function objectOf(value: unknown): Json {
   return isObject(value) ? value : {}
 }
 
-/** The objects of an array; nothing where it is none. */
+/** Returns the objects of an array. Empty if it is no array. */
 export function objectsOf(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
@@ -18,7 +18,7 @@ export function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Of a text object, its text. */
+/** Returns the text of a text object. */
 export function textOf(value: unknown): string {
   return stringOf(objectOf(value).text)
 }
@@ -35,7 +35,7 @@ export function copyOf<T>(value: T): T {
   return structuredClone(value)
 }
 
-/** Form values are strings, JSON values are not: `true`, `"true"` and `"1"` are all yes to Slack. */
+/** Form values are strings and JSON values are not: `true`, `"true"` and `"1"` all mean yes to Slack. */
 export function isYes(value: unknown): boolean {
   return value === true || value === 'true' || value === '1' || value === 1
 }

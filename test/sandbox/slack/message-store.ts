@@ -14,22 +14,22 @@ export interface Draft extends Content {
   channel: string
   user: string
   threadTs?: string
-  /** Makes it ephemeral: the one person who sees it. */
+  /** The one person who sees it. Makes the message ephemeral. */
   visibleTo?: string
   subtype?: string
 }
 
-/** A reply that stands in the channel as well. */
+/** A reply that is also shown in the channel. */
 export const broadcastSubtype = 'thread_broadcast'
 
 export interface StoredMessage extends Draft {
   ts: string
   editedTs?: string
-  /** Its replies keep a place where it was. */
+  /** Its replies keep a place at its position. */
   deleted?: boolean
 }
 
-/** Gives every block and interactive element the id that Slack would make up for it. */
+/** Gives every block and interactive element without an id one, as Slack does. */
 export function withIds(blocks: Json[], state: State): Json[] {
   const filled = copyOf(blocks)
   for (const block of filled) if (stringOf(block.block_id) === '') block.block_id = state.id('b')
@@ -39,7 +39,7 @@ export function withIds(blocks: Json[], state: State): Json[] {
 
 export function createMessageStore(directory: Directory, state: State) {
   let messages: StoredMessage[] = []
-  // Beside the list, because a long run has thousands, and each that is told of asks for both.
+  // An index beside the list: long runs have thousands of messages, and each read of a message needs both.
   const byPlace = new Map<string, StoredMessage>()
   const threads = new Map<string, StoredMessage[]>()
 
@@ -47,7 +47,7 @@ export function createMessageStore(directory: Directory, state: State) {
     return byPlace.get(`${channel} ${ts}`)
   }
 
-  /** What everybody sees below a message, oldest first. */
+  /** Returns the visible replies of a message, oldest first. */
   function repliesTo(parent: StoredMessage): StoredMessage[] {
     return [...(threads.get(`${parent.channel} ${parent.ts}`) ?? [])]
   }
@@ -73,7 +73,7 @@ export function createMessageStore(directory: Directory, state: State) {
     return messages.filter((message) => message.channel === channel)
   }
 
-  /** As the Web API and interaction payloads tell of it. */
+  /** Returns a message as the Web API and interaction payloads show it. */
   function toSlack(message: StoredMessage, options: { metadata?: boolean } = {}): Json {
     const { bot, team } = directory
     const replies = repliesTo(message)
@@ -107,7 +107,7 @@ export function createMessageStore(directory: Directory, state: State) {
     })
   }
 
-  /** A broadcast reply carries the message that it replies to. */
+  /** A broadcast reply carries its parent message. */
   function rootOf(message: StoredMessage): Json {
     const root = message.subtype === broadcastSubtype && message.threadTs ? find(message.channel, message.threadTs) : undefined
     return root ? { root: toSlack(root) } : {}
@@ -118,13 +118,13 @@ export function createMessageStore(directory: Directory, state: State) {
     repliesTo,
     inChannel,
 
-    /** What everybody sees at channel level, broadcast replies among it. */
+    /** Returns the messages at channel level that everybody sees, with broadcast replies. */
     levelOf: (channel: string): StoredMessage[] =>
       inChannel(channel).filter(
         (message) => message.visibleTo === undefined && (message.threadTs === undefined || message.subtype === broadcastSubtype),
       ),
 
-    /** The stamp of the thread that a `thread_ts` means: a reply's own stamp stands for its parent. Undefined when there is none. */
+    /** Returns the stamp of the thread for a `thread_ts`. The stamp of a reply means its parent. Undefined if there is none. */
     threadOf(channel: string, ts: string): string | undefined {
       const found = find(channel, ts)
       if (found === undefined || found.visibleTo !== undefined) return undefined
@@ -139,14 +139,14 @@ export function createMessageStore(directory: Directory, state: State) {
       return message
     },
 
-    /** Text without blocks takes the blocks away; metadata that is not given stays. */
+    /** Text without blocks removes the blocks. Metadata that is not given stays. */
     replace(message: StoredMessage, content: Content): void {
       message.text = content.text
       if (content.metadata) message.metadata = copyOf(content.metadata)
       if (content.blocks?.length) message.blocks = withIds(content.blocks, state)
       else {
         delete message.blocks
-        // Slack marks only text as edited, never blocks.
+        // Slack marks only changed texts as edited, never blocks.
         message.editedTs = state.stamp()
       }
       state.changed({ visible: true })
@@ -163,7 +163,7 @@ export function createMessageStore(directory: Directory, state: State) {
       state.changed({ visible: true })
     },
 
-    /** What `userId` sees of a channel; without one, everybody's ephemerals too. */
+    /** Returns what `userId` sees of a channel. Without `userId`, with everybody's ephemeral messages. */
     seen(channel: string, userId?: string): StoredMessage[] {
       return inChannel(channel).filter((message) => message.visibleTo === undefined || userId === undefined || message.visibleTo === userId)
     },

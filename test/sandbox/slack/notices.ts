@@ -2,14 +2,14 @@ import type { Delivery } from './slack.ts'
 
 type Outcome = Pick<Delivery, 'outcome' | 'status'>
 
-/** What Slack's own client says when a modal cannot be sent, or an answer to it cannot be used. */
+/** Shown by Slack's client if a modal cannot be sent, or its answer cannot be used. */
 export const trouble = 'We had some trouble connecting. Try again?'
 
-/** When a click or a form has nowhere to go. */
+/** Shown if a click or a form cannot be delivered. */
 export const notConfigured =
   '⚠️ This app is not configured to handle interactive responses. Please configure interactivity URL for this app under the app config page.'
 
-/** Beside the button; undefined when all is well. */
+/** Returns the notice beside the button. Undefined if there was no problem. */
 export function clickNotice({ outcome, status }: Outcome): string | undefined {
   if (outcome === 'timeout') return '⚠️ Operation timed out. Apps need to respond within 3 seconds.'
   if (outcome === 'refused') return `⚠️ This app responded with Status Code ${status}.`
@@ -17,7 +17,7 @@ export function clickNotice({ outcome, status }: Outcome): string | undefined {
   return undefined
 }
 
-/** Below the composer; undefined when all is well. */
+/** Returns the notice below the composer. Undefined if there was no problem. */
 export function commandNotice(name: string, { outcome }: Outcome): string | undefined {
   if (outcome === 'timeout') return `${name} failed with the error "operation_timeout"`
   if (outcome !== 'acknowledged') return dispatchFailed(name)

@@ -4,7 +4,7 @@ import type { Json } from './json.ts'
 import type { MessageStore, StoredMessage } from './message-store.ts'
 import type { Channel } from './workspace.ts'
 
-// The deprecated verification token: still sent, never to be relied on.
+// The deprecated verification token. Slack still sends it, and nothing may rely on it.
 const token = 'not-verified-by-this'
 
 function channelName(channel: Channel): string {
@@ -12,10 +12,10 @@ function channelName(channel: Channel): string {
   return channel.isPrivate ? 'privategroup' : channel.name
 }
 
-/** Where an interaction took place: in a message, or in a modal or on a Home tab. */
+/** The place of an interaction: a message, a modal or a Home tab. */
 export type Place = { message: StoredMessage } | { view: Json }
 
-/** What Slack sends to a bot, member by member (docs.slack.dev/reference/interaction-payloads). */
+/** Builds what Slack sends to a bot, member by member (docs.slack.dev/reference/interaction-payloads). */
 export function createPayloads(directory: Directory, messages: MessageStore) {
   const { bot, team } = directory
 
@@ -43,7 +43,7 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
     }
   }
 
-  /** Modals and Home tabs carry their view and nothing of a channel; an ephemeral's own content is not sent. */
+  /** Modals and Home tabs carry their view and no channel. The content of an ephemeral message is not sent. */
   function surroundings(place: Place): Json {
     if ('view' in place) return { view: place.view }
     const { message } = place
@@ -79,9 +79,9 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
       place: Place
       action: Json
       triggerId: string
-      /** Of messages. */
+      /** Only for messages. */
       responseUrl?: string
-      /** What was chosen in the message's other elements. */
+      /** The choices in the other elements of the message. */
       values?: StateValues
     }): Json {
       const { place } = click
@@ -98,7 +98,7 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
       }
     },
 
-    /** `view`: what is on the Home tab, where there is something. */
+    /** `view`: the current Home tab, if there is one. */
     appHomeOpened(opened: { userId: string; tab: 'home' | 'messages'; eventId: string; eventTs: string; view?: Json | undefined }): Json {
       const { userId, tab, eventTs, view } = opened
       const channel = directory.directChannel(userId).id
@@ -124,8 +124,8 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
     }),
 
     /**
-     * What was entered in the modal is not in it: Slack's own example has `state: { values: {} }`, and it is not kept up to date
-     * (slackapi/bolt-js 1146, slackapi/java-slack-sdk 1292). A bot that relies on it is found out.
+     * Does not carry what was entered in the modal: Slack's own example has `state: { values: {} }`, and real values are outdated
+     * (slackapi/bolt-js 1146, slackapi/java-slack-sdk 1292). A bot that relies on them fails its tests.
      */
     blockSuggestion: (userId: string, place: Place, element: { blockId: string; actionId: string }, query: string): Json => ({
       type: 'block_suggestion',

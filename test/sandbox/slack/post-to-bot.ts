@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 
 export type Posted = { outcome: 'answered'; status: number; body: string } | { outcome: 'timeout' } | { outcome: 'unreachable' }
 
-/** One POST with exactly these headers, given up after `deadlineMs`: Slack closes the connection then. */
+/** Sends one POST with exactly these headers. After `deadlineMs` Slack closes the connection. */
 export function postToBot(url: string, headers: Record<string, string>, body: string, deadlineMs: number): Promise<Posted> {
   return new Promise((resolve) => {
     const request = httpRequest(url, {

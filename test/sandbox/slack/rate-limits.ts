@@ -3,13 +3,16 @@ import { type Json, stringOf } from './json.ts'
 interface Limit {
   calls: number
   perMs: number
-  /** What is counted apart. */
+  /** What is counted separately. */
   by?: string
 }
 
 const perMinute = (calls: number): Limit => ({ calls, perMs: 60_000 })
 
-/** Slack's published tiers; a burst of posts to one channel is tolerated before one a second holds (docs.slack.dev/apis/web-api/rate-limits). */
+/**
+ * Slack's published tiers. A burst of posts to one channel is allowed before the limit of one a second applies
+ * (docs.slack.dev/apis/web-api/rate-limits).
+ */
 const limits: Record<string, Limit> = {
   'chat.postMessage': { calls: 5, perMs: 5000, by: 'channel' },
   'chat.update': perMinute(50),
@@ -25,12 +28,12 @@ const limits: Record<string, Limit> = {
   'conversations.replies': perMinute(50),
 }
 
-/** Sliding windows. `now` is wall clock in ms. */
+/** Counts calls in sliding windows. `now` is wall clock in ms. */
 export function createRateLimits(now: () => number) {
   const calls = new Map<string, number[]>()
 
   return {
-    /** Undefined when the call is within the limit, else for `Retry-After`, in whole seconds. */
+    /** Returns the seconds for `Retry-After`, or undefined if the call is within the limit. */
     retryAfter(method: string, args: Json): number | undefined {
       const limit = limits[method]
       if (limit === undefined) return undefined

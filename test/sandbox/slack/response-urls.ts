@@ -18,7 +18,7 @@ const mostUses = 5
 export interface Address {
   channel: string
   userId: string
-  /** What `replace_original` means: the message clicked, or the first one that a command's address made. */
+  /** The message that `replace_original` means: the clicked one, or the first one that the URL of a command made. */
   original?: { ts: string }
 }
 
@@ -42,7 +42,7 @@ export function refuseOtherThanEphemeral(responseType: unknown): void {
 }
 
 /**
- * Response addresses: five uses in thirty minutes, ephemeral, good where the bot is no member
+ * Response URLs: five uses within thirty minutes, ephemeral, also where the bot is not a member
  * (docs.slack.dev/interactivity/handling-user-interaction#message_responses).
  */
 export function createResponseUrls(options: ResponseUrlOptions) {
@@ -69,7 +69,7 @@ export function createResponseUrls(options: ResponseUrlOptions) {
     const { response_type: kind, replace_original: replaces, ...content } = args
     refuseOtherThanEphemeral(kind)
     refuseOthers(content, contentArguments, 'as an argument of a response address')
-    // A command's address has no original until it has made one.
+    // The URL of a command has no original before its first message.
     if (isYes(replaces) && address.original) messages.replace(original(address), contentOf(content))
     else post(address, content)
   }
@@ -125,7 +125,7 @@ export function createResponseUrls(options: ResponseUrlOptions) {
       addresses.set(id, { ...address, madeAt: state.now(), uses: 0 })
       return `${options.baseUrl()}/response/${id}`
     },
-    /** The acknowledgement of a command made this message: it is what `replace_original` means from now on. */
+    /** The acknowledgement of a command made this message. From now on `replace_original` means it. */
     made(url: string, message: StoredMessage): void {
       const address = addresses.get(url.split('/').at(-1) ?? '')
       if (address) address.original = { ts: message.ts }

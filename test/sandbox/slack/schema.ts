@@ -1,13 +1,13 @@
 import { isObject, type Json } from './json.ts'
 
-/** Takes a note of something wrong at a JSON pointer. The sentences are Slack's own. */
+/** Reports a problem at a JSON pointer, in Slack's own words. */
 export type Report = (problem: string, at: string) => void
 
 export type Check = (value: unknown, at: string, report: Report) => void
 
 /**
- * Thrown for everything that the bot sends and the stand-in does not describe. Slack may know it: whoever makes the bot send it describes
- * it here first, with its limits, so that the tests go on checking what is sent.
+ * Thrown for everything that the bot sends and the stand-in does not describe. Slack may accept it. Describe it here with its limits before
+ * the bot sends it, so that the tests check it.
  */
 export class NotDescribed extends Error {
   override name = 'NotDescribed'
@@ -17,7 +17,7 @@ export class NotDescribed extends Error {
   }
 }
 
-/** Throws for a member that is not among those described. */
+/** Throws for a member that is not described. */
 export function refuseOthers(given: object, described: readonly string[], where: string): void {
   const other = Object.keys(given).find((name) => !described.includes(name))
   if (other !== undefined) throw new NotDescribed(`"${other}" ${where}`)
@@ -79,7 +79,7 @@ export function object(shape: Shape): Check {
   }
 }
 
-/** Chooses by `type`. */
+/** Chooses the check by `type`. */
 export function byType(kinds: Record<string, Check>): Check {
   return (value, at, report) => {
     if (!isObject(value)) return report('must be an object', at)
@@ -89,7 +89,7 @@ export function byType(kinds: Record<string, Check>): Check {
   }
 }
 
-/** A text object of one of these kinds. Slack says of a wrong one first that no schema matched. */
+/** Checks a text object of one of these kinds. Slack first reports that no schema matched. */
 export function text(max: number, ...kinds: ('plain_text' | 'mrkdwn')[]): Check {
   const words = string({ max, min: 1 })
   const checks = {

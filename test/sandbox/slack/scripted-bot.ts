@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { readBody } from './http.ts'
 import { type Json, objectOf, parseJson, stringOf } from './json.ts'
 
-/** What the bot of a test answers: a body (JSON, text or nothing), a status, or `hold` to leave Slack waiting. */
+/** What the bot of a test answers: a body (JSON, text or nothing), a status, or `hold` to let Slack wait. */
 export type Script = (payload: Json) => Answer | Promise<Answer>
 
 interface Answer {
@@ -12,14 +12,14 @@ interface Answer {
   hold?: boolean
 }
 
-/** Events are JSON, commands forms, and interactions JSON within a form. */
+/** Events are JSON, commands are forms, and interactions are JSON within a form. */
 function payloadOf(contentType: string, body: string): Json {
   if (contentType === 'application/json') return objectOf(parseJson(body))
   const form = Object.fromEntries(new URLSearchParams(body))
   return form.payload === undefined ? form : objectOf(parseJson(stringOf(form.payload)))
 }
 
-/** A bot without any library, for looking at what Slack sends and does with answers. */
+/** A bot without a library, to test what Slack sends and does with answers. */
 export async function startScriptedBot(script: Script = () => ({})) {
   let current = script
   const received: { headers: Record<string, unknown>; payload: Json }[] = []

@@ -12,7 +12,9 @@ export const dov = 'U0DOV00001'
 export const ops = 'C0OPS00001'
 export const general = 'C0GENERAL1'
 
-/** The stand-in with a bot that answers by script and Slack's own client, closed when the test ends. Its clock stands until `clock` is set. */
+/**
+ * Starts the stand-in with a scripted bot and Slack's own client. Closes it when the test ends. Its clock only changes when `clock` is set.
+ */
 export async function startScripted(options: SlackOptions = {}) {
   const clock = { now: 1_763_700_000_000 }
   const bot = await startScriptedBot()
@@ -24,7 +26,7 @@ export async function startScripted(options: SlackOptions = {}) {
   return { bot, slack, clock, client: quietClient(slack) }
 }
 
-/** Slack's code for a refused call, or `ok`. */
+/** Returns Slack's code for a refused call, or `ok`. */
 export async function outcomeOf(call: Promise<unknown>): Promise<string> {
   return call.then(
     () => 'ok',
@@ -49,7 +51,7 @@ export const input = (label: string, element: Json = { type: 'plain_text_input' 
   ...more,
 })
 
-/** As the typed client takes it: what is wrong with it is up to the stand-in. */
+/** Returns a modal with the type that the client expects. The stand-in checks its content. */
 export function modal(title: string, more: Json = {}) {
   return { type: 'modal', callback_id: title, title: plain(title), submit: plain('Send'), blocks: [input('Name')], ...more } as never
 }

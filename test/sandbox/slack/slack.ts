@@ -9,45 +9,45 @@ export interface CommandSuggestion {
 }
 
 export interface SlackOptions {
-  /** Default: `nimbusWorks`. It is copied: two stand-ins never share people. */
+  /** Default: `nimbusWorks`. It is copied, so that stand-ins never share people. */
   workspace?: Workspace
   /** Default: a free port. Always on loopback. */
   port?: number
-  /** The bot's request address, such as `http://127.0.0.1:3000/slack/events`; may be told later with `connectBot`. */
+  /** The bot's request URL, such as `http://127.0.0.1:3000/slack/events`. `connectBot` can set it later. */
   botUrl?: string
   signingSecret?: string
   botToken?: string
   appToken?: string
-  /** More full members (or guests, strangers, bots), who are in every channel but the direct messages. */
+  /** Additional members (or guests, strangers, bots), who are in every channel except direct messages. */
   people?: Person[]
-  /** What the bot token may do; a method without its scope answers `missing_scope`. Default: what the bot's manifest asks for. */
+  /** The scopes of the bot token. A method without its scope answers `missing_scope`. Default: those of the bot's manifest. */
   scopes?: string[]
-  /** Whether the app has a Home tab; without one `views.publish` answers `not_enabled`. Default: true. */
+  /** Whether the app has a Home tab. Otherwise `views.publish` answers `not_enabled`. Default: true. */
   homeTab?: boolean
-  /** Whether clicks and forms are delivered, or the app was not configured for them. Default: true. */
+  /** Whether clicks and forms are delivered. Default: true. */
   interactivity?: boolean
-  /** How far Slack's clock, as the `Date` header of the Web API tells it, is ahead of `now`, in ms. Default: 0. */
+  /** How far Slack's clock, in the `Date` header of the Web API, is ahead of `now`, in ms. Default: 0. */
   clockSkewMs?: number
-  /** What the composer of the page suggests. */
+  /** The suggestions of the page's composer. */
   commands?: CommandSuggestion[]
-  /** Slack's real rate limits per method. Default: off. */
+  /** Whether Slack's real rate limits apply, by method. Default: false. */
   limits?: boolean
-  /** Wall clock in ms since 1970: stamps, signatures, the life of triggers and response addresses. Default: `Date.now`. */
+  /** The wall clock in ms since 1970, for stamps, signatures, triggers and response URLs. Default: `Date.now`. */
   now?: () => number
-  /** Whether the journal keeps the answers. Default: true. Those of a long run are gigabytes, most of them pages that were looked through. */
+  /** Whether the journal keeps the answers. Default: true. In a long run they are gigabytes, most of them pages of searches. */
   keepAnswers?: boolean
-  /** How long the bot has for its acknowledgement, in ms. Default: 3000, as in Slack. */
+  /** How long the bot has for an acknowledgement, in ms. Default: 3000, as in Slack. */
   ackDeadlineMs?: number
-  /** Asked first about every request that is neither Slack's nor the desk's; answers whether it has taken the request. */
+  /** Is called first for every request that belongs neither to Slack nor to the desk. Returns whether it handles the request. */
   serve?: (request: IncomingMessage, response: ServerResponse) => boolean
 }
 
-/** A message as a person sees it, and as the desk tells it to the page. Always a copy: a kept one is how the message looked then. */
+/** A message as a person sees it, and as the desk sends it to the page. It is a copy: a kept one shows how the message was then. */
 export interface Message {
   channel: string
   ts: string
   threadTs?: string
-  /** Of a reply: it was sent to the channel as well (`reply_broadcast`). */
+  /** Whether a reply was also sent to the channel (`reply_broadcast`). */
   broadcast?: boolean
   user: string
   userName: string
@@ -55,7 +55,7 @@ export interface Message {
   text: string
   blocks?: Json[]
   ephemeral: boolean
-  /** Of an ephemeral: the one person who sees it. */
+  /** The one person who sees an ephemeral message. */
   visibleTo?: string
   edited?: boolean
   deleted?: boolean
@@ -65,7 +65,10 @@ export interface Message {
   time: string
 }
 
-/** An open modal of a person, or their Home tab (without a title). `view` is Slack's view object with the person's input in `state.values`. Always a copy. */
+/**
+ * An open modal of a person, or their Home tab (without a title). `view` is Slack's view object with the person's input in `state.values`.
+ * It is a copy.
+ */
 export interface OpenView {
   id: string
   hash: string
@@ -84,31 +87,31 @@ export type DeliveryKind = 'event' | 'command' | 'block_actions' | 'view_submiss
 
 export interface DeliveryRequest {
   transport: 'http' | 'socket'
-  /** Of HTTP, the signature's among them. */
+  /** For HTTP, with the signature. */
   headers: Record<string, string>
-  /** Of HTTP the form-encoded body, of Socket Mode the envelope's payload as JSON. */
+  /** For HTTP the form-encoded body, for Socket Mode the payload of the envelope as JSON. */
   body: string
 }
 
-/** What became of something a person did. */
+/** The result of something that a person did. */
 export interface Delivery {
   kind: DeliveryKind
   /**
-   * `acknowledged`: the bot answered in time with 2xx. `timeout`: it did not. `refused`: it answered with another status.
-   * `unreachable`: no bot there. `not-sent`: Slack's own client stopped it (a required field, a query that is too short, a confirmation denied).
+   * `acknowledged`: the bot answered in time with 2xx. `timeout`: it did not answer in time. `refused`: it answered with another status.
+   * `unreachable`: there was no bot. `not-sent`: Slack's own client stopped it (a required field, a short query, a denied confirmation).
    */
   outcome: 'acknowledged' | 'timeout' | 'refused' | 'unreachable' | 'not-sent'
-  /** HTTP status of the bot's answer. */
+  /** The HTTP status of the bot's answer. */
   status?: number
-  /** From sending to the acknowledgement, or to giving up. */
+  /** From the request to the acknowledgement or the deadline. */
   ms: number
-  /** The acknowledgement's body: JSON where it was JSON, text otherwise; undefined when empty. */
+  /** The body of the acknowledgement: JSON or text. Undefined if it is empty. */
   body?: unknown
-  /** What Slack shows the person when it went wrong. */
+  /** What Slack shows the person after a problem. */
   notice?: string
-  /** Of a submission: messages by block id, from the bot or from Slack's own client. */
+  /** For a submission: messages by block id, from the bot or from Slack's own client. */
   errors?: Record<string, string>
-  /** What was sent, parsed. */
+  /** The parsed payload. */
   payload: Json
   request: DeliveryRequest
 }
@@ -118,86 +121,92 @@ export interface Suggestions extends Delivery {
 }
 
 export interface ClickOptions {
-  /** Needed when the target is given as a `ts`. */
+  /** Needed if the target is a `ts`. */
   channel?: string
-  /** Which of several elements of the same name: the one in this block, or the button with this value. */
+  /** Selects one of several elements with the same name: the one in this block, or the button with this value. */
   blockId?: string
   value?: string
-  /** Of a picker: an option's text or value. */
+  /** For a picker: the text or the value of an option. */
   choose?: string
-  /** Replaces members of the action, to send what no client would. */
+  /** Replaces members of the action, to send what no client would send. */
   action?: Json
-  /** What the person answers to the element's `confirm`. Default: `confirm`. */
+  /** The answer to the `confirm` of the element. Default: `confirm`. */
   confirm?: 'confirm' | 'deny'
 }
 
 export type HomeTab = 'home' | 'messages'
 
-/** A view by its id, a copy of it, or, when left out, the one on top. */
+/** A view: its id, a copy of it, or undefined for the view on top. */
 export type ViewRef = string | Pick<OpenView, 'id'>
 
-/** What one person can do in Slack. Channels are named by id, `#name` or `name`. */
+/** What one person can do in Slack. A channel is named by id, `#name` or `name`. */
 export interface Hands {
   person: Person
   /** Types a slash command (with its slash) into the composer of a channel. */
   command(text: string, at: { channel: string }): Promise<Delivery>
-  /** Says something; `/invite @handle` invites, as in Slack. */
+  /** Posts a message. `/invite @handle` invites, as in Slack. */
   say(text: string, at: { channel: string; threadTs?: string }): Promise<Message | undefined>
   /**
-   * Presses or chooses an element, named by its action id or the text on it, of a message or a Home tab (as it looks in the copy
-   * given, which may be an old one) or of a modal.
+   * Presses or chooses an element, named by its action id or visible text: of a modal, or of a message or Home tab as it is in the copy,
+   * which may be old.
    */
   click(target: Message | OpenView | string, element: string, options?: ClickOptions): Promise<Delivery>
-  /** Looks at the app: the bot is told (`app_home_opened`). What it then publishes is not waited for. */
+  /** Opens the app. The bot receives `app_home_opened`. What it publishes then is not awaited. */
   openHome(how?: { tab?: HomeTab }): Promise<Delivery>
-  /** What is on this person's Home tab; undefined before the bot has published anything. */
+  /** Returns this person's Home tab. Undefined before the bot has published one. */
   home(): OpenView | undefined
-  /** The stack of open modals, the last on top. */
+  /** Returns the stack of open modals, the last one on top. */
   openViews(): OpenView[]
-  /** The modal on top; throws when none is open. */
+  /** Returns the modal on top. Throws if none is open. */
   topView(): OpenView
   /**
-   * Fills inputs, named by label or block id: with text, with an option's text or value, or with null to empty them. Pickers are searched
-   * for it first. Elements with `dispatch_action` are delivered to the bot; the deliveries are returned.
+   * Fills inputs, named by label or block id: with text, with the text or value of an option, or with null to empty them. Pickers are
+   * searched first. Elements with `dispatch_action` are delivered to the bot, and the deliveries returned.
    */
   fill(view: ViewRef | undefined, values: Record<string, string | null>): Promise<Delivery[]>
   submit(view?: ViewRef): Promise<Delivery>
   /** Closes the modal on top, or another one with everything above it. */
   close(view?: ViewRef): Promise<void>
-  /** Types into an external select of a view or a message and sees what the bot offers. The element is named by label, block id or action id. */
+  /**
+   * Types into an external select of a view or a message. Returns the options of the bot. The element is named by label, block id or action
+   * id.
+   */
   search(target: ViewRef | Message | undefined, element: string, query: string): Promise<Suggestions>
-  /** Channel level and thread replies by ts, with the ephemerals this person sees. */
+  /** Returns the messages at channel level and in threads by ts, with the ephemeral messages of this person. */
   sees(channel: string): Message[]
-  /** What Slack's own client has told this person (`operation_timeout` and the like), oldest first. */
+  /** Returns what Slack's own client showed this person (`operation_timeout` and the like), oldest first. */
   notices(): string[]
-  /** Sends the same bytes again, signature included: a repeated or a replayed delivery. */
+  /** Sends the same bytes again, with the signature: a repeated or replayed delivery. */
   redeliver(delivery: Delivery): Promise<Delivery>
 }
 
 export type FaultKind = 'drop-before' | 'drop-after' | 'delay' | 'status' | '429' | 'error'
 
 /**
- * `drop-before`: the connection breaks and nothing was done. `drop-after`: it is done and the answer is lost. `delay`: waits, then does it.
- * `status`: an HTTP status with a body. `429`: with `Retry-After`. `error`: Slack's `{ ok: false, error }`.
+ * `drop-before`: the connection breaks, and nothing was done. `drop-after`: it is done, and the answer is lost. `delay`: waits, and then
+ * does it. `status`: an HTTP status with a body. `429`: with `Retry-After`. `error`: Slack's `{ ok: false, error }`.
  */
 export interface FaultPlan {
-  /** A Web API method, `response_url`, `delivery` or `delivery.<kind>` (only the drops and delays), or `*` for every Web API method. */
+  /**
+   * A method of the Web API, `response_url`, `delivery` or `delivery.<kind>` (only drops and delays), or `*` for every method of the Web
+   * API.
+   */
   method: string
   kind: FaultKind
   /** How often it happens. Default: 1. */
   times?: number
-  /** Lets so many through first. Default: 0. */
+  /** Lets this many requests through first. Default: 0. */
   skip?: number
   /** Only for requests with these arguments. */
   when?: (args: Json) => boolean
-  /** Of `delay`. Default: 1000. */
+  /** For `delay`. Default: 1000. */
   delayMs?: number
-  /** Of `status`. Default: 503. */
+  /** For `status`. Default: 503. */
   status?: number
   body?: string
-  /** Of `429`, in seconds. Default: 1. */
+  /** For `429`, in seconds. Default: 1. */
   retryAfter?: number
-  /** Of `error`. Default: `internal_error`. */
+  /** For `error`. Default: `internal_error`. */
   error?: string
 }
 
@@ -211,25 +220,25 @@ export interface Faults {
   clear(): void
 }
 
-/** One request that the bot made to the Web API (`method` is its name) or to a response address (`method` is `response_url`). */
+/** One request of the bot to the Web API (`method` is its name) or to a response URL (`method` is `response_url`). */
 export interface JournalEntry {
   at: number
   method: string
-  /** Arguments with JSON strings parsed, the token left out. */
+  /** The arguments without the token. JSON strings are parsed. */
   args: Json
-  /** 0: no answer reached the bot. */
+  /** 0: the bot got no answer. */
   status: number
   result: Json
   fault?: FaultKind
 }
 
-/** A request to the bot that is not what Slack would send. Defaults make it a good one. */
+/** A request to the bot that differs from those of Slack. The defaults make it a valid one. */
 export interface RawRequest {
   body: string
   contentType?: string
   /** Seconds since 1970. Default: now. */
   timestamp?: number
-  /** Default: the right one for body and timestamp. */
+  /** Default: the valid one for body and timestamp. */
   signature?: string
   /** Signs with another secret. */
   signingSecret?: string
@@ -244,61 +253,64 @@ export interface Slack {
   signingSecret: string
   botToken: string
   appToken: string
-  /** The people, channels and groups as they are now. */
+  /** The current people, channels and groups. */
   workspace: Workspace
-  /** Called after every change; returns how to stop it. */
+  /** Is called after every change. Returns a function that stops it. */
   subscribe(listener: (rev: number) => void): () => void
 
   connectBot(url: string): void
   as(userId: string): Hands
 
-  /** Channel level messages that are there now, oldest first, broadcast replies among them, without ephemerals. */
+  /** Returns the current messages at channel level, oldest first, with broadcast replies and without ephemeral messages. */
   messages(channel: string): Message[]
-  /** The same in short, for those who look often. */
+  /** The same in short, for frequent reads. */
   texts(channel: string): Pick<Message, 'ts' | 'text' | 'isBot'>[]
-  /** The parent and its replies, without ephemerals. */
+  /** Returns the parent and its replies, without ephemeral messages. */
   thread(channel: string, ts: string): Message[]
-  /** Everything only this person has seen, oldest first. */
+  /** Returns the messages that only this person has seen, oldest first. */
   ephemerals(userId: string): Message[]
-  /** The direct messages between the bot and this person. */
+  /** Returns the direct messages between the bot and this person. */
   directMessages(userId: string): Message[]
-  /** What `views.publish` has put on this person's Home tab. */
+  /** Returns what `views.publish` has put on this person's Home tab. */
   home(userId: string): Json | undefined
-  /** The channel in words, for inline snapshots: with `as`, the ephemerals of that person too; without, everybody's. */
+  /** Returns the channel as text, for inline snapshots. `as`: with the ephemeral messages of that person. Default: with everybody's. */
   transcript(channel: string, options?: { as?: string }): string
-  /** Resolves with the first truthy value (throws mean "not yet"), looked at again after every change. Default timeout: 5000 ms. */
+  /** Resolves with the first truthy value. Checks again after every change; a throw means "not yet". Default timeout: 5000 ms. */
   until<T>(predicate: () => T, options?: { timeoutMs?: number; what?: string }): Promise<NonNullable<T>>
 
   journal: readonly JournalEntry[]
-  /** What the bot has sent and the stand-in does not describe, in a sentence each. A test that means it takes it out again. */
+  /** Sentences about what the bot has sent and the stand-in does not describe. A test that expects one removes it. */
   notDescribed: string[]
-  /** The journal's entries of one method. */
+  /** Returns the entries of the journal for one method. */
   calls(method: string): JournalEntry[]
   faults: Faults
   /** Everything that was delivered to the bot, oldest first. */
   deliveries: readonly Delivery[]
-  /** Posts any bytes to the bot's address. */
+  /** Posts any bytes to the bot's URL. */
   sendRaw(request: RawRequest): Promise<{ status: number; body: string }>
-  /** Sends anything in an envelope over Socket Mode, and gives what its acknowledgement carried. Throws where none comes in time. */
+  /** Sends anything in an envelope over Socket Mode. Returns the payload of its acknowledgement. Throws if none comes in time. */
   sendEnvelope(type: string, payload: unknown): Promise<unknown>
 
   archive(channel: string): void
   kickBot(channel: string): void
-  /** Makes somebody, by default the bot, a member. */
+  /** Makes a person a member. Default: the bot. */
   invite(channel: string, userId?: string): void
   leave(channel: string, userId: string): void
-  /** Changes what `users.info` says: deactivates, restricts, renames, makes a stranger of another team. */
+  /** Changes the answer of `users.info`: deactivates, restricts, renames, or moves a person to another team. */
   setPerson(userId: string, changes: Partial<Person>): void
-  /** Changes who is in a group (the ids alone will do), or disables it. */
+  /** Changes the members of a group (a list of ids is enough), or disables it. */
   setUserGroup(id: string, changes: string[] | { members?: string[]; disabled?: boolean }): void
-  /** Removes a message as a workspace admin would, without the bot knowing. */
+  /** Removes a message like a workspace admin. The bot is not notified. */
   removeMessage(channel: string, ts: string): void
-  /** Socket Mode: how many connections there are, and ending them as Slack does when it refreshes one. */
+  /** The number of Socket Mode connections. `refresh` ends them as Slack does. */
   sockets(): number
   disconnectSockets(reason?: 'warning' | 'refresh_requested' | 'link_disabled'): void
-  /** The answer to every Web API call from now on, as after the app was removed: `invalid_auth`, `account_inactive`, `token_revoked`; null undoes it. */
+  /**
+   * Sets the error of every call to the Web API from now on, as after the removal of the app: `invalid_auth`, `account_inactive`,
+   * `token_revoked`. Null undoes it.
+   */
   revoke(error: string | null): void
 
-  /** Throws where the bot has sent anything that the stand-in does not describe. */
+  /** Throws if the bot has sent anything that the stand-in does not describe. */
   close(): Promise<void>
 }

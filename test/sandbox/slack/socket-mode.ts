@@ -10,11 +10,14 @@ export type Acknowledged = { outcome: 'answered'; payload: unknown } | { outcome
 export interface SocketModeOptions {
   baseUrl: () => string
   appId: string
-  /** Called when a connection came or went. */
+  /** Is called when a connection was opened or closed. */
   changed: () => void
 }
 
-/** The WebSocket side of Socket Mode: `hello`, envelopes and their acknowledgements, `disconnect` (docs.slack.dev/apis/events-api/using-socket-mode). */
+/**
+ * The server side of Socket Mode: `hello`, envelopes with their acknowledgements, `disconnect`
+ * (docs.slack.dev/apis/events-api/using-socket-mode).
+ */
 export function createSocketMode(options: SocketModeOptions) {
   const server = new WebSocketServer({ noServer: true })
   const tickets = new Set<string>()
@@ -48,7 +51,7 @@ export function createSocketMode(options: SocketModeOptions) {
   }
 
   return {
-    /** An address that lets one connection in. */
+    /** Returns a URL for one connection. */
     issueUrl(): string {
       const ticket = randomUUID()
       tickets.add(ticket)
@@ -66,7 +69,7 @@ export function createSocketMode(options: SocketModeOptions) {
 
     count: (): number => open.size,
 
-    /** Sends an envelope, ready as JSON, over one of the connections, each in its turn, and waits for its acknowledgement. */
+    /** Sends an envelope over the connections in turn, and waits for its acknowledgement. */
     send(envelopeId: string, envelope: string, deadlineMs: number): Promise<Acknowledged> {
       const socket = [...open][turn++ % Math.max(open.size, 1)]
       if (socket === undefined) return Promise.resolve({ outcome: 'unreachable' })

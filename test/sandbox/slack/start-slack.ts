@@ -30,8 +30,8 @@ import { viewMethods } from './web-api/views.ts'
 import { nimbusWorks } from './workspace.ts'
 
 /**
- * A stand-in for Slack on one loopback port: the Web API under `/api/`, response addresses under `/response/`, Socket Mode
- * under `/link/`, the page's routes under `/desk/`, and people's hands as functions. State is in memory.
+ * Starts a stand-in for Slack on one loopback port: the Web API under `/api/`, response URLs under `/response/`, Socket Mode under
+ * `/link/`, the routes of the page under `/desk/`, and functions for what people do. The state is in memory.
  */
 export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   const signingSecret = options.signingSecret ?? 'sandbox-signing-secret'

@@ -1,13 +1,13 @@
-/** What has changed, for those who wait or watch. */
+/** A change, for waits and subscriptions. */
 export interface Change {
   rev: number
-  /** Somebody in the workspace may see it, as opposed to the journal having grown. */
+  /** Whether people can see it. Otherwise only the journal has grown. */
   visible: boolean
-  /** Something that Slack's own client shows to one person. */
+  /** What Slack's own client shows to one person. */
   notice?: { userId: string; text: string }
 }
 
-/** The change counter, the clock and the ids of a stand-in. `now` is wall clock in ms. */
+/** Keeps the change counter, the clock and the ids of a stand-in. `now` is wall clock in ms. */
 export function createState(now: () => number) {
   const listeners = new Set<(change: Change) => void>()
   let rev = 0
@@ -31,13 +31,13 @@ export function createState(now: () => number) {
       }
     },
 
-    /** Seconds with six decimals, larger than every one before: a message's `ts`, an `action_ts`. */
+    /** Returns seconds with six decimals, larger than every earlier stamp: the `ts` of a message, an `action_ts`. */
     stamp(): string {
       lastMicroseconds = Math.max(now() * 1000, lastMicroseconds + 1)
       return `${Math.floor(lastMicroseconds / 1e6)}.${String(lastMicroseconds % 1e6).padStart(6, '0')}`
     },
 
-    /** An id that was never given before: `id('V')` is such as `V0000000001`. */
+    /** Returns an id that was never used before: `id('V')` is such as `V0000000001`. */
     id(prefix: string): string {
       lastId += 1
       return `${prefix}${lastId.toString(36).toUpperCase().padStart(10, '0')}`

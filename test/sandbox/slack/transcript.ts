@@ -4,7 +4,7 @@ import { type Json, objectsOf, textOf } from './json.ts'
 import { NotDescribed } from './schema.ts'
 import type { Message } from './slack.ts'
 
-/** Slack's markup as a person reads it: names for mentions, words for links, `*` and the like as they were written. */
+/** Returns Slack's markup as people read it: names for mentions, words for links. `*` and the like stay. */
 export function readable(text: string, directory: Directory): string {
   return text
     .replaceAll(/<@(\w+)(?:\|[^>]*)?>/g, (_all, id: string) => `@${directory.findPerson(id)?.name ?? id}`)
@@ -63,7 +63,7 @@ function inWords(message: Message, indent: string, directory: Directory): string
   )
 }
 
-/** A channel as text: one message after the other, each with its thread below it. Nothing in it depends on the time. */
+/** Returns a channel as text: one message after the other, each with its thread below it. Nothing in it depends on the time. */
 export function transcriptOf(messages: Message[], directory: Directory): string {
   const replies = (ts: string) => messages.filter((message) => message.threadTs === ts)
   const parents = new Set(messages.map((message) => message.ts))

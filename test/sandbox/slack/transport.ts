@@ -8,7 +8,7 @@ import type { Delivery, DeliveryKind, DeliveryRequest, RawRequest } from './slac
 import type { SocketMode } from './socket-mode.ts'
 import type { State } from './state.ts'
 
-// Slack sends this type without a charset, and Bolt takes nothing else.
+// Slack sends this type without a charset, and Bolt accepts nothing else.
 const form = 'application/x-www-form-urlencoded'
 
 export interface TransportOptions {
@@ -26,7 +26,7 @@ function bodyOf(text: string): unknown {
   return text === '' ? undefined : (parseJson(text) ?? text)
 }
 
-/** How deliveries reach the bot: over a Socket Mode connection where it has one, else signed over HTTP. */
+/** Delivers to the bot: over a Socket Mode connection if there is one, otherwise signed over HTTP. */
 export function createTransport(options: TransportOptions) {
   const { state, faults, socketMode, deadlineMs } = options
 
@@ -40,7 +40,7 @@ export function createTransport(options: TransportOptions) {
     }
   }
 
-  /** Events come as JSON and ask for no answer. */
+  /** Events are JSON and expect no answer. */
   function eventRequest(payload: Json): DeliveryRequest {
     if (socketMode.count() > 0) {
       const tries = { retry_attempt: 0, retry_reason: '' }
@@ -79,7 +79,7 @@ export function createTransport(options: TransportOptions) {
     return { outcome, status: result.status, body: bodyOf(result.body) }
   }
 
-  /** Sends a request as it is. Waiting and losing are done here, where the network would do them. */
+  /** Sends a request as it is. Delays and losses happen here, in place of the network. */
   async function send(kind: DeliveryKind, request: DeliveryRequest, payload: Json): Promise<Sent> {
     const began = performance.now()
     const fault = faults.take([`delivery.${kind}`, 'delivery'], payload)

@@ -12,7 +12,7 @@ interface StoredTrigger extends Trigger {
   exchanged: boolean
 }
 
-/** Trigger ids: good for 3 s and for one view (docs.slack.dev/interactivity/handling-user-interaction#modal_responses). */
+/** Trigger ids: valid for 3 s and for one view (docs.slack.dev/interactivity/handling-user-interaction#modal_responses). */
 export function createTriggers(state: State) {
   const triggers = new Map<string, StoredTrigger>()
 
@@ -23,7 +23,7 @@ export function createTriggers(state: State) {
       return id
     },
 
-    /** The trigger, used up by this, or Slack's error. */
+    /** Uses up a trigger. Returns it, or Slack's error. */
     exchange(id: string): Trigger | { error: string } {
       const found = triggers.get(id)
       if (found === undefined) return { error: 'invalid_trigger_id' }

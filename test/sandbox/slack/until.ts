@@ -1,13 +1,13 @@
-export interface Watched {
-  /** Called after every change; returns how to stop it. */
+export interface Observed {
+  /** Is called after every change. Returns a function that stops it. */
   subscribe: (listener: () => void) => () => void
-  /** What has happened so far, for the message of a wait that was in vain. */
+  /** Returns what has happened so far, for the message of a timeout. */
   describe: () => string
 }
 
-/** Resolves with the first truthy value of `predicate`, looked at now and after every change. A throw means "not yet". */
+/** Resolves with the first truthy value of `predicate`, which is called now and after every change. A throw means "not yet". */
 export function until<T>(
-  watched: Watched,
+  observed: Observed,
   predicate: () => T,
   options: { timeoutMs?: number; what?: string } = {},
 ): Promise<NonNullable<T>> {
@@ -19,10 +19,10 @@ export function until<T>(
     const timer = setTimeout(() => {
       stop()
       const what = options.what ?? 'the condition'
-      reject(new Error(`Waited ${timeoutMs} ms in vain for ${what}.\n${watched.describe()}`, { cause: lastError }))
+      reject(new Error(`Waited ${timeoutMs} ms without success for ${what}.\n${observed.describe()}`, { cause: lastError }))
     }, timeoutMs)
 
-    const look = () => {
+    const check = () => {
       try {
         const value = predicate()
         if (!value) return
@@ -34,7 +34,7 @@ export function until<T>(
       }
     }
 
-    stop = watched.subscribe(look)
-    look()
+    stop = observed.subscribe(check)
+    check()
   })
 }

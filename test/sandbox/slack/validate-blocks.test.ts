@@ -46,12 +46,12 @@ test.each([
   ['option text', (n: number) => problemsWithOptions({ options: [option(a(n))] }), 75],
   ['option value', (n: number) => problemsWithOptions({ options: [option('One', { value: a(n) })] }), 75],
   ['option description', (n: number) => problemsWithOptions({ options: [option('One', { description: plain(a(n)) })] }), 75],
-])('%s: the limit is taken and one more is not', (_what, problemsAt, limit) => {
+])('%s: the limit is accepted and one more is not', (_what, problemsAt, limit) => {
   expect(problemsAt(limit)).toEqual([])
   expect(problemsAt(limit + 1)).not.toEqual([])
 })
 
-test('problems are told in the words of Slack, each with its place', () => {
+test('problems are reported in the words of Slack, each with its place', () => {
   const found = problems(
     section({ block_id: 'b', text: mrkdwn(a(3001)) }),
     section({ block_id: 'b', text: plain('') }),
@@ -80,7 +80,7 @@ test('problems are told in the words of Slack, each with its place', () => {
   expect(problemsWithOptions({})).toEqual(['missing required field: options'])
 })
 
-test('the initial option must be one of those offered', () => {
+test('the initial option must be among the options', () => {
   const radio = (initial: Json) =>
     inModal({ blocks: [input('L', { type: 'radio_buttons', options: [option()], initial_option: initial })] })
 
@@ -88,7 +88,7 @@ test('the initial option must be one of those offered', () => {
   expect(radio(option())).toEqual([])
 })
 
-describe('what the stand-in does not describe is an error that names it', () => {
+describe('what the stand-in does not describe is an error with its name', () => {
   test.each([
     ['"carousel" at /blocks/0', () => problems({ type: 'carousel' })],
     ['"datepicker" at /blocks/0/elements/0', () => problems(actions({ type: 'datepicker' }))],

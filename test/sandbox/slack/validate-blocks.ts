@@ -6,7 +6,7 @@ import { anything, type Check, object, plain, type Report, refuseOthers, string 
 const mostBlocks = { message: 50, modal: 100, home: 100 }
 type Surface = keyof typeof mostBlocks
 
-/** As in Slack's `response_metadata.messages`, without the `[ERROR] ` in front: `… [json-pointer:/blocks/0/text]`. */
+/** Returns problems as in Slack's `response_metadata.messages`, without the leading `[ERROR] `: `… [json-pointer:/blocks/0/text]`. */
 function problemsOf(check: Check, value: unknown, at: string): string[] {
   const problems = new Set<string>()
   check(value, at, (problem, where) => problems.add(`${problem} [json-pointer:${where}]`))
@@ -44,7 +44,7 @@ const modal = object({
 })
 const home = object({ required: { type: anything, blocks: blocksOf('home') } })
 
-/** What is wrong with a message's blocks. */
+/** Returns the problems of the blocks of a message. */
 export function problemsWithBlocks(blocks: unknown): string[] {
   return problemsOf(blocksOf('message'), blocks, '/blocks')
 }
@@ -54,7 +54,7 @@ export function problemsWithView(view: unknown, surface: 'modal' | 'home'): stri
   return problemsOf(surface === 'modal' ? modal : home, view, '/view')
 }
 
-/** Of the answer to a request for options: `{ options }`. */
+/** Returns the problems of an answer to an option load: `{ options }`. */
 export function problemsWithOptions(answer: { options?: unknown }): string[] {
   refuseOthers(answer, ['options'], 'in an answer to a request for options')
   return answer.options === undefined ? ['missing required field: options'] : problemsOf(options, answer.options, '/options')

@@ -12,7 +12,7 @@ function problemWith({ block, element, type }: Placed, value: unknown): string |
   return undefined
 }
 
-/** What Slack's own client says, by block id, before it sends a submission to the bot at all. */
+/** Returns what Slack's own client reports by block id, before it sends a submission to the bot. */
 export function inputProblems(view: StoredView): Record<string, string> {
   const problems: Record<string, string> = {}
   for (const placed of elementsOf(objectsOf(view.given.blocks))) {

@@ -9,9 +9,9 @@ export interface StoredView {
   id: string
   hash: string
   userId: string
-  /** A Home tab rather than a modal. */
+  /** True for a Home tab, false for a modal. */
   isHome: boolean
-  /** As the bot gave it, with ids filled in. */
+  /** The view of the bot, with ids filled in. */
   given: Json
   values: StateValues
   rootId: string
@@ -20,7 +20,7 @@ export interface StoredView {
 
 const mostPushed = 3
 
-/** What was typed is kept where block, element and kind of element stay the same. */
+/** Input is kept if the block, the element and the kind of the element stay the same. */
 function keepInput(blocks: Json[], before: StateValues): StateValues {
   const values = initialState(blocks)
   for (const [blockId, elements] of Object.entries(values)) {
@@ -32,7 +32,7 @@ function keepInput(blocks: Json[], before: StateValues): StateValues {
   return values
 }
 
-/** The modals that people have open, as one stack for each, and the Home tabs. */
+/** Keeps the open modals of people, as one stack for each, and the Home tabs. */
 export function createViewStore(directory: Directory, state: State) {
   const stacks = new Map<string, StoredView[]>()
   const homes = new Map<string, StoredView>()
@@ -62,7 +62,7 @@ export function createViewStore(directory: Directory, state: State) {
   return {
     stackOf,
     update,
-    /** An open modal. */
+    /** Finds an open modal. */
     find: (id: string): StoredView | undefined => [...stacks.values()].flat().find((view) => view.id === id),
 
     open(userId: string, view: Json): StoredView {
@@ -71,7 +71,7 @@ export function createViewStore(directory: Directory, state: State) {
       return opened
     },
 
-    /** Undefined when the stack is full: Slack allows three views. */
+    /** Returns undefined if the stack is full: Slack allows three views. */
     push(userId: string, view: Json): StoredView | undefined {
       const stack = stackOf(userId)
       if (stack.length >= mostPushed) return undefined
@@ -80,10 +80,10 @@ export function createViewStore(directory: Directory, state: State) {
       return pushed
     },
 
-    /** Takes a view and everything above it away. */
+    /** Removes a view and everything above it. */
     close(stored: StoredView): void {
       const stack = stackOf(stored.userId)
-      // It may have gone while the bot was thinking.
+      // It may have been closed before the bot answered.
       if (stack.includes(stored)) setStack(stored.userId, stack.slice(0, stack.indexOf(stored)))
     },
 
@@ -96,7 +96,7 @@ export function createViewStore(directory: Directory, state: State) {
       state.changed({ visible: true })
     },
 
-    /** Puts a view on a person's Home tab: the tab keeps its id, every publication has a hash of its own. */
+    /** Puts a view on a person's Home tab. The tab keeps its id, and every publication has its own hash. */
     publish(userId: string, view: Json): StoredView {
       const published = homes.get(userId)
       if (published) {
@@ -111,7 +111,7 @@ export function createViewStore(directory: Directory, state: State) {
 
     homeOf: (userId: string): StoredView | undefined => homes.get(userId),
 
-    /** Slack's view object, as the Web API answers it and payloads carry it. */
+    /** Returns Slack's view object, as in answers of the Web API and in payloads. */
     toSlack(stored: StoredView): Json {
       const { bot, team } = directory
       const { given } = stored
@@ -124,7 +124,7 @@ export function createViewStore(directory: Directory, state: State) {
         callback_id: stringOf(given.callback_id),
         state: { values: stored.values },
         hash: stored.hash,
-        // Home tabs have none; Slack puts this in its place.
+        // Home tabs have no title. Slack sends this instead.
         title: given.title ?? { type: 'plain_text', text: 'View Title', emoji: true },
         clear_on_close: false,
         notify_on_close: false,

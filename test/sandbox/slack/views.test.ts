@@ -14,7 +14,7 @@ async function startWithModals() {
 }
 
 describe('a modal', () => {
-  test('opens with a trigger, which is good for three seconds and for one view', async () => {
+  test('opens with a trigger, which is valid for three seconds and for one view', async () => {
     const { client, asAda, trigger, clock } = await startWithModals()
     const openWith = (id: string, title = 'Two') => outcomeOf(client.views.open({ trigger_id: id, view: modal(title) }))
     const [used, late] = [await trigger(), await trigger()]
@@ -28,7 +28,7 @@ describe('a modal', () => {
     expect(asAda.topView().title).toBe('One')
   })
 
-  test('keeps what was typed when it is updated, and is gone once it is closed', async () => {
+  test('keeps its input when it is updated, and is gone once it is closed', async () => {
     const { client, asAda, open } = await startWithModals()
     const id = await open(modal('One'))
     await asAda.fill(id, { Name: 'web-2' })
@@ -39,7 +39,7 @@ describe('a modal', () => {
     expect(await outcomeOf(client.views.update({ view_id: id, view: modal('Three') }))).toBe('not_found')
   })
 
-  test('sends its submission with the whole view and nothing of a channel', async () => {
+  test('sends its submission with the whole view and no channel', async () => {
     const { asAda, open } = await startWithModals()
     const often = input('Often', { type: 'radio_buttons', options: [option('Once'), option('Daily')] })
     await open(
@@ -65,7 +65,7 @@ describe('a modal', () => {
     })
   })
 
-  test('does what the answer to its submission says: update, push, close', async () => {
+  test('applies the answer to its submission: update, push, close', async () => {
     const { bot, asAda, open, titles } = await startWithModals()
     const read = (title: string) => modal(title, { blocks: [section()] })
     await open(read('One'))
@@ -83,7 +83,7 @@ describe('a modal', () => {
     await expect(asAda.submit()).rejects.toThrow('does not describe the answer "clear" to a submission')
   })
 
-  test('stays, and Slack tells the person, if the answer is late, an error or one that Slack cannot use', async () => {
+  test('stays, and Slack shows a notice, if the answer is late, an error or one that Slack cannot use', async () => {
     const { bot, asAda, open, titles } = await startWithModals()
     await open(modal('One', { blocks: [section()] }))
     const unusable = [
@@ -100,7 +100,7 @@ describe('a modal', () => {
     expect(titles()).toEqual(['One'])
   })
 
-  test('asks the bot for options after enough letters, and tells it of a choice at once where the block says so', async () => {
+  test('requests options from the bot after enough letters, and delivers a choice at once if the block says so', async () => {
     const { bot, asAda, open } = await startWithModals()
     const picker = { type: 'external_select', min_query_length: 2 }
     const id = await open(modal('One', { blocks: [input('Server', picker, { dispatch_action: true })] }))
@@ -139,7 +139,7 @@ describe('the Home tab', () => {
     return { ...scripted, publish, home, asAda: scripted.slack.as(ada) }
   }
 
-  test('tells the bot who opens it, member by member', async () => {
+  test('delivers to the bot who opens it, member by member', async () => {
     const { bot, asAda, publish } = await startWithHome()
 
     const delivery = await asAda.openHome()
@@ -165,7 +165,7 @@ describe('the Home tab', () => {
     expect(third?.event).not.toHaveProperty('view')
   })
 
-  test('is published for one person and keeps its id; a click there carries its view, and no channel, message or response address', async () => {
+  test('is published for one person and keeps its id; a click there carries its view, and no channel, message or response URL', async () => {
     const { slack, publish, home, asAda } = await startWithHome()
     const first = await publish(section())
     const second = await publish(actions(button()))
@@ -185,7 +185,7 @@ describe('the Home tab', () => {
     })
   })
 
-  test('a click on an old copy is a click on what stood there then', async () => {
+  test('keeps old copies usable: a click on one carries the view of that time', async () => {
     const { slack, publish, home, asAda } = await startWithHome()
     await publish(actions(button()))
     const before = home()

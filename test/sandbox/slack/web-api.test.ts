@@ -4,7 +4,7 @@ import { ada, ben, dov, general, mrkdwn, ops, outcomeOf, section, startScripted 
 
 const hello = { channel: ops, text: 'Hello' }
 
-test('a token that is missing, wrong, of the other kind or revoked is refused', async () => {
+test('a missing, wrong, revoked token and one of the other kind are refused', async () => {
   const { slack, client } = await startScripted()
   const as = (token: string) => quietClient(slack, token)
 
@@ -17,7 +17,7 @@ test('a token that is missing, wrong, of the other kind or revoked is refused', 
   expect(await outcomeOf(client.auth.test())).toBe('token_revoked')
 })
 
-test('every answer names the scopes that there are, and a call needs those of its kind of conversation', async () => {
+test('every answer names the granted scopes, and a call needs those of its kind of conversation', async () => {
   const { slack, client } = await startScripted({ scopes: ['channels:read', 'channels:history', 'groups:read'] })
   slack.workspace.channels.push({ id: 'C0SECRET01', name: 'secret', topic: '', members: [ada, 'U0LOCKKEEP'], isPrivate: true })
   const needed = (call: Promise<unknown>) =>
@@ -37,7 +37,7 @@ test('every answer names the scopes that there are, and a call needs those of it
   expect(await needed(client.chat.postMessage(hello))).toBe('missing_scope chat:write')
 })
 
-test('each kind of conversation has the marks that Slack gives it', async () => {
+test('each kind of conversation has the flags that Slack gives it', async () => {
   const { slack, client } = await startScripted({ scopes: ['channels:read', 'groups:read', 'mpim:read'] })
   slack.workspace.channels.push({ id: 'C0SECRET01', name: 'secret', topic: '', members: [ada, 'U0LOCKKEEP'], isPrivate: true })
   slack.workspace.channels.push({ id: 'C0HIDDEN01', name: 'hidden', topic: '', members: [ada], isPrivate: true })
@@ -53,7 +53,7 @@ test('each kind of conversation has the marks that Slack gives it', async () => 
 })
 
 describe('a message', () => {
-  test('is found again with its metadata after an update, and has its replies below it', async () => {
+  test('keeps its metadata after an update, and has its replies below it', async () => {
     const { slack, client } = await startScripted()
     const metadata = { event_type: 'card', event_payload: { key: 'r1' } }
     const { ts = '' } = await client.chat.postMessage({ ...hello, metadata })
@@ -68,7 +68,7 @@ describe('a message', () => {
     expect(slack.messages(ops)).toMatchObject([{ text: 'Changed', edited: true }])
   })
 
-  test('is refused with the error that Slack gives', async () => {
+  test("is refused with Slack's error", async () => {
     const { slack, client } = await startScripted()
     const post = (more: object) => outcomeOf(client.chat.postMessage({ ...hello, ...more } as never))
     const blocks = (value: unknown) => post({ blocks: value })
@@ -94,7 +94,7 @@ describe('a message', () => {
     expect(await post({})).toBe('is_archived')
   })
 
-  test('that is ephemeral is seen by one member alone, and not known to the Web API', async () => {
+  test('that is ephemeral is visible to one member, and unknown to the Web API', async () => {
     const { slack, client } = await startScripted()
     const { message_ts: ts = '' } = await client.chat.postEphemeral({ ...hello, user: ada })
     slack.leave('ops', dov)
@@ -108,7 +108,7 @@ describe('a message', () => {
   })
 })
 
-test('calls over the rate limit are refused while the limits hold', async () => {
+test('calls over the rate limit are refused if the limits apply', async () => {
   const { slack, client, clock } = await startScripted({ limits: true })
   const calls = Array.from({ length: 21 }, () => client.usergroups.users.list({ usergroup: 'S0ONCALL01' }))
 
@@ -121,7 +121,7 @@ test('calls over the rate limit are refused while the limits hold', async () => 
   expect(later.ok).toBe(true)
 })
 
-test('faults happen as often as they are asked for, and only where they fit; a lost answer leaves the message there', async () => {
+test('faults happen as often as ordered, for requests that fit; a lost answer leaves the message there', async () => {
   const { slack, client } = await startScripted()
   const late = slack.faults.add({ method: 'chat.postMessage', kind: '429', retryAfter: 7, when: (args) => args.thread_ts !== undefined })
   const broken = slack.faults.add({ method: '*', kind: 'status', status: 502, skip: 1 })
@@ -144,7 +144,7 @@ test('faults happen as often as they are asked for, and only where they fit; a l
   ])
 })
 
-test('the journal never holds a token', async () => {
+test('the journal never contains a token', async () => {
   const { slack, client } = await startScripted()
   await client.chat.postMessage(hello)
   await fetch(`${slack.apiUrl}auth.test`, { method: 'POST', body: new URLSearchParams({ token: slack.botToken }) })
@@ -153,7 +153,7 @@ test('the journal never holds a token', async () => {
   expect(JSON.stringify(slack.journal)).not.toContain(slack.botToken)
 })
 
-test('what the stand-in does not describe is refused by name, and the test that made the bot send it fails when it closes', async () => {
+test('what the stand-in does not describe is refused with its name, and the test of that bot fails at its end', async () => {
   const { slack, client } = await startScripted()
 
   await outcomeOf(client.reactions.add({ channel: ops, timestamp: '1.000001', name: 'eyes' }))

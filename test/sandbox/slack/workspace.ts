@@ -1,19 +1,19 @@
-/** Who a person is in the sandbox's story; Slack itself knows no such roles. */
+/** The role of a person in the sandbox. Slack itself has no such roles. */
 export type Role = 'requester' | 'approver' | 'outsider'
 
-/** A person as `users.info` tells of them. `handle` is what one types after `@`. */
+/** A person as in `users.info`. `handle` is what people type after `@`. */
 export interface Person {
   id: string
   name: string
   handle: string
   title?: string
   role?: Role
-  /** For the picture on the page, as `#rrggbb`. */
+  /** The color of the picture on the page, as `#rrggbb`. */
   color?: string
   isBot?: boolean
   isRestricted?: boolean
   isUltraRestricted?: boolean
-  /** Belongs to another workspace and is here through Slack Connect; `teamId` names it. */
+  /** Belongs to another workspace, named by `teamId`, and is here through Slack Connect. */
   isStranger?: boolean
   teamId?: string
   deleted?: boolean
@@ -23,7 +23,7 @@ export interface Channel {
   id: string
   name: string
   topic: string
-  /** User ids, the bot's among them where it was invited. */
+  /** User ids, with the bot if it was invited. */
   members: string[]
   isPrivate?: boolean
   isArchived?: boolean
@@ -31,7 +31,7 @@ export interface Channel {
   isShared?: boolean
   /** The direct messages between the bot and one person. */
   isDirect?: boolean
-  /** Direct messages of several people. */
+  /** The direct messages of several people. */
   isGroupDirect?: boolean
 }
 
@@ -41,7 +41,7 @@ export interface UserGroup {
   name: string
   /** User ids. */
   members: string[]
-  /** A disabled group still answers to its id, with nobody in it unless asked for. */
+  /** A disabled group still exists, and its member list is empty. */
   disabled?: boolean
 }
 
@@ -64,8 +64,8 @@ export interface Workspace {
 const everybody = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0DOV00001']
 
 /**
- * The sandbox's workspace: a requester, two approvers, a guest, a channel with the bot, one without, one of Slack Connect with
- * somebody of the other organisation, and direct messages of several people.
+ * The sandbox's workspace: a requester, two approvers, a guest, a channel with the bot and one without, one of Slack Connect with a person
+ * of the other organisation, and direct messages of several people.
  */
 export const nimbusWorks: Workspace = {
   team: { id: 'T0NIMBUS01', name: 'Nimbus Works', domain: 'nimbus-works' },

@@ -133,15 +133,15 @@ describe('a command', () => {
     expect(refused.done).toEqual([{ gate: 'ip.move' }])
   })
 
-  it('is told what the gate found out about the person', async () => {
-    const told: unknown[] = []
-    const run = async (call: CommandCall) => void told.push(call.requester)
+  it('gets what the gate has read about the person', async () => {
+    const received: unknown[] = []
+    const run = async (call: CommandCall) => void received.push(call.requester)
     const { type } = setUp({ routed: [command('ip move', { need: 'ip.move', run }), command('plans', { run })] })
 
     await type('ip move eip_1GijF7NsZe3bN web-2')
     await type('plans')
 
-    expect(told).toEqual([requester, undefined])
+    expect(received).toEqual([requester, undefined])
   })
 
   it('answers in an ephemeral message, with text from outside escaped', async () => {

@@ -1,10 +1,10 @@
--- Takes one message of the outbox, so that one process at a time sends it.
--- KEYS: record, outbox.   ARGV: id, message name, token, lease in ms when fresh, when unsure, '1' where a report may go before its card.
--- Returns { mode, for how many ms it has been looked for, until when it may have been sent before (ms since 1970, or ''), '1' where that may
--- have been before its card, revision that owes it or '', then the record's fields and values }: 'fresh' send it; 'unsure' it may have been
--- sent before: look first.
--- Without a record: 'held' somebody else is at it; 'settled' nothing to do any more; 'missing' the request is gone; 'cardless' its card
--- is to be sent first.
+-- Leases one message of the outbox, so that one process at a time sends it.
+-- KEYS: record, outbox.   ARGV: id, message name, token, lease in ms if fresh, if unsure, '1' if a report may go before its card.
+-- Returns { 'fresh' | 'unsure', how many ms it has been searched for, the latest time of an earlier try (ms since 1970, or ''), '1' if that
+-- try may have been before the card, the revision that owes it or '', then the record's fields and values }.
+-- 'fresh': send it. 'unsure': an earlier try may have sent it, so search first.
+-- Without a lease, returns one word: 'held' another process sends it; 'settled' it was sent; 'missing' the request is gone; 'cardless' the
+-- card must be sent first.
 local id, name, token, early = ARGV[1], ARGV[2], ARGV[3], ARGV[6] == '1'
 local leases = { fresh = tonumber(ARGV[4]), unsure = tonumber(ARGV[5]) }
 local member, field = id .. '/' .. name, 'outbox:' .. name
@@ -16,7 +16,7 @@ if not record.state then
   return { 'missing' }
 end
 local item = record[field] and cjson.decode(record[field]) or { status = 'queued' }
--- A card that shows the latest revision owes nothing, either.
+-- A settled card is owed again once the record has a newer revision.
 local shown = name ~= 'card' or record.cardRevision == record.revision
 if item.status == 'settled' and shown then
   redis.call('ZREM', KEYS[2], member)
@@ -33,12 +33,12 @@ end
 local mode = 'fresh'
 if item.status == 'unsure' or (item.status == 'sending' and item.token ~= token) then mode = 'unsure' end
 if item.status == 'sending' and item.token == token then mode = item.mode end
--- Looking begins with the first lease that calls for it, also where a version before this one left no such field.
+-- The search starts with the first lease that needs one. An item of an older version has no such field.
 local since = mode == 'unsure' and (item.since or now) or nil
 local tried, cardless = nil, name ~= 'card' and not record.cardTs
 if mode == 'unsure' then
   tried, cardless = item.tried, cardless or item.cardless
-  -- Whoever had the lease before may have sent until it ran out.
+  -- The previous holder may have sent it until its lease ran out.
   if item.status == 'sending' and item.token ~= token then tried = item['until'] end
 end
 local lasts = now + leases[mode]

@@ -1,6 +1,8 @@
--- Writes down what became of a message that was leased.
--- KEYS: record, outbox.   ARGV: id, message name, token, status ('settled' | 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0'
--- Returns 'settled', 'again' (the record has moved on: the card must be rendered anew), 'later', or 'lost' (somebody else took it over).
+-- Stores the result of a try to send a leased message.
+-- KEYS: record, outbox.
+-- ARGV: id, message name, token, status ('settled' | 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0'.
+-- Returns 'settled', 'again' (the record has a newer revision, so the card must be sent again), 'later', or 'lost' (another process holds
+-- the lease now).
 local id, name, token, status, retry, cardTs, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local member, field = id .. '/' .. name, 'outbox:' .. name
 local known = redis.call('HMGET', KEYS[1], field, 'revision')
@@ -12,7 +14,7 @@ local left = { status = status, token = token, owedBy = item.owedBy }
 if status == 'unsure' then
   left.tried, left.cardless = now, item.cardless
 elseif status == 'queued' and item.since then
-  -- A try that sent nothing leaves what one before it may have sent to be looked for.
+  -- This try sent nothing, but an earlier one may have. The next lease searches for it.
   left.status, left.since, left.tried, left.cardless = 'unsure', item.since, item.tried, item.cardless
 end
 local values = { field, cjson.encode(left) }

@@ -1,9 +1,9 @@
--- Creates a request, unless it exists already (a delivery that came twice), its resource has another open request, or its requester has
--- as many undecided ones as a person may have.
--- KEYS: record, resource, latest, open, outbox, due, audit's intake, undecided requests of the requester.
--- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs, needsApproval, mostUndecided | false, keepMs }, the
---       audit's note as JSON.
--- Returns { 'created' | 'exists' | 'busy' | 'too-many', id of the request that stands }.
+-- Creates a request, unless it exists (a repeated delivery), another open request holds its resource, or its requester has as many
+-- undecided requests as a person may have.
+-- KEYS: record, resource, latest, open, outbox, due, audit intake, undecided requests of the requester.
+-- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs, needsApproval, mostUndecided | false,
+--              keepUndecidedMs }, the audit note as JSON.
+-- Returns { 'created' | 'exists' | 'busy' | 'too-many', id of the request that holds the resource }.
 local arg = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists', arg.id } end
 
@@ -26,7 +26,7 @@ if arg.needsApproval then
   end
   if arg.mostUndecided and undecided >= arg.mostUndecided then return { 'too-many', arg.id } end
   redis.call('SADD', KEYS[8], arg.id)
-  redis.call('PEXPIRE', KEYS[8], arg.keepMs)
+  redis.call('PEXPIRE', KEYS[8], arg.keepUndecidedMs)
 end
 
 local now = clock()

@@ -1,6 +1,7 @@
--- Takes back a request whose card could not be posted, as if it had never been asked for.
--- KEYS: record, resource, latest, open, outbox, due, audit's intake, undecided requests of the requester.   ARGV: id, the audit's note as JSON.
--- Returns 'discarded', or 'kept' where its card is shown or it was decided.
+-- Discards a request whose card could not be posted. Only its audit notes stay.
+-- KEYS: record, resource, latest, open, outbox, due, audit intake, undecided requests of the requester.
+-- ARGV: id, the audit note as JSON.
+-- Returns 'discarded', or 'kept' if its card was posted or it left the state waiting.
 local id = ARGV[1]
 if redis.call('HEXISTS', KEYS[1], 'cardTs') == 1 then return 'kept' end
 local state = redis.call('HGET', KEYS[1], 'state')

@@ -1,8 +1,8 @@
--- The only way a request changes its state: a compare-and-set that may be sent twice (a client re-sends what was in flight when
--- its connection broke): the second time it finds its own token and answers 'won' again.
--- KEYS: record, resource, open, ended, outbox, due, audit's intake.
+-- Takes a step of a request as one compare-and-set. No other script changes a state.
+-- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
+-- KEYS: record, resource, open, ended, outbox, due, audit intake.
 -- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
---              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit's note as JSON.
+--              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit note as JSON.
 -- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }.
 local arg = cjson.decode(ARGV[1])
 local now = clock()
@@ -31,7 +31,7 @@ local function set(field, value)
 end
 for field, value in pairs(arg.set) do set(field, value) end
 for _, field in ipairs(arg.stamp) do set(field, stamp) end
--- Each step owes a message of its own, also where one before it owed the same report.
+-- Each step owes a message of its own, even if an earlier step owed the same report.
 for _, report in ipairs(arg.reports) do set('outbox:' .. report, cjson.encode({ status = 'queued', owedBy = revision })) end
 if arg.extendMs then set('expiresAt', whole(now + arg.extendMs)) end
 redis.call('HSET', KEYS[1], unpack(values))
@@ -52,7 +52,7 @@ elseif not arg.keepDue then
 end
 
 if arg.open then
-  -- One that was told as ended and starts late holds its resource again, if nobody else does.
+  -- A request that starts after it was reported as ended holds its resource again, if the resource is free.
   if not redis.call('GET', KEYS[2]) then redis.call('SET', KEYS[2], arg.id) end
   redis.call('PERSIST', KEYS[1])
   redis.call('ZADD', KEYS[3], now, arg.id)

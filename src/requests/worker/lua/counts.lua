@@ -1,6 +1,6 @@
--- Counts a part of the open requests by kind and state, here, so that no connection is kept busy with thousands of answers.
--- KEYS: the open ones, in an order.   ARGV: the prefix of records, the first and the last place of the part.
--- Returns how many places the part has, then kind, state (both as the record has them) and count of each pair.
+-- Counts one chunk of the open requests by kind and state. A count in the client would need thousands of answers.
+-- KEYS: the sorted set of open requests.   ARGV: the prefix of records, the first and the last index of the chunk.
+-- Returns the size of the chunk, then kind, state (both as JSON) and count of each pair.
 local ids = redis.call('ZRANGE', KEYS[1], ARGV[2], ARGV[3])
 local counts = {}
 for _, id in ipairs(ids) do

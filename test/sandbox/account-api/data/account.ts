@@ -7,7 +7,7 @@ import { plans } from './plans.ts'
 import { servers } from './servers.ts'
 import { virtualMachines } from './virtual-machines.ts'
 
-/** An account as a team might have it: fresh copies, since the stand-in changes what it is given. */
+/** Returns a typical account. The data are fresh copies, because the stand-in changes them. */
 export function accountData(botToken: string): Data {
   const data = { projects, sites, servers, elasticIps, virtualMachines, plans, baselines, apiKeys: apiKeys(botToken) }
   return structuredClone(data)

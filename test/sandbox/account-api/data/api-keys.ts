@@ -5,12 +5,12 @@ import type { ApiKeyState } from './model.ts'
 const bot = { id: idOf('user', 'lockkeeper'), email: 'lockkeeper@nimbus.example' }
 const ada = { id: idOf('user', 'ada'), email: 'ada.okafor@nimbus.example' }
 
-/** 36 hexadecimal characters, as the real ones. */
+/** Returns 36 hexadecimal characters, like real tokens. */
 export function newToken(): string {
   return randomBytes(18).toString('hex')
 }
 
-/** The keys of the account; the first is the one that the bot itself uses. */
+/** Returns the keys of the account. The first one is the bot's own. */
 export function apiKeys(botToken: string): ApiKeyState[] {
   return [
     key('lockkeeper', { token: botToken, user: bot, createdAt: day('2026-08-03'), updatedAt: day('2026-08-03') }),

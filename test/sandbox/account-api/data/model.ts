@@ -1,11 +1,11 @@
-/** What the stand-in keeps: plain state, from which the answers of the wire are made. Times are milliseconds since 1970. */
+/** The state of the stand-in, from which answers are made. Times are milliseconds since 1970. */
 export interface Project {
   id: string
   name: string
   slug: string
 }
 
-/** One place has another id and another name on each kind of object; only the slug is the same. */
+/** A place has a different id and name on each kind of object. Only the slug is the same. */
 export interface Site {
   /** `ASH` */
   slug: string
@@ -14,7 +14,7 @@ export interface Site {
   /** On servers, as `region.site`. */
   onServers: { id: string; name: string }
   region: { id: string; name: string }
-  /** False where the account API answers SITE_NOT_SUPPORTED. */
+  /** False: the account API answers SITE_NOT_SUPPORTED. */
   elasticIps: boolean
 }
 
@@ -29,9 +29,9 @@ export interface ServerState {
   projectId: string
   /** Slug. */
   site: string
-  /** True where the account API answers SERVER_NETWORK_INCOMPATIBLE. */
+  /** True: the account API answers SERVER_NETWORK_INCOMPATIBLE. */
   networkIncompatible: boolean
-  /** Not active, so that Elastic IPs which are assigned to it show no server. */
+  /** The server is not active, so its Elastic IPs show no server. */
   dead?: boolean
 }
 
@@ -46,18 +46,18 @@ export interface ElasticIpState {
   status: string
   serverId: string | null
   projectId: string
-  /** Slug; null while it is not known. */
+  /** Slug. Null while it is unknown. */
   site: string | null
   createdAt: number
-  /** Neither id nor address are told yet. */
+  /** Reads show neither the id nor the address yet. */
   provisioning?: boolean
-  /** While it is `moving`. `serverId` is the target already. */
+  /** Set while it is `moving`. `serverId` is the target already. */
   move?: { from: string | null; startedAt: number; endsAt: number; endsIn: MoveEnd; phases: MovePhase[] } | undefined
 }
 
-/** What reads show during a part of a move. Which server they show is not documented, so the stand-in can show any. */
+/** What reads show during a part of a move. The documents do not say which server reads show then, so the stand-in can show any. */
 export interface MovePhase {
-  /** `moving` where not given. */
+  /** Default: `moving`. */
   status?: string
   server: 'target' | 'from' | 'none'
 }
@@ -80,7 +80,7 @@ export interface VirtualMachineState {
 export interface ApiKeyState {
   id: string
   name: string
-  /** Only here, and only in memory. */
+  /** The token exists only here, in memory. */
   token: string
   readOnly: boolean
   allowedIps: string[] | null
@@ -98,7 +98,7 @@ export interface EventState {
   createdAt: number
 }
 
-/** Resources that never change here are kept as they are sent. */
+/** Resources that never change are kept in the shape in which they are sent. */
 export interface FixedResource {
   id: string
   type: string

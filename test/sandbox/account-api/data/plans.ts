@@ -20,7 +20,7 @@ const countries: Record<string, { sites: string[]; factor: number }> = {
   Brazil: { sites: ['SAO'], factor: 1.35 },
 }
 
-/** `stock` names the sites that have some. */
+/** `stock` lists the sites with stock. */
 export const plans: FixedResource[] = [
   plan('vm.nano', 1, 1, 20, 0.007, 'ASH DAL FRA TYO SAO'),
   plan('vm.tiny', 1, 2, 40, 0.014, 'ASH DAL FRA TYO SAO'),
@@ -79,7 +79,7 @@ function plan(
         vram_per_gpu: more.gpu?.vramPerGpu ?? null,
         vcpus,
         vcpu: { count: vcpus, clock: more.clock ?? 2.9, type: more.vcpuType ?? 'shared' },
-        // A count as a string occurs on the real wire.
+        // The real account API sends some counts as strings.
         nics: [{ type: more.gpu ? '25 Gbps' : '10 Gbps', count: more.nics ?? '1' }],
         disk: { type: 'nvme', size: { amount: disk, unit: more.unit ?? 'gib' } },
       },

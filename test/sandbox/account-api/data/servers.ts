@@ -4,7 +4,7 @@ import { projectId } from './places.ts'
 
 const ubuntu = 'ubuntu_24_04_x64_lts'
 
-/** `bastion-1` exists twice on purpose: a hostname is unique within its project only. */
+/** `bastion-1` exists twice on purpose: hostnames are unique only within a project. */
 export const servers: ServerState[] = [
   server('storefront', 'ASH', 'web-1', '198.51.100.21', { label: 'shop front' }),
   server('storefront', 'ASH', 'web-2', '198.51.100.22', { label: 'shop front' }),

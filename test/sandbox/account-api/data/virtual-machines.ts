@@ -9,7 +9,7 @@ const small = { plan: 'vm.small', specs: { vcpu: 2, ram: '4 GB', storage: '80 GB
 const medium = { plan: 'vm.medium', specs: { vcpu: 4, ram: '8 GB', storage: '160 GB', nic: '10 Gbps', gpu: null } }
 const gpu = { plan: 'gpu.l40s.1', specs: { vcpu: 16, ram: '64 GB', storage: '500 GB', nic: '25 Gbps', gpu: 'NVIDIA L40S' } }
 
-/** `search-1` exists twice on purpose: a name need not be the only one of its kind. */
+/** `search-1` exists twice on purpose: names need not be unique. */
 export const virtualMachines: VirtualMachineState[] = [
   machine('preview-1', 'storefront', 'ASH', '192.0.2.110', small),
   machine('preview-2', 'storefront', 'ASH', '192.0.2.111', small),

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { type Answer, notFound, refusal } from '../answer.ts'
-import { type Asked, attributesOf } from '../asked.ts'
+import { type AuthorizedRequest, attributesOf } from '../authorized-request.ts'
 import type { ElasticIpState } from '../data/model.ts'
 import { pageOf } from '../paging.ts'
 import type { Account } from '../routes.ts'
 import { elasticIpOnWire } from '../wire.ts'
 
-export function listElasticIps({ world, maxPageSize }: Account, { query }: Asked): Answer {
+export function listElasticIps({ world, maxPageSize }: Account, { query }: AuthorizedRequest): Answer {
   const projectId = world.data.projects.find(({ id, slug }) => [id, slug].includes(query['filter[project]'] ?? ''))?.id
   const found = world
     .elasticIps()
@@ -24,15 +24,15 @@ export function listElasticIps({ world, maxPageSize }: Account, { query }: Asked
   )
 }
 
-export function getElasticIp({ world }: Account, { params: [id = ''] }: Asked): Answer {
+export function getElasticIp({ world }: Account, { params: [id = ''] }: AuthorizedRequest): Answer {
   const elasticIp = existing(world.elasticIp(id))
   return { status: 200, body: { data: elasticIpOnWire(world.data, elasticIp, world.shown(elasticIp)), meta: {} } }
 }
 
-/** The rules of interface specification, "Elastic IP status", with the refusals that the public reference documents. */
-export function moveElasticIp({ world, record }: Account, asked: Asked): Answer {
-  const elasticIp = existing(world.elasticIp(asked.params[0] ?? ''))
-  const { server_id: serverId } = attributesOf(asked, 'elastic_ips', z.object({ server_id: z.string().min(1) }))
+/** Applies the rules of the interface specification, "Elastic IP status", with the refusals of the public reference. */
+export function moveElasticIp({ world, record }: Account, request: AuthorizedRequest): Answer {
+  const elasticIp = existing(world.elasticIp(request.params[0] ?? ''))
+  const { server_id: serverId } = attributesOf(request, 'elastic_ips', z.object({ server_id: z.string().min(1) }))
   if (elasticIp.status !== 'active') throw refusal(422, 'ELASTIC_IP_NOT_ACTIVE', `The Elastic IP is ${elasticIp.status}`)
 
   const target = world.server(serverId)
@@ -43,7 +43,7 @@ export function moveElasticIp({ world, record }: Account, asked: Asked): Answer 
   if (target.networkIncompatible) throw refusal(422, 'SERVER_NETWORK_INCOMPATIBLE', "The server's network cannot route Elastic IPs")
 
   world.startMove(elasticIp.id, serverId)
-  record('update.elastic_ip', { id: elasticIp.id, name: elasticIp.address }, asked.key)
+  record('update.elastic_ip', { id: elasticIp.id, name: elasticIp.address }, request.key)
   // The answer shows the target, whatever reads show meanwhile.
   const shown = { status: 'moving', serverId }
   return { status: 202, body: { data: elasticIpOnWire(world.data, elasticIp, shown), meta: {} } }

@@ -1,10 +1,10 @@
 import type { Answer } from '../answer.ts'
-import type { Asked } from '../asked.ts'
+import type { AuthorizedRequest } from '../authorized-request.ts'
 import { pageOf } from '../paging.ts'
 import type { Account } from '../routes.ts'
 import { eventOnWire } from '../wire.ts'
 
-export function listEvents({ world, maxPageSize }: Account, { query }: Asked): Answer {
+export function listEvents({ world, maxPageSize }: Account, { query }: AuthorizedRequest): Answer {
   const since = Date.parse(query['filter[created_at][gte]'] ?? '') || 0
   const found = world.events.filter(
     (event) =>

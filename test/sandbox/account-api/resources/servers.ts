@@ -1,10 +1,10 @@
 import { type Answer, notFound } from '../answer.ts'
-import type { Asked } from '../asked.ts'
+import type { AuthorizedRequest } from '../authorized-request.ts'
 import { pageOf } from '../paging.ts'
 import type { Account } from '../routes.ts'
 import { serverOnWire } from '../wire.ts'
 
-export function listServers({ world, maxPageSize }: Account, { query }: Asked): Answer {
+export function listServers({ world, maxPageSize }: Account, { query }: AuthorizedRequest): Answer {
   const projectId = world.data.projects.find(({ id, slug }) => [id, slug].includes(query['filter[project]'] ?? ''))?.id
   const found = world.data.servers.filter(
     (server) =>
@@ -19,7 +19,7 @@ export function listServers({ world, maxPageSize }: Account, { query }: Asked): 
   )
 }
 
-export function getServer({ world }: Account, { params: [id = ''] }: Asked): Answer {
+export function getServer({ world }: Account, { params: [id = ''] }: AuthorizedRequest): Answer {
   const server = world.server(id)
   if (!server) throw notFound('server')
   return { status: 200, body: { data: serverOnWire(world.data, server), meta: {} } }

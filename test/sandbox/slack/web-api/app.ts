@@ -1,6 +1,6 @@
 import type { Method, Stores } from './method.ts'
 
-/** The methods about the app itself. `socketUrl` makes a WebSocket address that is good once. */
+/** The methods about the app itself. `socketUrl` makes a WebSocket URL that works once. */
 export function appMethods({ directory }: Stores, socketUrl: () => string): Record<string, Method> {
   const { bot, team } = directory
   return {

@@ -8,7 +8,7 @@ import { invalidBlocks, Refusal } from './refusal.ts'
 
 const longestText = 4000
 
-/** Slack's own limit is not documented: a message was refused from 11,000 characters on (bolt-js, issues 2509 and 2867). */
+/** Slack does not document this limit. Messages were refused from 11,000 characters on (bolt-js, issues 2509 and 2867). */
 const mostCharacters = 10_000
 
 function metadataOf(value: unknown): Json | undefined {
@@ -22,7 +22,7 @@ function metadataOf(value: unknown): Json | undefined {
 
 export const contentArguments = ['text', 'blocks', 'metadata', 'parse', 'link_names']
 
-/** What a message says, checked as Slack checks it; shared with response addresses. */
+/** Returns the content of a message, checked as Slack checks it. Response URLs use it, too. */
 export function contentOf(args: Json): Content {
   const text = stringOf(args.text)
   if (args.blocks !== undefined && args.blocks !== null && !Array.isArray(args.blocks)) throw new Refusal('invalid_blocks_format')
@@ -39,7 +39,7 @@ export function contentOf(args: Json): Content {
 export function chatMethods({ directory, messages }: Stores): Record<string, Method> {
   const botId = directory.bot.userId
 
-  /** A channel by id or `#name`, or the direct messages with a person. */
+  /** Finds a channel by id or `#name`, or the direct messages with a person. */
   function target(args: Json): Channel {
     required(args, 'channel')
     const ref = stringOf(args.channel)
@@ -65,7 +65,7 @@ export function chatMethods({ directory, messages }: Stores): Record<string, Met
   function ownMessage(channel: Channel, args: Json): StoredMessage {
     required(args, 'ts')
     const found = messages.find(channel.id, stringOf(args.ts))
-    // An ephemeral's ts is none that the Web API knows.
+    // The Web API does not know the ts of ephemeral messages.
     if (found === undefined || found.visibleTo !== undefined || found.deleted) throw new Refusal('message_not_found')
     if (found.user !== botId) throw new Refusal('cant_update_message')
     return found

@@ -23,7 +23,7 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
     return found
   }
 
-  /** Each kind of conversation has scopes of its own. */
+  /** Each kind of conversation has its own scopes. */
   function scopesTo(what: 'read' | 'history'): Pick<Method, 'scopes' | 'scopeFor'> {
     return {
       scopes: kinds.map((kind) => `${kind}:${what}`),
@@ -40,7 +40,7 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
     return channel
   }
 
-  /** `messages` oldest first; `newestFirst` is the order of the pages and within them. */
+  /** `messages` are oldest first. `newestFirst` is the order of the pages and within them. */
   function page(all: StoredMessage[], args: Json, newestFirst: boolean): Json {
     const [oldest, latest] = [Number(args.oldest || 0), Number(args.latest || Number.POSITIVE_INFINITY)]
     const inRange = all.filter(({ ts }) => Number(ts) > oldest && Number(ts) < latest)
@@ -67,7 +67,7 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
           channel: {
             id: channel.id,
             name: channel.name,
-            // Private channels too, since 2021; only direct messages are none.
+            // Also true for private channels, since 2021, and false for direct messages only.
             is_channel: kind === 'channels' || kind === 'groups',
             is_group: kind === 'mpim',
             is_im: kind === 'im',

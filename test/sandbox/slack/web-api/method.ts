@@ -15,13 +15,13 @@ export interface Stores {
   triggers: Triggers
 }
 
-/** A method of the Web API. `run` answers without `ok`, or throws a `Refusal`. */
+/** A method of the Web API. `run` returns the answer without `ok`, or throws a `Refusal`. */
 export interface Method {
-  /** The arguments that are described, besides the token. */
+  /** The described arguments, except for the token. */
   args: string[]
-  /** Any of these scopes will do. */
+  /** Any one of these scopes is enough. */
   scopes?: string[]
-  /** The one of them that these arguments need; undefined where they do not decide it. */
+  /** The scope that these arguments need. Undefined if they do not decide it. */
   scopeFor?(args: Json): string | undefined
   /** Default: `bot`. */
   token?: 'bot' | 'app' | 'none'

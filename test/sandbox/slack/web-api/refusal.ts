@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts'
 
-/** The Web API's `{ ok: false, error }`, with what else the answer carries. */
+/** The Web API's `{ ok: false, error }`, with the other members of the answer. */
 export class Refusal extends Error {
   override name = 'Refusal'
   readonly answer: Json

@@ -9,7 +9,7 @@ import type { FaultPlan, JournalEntry } from '../slack.ts'
 import type { Method, Stores } from './method.ts'
 import { Refusal } from './refusal.ts'
 
-/** What the token may do unless a test says otherwise: what the manifest of the bot asks for. */
+/** The scopes of the token, unless a test says otherwise: those of the bot's manifest. */
 export const usualScopes = [
   'commands',
   'chat:write',
@@ -27,12 +27,12 @@ export interface WebApiOptions {
   tokens: { bot: string; app: string }
   scopes: string[]
   limits: boolean
-  /** How far Slack's clock, as its `Date` header tells it, is ahead of ours. */
+  /** How far Slack's clock, in its `Date` header, is ahead of this machine. */
   clockSkewMs: number
   faults: FaultBox
   record: (entry: JournalEntry) => void
   notDescribed: string[]
-  /** The error that every call gets while the app is revoked. */
+  /** Returns the error of every call while the app is revoked. */
   revoked: () => string | null
 }
 
@@ -42,7 +42,7 @@ interface Answer {
   headers?: Record<string, string>
 }
 
-/** Arguments that travel as JSON strings in a form. What cannot be parsed stays a string, and the method says so. */
+/** Arguments that are JSON strings in a form. What cannot be parsed stays a string, and the method reports it. */
 const jsonArguments = new Set(['blocks', 'view', 'metadata'])
 
 function opened(args: Json): Json {
@@ -54,7 +54,7 @@ function opened(args: Json): Json {
   )
 }
 
-/** Slack's Web API at `/api/<method>`: tokens, scopes, limits and faults around the methods. */
+/** Serves Slack's Web API at `/api/<method>`: tokens, scopes, limits and faults around the methods. */
 export function serveWebApi(options: WebApiOptions) {
   const { stores, methods, tokens, scopes, faults } = options
   const limits = createRateLimits(stores.state.now)

@@ -1,0 +1,41 @@
+import { AuditEntry, type AuditNote, auditVersion } from './entry.ts'
+
+/** A longer text is cut, with a mark at its end. */
+const maxTextLength = 1_000
+
+/** A note in the intake. The Lua scripts store `at`, `from` and `to` in fields next to its text. */
+const StampedNote = AuditEntry.omit({ seq: true, prev: true })
+
+/** Encodes a note for the intake as JSON. `clean` removes secrets from a text. */
+export function encodeNote(note: AuditNote, clean: (text: string) => string): string {
+  const versioned = { version: auditVersion, ...note }
+  return JSON.stringify(versioned, (_, value) => (typeof value === 'string' ? shorten(clean(value)) : value))
+}
+
+/**
+ * Decodes an item of the intake stream. An item that is not a note of Lockkeeper becomes an entry with its text, so that it does not block
+ * the notes after it.
+ */
+export function decodeNote(id: string, flat: string[], clean: (text: string) => string): object {
+  const { note = flat.join(' '), at, from, to } = fieldsOf(flat)
+  const known = parseNote(note, { at: Number(at), from, to })
+  return known ?? { version: auditVersion, act: 'unreadable', at: Number(id.split('-')[0]), text: shorten(clean(note)) }
+}
+
+/** Cuts a text, and replaces a half character at the cut: the JSON library of Redis would throw an error on it. */
+function shorten(text: string): string {
+  return (text.length > maxTextLength ? `${text.slice(0, maxTextLength - 1)}…` : text).toWellFormed()
+}
+
+/** Converts the flat list of names and values of a Redis stream item. */
+function fieldsOf(flat: string[]): Record<string, string | undefined> {
+  return Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
+}
+
+function parseNote(text: string, stamps: { at: number; from: string | undefined; to: string | undefined }): object | undefined {
+  try {
+    return StampedNote.parse({ ...JSON.parse(text), ...stamps })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,49 @@
+import type { Metrics } from '../../ops/pages/metrics.ts'
+import type { Catalog } from '../../requests/catalog.ts'
+import type { StepName } from '../../requests/steps.ts'
+import type { TakenStep } from '../../requests/store/take-step.ts'
+
+type Decision = 'approve' | 'reject' | 'withdraw' | 'expire' | 'break-glass'
+
+/** The decision that each step is counted as in the metrics. Undefined for a step that decides nothing. */
+const decisions: Record<StepName, Decision | undefined> = {
+  approve: 'approve',
+  'count-approval': 'approve',
+  exempt: 'approve',
+  'break-glass': 'break-glass',
+  reject: 'reject',
+  withdraw: 'withdraw',
+  'withdraw-handover': 'withdraw',
+  expire: 'expire',
+  'expire-approved': 'expire',
+  'remind-half': undefined,
+  'remind-last': undefined,
+  void: undefined,
+  drop: undefined,
+  send: undefined,
+  issue: undefined,
+  accept: undefined,
+  late: undefined,
+  finish: undefined,
+  fail: undefined,
+  'fail-begun': undefined,
+  supersede: undefined,
+  'not-start': undefined,
+  'correct-to-tracking': undefined,
+  'correct-to-done': undefined,
+  'correct-to-failed': undefined,
+  'correct-to-superseded': undefined,
+  'correct-to-not-started': undefined,
+  'stop-tracking': undefined,
+  'track-again': undefined,
+}
+
+/** Creates the function that counts a step, its decision, and the duration of the change that it ends. */
+export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalog: Pick<Catalog, 'changeIfKnown'> }) {
+  return function countStep({ step, kind, to, tookMs }: TakenStep): void {
+    metrics.transition(kind, to)
+    const decision = step === 'request' ? undefined : decisions[step]
+    if (decision) metrics.decision(kind, decision)
+    if (catalog.changeIfKnown(kind)?.takesTime && tookMs !== undefined) metrics.moveEnded(to, tookMs)
+  }
+}

@@ -1,0 +1,37 @@
+import type { Config } from '../../config/config.ts'
+import { type Timings, usualTimings } from '../../domain/timings.ts'
+import { settleWithin } from '../../domain/within.ts'
+import { createAuditLog } from '../../ops/log/audit-log.ts'
+import type { Log } from '../../ops/log/log.ts'
+import { createApiClients } from './api-clients.ts'
+import { createOperatorNotifier } from './operator-notifier.ts'
+import { createRedisConnections } from './redis-connections.ts'
+import { createRequests } from './requests.ts'
+import { createTelemetry } from './telemetry.ts'
+
+export interface Outlets {
+  log: Log
+  /** Prints the lines of the audit. Default: to standard output. */
+  printAudit?: (line: string) => void
+  timings?: Timings
+}
+
+/** Creates what the people side, the worker side and the operations side share. */
+export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings }: Outlets) {
+  const telemetry = createTelemetry(log)
+  const redis = createRedisConnections(config, log)
+  const clients = createApiClients(config, telemetry)
+  const operators = createOperatorNotifier({ config, telemetry, redis, clients })
+  const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
+
+  /** Closes every connection after the work on it has ended. Waits at most two seconds for that work. */
+  async function disconnect(): Promise<void> {
+    const { forPeople, forJobs } = requests
+    await settleWithin(1_000, [forPeople.audit.settle(), forJobs.audit.settle()])
+    await settleWithin(1_000, [forPeople.queues.close(), forJobs.queues.close(), clients.accountApi.close()])
+    await redis.close()
+  }
+
+  return { config, timings, telemetry, redis, clients, operators, requests, disconnect }
+}
+export type Foundation = ReturnType<typeof createFoundation>

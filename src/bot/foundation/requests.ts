@@ -1,0 +1,89 @@
+import type { AuditNote } from '../../audit/entry.ts'
+import { type Audit, createAudit } from '../../audit/intake.ts'
+import { createNewestHead } from '../../audit/newest-head.ts'
+import type { Config } from '../../config/config.ts'
+import { scrub } from '../../ops/log/safe-value.ts'
+import type { Redis } from '../../redis/connect.ts'
+import { createQueues } from '../../redis/queues.ts'
+import { createAccess } from '../../requests/access/access.ts'
+import { createCatalog } from '../../requests/catalog.ts'
+import { createDeliver } from '../../requests/outbox/deliver.ts'
+import { createOutbox } from '../../requests/outbox/outbox.ts'
+import { createRenderer } from '../../requests/outbox/render.ts'
+import { createShow } from '../../requests/outbox/show.ts'
+import { createStore } from '../../requests/store/store.ts'
+import type { TakenStep } from '../../requests/store/take-step.ts'
+import { createDirectory } from '../../slack/people/directory.ts'
+import type { ApiClients } from './api-clients.ts'
+import { createCountStep } from './count-step.ts'
+import type { OperatorNotifier } from './operator-notifier.ts'
+import type { RedisConnections } from './redis-connections.ts'
+import type { Telemetry } from './telemetry.ts'
+
+interface RequestsParts {
+  config: Config
+  /** Prints one line of the audit. */
+  printAudit: (line: string) => void
+  telemetry: Telemetry
+  redis: RedisConnections
+  clients: ApiClients
+  operators: OperatorNotifier
+}
+
+/** Creates the kinds of change, the rights, the audit, and the requests over each connection. People and workers share them. */
+export function createRequests({ config, printAudit, telemetry, redis, clients, operators }: RequestsParts) {
+  const { metrics, errorReports } = telemetry
+  const { keys, prompt, patient } = redis
+  const { client, identity } = clients.slack
+
+  const newestHead = createNewestHead()
+  const auditOver = (connection: Redis) =>
+    createAudit({ redis: connection, keys, print: printAudit, clean: scrub, onError: errorReports.throttled('audit'), newestHead })
+  const audits = { people: auditOver(prompt), jobs: auditOver(patient) }
+
+  /** Counts and records a refusal. The person is refused even if it cannot be recorded. */
+  function noteRefusal(note: AuditNote): Promise<void> {
+    metrics.decision(note.kind ?? 'none', 'refused')
+    return audits.people.note(note).catch(errorReports.each('audit'))
+  }
+
+  const directory = createDirectory({ client })
+  const catalog = createCatalog()
+  const access = createAccess({
+    people: directory,
+    policy: config.policy,
+    homeTeamId: () => identity.current()?.teamId,
+    catalog,
+    noteRefusal,
+  })
+  const { environment, moveTimeoutMs } = config
+  const render = createRenderer({ catalog, ruleOf: access.ruleOf, environment, moveTimeoutMs })
+
+  const onStep = createCountStep({ metrics, catalog })
+  const requestsOver = createRequestsOver({ config, telemetry, redis, clients, operators, render, onStep })
+  const forPeople = requestsOver(prompt, audits.people)
+  const forJobs = requestsOver(patient, audits.jobs)
+
+  return { directory, catalog, access, render, newestHead, forPeople, forJobs }
+}
+export type Requests = ReturnType<typeof createRequests>
+
+interface RequestsOverParts extends Omit<RequestsParts, 'printAudit'> {
+  render: ReturnType<typeof createRenderer>
+  onStep: (step: TakenStep) => void
+}
+
+/** Returns a function that creates the records of requests and their messages over one connection to Redis. */
+function createRequestsOver({ config, telemetry, redis: { keys }, clients, operators, render, onStep }: RequestsOverParts) {
+  const { messenger } = clients.slack
+  const onQueueError = telemetry.errorReports.throttled('queue')
+
+  return function requestsOver(redis: Redis, audit: Audit) {
+    const store = createStore({ redis, keys, audit, onStep })
+    const outbox = createOutbox({ redis, keys })
+    const queues = createQueues({ redis, keys, pollIntervalMs: config.movePollIntervalMs, onError: onQueueError })
+    const deliver = createDeliver({ outbox, messenger, render, onUndeliverable: operators.onUndeliverable })
+    const show = createShow({ outbox, deliver })
+    return { redis, audit, store, outbox, queues, wake: queues.wake, deliver, show }
+  }
+}

@@ -1,0 +1,27 @@
+import { isUnavailable, type SetupFacts } from '../facts.ts'
+import * as say from './account-api-words.ts'
+import { connectionProblemOf } from './connection-problem.ts'
+import { type CheckResult, ok, subjects, unavailable, unknown, wrong } from './result.ts'
+
+export function accountApi({ accountApi: reading }: SetupFacts): CheckResult[] {
+  const { api, key } = subjects
+  if (isUnavailable(reading)) return [unknown(api, unavailable(reading.unavailable))]
+  switch (reading.is) {
+    case 'unreachable': {
+      const problem = connectionProblemOf(reading.problem)
+      return [wrong(api, say.api.unreachable(problem, reading.problem), say.api.fixUnreachable(problem))]
+    }
+    case 'fails':
+      return [wrong(api, say.api.fails(reading.status), say.api.fixFails(reading.status))]
+    case 'rejects':
+      return [ok(api, say.api.answers), wrong(key, say.key.rejected(reading.status), say.key.fixRejected(reading.status))]
+    case 'lacks-feature':
+      return [ok(api, say.api.answers), unknown(key, say.key.lacksFeature, say.key.fixLacksFeature)]
+    case 'answers': {
+      const { known, name, readOnly } = reading
+      if (!known) return [ok(api, say.api.answers), unknown(key, say.key.unlisted)]
+      if (readOnly === undefined) return [ok(api, say.api.answers), unknown(key, say.key.unknown(name))]
+      return [ok(api, say.api.answers), readOnly ? wrong(key, say.key.readOnly(name), say.key.fixReadOnly) : ok(key, say.key.full(name))]
+    }
+  }
+}

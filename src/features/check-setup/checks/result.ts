@@ -1,0 +1,40 @@
+import { type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
+
+/** One line of the report. `fix` says what to do. */
+export interface CheckResult {
+  is: 'ok' | 'wrong' | 'unknown'
+  what: string
+  words: Mrkdwn
+  fix?: Mrkdwn
+}
+
+/** The beginning of each line. */
+export const subjects = {
+  slack: 'Slack',
+  scopes: "Slack's scopes",
+  manifest: "The app's manifest",
+  buttons: 'Buttons',
+  pickers: 'Pickers',
+  channels: 'Channels',
+  groups: 'User groups',
+  redis: 'Redis',
+  api: 'The account API',
+  key: 'The API key',
+  clock: 'The clock',
+  workers: 'Workers',
+} as const
+
+/** The words for a fact that could not be read. */
+export const unavailable = (why: string) => mrkdwn`could not be found out: ${why}.`
+
+export function ok(what: string, words: Mrkdwn): CheckResult {
+  return { is: 'ok', what, words }
+}
+
+export function wrong(what: string, words: Mrkdwn, fix: Mrkdwn): CheckResult {
+  return { is: 'wrong', what, words, fix }
+}
+
+export function unknown(what: string, words: Mrkdwn, fix?: Mrkdwn): CheckResult {
+  return { is: 'unknown', what, words, ...(fix ? { fix } : {}) }
+}

@@ -1,0 +1,45 @@
+import type { ModalView } from '@slack/web-api'
+import type { Change } from '../../domain/change.ts'
+import { MoveFacts, MoveInput } from '../../domain/elastic-ip-move.ts'
+import { submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
+import type { Submit } from '../../requests/lifecycle/submit.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
+import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
+import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { moveForm, moveModal, serverBlockIn } from './modal.ts'
+import { withElasticIp } from './server-picker.ts'
+
+/** Creates the form of a move. `formAgain` shows it with the values of an earlier request, and `submitForm` requests the move. */
+export function createMoveForm({ submit, change }: { submit: Submit; change: Change<MoveInput, MoveFacts> }) {
+  function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
+    const [input, facts] = [MoveInput.parse(before.input), MoveFacts.parse(before.facts)]
+    return moveModal({
+      metadata: withElasticIp(metadata, input.elasticIpId),
+      elasticIp: preset({ text: facts.address ?? input.elasticIpId, value: input.elasticIpId }),
+      server: preset({ text: facts.to.name, value: input.serverId }),
+      reason: before.reason,
+    })
+  }
+
+  async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
+    const { values, chosen } = submission
+    const serverBlock = serverBlockIn(values)
+    const reason = reasonIn(values)
+    const again = (problem: Mrkdwn) =>
+      moveModal({
+        metadata: submission.metadata,
+        elasticIp: keepChoice(chosen[moveForm.elasticIp]),
+        server: keepChoice(chosen[serverBlock]),
+        serverBlock,
+        reason,
+        problem,
+      })
+    const input = { elasticIpId: values[moveForm.elasticIp] ?? '', serverId: values[serverBlock] ?? '' }
+    if (!isChoice(input.elasticIpId)) return { is: 'refused', blockId: moveForm.elasticIp, problem: mrkdwn`Choose an Elastic IP.`, again }
+    if (!isChoice(input.serverId)) return { is: 'refused', blockId: serverBlock, problem: mrkdwn`Choose a server.`, again }
+    return submitFromForm(submit, submission, { change, input, reason, blockId: serverBlock, again })
+  }
+
+  return { formAgain, submitForm }
+}

@@ -1,0 +1,53 @@
+import type { ModalView } from '@slack/web-api'
+import type { Change } from '../../domain/change.ts'
+import { submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
+import type { Submit } from '../../requests/lifecycle/submit.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
+import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
+import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { RenameFacts, RenameInput } from './change.ts'
+import { isAboutName } from './findings.ts'
+import { renameForm, renameModal } from './modal.ts'
+import { virtualMachineOption } from './pickers.ts'
+
+/** Creates the form of a rename. `formAgain` shows it with the values of an earlier request, and `submitForm` requests the rename. */
+export function createRenameForm({ submit, change }: { submit: Submit; change: Change<RenameInput, RenameFacts> }) {
+  async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
+    const { values, chosen } = submission
+    const virtualMachineId = values[renameForm.virtualMachine]
+    const name = values[renameForm.newName]?.trim() ?? ''
+    const reason = reasonIn(values)
+    const again = (problem: Mrkdwn) =>
+      renameModal({
+        metadata: submission.metadata,
+        virtualMachine: keepChoice(chosen[renameForm.virtualMachine]),
+        newName: name,
+        reason,
+        problem,
+      })
+    if (!isChoice(virtualMachineId)) {
+      return { is: 'refused', blockId: renameForm.virtualMachine, problem: mrkdwn`Choose a virtual machine.`, again }
+    }
+    const blockId = (error: unknown) => (isAboutName(error) ? renameForm.newName : renameForm.virtualMachine)
+    return submitFromForm(submit, submission, { change, input: { virtualMachineId, name }, reason, blockId, again })
+  }
+
+  function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
+    const [{ virtualMachineId: id, name }, facts] = [RenameInput.parse(before.input), RenameFacts.parse(before.facts)]
+    return renameModal({
+      metadata,
+      virtualMachine: virtualMachineOption({
+        id,
+        name: facts.oldName,
+        primaryIpv4: facts.address,
+        project: facts.project,
+        site: facts.site,
+      }),
+      newName: name,
+      reason: before.reason,
+    })
+  }
+
+  return { formAgain, submitForm }
+}

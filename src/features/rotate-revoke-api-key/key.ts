@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { findApiKey } from '../../account-api/api-key-lookup.ts'
+import type { AccountApi } from '../../account-api/client.ts'
+import { isUnanswered } from '../../domain/api-errors.ts'
+import type { ApiKey } from '../../domain/api-key.ts'
+import type { Fact, Preflight, PreflightOptions } from '../../domain/change.ts'
+import { explainer } from '../../domain/finding.ts'
+import { KeyFinding, keyWords, refuseKeyChange } from './findings.ts'
+
+export const KeyInput = z.object({ keyId: z.string() })
+export type KeyInput = z.infer<typeof KeyInput>
+
+/** The key as the account API listed it. Members that could not be read are absent. */
+export const KeyFacts = z.object({
+  keyId: z.string(),
+  name: z.string().optional(),
+  lastSlice: z.string().optional(),
+  readOnly: z.boolean().optional(),
+  allowedIps: z.array(z.string()).optional(),
+  owner: z.string().optional(),
+})
+export type KeyFacts = z.infer<typeof KeyFacts>
+
+export interface KeyChangeParts {
+  accountApi: Pick<AccountApi, 'apiKeys'>
+  /** The last characters of the key that Lockkeeper itself uses. */
+  ownLastSlice: string
+}
+
+/** Creates the members that the rotation and the revocation of a key share. */
+export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChangeParts, verb: 'rotate' | 'revoke') {
+  async function preflight({ keyId }: KeyInput, { signal }: PreflightOptions): Promise<Preflight<KeyFacts, KeyInput>> {
+    try {
+      const key = await findApiKey(apiKeys, ({ id }) => id === keyId, { signal })
+      if (!key) refuseKeyChange({ code: 'no-key', keyId })
+      if (key.tokenLastSlice === ownLastSlice) refuseKeyChange({ code: 'own-key', verb })
+      const unchecked: KeyFinding[] = key.tokenLastSlice === undefined ? [{ code: 'perhaps-own-key', name: key.name ?? keyId }] : []
+      return { facts: toFacts(key), input: { keyId: key.id }, unchecked, incomplete: false }
+    } catch (error) {
+      if (!isUnanswered(error)) throw error
+      return { facts: { keyId }, unchecked: [{ code: 'key-unread', keyId } satisfies KeyFinding], incomplete: true }
+    }
+  }
+
+  return {
+    input: KeyInput,
+    facts: KeyFacts,
+    resource: ({ keyId }: KeyInput) => `api_key:${keyId}`,
+    project: () => 'none' as const,
+    preflight,
+    differences: differencesOf,
+    explain: explainer(KeyFinding, keyWords),
+  }
+}
+
+/** Finds what has changed since the approval, such as a rotation by somebody else. Compares only what both reads show. */
+export function differencesOf(approved: KeyFacts, now: KeyFacts): KeyFinding[] {
+  if (differ(approved.lastSlice, now.lastSlice)) return [{ code: 'token-changed' }]
+  if (approved.name !== undefined && now.name !== undefined && differ(approved.name, now.name))
+    return [{ code: 'key-name-changed', before: approved.name, now: now.name }]
+  if (differ(approved.readOnly, now.readOnly)) return [{ code: 'access-changed', before: accessOf(approved), now: accessOf(now) }]
+  if (differ(inOrder(approved.allowedIps), inOrder(now.allowedIps)))
+    return [{ code: 'origins-changed', before: originsOf(approved), now: originsOf(now) }]
+  return []
+}
+
+/** Sorts the addresses, because their order means nothing. */
+function inOrder(addresses: string[] | undefined): string | undefined {
+  return addresses && JSON.stringify(addresses.toSorted())
+}
+
+function differ<T>(approved: T | undefined, now: T | undefined): boolean {
+  return approved !== undefined && now !== undefined && approved !== now
+}
+
+function toFacts(key: ApiKey): KeyFacts {
+  return {
+    keyId: key.id,
+    ...(key.allowedIps === undefined ? {} : { allowedIps: key.allowedIps }),
+    ...(key.name === undefined ? {} : { name: key.name }),
+    ...(key.tokenLastSlice === undefined ? {} : { lastSlice: key.tokenLastSlice }),
+    ...(key.readOnly === undefined ? {} : { readOnly: key.readOnly }),
+    ...(key.user?.email === undefined ? {} : { owner: key.user.email }),
+  }
+}
+
+export function factsOf(facts: KeyFacts): Fact[] {
+  return [
+    { label: 'API key', value: nameOf(facts), ...(facts.name === undefined ? {} : { detail: facts.keyId }) },
+    { label: 'Ends in', value: facts.lastSlice ?? 'not known' },
+    { label: 'Access', value: accessOf(facts) },
+    { label: 'Usable from', value: originsOf(facts) },
+    { label: 'Owner', value: facts.owner ?? 'not known' },
+  ]
+}
+
+function accessOf({ readOnly }: KeyFacts): string {
+  return readOnly === undefined ? 'not known' : readOnly ? 'read-only access' : 'full access'
+}
+
+function originsOf({ allowedIps }: KeyFacts): string {
+  return allowedIps === undefined ? 'not known' : allowedIps.length > 0 ? allowedIps.join(', ') : 'everywhere'
+}
+
+export function nameOf({ keyId, name }: KeyFacts): string {
+  return name ?? keyId
+}

@@ -1,0 +1,33 @@
+import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
+import { deletingActions } from '../../domain/account-event.ts'
+import type { Change } from '../../domain/change.ts'
+import type { KeyFinding } from './findings.ts'
+import { factsOf, type KeyChangeParts, type KeyFacts, type KeyInput, nameOf, sharedParts } from './key.ts'
+
+/** Creates the change that revokes a key (vendor's OpenAPI document, "DELETE /auth/api_keys/{api_key_id}"). */
+export function createRevokeChange(parts: KeyChangeParts): Change<KeyInput, KeyFacts> {
+  const { apiKeys } = parts.accountApi
+
+  return {
+    ...sharedParts(parts, 'revoke'),
+    kind: 'key.revoke',
+    label: 'revoking an API key',
+    eventActions: deletingActions,
+    describe: (facts) => ({
+      title: 'Revoke API key',
+      sentence: `Revoke API key ${nameOf(facts)}`,
+      facts: factsOf(facts),
+      underway: 'being revoked',
+    }),
+    run: async ({ keyId }, _, { onAnswer }) => {
+      await ensureDeleted(apiKeys, keyId, { onAnswer })
+      return 'done'
+    },
+    observe: async ({ keyId }, _, moment) => {
+      if (!(await findApiKey(apiKeys, ({ id }) => id === keyId))) return { is: 'done' }
+      if (moment.early) return { is: 'unclear' }
+      return { is: 'not-started', cause: { code: 'not-revoked' } satisfies KeyFinding }
+    },
+    doneSentence: (facts) => `API key ${nameOf(facts)} was revoked, and no longer works.`,
+  }
+}

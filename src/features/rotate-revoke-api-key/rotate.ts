@@ -1,0 +1,69 @@
+import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
+import { deletingActions } from '../../domain/account-event.ts'
+import type { Change, Moment } from '../../domain/change.ts'
+import type { Observation } from '../../domain/observation.ts'
+import type { KeyFinding } from './findings.ts'
+import { factsOf, type KeyChangeParts, type KeyFacts, type KeyInput, nameOf, sharedParts } from './key.ts'
+
+/**
+ * Creates the change that gives a key a new token (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). The old token stops
+ * working at once. The requester takes the new one after the approval.
+ */
+export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyFacts> {
+  const { apiKeys } = parts.accountApi
+
+  /**
+   * Detects a rotation by the last characters of the token. Deletes the key if nobody has seen its new token. After a report of not
+   * rotated, a person may have rotated the key and may use the new token, so it is kept.
+   */
+  async function observe(input: KeyInput, facts: KeyFacts, moment: Moment): Promise<Observation> {
+    const key = await findApiKey(apiKeys, ({ id }) => id === input.keyId)
+    if (!key) return failed({ code: 'key-gone' })
+    // Without the last characters of the token, a rotation cannot be detected.
+    if (facts.lastSlice === undefined || key.tokenLastSlice === undefined) return { is: 'unclear' }
+    if (key.tokenLastSlice === facts.lastSlice) {
+      if (moment.early) return { is: 'unclear' }
+      return { is: 'not-started', cause: { code: 'not-rotated' } satisfies KeyFinding }
+    }
+    if (moment.phase === 'ended') return { ...failed({ code: 'rotated-after-all' }), corrects: true }
+    await ensureDeleted(apiKeys, key.id)
+    return failed({ code: 'rotated-unseen' })
+  }
+
+  return {
+    ...sharedParts(parts, 'rotate'),
+    kind: 'key.rotate',
+    label: 'rotating an API key',
+    eventActions: ['rotate', 'update', 'regenerate'],
+    describe: (facts) => ({
+      title: 'Rotate API key',
+      sentence: `Rotate API key ${nameOf(facts)}`,
+      facts: factsOf(facts),
+      underway: 'being rotated',
+    }),
+    handover: {
+      label: 'Rotate and show',
+      issue: async ({ keyId }, facts, { onAnswer }) => {
+        const { token } = await apiKeys.rotate(keyId, facts.name ?? '', { onAnswer })
+        return {
+          id: keyId,
+          secret: token,
+          heading: `The new token of API key ${nameOf(facts)}`,
+          note: `The old token has stopped working. ${seenOnce}`,
+        }
+      },
+      retract: ({ id }) => ensureDeleted(apiKeys, id),
+      retractActions: deletingActions,
+      retracted: (_, because): KeyFinding => ({ code: 'retracted', because }),
+    },
+    observe,
+    doneSentence: (facts) =>
+      `API key ${nameOf(facts)} was rotated, and its new token shown to the person who asked, once. The old token has stopped working.`,
+  }
+}
+
+function failed(cause: KeyFinding): Extract<Observation, { is: 'failed' }> {
+  return { is: 'failed', cause }
+}
+
+const seenOnce = 'Only you see the new one, and only now: store it where secrets belong before you go on. Nobody can show it again.'

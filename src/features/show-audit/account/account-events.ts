@@ -1,0 +1,117 @@
+import type { AccountApi } from '../../../account-api/client.ts'
+import { asFarAsRead } from '../../../account-api/cut-list.ts'
+import type { Inventory } from '../../../account-api/inventory.ts'
+import type { AuditEntry } from '../../../audit/entry.ts'
+import type { AccountEvent } from '../../../domain/account-event.ts'
+import { withinOr } from '../../../domain/within.ts'
+import { toUserMessage } from '../../../slack/errors.ts'
+import { createdIdOf, targetIdOf } from './own-writes.ts'
+
+/** Events are read for at most this many resources. */
+const mostResources = 3
+
+/** The time limit for reading events. */
+const readMs = 4_000
+
+const mostEvents = 100
+
+/** A resource on the account whose events are shown. */
+export interface Resource {
+  targetId: string
+  name: string
+}
+
+export interface EventsRead {
+  events: AccountEvent[]
+  read: Resource[]
+  /** Resources with more events than were read. */
+  full: Resource[]
+  /** `sentence` says why the events could not be read. */
+  unread: { resource: Resource; sentence: string }[]
+}
+
+interface AccountEventsParts {
+  accountApi: Pick<AccountApi, 'events'>
+  inventory: Pick<Inventory, 'elasticIps' | 'virtualMachines'>
+}
+
+/** Finds the resources that entries and words are about. Returns undefined if there are more than three. */
+export function resourcesOf(entries: AuditEntry[], names: string[]): Resource[] | undefined {
+  const resources = new Map<string, Resource>()
+  for (const entry of entries) {
+    const { resource } = entry
+    if (resource === undefined) continue
+    const targetId = targetIdOf(resource) ?? createdIdOf(entry)
+    if (targetId !== undefined) resources.set(targetId, { targetId, name: targetId })
+  }
+  if (resources.size <= mostResources) return [...resources.values()]
+  const named = [...resources.values()].filter(({ targetId }) => names.some((name) => name === targetId || name.endsWith(`:${targetId}`)))
+  return named.length > 0 && named.length <= mostResources ? named : undefined
+}
+
+/** Creates the reads of the account's own events. */
+export function createAccountEvents({ accountApi, inventory }: AccountEventsParts) {
+  /** Finds resources by address, name or id, because a person may search for a resource that Lockkeeper has never changed. */
+  async function findResources(names: string[]): Promise<Resource[]> {
+    if (names.length === 0) return []
+    const [elasticIps, machines] = await Promise.all([emptyIfLate(inventory.elasticIps()), emptyIfLate(inventory.virtualMachines())])
+    const found = [
+      ...elasticIps
+        .filter(({ id, address }) => names.some((name) => name === id || name === address))
+        .map(({ id, address }) => named(id, address)),
+      ...machines.filter(({ id, name }) => names.some((one) => one === id || one === name)).map(({ id, name }) => named(id, name)),
+    ]
+    // A resource that no longer exists can still have events.
+    const ids = names.filter((name) => /^[a-z]+_[\w-]+$/i.test(name))
+    return (found.length > 0 ? found : ids.map((id) => named(id))).slice(0, mostResources)
+  }
+
+  /**
+   * Reads the events of each resource, newest first. An error of the account API is returned in `unread`, so that the entries are still
+   * shown.
+   */
+  async function readEvents(resources: Resource[], since: Date): Promise<EventsRead> {
+    const signal = AbortSignal.timeout(readMs)
+    const result: EventsRead = { events: [], read: [], full: [], unread: [] }
+    await Promise.all(
+      resources.map(async (resource) => {
+        try {
+          const events = await accountApi.events.list({ targetId: resource.targetId, since, limit: mostEvents, signal })
+          // A server that ignores the filter returns the events of all resources.
+          result.events.push(...events.flatMap((event) => withTarget(event, resource) ?? []))
+          result.read.push(resource)
+          if (events.length >= mostEvents) result.full.push(resource)
+        } catch (error) {
+          const sentence = toUserMessage(error)
+          if (sentence === undefined) throw error
+          result.unread.push({ resource, sentence })
+        }
+      }),
+    )
+    return result
+  }
+
+  return { findResources, readEvents }
+}
+
+/** Returns the event with this resource as its target, also if the account shows no target. Returns undefined for another target. */
+function withTarget(event: AccountEvent, { targetId }: Resource): AccountEvent | undefined {
+  const id = event.target?.id ?? targetId
+  return id === targetId ? { ...event, target: { name: undefined, ...event.target, id } } : undefined
+}
+
+function named(targetId: string, name: string = targetId): Resource {
+  return { targetId, name }
+}
+
+/** Returns an empty list if the read fails or takes too long. */
+function emptyIfLate<T>(work: Promise<T[]>): Promise<T[]> {
+  return withinOr(
+    readMs / 2,
+    asFarAsRead(work).then(
+      ({ items }) => items,
+      () => [],
+    ),
+    [],
+  )
+}

@@ -1,0 +1,76 @@
+import type { AuditEntry } from '../../audit/entry.ts'
+import type { StepName } from '../../requests/steps.ts'
+
+interface ActWords {
+  /** The word that finds the act: `/infra audit approve`. */
+  word: string
+  mark: string
+  words: string
+}
+
+/** The words for every step. */
+const stepWords: Record<StepName, ActWords> = {
+  approve: { word: 'approve', mark: ':white_check_mark:', words: 'Approved' },
+  'count-approval': { word: 'approve', mark: ':white_check_mark:', words: 'Approved' },
+  exempt: { word: 'approve', mark: ':white_check_mark:', words: 'Needed no approval' },
+  'break-glass': { word: 'break-glass', mark: ':rotating_light:', words: 'Approved alone by who asked for it (break-glass)' },
+  reject: { word: 'reject', mark: ':no_entry_sign:', words: 'Rejected' },
+  withdraw: { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
+  'withdraw-handover': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
+  expire: { word: 'expire', mark: ':hourglass:', words: 'Expired' },
+  'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
+  'remind-half': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },
+  'remind-last': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },
+  void: { word: 'void', mark: ':warning:', words: 'Void, because the account had changed' },
+  drop: { word: 'give-up', mark: ':white_circle:', words: 'Given up before anything was sent' },
+  send: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
+  issue: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
+  accept: { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },
+  late: { word: 'late', mark: ':snail:', words: 'Takes longer than expected' },
+  'correct-to-tracking': { word: 'restart', mark: ':warning:', words: 'Started after all' },
+  finish: { word: 'end', mark: ':large_green_circle:', words: 'Done' },
+  fail: { word: 'end', mark: ':red_circle:', words: 'Failed' },
+  'fail-begun': { word: 'end', mark: ':red_circle:', words: 'Failed' },
+  supersede: { word: 'end', mark: ':white_circle:', words: 'Superseded by another change' },
+  'not-start': { word: 'end', mark: ':white_circle:', words: 'Not started' },
+  'correct-to-done': { word: 'correct', mark: ':warning:', words: 'Corrected: done' },
+  'correct-to-failed': { word: 'correct', mark: ':warning:', words: 'Corrected: failed' },
+  'correct-to-superseded': { word: 'correct', mark: ':warning:', words: 'Corrected: superseded by another change' },
+  'correct-to-not-started': { word: 'correct', mark: ':warning:', words: 'Corrected: not started' },
+  'stop-tracking': { word: 'stop-tracking', mark: ':see_no_evil:', words: 'No longer followed' },
+  'track-again': { word: 'track-again', mark: ':eyes:', words: 'Followed again' },
+}
+
+/** The words for every act that the audit notes: the steps, and what is no step. */
+export const acts: Record<string, ActWords> = {
+  request: { word: 'ask', mark: ':speech_balloon:', words: 'Asked for' },
+  discard: { word: 'discard', mark: ':wastebasket:', words: 'Taken back before anybody saw it' },
+  answer: { word: 'answer', mark: ':arrow_backward:', words: 'The account answered' },
+  refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
+  unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Something that cannot be read' },
+  ...stepWords,
+}
+
+const unknownMark = ':small_blue_diamond:'
+
+/** Returns the words for the act of an entry: `Approved`. An unknown act is shown as it is. */
+export function wordsOfAct({ act, missing, needed }: AuditEntry): string {
+  if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
+  return knownWords(act)?.words ?? act
+}
+
+function knownWords(act: string): ActWords | undefined {
+  return Object.hasOwn(acts, act) ? acts[act] : undefined
+}
+
+/** All words that find acts. */
+export const typedActs = new Set(Object.values(acts).map(({ word }) => word))
+
+/** Returns the word that finds an act. Returns undefined for an unknown act. */
+export function typedWordOf(act: string): string | undefined {
+  return knownWords(act)?.word
+}
+
+export function markOf({ act }: AuditEntry): string {
+  return knownWords(act)?.mark ?? unknownMark
+}

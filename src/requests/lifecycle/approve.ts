@@ -1,0 +1,67 @@
+import type { Origin } from '../../domain/origin.ts'
+import type { Approval, Decision, Request } from '../../domain/request.ts'
+import type { Wake } from '../../redis/queues.ts'
+import { Refusal } from '../../slack/errors.ts'
+import type { Access } from '../access/access.ts'
+import type { Catalog } from '../catalog.ts'
+import { approvedByYou } from '../messages/refusals.ts'
+import type { Store } from '../store/store.ts'
+import type { StepData } from '../store/take-step.ts'
+import { approvalData, wakeInMs } from './approval-step.ts'
+import { type DecisionStep, refuseRequesterOfDecided, refuseUnlessWaiting } from './decision-step.ts'
+
+/** Other people can decide at the same moment. Each time another step was first, the approval is counted again. */
+const mostTries = 20
+
+export interface ApproveParts {
+  store: Store
+  access: Access
+  catalog: Catalog
+  steps: DecisionStep
+  wake: Wake
+}
+
+/** Creates the approval by an approver. It throws a Refusal for the person who clicked. */
+export function createApprove({ store, access, catalog, steps, wake }: ApproveParts) {
+  /**
+   * Adds a person's approval, and returns how many are missing. The rights are checked before the state, because only approvers learn the
+   * state. Earlier approvals count only if those people may still approve.
+   */
+  async function approve(read: Request, origin: Origin): Promise<{ missing: number; needed: number }> {
+    refuseRequesterOfDecided(read, origin)
+    const grant = await access.authorize(origin, { to: 'decide', request: read })
+    const decision: Decision = { by: origin.userId, ...grant }
+    let request = read
+    for (let attempt = 0; attempt < mostTries; attempt += 1) {
+      refuseUnlessWaiting(request, origin.userId)
+      if (request.approvals.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request)).missing))
+      const approvals: Approval[] = [...request.approvals, { by: origin.userId, ...grant, at: await store.now() }]
+      const { enough, missing, needed } = await tallyOf({ ...request, approvals })
+      const changed = enough
+        ? await steps.tryStep(request, origin.userId, 'approve', lastApproval(request, decision, approvals))
+        : await steps.tryStep(request, origin.userId, 'count-approval', oneApproval(decision, approvals, { missing, needed }))
+      if (changed === undefined) {
+        if (enough) await wake(request, wakeInMs(catalog.open(request).change, request))
+        return { missing, needed }
+      }
+      request = changed
+    }
+    throw new Error(`request ${read.id} kept changing while it was approved`)
+  }
+
+  function lastApproval(request: Request, decision: Decision, approvals: Approval[]): StepData {
+    const data = approvalData(catalog.open(request).change, request, decision)
+    return { ...data, set: { ...data.set, approvals } }
+  }
+
+  function oneApproval(decision: Decision, approvals: Approval[], { missing, needed }: { missing: number; needed: number }): StepData {
+    return { set: { approvals, missing }, audit: { ...decision, missing, needed } }
+  }
+
+  function tallyOf(request: Request) {
+    const by = request.approvals.map((approval) => approval.by)
+    return access.tally(request, by)
+  }
+
+  return approve
+}

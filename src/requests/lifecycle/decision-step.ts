@@ -1,0 +1,56 @@
+import type { Origin } from '../../domain/origin.ts'
+import type { Request } from '../../domain/request.ts'
+import { Refusal } from '../../slack/errors.ts'
+import { tooLate, unknownRequest } from '../messages/refusals.ts'
+import type { Show } from '../outbox/show.ts'
+import type { StepName } from '../steps.ts'
+import type { Store } from '../store/store.ts'
+import type { StepData } from '../store/take-step.ts'
+
+export interface DecisionStepParts {
+  store: Store
+  /** Shows the new state at once. If it fails, the outbox shows the state later. */
+  show: Show
+}
+
+/** Creates the steps that people take. Each is one compare-and-set, so the first of several wins over all replicas. */
+export function createDecisionStep({ store, show }: DecisionStepParts) {
+  /** Takes a step, and shows the request. Returns the current record if the record changed. Throws a Refusal if the step comes too late. */
+  async function tryStep(request: Request, userId: string, name: StepName, data: StepData): Promise<Request | undefined> {
+    const result = await store.take(request, name, data)
+    if (result.outcome === 'missing') throw new Refusal(unknownRequest)
+    if (result.outcome === 'expired') {
+      await store.take(request, 'expire')
+      await show(request.id)
+      throw new Refusal(tooLate({ ...request, state: 'expired' }, userId))
+    }
+    if (result.outcome === 'lost') throw new Refusal(tooLate(await readAgain(request.id), userId))
+    if (result.outcome === 'changed') return readAgain(request.id)
+    await show(request.id)
+    return undefined
+  }
+
+  /** Takes a step that does not depend on the content of the record. Throws a Refusal if it comes too late. */
+  async function takeStep(request: Request, userId: string, name: StepName, data: StepData): Promise<void> {
+    const changed = await tryStep(request, userId, name, data)
+    if (changed) throw new Error(`request ${request.id} moved under a step that does not depend on it`)
+  }
+
+  async function readAgain(id: string): Promise<Request> {
+    const request = await store.find(id)
+    if (!request) throw new Refusal(unknownRequest)
+    return request
+  }
+
+  return { tryStep, takeStep }
+}
+export type DecisionStep = ReturnType<typeof createDecisionStep>
+
+export function refuseUnlessWaiting(request: Request, userId: string): void {
+  if (request.state !== 'waiting') throw new Refusal(tooLate(request, userId))
+}
+
+/** Refuses requesters with the outcome of a decided request, before they would be refused because they cannot decide their own. */
+export function refuseRequesterOfDecided(request: Request, { userId }: Origin): void {
+  if (userId === request.origin.userId) refuseUnlessWaiting(request, userId)
+}

@@ -1,0 +1,50 @@
+import type { Button } from '@slack/web-api'
+import { type ButtonParts, button } from '../../../slack/blocks/blocks.ts'
+import { mrkdwn } from '../../../slack/text/text.ts'
+import { buttonValue, type CardButton, cardButtons } from '../buttons.ts'
+import type { CardView } from './card-view.ts'
+
+/** Returns the buttons that a request has in its state. */
+export function cardActions({
+  request,
+  isKnown,
+  ending,
+  reverseLabel,
+  handoverLabel,
+}: Pick<CardView, 'request' | 'isKnown' | 'ending' | 'reverseLabel' | 'handoverLabel'>): Button[] {
+  const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
+    button({ text, actionId: cardButtons[name], value: buttonValue(request), ...more })
+
+  if (!isKnown) return []
+  switch (request.state) {
+    case 'waiting':
+      return request.needsApproval
+        ? [make('approve', 'Approve', { style: 'primary' }), make('reject', 'Reject', { style: 'danger' }), make('withdraw', 'Withdraw')]
+        : []
+    case 'approved':
+      return handoverLabel ? [make('handOver', handoverLabel, { style: 'primary' }), make('withdraw', 'Withdraw')] : []
+    case 'tracking':
+      return [make('stopTracking', 'Stop watching', { confirm: stopConfirm })]
+    case 'untracked':
+      return [make('trackAgain', 'Watch again')]
+    case 'done':
+      return reverseLabel ? [make('reverse', reverseLabel)] : []
+    case 'failed':
+    case 'not-started':
+    case 'superseded':
+    case 'voided':
+    case 'rejected':
+    case 'withdrawn':
+    case 'expired':
+      return ending.next === undefined ? [make('again', 'Request again')] : []
+    default:
+      return []
+  }
+}
+
+const stopConfirm = {
+  title: 'Stop watching?',
+  text: mrkdwn`It was accepted and cannot be cancelled any more. It may still complete, and nobody is told when.`,
+  confirm: 'Stop watching',
+  deny: 'Go on watching',
+}

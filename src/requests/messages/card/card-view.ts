@@ -1,0 +1,25 @@
+import type { Description } from '../../../domain/change.ts'
+import type { Words } from '../../../domain/finding.ts'
+import type { PolicyRule } from '../../../domain/policy.ts'
+import type { Request } from '../../../domain/request.ts'
+
+/** What a card shows. */
+export interface CardView {
+  request: Request
+  description: Description
+  /** What the preflight check could not find out, each as a phrase. */
+  unchecked: string[]
+  /** What approvers should know, each as one or two sentences. */
+  warnings: string[]
+  /** Why the request ended, and what to do next. */
+  ending: Words
+  /** False if another version of Lockkeeper wrote the request and this one cannot read its kind or state. The card then has no buttons. */
+  isKnown: boolean
+  /** The label of the requester's button, for a change whose result only the requester gets. */
+  handoverLabel: string | undefined
+  /** The label of the button that undoes the change, if it can be undone. */
+  reverseLabel: string | undefined
+  /** The current rule of the policy for the request, if any. */
+  rule: PolicyRule | undefined
+  environment: string | undefined
+}

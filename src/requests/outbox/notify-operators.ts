@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { claim } from '../../redis/claims.ts'
+import type { Redis } from '../../redis/connect.ts'
+import { guardStore } from '../../redis/connect.ts'
+import type { Keys } from '../../redis/key-names.ts'
+import { createScripts } from '../../redis/scripts.ts'
+import type { Message, Messenger } from '../../slack/web-api/messenger.ts'
+
+/** The same problem is notified once in this time, over all replicas and requests. */
+const quietMs = 3_600_000
+
+/** Twice as long as a request to Slack can take. A claim that ran out therefore means that its process died. */
+const claimMs = 10_000
+
+/** The waits between the tries. After about an hour only the log has the problem. */
+const usualWaitsMs = [5_000, 30_000, ...Array<number>(59).fill(60_000)]
+
+/** The mark of a problem once the operators are notified. Before, it holds the token of the process that notifies them. */
+const notified = 'notified'
+
+interface NotifyOperatorsParts {
+  redis: Redis
+  keys: Keys
+  messenger: Pick<Messenger, 'post'>
+  channelId: string | undefined
+  log: (text: string) => void
+  /** Receives the failure of the first try, and that of the last. The other tries would flood the log. */
+  onError: (error: unknown) => void
+  /** In ms; shorter in tests. */
+  waitsMs?: number[]
+}
+
+/**
+ * Creates the notices to the channel of operators. Each is logged, and posted again and again until Slack has it. A process that finds
+ * another one at work tries again later, too, because the other one may die before Slack has the notice.
+ */
+export function createNotifyOperators({ redis, keys, messenger, channelId, log, onError, waitsMs = usualWaitsMs }: NotifyOperatorsParts) {
+  const run = createScripts(redis)
+  /** The notices that this process is sending, by key, each with the timer of its next try. */
+  const sending = new Map<string, NodeJS.Timeout | undefined>()
+  let stopped = false
+
+  /** Resolves after the first try. Never throws. `key` names the problem. */
+  async function notify(key: string, message: Message): Promise<void> {
+    log(message.text)
+    if (!channelId || sending.has(key)) return
+    sending.set(key, undefined)
+    await tryFrom(0, key, channelId, message)
+  }
+
+  async function tryFrom(tries: number, key: string, channel: string, message: Message): Promise<void> {
+    const failed = await notifyOnce(key, channel, message)
+    const waitMs = waitsMs[tries]
+    if (failed?.problem && waitMs === undefined)
+      onError(new Error(`the channel of operators was not told, and I give it up: ${failed.problem}`))
+    else if (failed?.problem && tries === 0) onError(new Error(`the channel of operators could not be told yet: ${failed.problem}`))
+    if (!failed || waitMs === undefined || stopped) return void sending.delete(key)
+    const next = setTimeout(() => void tryFrom(tries + 1, key, channel, message), Math.min(Math.max(waitMs, failed.retryInMs), quietMs))
+    sending.set(key, next.unref())
+  }
+
+  /** Returns undefined once the operators are notified. Without a `problem`, another process is notifying them. */
+  async function notifyOnce(key: string, channel: string, message: Message): Promise<{ problem?: string; retryInMs: number } | undefined> {
+    const mark = keys.notice(key)
+    const token = randomUUID()
+    // While Redis is away, every process notifies.
+    const holder = await claim(redis, mark, { token, lastsMs: claimMs }).catch(() => undefined)
+    if (holder === notified) return undefined
+    if (holder !== undefined) return { retryInMs: 0 }
+    const posted = await messenger.post({ channelId: channel }, message)
+    if (posted.is === 'sent') {
+      await guardStore(() => redis.set(mark, notified, 'PX', quietMs)).catch(() => undefined)
+      return undefined
+    }
+    await run('release', [mark], [token]).catch(() => undefined)
+    // Try again also after a lost answer: a repeated alarm is better than a missing one.
+    return { problem: JSON.stringify(posted), retryInMs: posted.is === 'rate-limited' ? posted.retryInMs : 0 }
+  }
+
+  /** Ends all tries. */
+  function stop(): void {
+    stopped = true
+    for (const timer of sending.values()) clearTimeout(timer)
+    sending.clear()
+  }
+
+  return { notify, stop }
+}
+export type NotifyOperators = ReturnType<typeof createNotifyOperators>['notify']

@@ -1,0 +1,35 @@
+import type { Request } from '../../domain/request.ts'
+import type { Messenger } from '../../slack/web-api/messenger.ts'
+import type { Lease } from './outbox.ts'
+import type { Renderer } from './render.ts'
+import { createSendOnce, isOver, isPassing, later, laterAfter, leaseOver, retryInMs, type SendResult, sent } from './send-once.ts'
+
+/** The wait after Slack has refused to post a card. */
+const refusedRetryMs = 60_000
+
+/** Creates the function that posts the card of a request, or updates it if Slack has it. */
+export function createSendCard({ messenger, render }: { messenger: Messenger; render: Renderer }) {
+  const { search, postUnlessFound } = createSendOnce({ messenger, render })
+
+  return async function sendCard(request: Request, lease: Lease): Promise<SendResult> {
+    const place = { channelId: request.origin.channelId, key: `${request.id}/card` }
+    const found = request.cardTs ? { is: 'found' as const, ts: request.cardTs } : await search(place, lease, request)
+    if (found.is === 'found') return updateCard(request, lease, { ...place, ts: found.ts })
+    const posted = await postUnlessFound(found, place, render.card(request), lease)
+    if (posted.is === 'sent') return sent({ status: 'settled', cardTs: posted.ts, shownRevision: request.revision })
+    if (posted.is === 'refused') return { delivered: posted, settlement: { status: 'queued', retryInMs: refusedRetryMs } }
+    return laterAfter(posted)
+  }
+
+  async function updateCard(request: Request, lease: Lease, place: { channelId: string; key: string; ts: string }): Promise<SendResult> {
+    // Another process may have shown a newer revision since.
+    if (isOver(lease)) return laterAfter(leaseOver)
+    const updated = await messenger.update(place, render.card(request))
+    const settlement = { status: 'settled', cardTs: place.ts, shownRevision: request.revision } as const
+    if (updated.is === 'sent') return sent(settlement)
+    // Nothing repairs a deleted card or a closed channel. Reports then go to the requester directly.
+    if (updated.is === 'refused' && !isPassing(updated.error)) return { delivered: updated, settlement }
+    // An update is safe to repeat, also after a lost answer.
+    return later({ status: 'queued', retryInMs: updated.is === 'rate-limited' ? updated.retryInMs : retryInMs })
+  }
+}

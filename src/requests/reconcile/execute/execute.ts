@@ -1,0 +1,107 @@
+import type { Audit } from '../../../audit/intake.ts'
+import { isGenuine } from '../../../domain/payload.ts'
+import type { Request } from '../../../domain/request.ts'
+import type { Catalog, Opened } from '../../catalog.ts'
+import type { CommonFinding } from '../../messages/causes.ts'
+import type { StepName } from '../../steps.ts'
+import type { Store } from '../../store/store.ts'
+import { repeatPreflight } from './repeat-preflight.ts'
+import { createSendWrite, firstObservationMs } from './send-write.ts'
+
+/** How long after the approval the preflight check is repeated while the account cannot be read. */
+const patienceMs = 10 * 60_000
+
+const retryPreflightMs = 10_000
+
+/**
+ * How long the result of the preflight check allows the write. Redis may not answer between the two, and the account may change meanwhile.
+ */
+const preflightValidMs = 20_000
+
+interface ExecuteParts {
+  store: Store
+  audit: Pick<Audit, 'note'>
+  catalog: Catalog
+  onApiError: (error: unknown) => void
+  /** Called with a record that no longer matches the hash of the request. */
+  onChanged: (request: Request) => void
+}
+
+/**
+ * Creates the function that carries out an approved request: it repeats the preflight check, and sends the write at most once. Only the
+ * process that takes the step `send` sends the write. All others, and every process after a crash, only observe the outcome.
+ */
+export function createExecute({ store, audit, catalog, onApiError, onChanged }: ExecuteParts) {
+  const sendWrite = createSendWrite({ store, audit, onApiError })
+
+  return async function execute(request: Request): Promise<void> {
+    const opened = catalog.open(request)
+    // A handover is carried out by its requester. Here it can only expire.
+    if (!opened.change.run) return expireHandover(request)
+    if (!isGenuine(request)) return refuseChangedRecord(request)
+    const now = await store.now()
+    const startedAt = performance.now()
+    if (await dropOutdated(request, now)) return
+    const facts = await checkAgain(request, opened)
+    if (!facts) return
+
+    const claimed = await store.take(request, 'send', {
+      set: { seen: facts.now },
+      reports: opened.change.remark?.(facts.now) === undefined ? [] : ['remark'],
+      dueInMs: firstObservationMs,
+      notAfter: now + preflightValidMs,
+    })
+    if (claimed.outcome === 'outdated') return store.postpone([request.id], 0)
+    if (claimed.outcome !== 'won') return
+    // The answer of Redis may be late because the command was sent again. Another process may have reported the request as not started by now.
+    if (performance.now() - startedAt > preflightValidMs) return end(request, 'not-start', { code: 'suspended' })
+    await sendWrite(request, opened, facts.now)
+  }
+
+  async function expireHandover(request: Request): Promise<void> {
+    const left = request.expiresAt - (await store.now())
+    if (left > 0) return store.postponeIfUnchanged(request, left + 50)
+    await end(request, 'expire-approved', { code: 'not-used' })
+  }
+
+  /** Ends a request whose record was changed in Redis, because nobody has approved what it contains now. */
+  async function refuseChangedRecord(request: Request): Promise<void> {
+    onChanged(request)
+    await end(request, 'drop', { code: 'record-changed' })
+  }
+
+  /** Ends a request that was approved too long ago, for example before a long outage. Returns whether it did. */
+  async function dropOutdated(request: Request, now: number): Promise<boolean> {
+    if (sinceApprovalMs(request, now) < request.ttlMs + patienceMs) return false
+    await end(request, 'drop', { code: 'approved-too-long-ago' })
+    return true
+  }
+
+  /** Repeats the preflight check. Returns what it read, or ends or postpones the request and returns undefined. */
+  async function checkAgain(request: Request, opened: Opened): Promise<{ now: unknown } | undefined> {
+    const result = await repeatPreflight(opened, onApiError)
+    switch (result.is) {
+      case 'unchanged':
+        return { now: result.facts }
+      case 'changed':
+        await store.take(request, 'void', { set: { causes: result.causes } })
+        return undefined
+      case 'refused':
+        await end(request, 'drop', result.cause)
+        return undefined
+      case 'unread':
+        if (sinceApprovalMs(request, await store.now()) < patienceMs) await store.postponeIfUnchanged(request, retryPreflightMs)
+        else await end(request, 'drop', result.cause)
+        return undefined
+    }
+  }
+
+  async function end(request: Request, step: StepName, cause: CommonFinding): Promise<void> {
+    await store.take(request, step, { set: { causes: [cause] } })
+  }
+}
+export type Execute = ReturnType<typeof createExecute>
+
+function sinceApprovalMs({ decidedAt, createdAt }: Request, now: number): number {
+  return now - (decidedAt ?? createdAt)
+}

@@ -1,0 +1,73 @@
+import type { Observation } from '../../../domain/observation.ts'
+import type { Underway } from '../../../domain/request.ts'
+import type { StepName } from '../../steps.ts'
+import type { StepData } from '../../store/take-step.ts'
+
+/** How long a request is tracked after it was reported as not started or failed, so that a late start is reported as a correction. */
+export const trackEndedMs = 15 * 60_000
+
+/** A step to take. `isDueAgain`: observe the request again, at its usual pace. */
+export interface NextStep {
+  name: StepName
+  set?: StepData['set']
+  isDueAgain?: true
+}
+
+/** Returns the step that follows from an observation of the account, or undefined if none does. `now` is in ms since 1970. */
+export function nextStep(request: Underway, observation: Observation, now: number, lateAfterMs: number): NextStep | undefined {
+  if (request.state === 'not-started' || request.state === 'failed') return correction(observation)
+  if (request.state !== 'starting' && request.state !== 'tracking') return undefined
+  // A request with this time was reported as ended before, and has restarted.
+  if (request.trackedUntil !== undefined) return correctedEnd(observation) ?? lateStep(request, observation, now, lateAfterMs)
+
+  switch (observation.is) {
+    case 'done':
+      return { name: 'finish' }
+    case 'superseded':
+      return { name: 'supersede', set: { causes: [observation.cause] } }
+    case 'failed':
+      return failure(request, observation, now)
+    case 'not-started':
+      return { name: 'not-start', set: { causes: [observation.cause], trackedUntil: now + trackEndedMs }, isDueAgain: true }
+    case 'underway':
+      return request.state === 'starting' ? { name: 'accept', isDueAgain: true } : lateStep(request, observation, now, lateAfterMs)
+    case 'unclear':
+      return lateStep(request, observation, now, lateAfterMs)
+  }
+}
+
+/** A change that failed before it was confirmed has left something on the account, unless the observation has corrected that. */
+function failure(request: Underway, { cause, mayStillHappen, corrects }: Extract<Observation, { is: 'failed' }>, now: number): NextStep {
+  const name = request.state === 'starting' && !corrects ? 'fail-begun' : 'fail'
+  const set = { causes: [cause] }
+  return mayStillHappen ? { name, set: { ...set, trackedUntil: now + trackEndedMs }, isDueAgain: true } : { name, set }
+}
+
+function lateStep(request: Underway, observation: Observation, now: number, lateAfterMs: number): NextStep | undefined {
+  if (observation.is !== 'underway' && observation.is !== 'unclear') return undefined
+  if (request.lateAt !== undefined || now - (request.sentAt ?? request.createdAt) < lateAfterMs) return undefined
+  const { seen } = observation
+  return { name: 'late', ...(seen === undefined ? {} : { set: { lastSeen: seen } }), isDueAgain: true }
+}
+
+/** Returns the step for a change that takes effect after it was reported as not started or failed. */
+function correction(observation: Observation): NextStep | undefined {
+  if (observation.is === 'underway') return { name: 'correct-to-tracking', isDueAgain: true }
+  if (observation.is === 'done') return { name: 'correct-to-done' }
+  return observation.is === 'failed' && observation.corrects ? correctedEnd(observation) : undefined
+}
+
+function correctedEnd(observation: Observation): NextStep | undefined {
+  switch (observation.is) {
+    case 'done':
+      return { name: 'correct-to-done' }
+    case 'superseded':
+      return { name: 'correct-to-superseded', set: { causes: [observation.cause] } }
+    case 'failed':
+      return { name: 'correct-to-failed', set: { causes: [observation.cause] } }
+    case 'not-started':
+      return { name: 'correct-to-not-started', set: { causes: [observation.cause] } }
+    default:
+      return undefined
+  }
+}

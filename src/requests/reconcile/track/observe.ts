@@ -1,0 +1,73 @@
+import type { Moment } from '../../../domain/change.ts'
+import type { Observation } from '../../../domain/observation.ts'
+import { isOpen, type Request } from '../../../domain/request.ts'
+import type { Timings } from '../../../domain/timings.ts'
+import type { Catalog, Opened } from '../../catalog.ts'
+import type { Store } from '../../store/store.ts'
+import { nextStep } from './next-step.ts'
+import type { Pace } from './pace.ts'
+
+/** When a request is observed again whose record does not fit this version of Lockkeeper. */
+const unfitMs = 10 * 60_000
+
+interface ObserveParts {
+  store: Store
+  catalog: Catalog
+  pace: Pace
+  /** How long after its write a request is reported as late. */
+  lateAfterMs: number
+  timings: Timings
+  onApiError: (error: unknown) => void
+}
+
+/** Creates the function that reads the outcome of one request from the account, and takes the step that follows from it. */
+export function createObserve({ store, catalog, pace: { paceMs }, lateAfterMs, timings, onApiError }: ObserveParts) {
+  return async function observe(request: Request, now: number, signal: AbortSignal): Promise<void> {
+    // Do not observe a request that has ended: an observation may delete what it finds, and that may be in use.
+    if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return store.clearDueIfUnchanged(request.id, request.revision)
+    const opened = catalog.openIfFit(request)
+    if (!opened) return store.postpone([request.id], unfitMs)
+    const isSearch = opened.change.handover !== undefined
+    const claim = isSearch ? await store.claimSearch(request.id) : undefined
+    if (isSearch && claim === undefined) return store.postpone([request.id], paceMs(request))
+    try {
+      await apply(request, await readOutcome(request, opened, now, signal), now)
+    } catch (error) {
+      onApiError(error)
+      await apply(request, { is: 'unclear' }, now)
+    } finally {
+      if (claim !== undefined) await store.endSearch(request.id, claim)
+    }
+  }
+
+  async function readOutcome(request: Request, { change, input, latest }: Opened, now: number, signal: AbortSignal): Promise<Observation> {
+    const moment = momentOfObservation(request, now, timings)
+    // The process that issued the secret may still be showing it.
+    if (change.handover && moment.phase === 'sent' && moment.sinceSentMs < timings.handoverMs) return { is: 'unclear' }
+    return change.observe(input, latest, moment, { signal })
+  }
+
+  async function apply(request: Request, observation: Observation, now: number): Promise<void> {
+    if (!isOpen(request.state) && !(await isCorrectable(request, now))) return store.clearDueIfUnchanged(request.id, request.revision)
+    const step = nextStep(request, observation, now, lateAfterMs)
+    if (!step) return store.postpone([request.id], paceMs(request))
+    const { name, set, isDueAgain } = step
+    await store.take(request, name, { ...(set ? { set } : {}), ...(isDueAgain ? { dueInMs: paceMs(request) } : {}) })
+  }
+
+  /** Whether a request that was reported as ended is still tracked. A later request for the same resource ends the tracking. */
+  async function isTrackedAfterEnd(request: Request): Promise<boolean> {
+    return request.trackedUntil !== undefined && (await store.isLatest(request))
+  }
+
+  /** Whether the report of the end may still be corrected. The last observation comes after that time: it deletes secrets, and reports nothing. */
+  async function isCorrectable(request: Request, now: number): Promise<boolean> {
+    return now <= (request.trackedUntil ?? 0) && (await isTrackedAfterEnd(request))
+  }
+}
+
+function momentOfObservation(request: Request, now: number, { graceMs }: Timings): Moment {
+  const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'ended'
+  const sinceSentMs = now - (request.sentAt ?? request.createdAt)
+  return { phase, sinceSentMs, early: sinceSentMs < graceMs }
+}

@@ -1,0 +1,43 @@
+import type { Request } from '../../domain/request.ts'
+import type { Redis } from '../../redis/connect.ts'
+import type { Keys } from '../../redis/key-names.ts'
+import { createScripts, readScripts } from '../../redis/scripts.ts'
+
+const scripts = readScripts(import.meta.url, ['postpone-if-unchanged', 'clear-due-if-unchanged'])
+
+/** Creates the functions that read and set when requests are due. They throw StoreUnavailableError if Redis does not answer. */
+export function createDueTimes({ redis, keys }: { redis: Redis; keys: Keys }) {
+  const run = createScripts(redis, scripts)
+
+  /** Returns the ids of requests that are due now, the oldest due time first. */
+  async function due(limit: number): Promise<string[]> {
+    return run('due', [keys.due], ['0', String(limit)])
+  }
+
+  /** Returns whether a request or a message is due within `withinMs`. Ticks run only while this is true. */
+  async function isBusy(withinMs: number): Promise<boolean> {
+    const [requests, messages] = await Promise.all([
+      run('due', [keys.due], [String(withinMs), '1']),
+      run('due', [keys.outbox], [String(withinMs), '1']),
+    ])
+    return requests.length + messages.length > 0
+  }
+
+  /** Makes requests due again in `inMs`. Skips requests without a due time. */
+  async function postpone(ids: string[], inMs: number): Promise<void> {
+    if (ids.length > 0) await run('postpone', [keys.due], [String(Math.round(inMs)), ...ids])
+  }
+
+  /** Makes a request due again in `inMs`. Does nothing if its record changed since it was read, because that step set a due time. */
+  async function postponeIfUnchanged(request: Request, inMs: number): Promise<void> {
+    const values = [request.id, String(Math.round(inMs)), String(request.revision)]
+    await run('postpone-if-unchanged', [keys.due, keys.record(request.id)], values)
+  }
+
+  /** Clears the due time of a request, unless its record changed since `revision`. Undefined: there was no record. */
+  async function clearDueIfUnchanged(id: string, revision: number | undefined): Promise<void> {
+    await run('clear-due-if-unchanged', [keys.due, keys.record(id)], [id, String(revision ?? '')])
+  }
+
+  return { due, isBusy, postpone, postponeIfUnchanged, clearDueIfUnchanged }
+}

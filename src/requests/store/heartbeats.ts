@@ -1,0 +1,40 @@
+import type { Redis } from '../../redis/connect.ts'
+import { guardStore } from '../../redis/connect.ts'
+import type { Keys } from '../../redis/key-names.ts'
+
+/** How long a worker that does nothing is kept in the list of workers. */
+const keepWorkersMs = 24 * 3_600_000
+
+interface HeartbeatsParts {
+  redis: Redis
+  keys: Keys
+  /** Redis' clock, in ms since 1970. */
+  now: () => Promise<number>
+}
+
+/** Creates the marks of running ticks and workers, for all replicas. They throw StoreUnavailableError if Redis does not answer. */
+export function createHeartbeats({ redis, keys, now }: HeartbeatsParts) {
+  async function noteTick(): Promise<void> {
+    const at = await now()
+    await guardStore(() => redis.set(keys.lastTick, String(at)))
+  }
+
+  /** Returns the age of the last tick of any replica in ms, or Infinity if there was none. */
+  async function sinceLastTickMs(): Promise<number> {
+    const at = await guardStore(() => redis.get(keys.lastTick))
+    return at === null ? Number.POSITIVE_INFINITY : (await now()) - Number(at)
+  }
+
+  async function noteWorker(name: string): Promise<void> {
+    const at = await now()
+    await guardStore(() => redis.zadd(keys.workers, String(at), name))
+    await guardStore(() => redis.zremrangebyscore(keys.workers, '-inf', String(at - keepWorkersMs)))
+  }
+
+  /** Counts the workers that were noted within the last `withinMs`. */
+  async function workersSeen(withinMs: number): Promise<number> {
+    return guardStore(async () => redis.zcount(keys.workers, String((await now()) - withinMs), '+inf'))
+  }
+
+  return { noteTick, sinceLastTickMs, noteWorker, workersSeen }
+}

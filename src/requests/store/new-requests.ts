@@ -1,0 +1,111 @@
+import type { Audit } from '../../audit/intake.ts'
+import type { ChangeKind } from '../../domain/change-kind.ts'
+import type { Finding } from '../../domain/finding.ts'
+import type { Origin } from '../../domain/origin.ts'
+import { openStates, Request, requestVersion } from '../../domain/request.ts'
+import type { Redis } from '../../redis/connect.ts'
+import type { Keys } from '../../redis/key-names.ts'
+import { createScripts, readScripts } from '../../redis/scripts.ts'
+import { encodeFields } from './record.ts'
+import { type Noted, noteOf } from './request-note.ts'
+import type { TakenStep } from './take-step.ts'
+
+const scripts = readScripts(import.meta.url, ['create', 'discard'])
+
+/** The share of the time to approve after which approvers get the first reminder. */
+export const firstReminderAt = 0.5
+
+/** Longer than any request can wait for an approval. */
+const keepUndecidedMs = 30 * 24 * 3_600_000
+
+export interface NewRequest {
+  id: string
+  kind: ChangeKind
+  input: unknown
+  facts: unknown
+  resource: string
+  hash: string
+  rule: string
+  unchecked: Finding[]
+  warnings?: Finding[]
+  origin: Origin
+  reason?: string
+  approverNames?: string
+  /** False if the rule needs no approval. The change then starts as soon as its card is posted. */
+  needsApproval: boolean
+  ttlMs: number
+}
+
+export interface Created {
+  /**
+   * `exists`: a repeated delivery of the same request. `busy`: another open request holds the resource. `too-many`: the requester has as many
+   * undecided requests as a person may have.
+   */
+  outcome: 'created' | 'exists' | 'busy' | 'too-many'
+  /** The id of the request that holds the resource now. */
+  id: string
+}
+
+interface NewRequestsParts {
+  redis: Redis
+  keys: Keys
+  audit: Pick<Audit, 'encode' | 'kick'>
+  onStep: (step: TakenStep) => void
+}
+
+/** Creates the functions that record a new request and discard it again. They throw StoreUnavailableError if Redis does not answer. */
+export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsParts) {
+  const run = createScripts(redis, scripts)
+
+  /**
+   * Records a request, unless it exists, its resource is busy, or its requester already has `mostUndecided` requests that wait for an
+   * approval.
+   */
+  async function create(request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
+    const { id, ttlMs, origin, rule, reason } = request
+    const argument = {
+      id,
+      recordPrefix: keys.recordPrefix,
+      open: openStates,
+      fields: encodeFields({ ...request, version: requestVersion, state: 'waiting' }),
+      ttlMs,
+      dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
+      needsApproval: request.needsApproval,
+      mostUndecided: mostUndecided ?? false,
+      keepUndecidedMs,
+    }
+    const note = noteOf(request, 'request', { by: origin.userId, rule, reason })
+    const [outcome, holder] = await run('create', keysOf(request), [JSON.stringify(argument), audit.encode(note)])
+    audit.kick()
+    if (outcome === 'created') onStep({ step: 'request', kind: request.kind, to: 'waiting' })
+    return { outcome: outcome as Created['outcome'], id: holder ?? id }
+  }
+
+  /** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
+  async function discard(request: Noted, cause: Finding): Promise<void> {
+    const note = audit.encode(noteOf(request, 'discard', { causes: [cause] }))
+    await run('discard', keysOf(request), [request.id, note])
+    audit.kick()
+  }
+
+  function keysOf({ id, resource, origin }: Pick<Request, 'id' | 'resource' | 'origin'>): string[] {
+    const ofResource = [keys.resource(resource), keys.latest(resource)]
+    return [keys.record(id), ...ofResource, keys.open, keys.outbox, keys.due, keys.auditIntake, keys.undecided(origin.userId)]
+  }
+
+  return { create, discard }
+}
+
+/** Returns the request as it will be recorded, to check its card before. */
+export function asDraft({ ttlMs, ...request }: NewRequest): Request {
+  const now = Date.now()
+  return Request.parse({
+    ...request,
+    version: requestVersion,
+    ttlMs,
+    state: 'waiting',
+    revision: 1,
+    createdAt: now,
+    expiresAt: now + ttlMs,
+  })
+}

@@ -1,0 +1,72 @@
+import pLimit from 'p-limit'
+import { StoreUnavailableError } from '../../domain/errors.ts'
+import type { Reconcile } from '../reconcile/reconcile.ts'
+import type { Track, Tracked } from '../reconcile/track/track.ts'
+import type { Store } from '../store/store.ts'
+
+const parallelReconciles = 16
+
+/** When a request is tried again that could not be reconciled, for example because its record does not fit this version. */
+const unfitMs = 10 * 60_000
+
+interface RequestSweepParts {
+  store: Pick<Store, 'due' | 'findEach' | 'postpone'>
+  reconcile: Reconcile
+  track: Track['track']
+  toTracked: Track['toTracked']
+  /** The largest number of requests that one sweep takes. The next sweep takes the rest. */
+  sweepSize: number
+  onError: (error: unknown) => void
+}
+
+/** Creates the part of a tick that handles the requests that are due. */
+export function createRequestSweep({ store, reconcile, track, toTracked, sweepSize, onError }: RequestSweepParts) {
+  // This limit is not shared with the messages, which may all wait for a Slack that hangs.
+  const limit = pLimit(parallelReconciles)
+  const running = new Map<string, Promise<void>>()
+  /** Requests under way that had not changed at the last tick. Their records are not read again until a survey no longer shows them. */
+  const unchanged = new Map<string, Tracked>()
+
+  /** Tracks the requests under way together, because one list shows many of them. Reconciles every other request by itself. */
+  async function sweep(): Promise<void> {
+    const ids = await store.due(sweepSize)
+    const underway = ids.flatMap((id) => unchanged.get(id) ?? [])
+    for await (const request of store.findEach(ids.filter((id) => !unchanged.has(id))))
+      if (request.state === 'tracking') underway.push(toTracked(request))
+    const isTracked = new Set(underway.map(({ id }) => id))
+    for (const id of ids) if (!isTracked.has(id)) reconcileInBackground(id)
+    rememberUnchanged(underway, await track(underway))
+  }
+
+  function rememberUnchanged(underway: Tracked[], stillUnchanged: Tracked[]): void {
+    for (const { id } of underway) unchanged.delete(id)
+    if (unchanged.size + stillUnchanged.length > sweepSize) unchanged.clear()
+    for (const request of stillUnchanged) unchanged.set(request.id, request)
+  }
+
+  /** Reconciles without waiting: it may call Slack, and a slow Slack must not delay the tracking. */
+  function reconcileInBackground(id: string): void {
+    if (running.has(id)) return
+    const work = limit(() => reconcileOrPostpone(id))
+      .catch(onError)
+      .finally(() => running.delete(id))
+    running.set(id, work)
+  }
+
+  /** Postpones a request that cannot be reconciled. After an error of Redis it stays due, because the request is not the problem. */
+  async function reconcileOrPostpone(id: string): Promise<void> {
+    try {
+      await reconcile(id)
+    } catch (error) {
+      onError(error)
+      if (!(error instanceof StoreUnavailableError)) await store.postpone([id], unfitMs)
+    }
+  }
+
+  /** Resolves when the requests in the background are reconciled. */
+  async function settle(): Promise<void> {
+    await Promise.allSettled(running.values())
+  }
+
+  return { sweep, reconcileInBackground, settle }
+}

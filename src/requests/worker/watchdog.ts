@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Audit } from '../../audit/intake.ts'
+import { horizonMs, type Queues } from '../../redis/queues.ts'
+import type { Store } from '../store/store.ts'
+import type { DataLossMark } from './data-loss-mark.ts'
+
+interface WatchdogParts {
+  queues: Pick<Queues, 'startTicking' | 'restartTicking' | 'pollIntervalMs'>
+  audit: Pick<Audit, 'tidy'>
+  dataLossMark: DataLossMark
+  store: Pick<Store, 'isBusy' | 'noteWorker' | 'sinceLastTickMs'>
+  onError: (error: unknown) => void
+  intervalMs: number
+}
+
+/**
+ * Creates the watchdog of a worker. It restarts ticks that are needed and do not run, even if jobs and schedulers were lost. It also records
+ * that the worker is running, and checks the data set and the audit.
+ */
+export function createWatchdog({ queues, audit, dataLossMark, store, onError, intervalMs }: WatchdogParts) {
+  const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
+  let timer: NodeJS.Timeout | undefined
+  let isChecking = false
+  let wasBusy = false
+
+  /** Starts the watchdog. Resolves after its first check, when other processes can see this worker. */
+  async function start(): Promise<void> {
+    // Set the timer before the first check, which can take long. `stop` clears it even during that check.
+    timer = setInterval(() => void check(), intervalMs)
+    await check()
+  }
+
+  function stop(): void {
+    clearInterval(timer)
+  }
+
+  async function check(): Promise<void> {
+    // While Redis is away, one check waits for it. Further checks would only pile up behind it.
+    if (isChecking) return
+    isChecking = true
+    try {
+      await dataLossMark.check()
+      await store.noteWorker(workerName)
+      await audit.tidy()
+      await checkTicks()
+    } catch (error) {
+      onError(error)
+    } finally {
+      isChecking = false
+    }
+  }
+
+  async function checkTicks(): Promise<void> {
+    if (!(await store.isBusy(horizonMs))) {
+      wasBusy = false
+      return
+    }
+    await queues.startTicking()
+    const silentMs = await store.sinceLastTickMs()
+    if (wasBusy && silentMs > Math.max(intervalMs * 2, queues.pollIntervalMs * 4)) await queues.restartTicking()
+    wasBusy = true
+  }
+
+  return { start, stop }
+}

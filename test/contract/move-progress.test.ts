@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Moment } from '../../src/domain/change.ts'
+import { MoveFinding, moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
+import { type Move, moveSurveyKeys, observeMove, surveyKeysIn } from '../../src/domain/elastic-ip-move-progress.ts'
+import type { Observation } from '../../src/domain/observation.ts'
+import { isOpen, type Request } from '../../src/domain/request.ts'
+import { nextStep, trackEndedMs } from '../../src/requests/reconcile/track/next-step.ts'
+import { requestFor } from '../requests/request-for-test.ts'
+import { afterStep } from '../requests/take-steps.ts'
+import { accountOf } from './account.ts'
+import { elasticIps } from './documented/elastic-ips.ts'
+import type { Wire } from './generate.ts'
+import { anElasticIp } from './move-objects.ts'
+import { patience, runs } from './runs.ts'
+import { names, shown } from './visible.ts'
+import { elasticIpIds, serverIds } from './words.ts'
+
+const lateAfterMs = 900_000
+const sentAt = 1_000_000
+
+/** The servers that generated Elastic IPs are on, and ids in other forms. */
+const someServer = fc.constantFrom(...serverIds, 'web-1', 'no server').map((id) => ({ id, name: `name of ${id}` }))
+const aMove: fc.Arbitrary<Move> = fc
+  .record({ elasticIpId: fc.constantFrom(...elasticIpIds), from: fc.option(someServer, { nil: undefined, freq: 6 }), to: someServer })
+  .filter(({ from, to }) => from?.id !== to.id)
+  .map(({ from, ...move }) => (from ? { ...move, from } : move))
+
+const aMoment: fc.Arbitrary<Moment> = fc.record({
+  phase: fc.constantFrom<Moment['phase'][]>('sent', 'accepted', 'ended'),
+  sinceSentMs: fc.nat(2_000_000),
+  early: fc.boolean(),
+})
+
+/** Returns what a read of this Elastic IP means for the move. The client's own code reads it. */
+async function observe(move: Move, wire: Wire, moment: Moment): Promise<Observation> {
+  const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
+  if (!elasticIp) throw new Error('it was not read')
+  return observeMove(move, elasticIp, moment)
+}
+
+const documented = elasticIps.filter(({ reads }) => typeof reads !== 'string').map(({ wire }) => wire as Wire)
+const aRead = fc.oneof({ weight: 5, arbitrary: anElasticIp }, { weight: 1, arbitrary: fc.constantFrom(...documented) })
+
+/** Returns what a person concludes from one read by the interface specification. */
+function conclusionOf(move: Move, wire: Wire, { phase, early }: Moment): Observation['is'] {
+  const status = shown(wire, 'attributes', 'status')
+  const on = shown(wire, 'attributes', 'server', 'id')
+  const onThird = on !== undefined && move.from !== undefined && on !== move.from.id && on !== move.to.id
+  if (status === 'error' || status === 'releasing') return 'failed'
+  if (status === 'active' && on === move.to.id) return 'done'
+  if (onThird && (status === 'active' || status === 'moving')) return early ? 'unclear' : 'superseded'
+  if (status === 'moving') return phase === 'ended' && on !== move.to.id ? 'unclear' : 'underway'
+  if (status === 'active' && on !== undefined && !early) return phase === 'accepted' ? 'failed' : 'not-started'
+  return 'unclear'
+}
+
+describe('what one read means for a move', patience, () => {
+  test('is what a person concludes from it', async () => {
+    const seen = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(aMove, aRead, aMoment, async (move, wire, moment) => {
+        const observation = await observe(move, wire, moment)
+
+        expect(observation.is).toBe(conclusionOf(move, wire, moment))
+        seen.add(observation.is)
+      }),
+      { numRuns: runs.numRuns * 2 },
+    )
+    expect(seen).toEqual(new Set(['done', 'failed', 'not-started', 'superseded', 'unclear', 'underway']))
+  })
+
+  test('names the shown server if the move is superseded', async () => {
+    await fc.assert(
+      fc.asyncProperty(aMove, aRead, aMoment, async (move, wire, moment) => {
+        const observation = await observe(move, wire, moment)
+        fc.pre(observation.is === 'superseded')
+        const where = shown(wire, 'attributes', 'server', 'hostname') ?? shown(wire, 'attributes', 'server', 'id') ?? ''
+        const { why } = moveWords(MoveFinding.parse(observation.cause))
+        expect(names(why, where), why).toBe(true)
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 4) },
+    )
+  })
+})
+
+const states = ['starting', 'tracking', 'not-started', 'failed'] as const
+const aRequest: fc.Arbitrary<Request> = fc
+  .record({
+    state: fc.constantFrom(...states),
+    late: fc.boolean(),
+    tracked: fc.boolean(),
+  })
+  .map(({ state, late, tracked }) =>
+    requestFor({
+      state,
+      createdAt: sentAt,
+      expiresAt: sentAt + 1,
+      sentAt,
+      ...(late ? { lateAt: sentAt + lateAfterMs } : {}),
+      // A request has `trackedUntil` if it was reported as not started or failed, also if it has restarted since.
+      ...(!isOpen(state) || (tracked && state === 'tracking') ? { trackedUntil: sentAt + trackEndedMs } : {}),
+    }),
+  )
+
+describe('what a read changes about a request', patience, () => {
+  test('follows from the observation: each end from its own, and an unclear read is at most reported as late, once', async () => {
+    await fc.assert(
+      fc.asyncProperty(aRequest, aMove, aRead, fc.nat(2_000_000), fc.boolean(), async (request, move, wire, sinceSentMs, early) => {
+        const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'ended'
+        const observation = await observe(move, wire, { phase, sinceSentMs, early })
+
+        const step = nextStep(request, observation, sentAt + sinceSentMs, lateAfterMs)
+
+        const isChanging = changing(request).includes(observation.is)
+        const isLate = isOpen(request.state) && request.lateAt === undefined && sinceSentMs >= lateAfterMs
+        const to = step && afterStep(request.state, step.name)
+        if (isChanging) expect(to).toBe(observation.is === 'underway' ? 'tracking' : observation.is)
+        else if (isLate) expect({ name: step?.name, to }).toEqual({ name: 'late', to: request.state })
+        else expect(step).toBeUndefined()
+      }),
+      { numRuns: runs.numRuns * 2 },
+    )
+  })
+})
+
+/**
+ * Returns the observations that change a request in this state. A request that was reported as not started or failed can only be corrected.
+ */
+function changing({ state }: Request): Observation['is'][] {
+  if (state === 'starting') return ['done', 'failed', 'not-started', 'superseded', 'underway']
+  return state === 'tracking' ? ['done', 'failed', 'not-started', 'superseded'] : ['done', 'underway']
+}
+
+describe('a list of moving Elastic IPs', patience, () => {
+  test('shows a move as under way only if a single read agrees', async () => {
+    let movesShown = 0
+    const list = fc.uniqueArray(aRead, { selector: ({ id }) => id, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(aMove, { minLength: 1, maxLength: 4 }), list, fc.boolean(), async (moves, wires, early) => {
+        const read = await accountOf({ elasticIps: wires }).elasticIps.list()
+        const surveyKeys = surveyKeysIn(read)
+        for (const move of moves.filter((one) => moveSurveyKeys(one).some((key) => surveyKeys.has(key)))) {
+          const seen = read.find(({ id }) => id === move.elasticIpId)
+          const moment = { phase: 'accepted', sinceSentMs: 1, early } as const
+          expect(seen && observeMove(move, seen, moment)).toMatchObject({ is: 'underway' })
+          movesShown += 1
+        }
+      }),
+      { numRuns: runs.numRuns * 2 },
+    )
+    expect(movesShown).toBeGreaterThan(0)
+  })
+
+  test('shows every move that a single read shows as under way', async () => {
+    await fc.assert(
+      fc.asyncProperty(aMove, aRead, async (move, wire) => {
+        const [elasticIp] = await accountOf({ elasticIps: [{ ...wire, id: move.elasticIpId }] }).elasticIps.list()
+        const moment = { phase: 'accepted', sinceSentMs: 1, early: false } as const
+        fc.pre(elasticIp !== undefined && observeMove(move, elasticIp, moment).is === 'underway')
+        const surveyKeys = surveyKeysIn([elasticIp])
+        expect(moveSurveyKeys(move).some((key) => surveyKeys.has(key))).toBe(true)
+      }),
+      { numRuns: Math.ceil(runs.numRuns / 4) },
+    )
+  })
+})

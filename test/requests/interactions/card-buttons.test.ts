@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import type { AuditNote } from '../../../src/audit/entry.ts'
+import type { Request } from '../../../src/domain/request.ts'
+import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
+import { createAccess } from '../../../src/requests/access/access.ts'
+import { createCatalog } from '../../../src/requests/catalog.ts'
+import { createCardButtons } from '../../../src/requests/interactions/card-buttons.ts'
+import { createDecide } from '../../../src/requests/lifecycle/decide.ts'
+import { buttonValue, cardButtons, rejectCallbackId } from '../../../src/requests/messages/buttons.ts'
+import { createStore } from '../../../src/requests/store/store.ts'
+import type { Click, Submission } from '../../../src/slack/commands/handlers.ts'
+import { writeMetadata } from '../../../src/slack/receive/payloads.ts'
+import { connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
+
+const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
+
+/** The buttons of cards over a real Redis, for a bot whose only kind of change is the move. Ben may approve everything. */
+function startButtons() {
+  const { redis, keys } = connectTestRedis()
+  const store = createStore({ redis, keys, audit: noAudit })
+  const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
+  const noted: AuditNote[] = []
+  const effects: string[] = []
+  const effect = (name: string) => async () => void effects.push(name)
+  const access = createAccess({
+    people: {
+      person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
+      members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])),
+      channel: async () => 'usual',
+    },
+    policy: { rules: [ruleFor({ changes: ['ip.move', 'dns.update'] })] },
+    homeTeamId: () => 'T0NIMBUS01',
+    catalog,
+    noteRefusal: async (note) => void noted.push(note),
+  })
+  const buttons = createCardButtons({
+    decide: createDecide({ store, access, catalog, show: effect('shown'), wake: effect('woken up') }),
+    handOver: effect('handed over'),
+    submit: async () => expect.fail('a request was submitted'),
+    catalog,
+    access,
+    openForm: effect('form opened'),
+    home: { show: async () => expect.fail('the Home tab was shown') },
+    onChanged: () => void effects.push('reported as changed'),
+    forms: {},
+  })
+
+  function approve(request: Request): Promise<unknown> {
+    const handler = buttons.clicks[cardButtons.approve]
+    if (typeof handler !== 'function') throw new Error('Approve opens a form')
+    return handler({ actionId: cardButtons.approve, value: buttonValue(request), origin: ben, onHome: false } as Click)
+  }
+
+  function submitReject(request: Request): Promise<unknown> | undefined {
+    const metadata = writeMetadata({ origin: ben, extra: buttonValue(request) })
+    const submission = { callbackId: rejectCallbackId, origin: ben, metadata, values: { reason: 'Not today' } }
+    return buttons.submissions[rejectCallbackId]?.(submission as unknown as Submission)
+  }
+
+  const recordOf = ({ id }: Request) => redis.hgetall(keys.record(id))
+  const setField = ({ id }: Request, name: string, value: string) => redis.hset(keys.record(id), name, value)
+  return { store, approve, submitReject, recordOf, setField, noted, effects }
+}
+
+describe('a click on a request that another version of Lockkeeper wrote', () => {
+  const otherVersion = 'Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed.'
+
+  test.each([
+    ['kind', { kind: 'dns.update' as const }],
+    ['content', { facts: { weather: 'rain' } }],
+  ])('changes nothing and says so if its %s is unknown', async (_, unknown) => {
+    const { store, approve, recordOf, noted, effects } = startButtons()
+    const request = await recordRequest(store, unknown)
+    const before = await recordOf(request)
+
+    await expect(approve(request)).rejects.toThrow(otherVersion)
+
+    expect(await recordOf(request)).toEqual(before)
+    expect(effects).toEqual([])
+    expect(noted).toMatchObject([{ act: 'refused', by: ben.userId, attempted: 'request-approve', causes: [{ code: 'other-version' }] }])
+  })
+
+  test('changes nothing and says so if its state is unknown, also with a form', async () => {
+    const { store, approve, submitReject, recordOf, setField, effects } = startButtons()
+    const request = await recordRequest(store)
+    await setField(request, 'state', '"waiting-for-weather"')
+    const before = await recordOf(request)
+
+    await expect(approve(request)).rejects.toThrow(otherVersion)
+    await expect(submitReject(request)).rejects.toThrow(otherVersion)
+
+    expect(await recordOf(request)).toEqual(before)
+    expect(effects).toEqual([])
+  })
+
+  test('is reported to the operators instead if the record is not what was requested', async () => {
+    const { store, approve, setField, noted, effects } = startButtons()
+    const request = await recordRequest(store)
+    await setField(request, 'kind', '"dns.update"')
+
+    await expect(approve(request)).rejects.toThrow('no longer what was asked for')
+
+    expect(effects).toEqual(['reported as changed'])
+    expect(noted).toMatchObject([{ causes: [{ code: 'changed-record' }] }])
+  })
+})
+
+test('an approval of a request that this version wrote counts', async () => {
+  const { store, approve, effects } = startButtons()
+  const request = await recordRequest(store)
+
+  await approve(request)
+
+  expect((await store.find(request.id))?.state).toBe('approved')
+  expect(effects).toEqual(['shown', 'woken up'])
+})

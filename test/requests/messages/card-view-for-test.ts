@@ -1,0 +1,19 @@
+import type { CardView } from '../../../src/requests/messages/card/card-view.ts'
+import { description, requestFor, ruleFor } from '../request-for-test.ts'
+
+/** What the card of Ada's request is made from. */
+export function cardViewFor(more: Partial<CardView> = {}): CardView {
+  return {
+    request: requestFor(),
+    isKnown: true,
+    description,
+    unchecked: [],
+    warnings: [],
+    ending: { why: '' },
+    handoverLabel: undefined,
+    reverseLabel: undefined,
+    rule: ruleFor(),
+    environment: undefined,
+    ...more,
+  }
+}

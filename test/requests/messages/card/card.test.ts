@@ -1,0 +1,326 @@
+import { describe, expect, test } from 'vitest'
+import { toGroup } from '../../../../src/domain/policy.ts'
+import { requestStates } from '../../../../src/domain/request.ts'
+import { approvalCard, fitsOnCard } from '../../../../src/requests/messages/card/card.ts'
+import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
+import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
+import { charactersIn } from '../../../sandbox/slack/characters-in.ts'
+import { readable, readableBlocks } from '../../readable.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
+import { cardViewFor } from '../card-view-for-test.ts'
+
+const approvedBy = (by: string, minute: number) => ({ by, rule: 'APPROVERS', via: by, at: requestedAt + minute * minutes })
+const threeOf = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01', 'U0DEE00001']), allOf: [], approvals: 3 } })
+
+/** The labels of a card's buttons. */
+const buttonsOf = (card: CardView) => cardActions(card).map(({ text }) => text.text)
+
+describe('the card of a waiting request', () => {
+  test('shows who may approve, until when, and the whole request', () => {
+    const card = approvalCard(
+      cardViewFor({ request: requestFor({ reason: 'web-1 is being replaced' }), unchecked: ['whether web-2 is in the same site'] }),
+    )
+
+    expect(readable(card)).toMatchInlineSnapshot(`
+      "# Move Elastic IP
+      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
+      *Reason*
+      “web-1 is being replaced”
+      :warning: *Not checked:* whether web-2 is in the same site.
+      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
+      [Approve, primary] [Reject, danger] [Withdraw]
+      --- in words ---
+      Move 203.0.113.10 from web-1 to web-2
+      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
+      Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
+      From: web-1 (sv_1WFgWmkF9Mzju)
+      To: web-2 (sv_22mUQSvUfeqdv)
+      Reason: “web-1 is being replaced”
+      Not checked: whether web-2 is in the same site.
+      Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`"
+    `)
+    expect(card.blocks.at(-1)).toMatchObject({
+      block_id: 'card-b7e23ec29af22b0b4e41da31e868d572-1',
+      elements: ['approve', 'reject', 'withdraw'].map((name) => ({
+        action_id: `request-${name}`,
+        value: '1.b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468',
+      })),
+    })
+  })
+
+  test('shows how many people have approved, who and when, if several must', () => {
+    const request = requestFor({ revision: 3, approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)], missing: 1 })
+
+    expect(readable(approvalCard(cardViewFor({ request, rule: threeOf })))).toMatchInlineSnapshot(`
+      "# Move Elastic IP
+      :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
+      :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>; <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
+      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
+      [Approve, primary] [Reject, danger] [Withdraw]
+      --- in words ---
+      Move 203.0.113.10 from web-1 to web-2
+      :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
+      2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
+      Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
+      From: web-1 (sv_1WFgWmkF9Mzju)
+      To: web-2 (sv_22mUQSvUfeqdv)
+      Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`"
+    `)
+  })
+
+  test('shows before the first approval that several are needed', () => {
+    const { text } = approvalCard(cardViewFor({ rule: threeOf }))
+
+    expect(text).toContain('0 of 3 approvals')
+    expect(text).toContain('*Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>')
+  })
+
+  test('counts only people who may still approve', () => {
+    const request = requestFor({ revision: 4, approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)], missing: 2 })
+
+    const { text, blocks } = approvalCard(cardViewFor({ request, rule: threeOf }))
+
+    expect(text).toContain('1 of 3 approvals')
+    expect(JSON.stringify(blocks)).toContain('*1 of 3 approvals*')
+  })
+
+  test('shows no count if one approval is enough', () => {
+    expect(JSON.stringify(approvalCard(cardViewFor()))).not.toContain('of 1 approvals')
+  })
+
+  test('mentions only the people that the rule mentions, and names the approvers', () => {
+    const rule = ruleFor({ mention: toGroup(['S0PAGED001']) })
+
+    const card = approvalCard(cardViewFor({ request: requestFor({ approverNames: '@ben or @oncall' }), rule }))
+
+    expect(readableBlocks(card.blocks)).toMatchInlineSnapshot(`
+      "# Move Elastic IP
+      :hourglass_flowing_sand: *Waiting for approval* by @ben or @oncall, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>. For the attention of <!subteam^S0PAGED001>.
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
+      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
+      [Approve, primary] [Reject, danger] [Withdraw]"
+    `)
+    expect(JSON.stringify(card)).not.toContain('S0ONCALL01')
+  })
+
+  test('shows names as text, also if they contain markup', () => {
+    const { text } = approvalCard(
+      cardViewFor({ request: requestFor({ approverNames: '@<!channel>' }), rule: ruleFor({ mention: toGroup([]) }) }),
+    )
+
+    expect(text).toContain('*Waiting for approval* by @&lt;!channel&gt;, until')
+    expect(text).not.toContain('For the attention of')
+  })
+
+  test('says that nobody may approve if no rule covers the request any more', () => {
+    const { text } = approvalCard(cardViewFor({ rule: undefined }))
+
+    expect(text).toContain('*Waiting for approval* by nobody: no rule of the policy covers it any more, until')
+  })
+})
+
+describe('the card of a decided request', () => {
+  const decided = { state: 'tracking' as const, revision: 5, decidedAt: requestedAt + 12 * minutes, sentAt: requestedAt + 12 * minutes }
+
+  test('shows each of several approvals with its time', () => {
+    const approvals = [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9), approvedBy('U0DEE00001', 12)]
+    const request = requestFor({ ...decided, approvals, decision: { by: 'U0DEE00001', rule: 'APPROVERS', via: 'U0DEE00001' } })
+
+    expect(readableBlocks(approvalCard(cardViewFor({ request, rule: threeOf })).blocks)).toMatchInlineSnapshot(`
+      "# Move Elastic IP
+      :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
+      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>  ·  Approved by <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>  ·  Approved by <@U0DEE00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
+      [Stop watching, asks once more]"
+    `)
+  })
+
+  test('shows who approved alone in an emergency, and why', () => {
+    const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!here>', breakGlass: true }
+    const request = requestFor({ ...decided, decision })
+
+    expect(readableBlocks(approvalCard(cardViewFor({ request })).blocks)).toMatchInlineSnapshot(`
+      "# Move Elastic IP
+      :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
+      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Break-glass:* approved alone by <@U0ADA00001>, who asked for it, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>. Reason: “web-1 burns &lt;!here&gt;”  ·  Request \`b7e23ec2\`)
+      [Stop watching, asks once more]"
+    `)
+  })
+
+  test('shows who stopped the tracking, and the button to start it again', () => {
+    const request = requestFor({
+      ...decided,
+      state: 'untracked',
+      revision: 6,
+      decision: { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001' },
+      approvals: [approvedBy('U0BEN00001', 12)],
+      endedAt: requestedAt + 20 * minutes,
+      stoppedBy: 'U0CHI00001',
+    })
+
+    expect(readableBlocks(approvalCard(cardViewFor({ request })).blocks)).toMatchInlineSnapshot(`
+      "# Move Elastic IP
+      :large_orange_circle: *No longer followed*, because <@U0CHI00001> stopped it. The account API had accepted it, so it may still complete; I do not tell when.
+      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
+      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
+      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
+      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
+      [Watch again]"
+    `)
+  })
+
+  test('shows that no approval was needed', () => {
+    const request = requestFor({ ...decided, needsApproval: false, decision: { rule: 'NO_APPROVAL', via: 'no-approval' } })
+
+    expect(approvalCard(cardViewFor({ request, rule: ruleFor({ approve: undefined }) })).text).toContain('Needed no approval')
+  })
+})
+
+describe('the buttons of a card', () => {
+  test('are those that have an effect in the state', () => {
+    const table = requestStates.map((state) => {
+      const usual = buttonsOf(cardViewFor({ request: requestFor({ state }) }))
+      const forHandover = buttonsOf(cardViewFor({ request: requestFor({ state }), handoverLabel: 'Create and show' }))
+      const reversible = buttonsOf(cardViewFor({ request: requestFor({ state }), reverseLabel: 'Move back' }))
+      const free = buttonsOf(cardViewFor({ request: requestFor({ state, needsApproval: false }) }))
+      return [state, usual, ...[forHandover, reversible, free].filter((each) => each.join() !== usual.join())]
+    })
+
+    expect(table.map(([state, ...buttons]) => `${state}: ${buttons.map((some) => `[${some}]`).join(' or ')}`)).toMatchInlineSnapshot(`
+      [
+        "waiting: [Approve,Reject,Withdraw] or []",
+        "approved: [] or [Create and show,Withdraw]",
+        "starting: []",
+        "tracking: [Stop watching]",
+        "done: [] or [Move back]",
+        "failed: [Request again]",
+        "not-started: [Request again]",
+        "superseded: [Request again]",
+        "untracked: [Watch again]",
+        "voided: [Request again]",
+        "rejected: [Request again]",
+        "withdrawn: [Request again]",
+        "expired: [Request again]",
+      ]
+    `)
+  })
+
+  test('do not include *Request again* if the same request would fail again, and the card says what to do instead', () => {
+    const ending = { why: 'web-2 is outdated.', next: "Contact the provider's support." }
+    const ended = requestStates.map((state) => cardViewFor({ request: requestFor({ state }), ending }))
+
+    expect(ended.flatMap(buttonsOf)).not.toContain('Request again')
+    for (const state of ['failed', 'not-started', 'voided'] as const) {
+      const { text, blocks } = approvalCard(cardViewFor({ request: requestFor({ state }), ending }))
+      expect(text).toContain("web-2 is outdated. Contact the provider's support.")
+      expect(JSON.stringify(blocks)).toContain("web-2 is outdated. Contact the provider's support.")
+    }
+  })
+
+  test('carry the request and its hash, in a block with another id at each revision', () => {
+    const { id, hash } = requestFor()
+    const blocks = (revision: number) =>
+      approvalCard(cardViewFor({ request: requestFor({ revision }) })).blocks.filter(({ type }) => type === 'actions')
+
+    expect(cardActions(cardViewFor()).map(({ value }) => value)).toEqual(Array.from({ length: 3 }, () => `1.${id}.${hash.slice(0, 16)}`))
+    expect(blocks(1)[0]?.block_id).not.toBe(blocks(2)[0]?.block_id)
+  })
+
+  test('ask for a confirmation before the tracking stops', () => {
+    expect(cardActions(cardViewFor({ request: requestFor({ state: 'tracking' }) }))).toMatchInlineSnapshot(`
+      [
+        {
+          "action_id": "request-stop-tracking",
+          "confirm": {
+            "confirm": {
+              "emoji": false,
+              "text": "Stop watching",
+              "type": "plain_text",
+            },
+            "deny": {
+              "emoji": false,
+              "text": "Go on watching",
+              "type": "plain_text",
+            },
+            "text": {
+              "text": "It was accepted and cannot be cancelled any more. It may still complete, and nobody is told when.",
+              "type": "mrkdwn",
+              "verbatim": true,
+            },
+            "title": {
+              "emoji": false,
+              "text": "Stop watching?",
+              "type": "plain_text",
+            },
+          },
+          "text": {
+            "emoji": false,
+            "text": "Stop watching",
+            "type": "plain_text",
+          },
+          "type": "button",
+          "value": "1.b7e23ec29af22b0b4e41da31e868d572.eb5281f6f8096468",
+        },
+      ]
+    `)
+  })
+})
+
+describe('the length of a card', () => {
+  const factsOf = (count: number, length: number) => ({
+    ...description,
+    facts: Array.from({ length: count }, (_, index) => ({ label: `Fact ${index}`, value: 'x'.repeat(length) })),
+  })
+
+  test('is limited to what one message can show', () => {
+    expect(fitsOnCard(cardViewFor())).toBe(true)
+    expect(fitsOnCard(cardViewFor({ description: factsOf(200, 10) }))).toBe(true)
+    expect(fitsOnCard(cardViewFor({ description: factsOf(250, 10) }))).toBe(false)
+    expect(fitsOnCard(cardViewFor({ description: factsOf(2, 2_500) }))).toBe(false)
+    expect(fitsOnCard(cardViewFor({ description: { ...description, facts: Array(490).fill({ label: '', value: '.' }) } }))).toBe(false)
+  })
+
+  test('has room for every later state: a request that fits is shown whole in all of them', () => {
+    const longest = cardViewFor({ description: factsOf(190, 10), request: requestFor({ reason: 'y'.repeat(100) }), rule: threeOf })
+    expect(fitsOnCard(longest)).toBe(true)
+    const reason = '&'.repeat(500)
+    const approvals = Array.from({ length: 10 }, (_, index) => approvedBy(`U0BEN0000${index}`, index))
+    const why = `${'w'.repeat(900)} ${'&'.repeat(200)}`
+
+    for (const state of requestStates) {
+      for (const decision of [
+        { by: 'U0BEN00001', via: 'U0BEN00001', reason },
+        { by: 'U0ADA00001', via: 'U0ADA00001', reason, breakGlass: true },
+      ]) {
+        const more = { state, approvals, decision, decidedAt: requestedAt + minutes, endedAt: requestedAt + minutes }
+        const card = { ...longest, ending: { why, next: 'Ask.' }, request: { ...longest.request, ...more } }
+        const { blocks } = approvalCard(card)
+        expect(JSON.stringify(blocks)).not.toContain('not shown')
+        expect(blocks.filter(({ type }) => type === 'actions')).toHaveLength(cardActions(card).length > 0 ? 1 : 0)
+        expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
+      }
+    }
+  })
+
+  test('never cuts a request that fits', () => {
+    const whole = cardViewFor({ description: factsOf(190, 10), request: requestFor({ reason: 'y'.repeat(500) }) })
+    const shown = JSON.stringify(approvalCard(whole).blocks)
+
+    expect(whole.description.facts.every(({ label, value }) => shown.includes(`*${label}*\\n\`${value}\``))).toBe(true)
+    expect(shown).toContain('y'.repeat(500))
+    expect(shown).not.toContain('not shown')
+  })
+})

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ApiError } from '../../../../src/domain/api-errors.ts'
+import { payloadHash } from '../../../../src/domain/payload.ts'
+import type { Request, RequestState } from '../../../../src/domain/request.ts'
+import { createMoveChange } from '../../../../src/features/move-elastic-ip/change.ts'
+import { createCatalog } from '../../../../src/requests/catalog.ts'
+import { explainAll } from '../../../../src/requests/messages/causes.ts'
+import { createExecute } from '../../../../src/requests/reconcile/execute/execute.ts'
+import type { StepName } from '../../../../src/requests/steps.ts'
+import type { Store } from '../../../../src/requests/store/store.ts'
+import type { StepData } from '../../../../src/requests/store/take-step.ts'
+import { requestFor } from '../../request-for-test.ts'
+import { afterStep } from '../../take-steps.ts'
+
+afterEach(() => void vi.useRealTimers())
+
+/** The execution of an approved move. Redis answers the step `send` after `claimTakesMs`. `unread` fails the reads, `refused` the write. */
+function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }: { now?: number; unread?: Error; refused?: Error } = {}) {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const steps: { name: StepName; to: RequestState }[] = []
+  let state: RequestState = 'approved'
+  const reported: unknown[] = []
+  const postponed: number[] = []
+  const written: string[] = []
+  const elasticIp = {
+    id: 'eip_1GijF7NsZe3bN',
+    address: '203.0.113.10',
+    status: 'active',
+    server: { id: 'sv_1WFgWmkF9Mzju', hostname: 'web-1' },
+  }
+  const server = { id: 'sv_22mUQSvUfeqdv', hostname: 'web-2' }
+  const accountApi = {
+    elasticIps: {
+      get: async () => {
+        if (unread) throw unread
+        return { ...elasticIp, project: undefined, site: undefined }
+      },
+      move: async (id: string) => {
+        written.push(id)
+        if (refused) throw refused
+      },
+    },
+    servers: { get: async () => server },
+  } as unknown as Parameters<typeof createMoveChange>[0]
+  const store = {
+    now: async () => now,
+    take: async (_: Request, name: StepName, { set }: StepData = {}) => {
+      state = afterStep(state, name)
+      steps.push({ name, to: state })
+      if (set?.causes) reported.push(...Object.values(explainAll(undefined, set.causes)))
+      if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
+      return { outcome: 'won', state }
+    },
+    postpone: async () => {},
+    postponeIfUnchanged: async (_: Request, ms: number) => void postponed.push(ms),
+  } as unknown as Store
+  const execute = createExecute({
+    store,
+    audit: { note: async () => {} },
+    catalog: createCatalog([createMoveChange(accountApi)]),
+    onApiError: () => {},
+    onChanged: () => {},
+  })
+  return { execute, steps, written, reported, postponed }
+}
+
+function approvedRequest(): Request {
+  const facts = {
+    elasticIpId: 'eip_1GijF7NsZe3bN',
+    address: '203.0.113.10',
+    from: { id: 'sv_1WFgWmkF9Mzju', name: 'web-1' },
+    to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
+  }
+  const request = requestFor({ state: 'approved', facts, createdAt: 990_000, decidedAt: 999_000 })
+  return { ...request, hash: payloadHash(request) }
+}
+
+describe('a write', () => {
+  test('is sent after the step that claims it', async () => {
+    const { execute, steps, written } = approvedMove(100)
+    await execute(approvedRequest())
+    expect(written).toHaveLength(1)
+    expect(steps.map(({ name }) => name)).toEqual(['send', 'accept'])
+  })
+
+  test('is not sent, and reported as not started, if the claim is answered long after the preflight check', async () => {
+    const { execute, steps, written } = approvedMove(21_000)
+    await execute(approvedRequest())
+    expect(written).toEqual([])
+    expect(steps).toEqual([
+      { name: 'send', to: 'starting' },
+      { name: 'not-start', to: 'not-started' },
+    ])
+  })
+})
+
+describe('a write that is refused permanently', () => {
+  test.each([
+    [
+      'FEATURE_NOT_ENABLED',
+      403,
+      "Nothing was changed. Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+    ],
+    [
+      'SERVER_NETWORK_INCOMPATIBLE',
+      422,
+      "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
+    ],
+    ['SITE_NOT_SUPPORTED', 422, "Nothing was changed. The site does not support Elastic IPs. Ask the provider's support which sites do."],
+  ])('ends the request as failed, with the next step for the requester: %s', async (code, status, words) => {
+    const refused = new ApiError({ operation: 'elasticIps.move', status, codes: [code] })
+    const { execute, steps, written, reported } = approvedMove(0, { refused })
+    await execute(approvedRequest())
+    expect(written).toHaveLength(1)
+    expect(steps.at(-1)).toEqual({ name: 'fail', to: 'failed' })
+    expect(reported).toHaveLength(2)
+    expect(reported.join(' ')).toBe(words)
+  })
+
+  test('is not sent if the preflight check is refused permanently, for example because the team lacks a feature', async () => {
+    const unread = new ApiError({ operation: 'elasticIps.get', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
+    const { execute, steps, written, reported, postponed } = approvedMove(0, { unread })
+    await execute(approvedRequest())
+    expect([written, postponed]).toEqual([[], []])
+    expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
+    expect(reported.join(' ')).toBe(
+      "Nothing was sent and nothing was changed. Elastic IPs are not enabled for this team (feature flag elastic_ips). Ask the provider's support to enable them.",
+    )
+  })
+})
+
+describe('an account that cannot be read before the write', () => {
+  const rejected = new ApiError({ operation: 'elasticIps.get', status: 401, codes: [] })
+  const limited = new ApiError({ operation: 'elasticIps.get', status: 429, codes: [] })
+
+  test('is read again until ten minutes after the approval', async () => {
+    const { execute, steps, postponed } = approvedMove(0, { now: 999_000 + 599_999, unread: rejected })
+    await execute(approvedRequest())
+    expect(steps).toEqual([])
+    expect(postponed).toEqual([10_000])
+  })
+
+  test('ends the request after that time, with a rejected key as the reason', async () => {
+    const unread = 'The account API could not be read for ten minutes after the approval, so nothing was sent and nothing was changed.'
+    const withKey = approvedMove(0, { now: 999_000 + 600_000, unread: rejected })
+    await withKey.execute(approvedRequest())
+    expect(withKey.steps).toEqual([{ name: 'drop', to: 'not-started' }])
+    expect(withKey.reported).toEqual([
+      `${unread} The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY.`,
+    ])
+
+    const busy = approvedMove(0, { now: 999_000 + 600_000, unread: limited })
+    await busy.execute(approvedRequest())
+    expect(busy.reported).toEqual([unread])
+  })
+})

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { takeSteps, untilTracking } from '../take-steps.ts'
+import { withRequest } from '../with-request.ts'
+
+describe('the due time of a request', () => {
+  test('is half of the time to approve, or now if no approval is needed', async () => {
+    const waiting = await withRequest({ ttlMs: 3_600_000 })
+    const score = Number(await waiting.redis.zscore(waiting.keys.due, waiting.request.id))
+    expect(score - waiting.request.createdAt).toBe(1_800_000)
+
+    const free = await withRequest({ needsApproval: false })
+    expect(await free.store.due(10)).toEqual([free.request.id])
+  })
+
+  test('is kept by a step that keeps it, and cleared by a step that sets none', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    const before = await redis.zscore(keys.due, request.id)
+    expect(before).not.toBeNull()
+    await takeSteps(store, request.id, 'count-approval')
+    expect(await redis.zscore(keys.due, request.id)).toBe(before)
+
+    await takeSteps(store, request.id, 'withdraw')
+    expect(await redis.zscore(keys.due, request.id)).toBeNull()
+  })
+
+  test('is set by a step that carries one, also if the step keeps due times', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await store.take(request, 'count-approval', { dueInMs: 0 })
+    expect(Number(await redis.zscore(keys.due, request.id))).toBeLessThanOrEqual(await store.now())
+  })
+})
+
+describe('a request that is postponed', () => {
+  test('is due later if its record is unchanged', async () => {
+    const { store, request } = await withRequest({ needsApproval: false })
+    await store.postponeIfUnchanged(request, 60_000)
+    expect(await store.due(10)).toEqual([])
+  })
+
+  test('stays due if its record changed since it was read', async () => {
+    const { store, request } = await withRequest()
+    await store.take(request, 'approve', { dueInMs: 0 })
+    await store.postponeIfUnchanged(request, 60_000)
+    expect(await store.due(10)).toEqual([request.id])
+  })
+
+  test('does not become due again if its due time was cleared', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await store.clearDueIfUnchanged(request.id, request.revision)
+    await store.postponeIfUnchanged(request, 0)
+    await store.postpone([request.id], 0)
+    expect(await redis.zscore(keys.due, request.id)).toBeNull()
+  })
+})
+
+describe('a request whose due time is cleared', () => {
+  test('is never due again if its record is unchanged', async () => {
+    const { store, request } = await withRequest({ needsApproval: false })
+    await store.clearDueIfUnchanged(request.id, request.revision)
+    expect(await store.due(10)).toEqual([])
+  })
+
+  test('stays due if its record changed since it was read, for example because tracking started again', async () => {
+    const { store, request } = await withRequest()
+    const stopped = await takeSteps(store, request.id, ...untilTracking, 'stop-tracking')
+    await store.take(stopped, 'track-again', { dueInMs: 0 })
+
+    await store.clearDueIfUnchanged(stopped.id, stopped.revision)
+
+    expect(await store.due(10)).toEqual([request.id])
+  })
+
+  test('is never due again if its record is gone, and stays due if the record was created since', async () => {
+    const { redis, keys, store, request } = await withRequest({ needsApproval: false })
+    await store.clearDueIfUnchanged(request.id, undefined)
+    expect(await store.due(10)).toEqual([request.id])
+
+    await redis.del(keys.record(request.id))
+    await store.clearDueIfUnchanged(request.id, undefined)
+
+    expect(await store.due(10)).toEqual([])
+  })
+})

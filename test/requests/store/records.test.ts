@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { createStore, type Store } from '../../../src/requests/store/store.ts'
+import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
+import { newRequestFor } from '../request-for-test.ts'
+import { takeSteps } from '../take-steps.ts'
+
+describe('of many requests,', () => {
+  async function withMany(count: number) {
+    const { redis, keys } = connectTestRedis()
+    const store = createStore({ redis, keys, audit: noAudit })
+    const ids = Array.from({ length: count }, (_, index) => `r${index}`)
+    await Promise.all(ids.map((id) => store.create(newRequestFor({ id, resource: `elastic_ip:${id}` }))))
+    return { redis, keys, store, ids }
+  }
+
+  test('the outlines of all open ones are read, except those that do not fit', async () => {
+    const { redis, keys, store, ids } = await withMany(1_001)
+    await redis.hset(keys.record('r7'), 'id', '7')
+    await redis.set(keys.record('r8'), 'not a record')
+
+    const open = await store.open()
+
+    expect(open.map(({ id }) => id).toSorted()).toEqual(ids.filter((id) => !['r7', 'r8'].includes(id)).toSorted())
+    expect(await store.findMany(['r7', 'r8', 'r9'])).toMatchObject([{ id: 'r9' }])
+    expect(open[0]).toEqual({
+      id: expect.any(String),
+      kind: 'ip.move',
+      state: 'waiting',
+      needsApproval: true,
+      origin: newRequestFor().origin,
+    })
+  })
+
+  test.each([
+    ['outlines', 'hmget', (store: Store) => store.open()],
+    ['records', 'hgetall', (store: Store) => store.findMany(['r0'])],
+  ])('none counts as gone because Redis does not answer: %s', async (_, command, read) => {
+    const { keys } = await withMany(1)
+    const { redis, proxy } = await connectLossyRedis('prompt')
+    const store = createStore({ redis, keys, audit: noAudit })
+    const { promise: end, resolve } = Promise.withResolvers<void>()
+    proxy.holdSent((sent) => sent.includes(command), end)
+
+    await expect(read(store)).rejects.toThrow(StoreUnavailableError)
+
+    resolve()
+  })
+
+  test('the latest ended ones that fit are found behind all others', async () => {
+    const { store } = await withMany(3)
+    await store.create(newRequestFor({ id: 'rename', kind: 'vm.rename', resource: 'vm:1' }))
+    for (const id of ['rename', 'r0', 'r2', 'r1']) await takeSteps(store, id, 'reject')
+    // All end within a few milliseconds, so the order among the moves is not tested.
+    expect((await store.ended(1, ({ kind }) => kind === 'vm.rename')).map(({ id }) => id)).toEqual(['rename'])
+    expect(await store.ended(2, ({ kind }) => kind === 'ip.move')).toHaveLength(2)
+  })
+})

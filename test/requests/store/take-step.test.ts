@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import type { Request } from '../../../src/domain/request.ts'
+import type { Store } from '../../../src/requests/store/store.ts'
+import type { StepData } from '../../../src/requests/store/take-step.ts'
+import { takeSteps } from '../take-steps.ts'
+import { withRequest } from '../with-request.ts'
+
+describe('a step', () => {
+  test('is taken by one process if several try at once', async () => {
+    const { store, request } = await withRequest()
+    const results = await Promise.all(Array.from({ length: 20 }, (_, index) => store.take(request, index % 2 === 0 ? 'approve' : 'reject')))
+    expect(results.filter(({ outcome }) => outcome === 'won')).toHaveLength(1)
+  })
+
+  test('is won again if the same process repeats it after a lost answer', async () => {
+    const { store, request } = await withRequest()
+    expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
+    expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
+    expect(await store.take(request, 'approve', {}, 'theirs')).toEqual({ outcome: 'lost', state: 'approved' })
+    expect((await store.find(request.id))?.revision).toBe(2)
+  })
+
+  test('is won again also after a later step', async () => {
+    const { store, request } = await withRequest()
+    await store.take(request, 'approve', {}, 'mine')
+    await store.take(request, 'send', { dueInMs: 1_000 })
+    expect(await store.take(request, 'approve', {}, 'mine')).toEqual({ outcome: 'won', state: 'starting' })
+    expect(await store.find(request.id)).toMatchObject({ state: 'starting' })
+  })
+
+  test('is refused after the deadline, by Redis’ clock', async () => {
+    const { store, request } = await withRequest({ ttlMs: 1 })
+    await expect.poll(() => store.now()).toBeGreaterThan(request.expiresAt)
+    expect(await store.take(request, 'approve')).toEqual({ outcome: 'expired', state: 'waiting' })
+  })
+
+  test('is refused if it rests on an outdated read, and taken after a new read', async () => {
+    const { store, request } = await withRequest()
+    const now = await store.now()
+    expect(await store.take(request, 'approve', { notAfter: now - 1 })).toEqual({ outcome: 'outdated', state: 'waiting' })
+    expect(await store.take(request, 'approve', { notAfter: now + 60_000 })).toEqual({ outcome: 'won', state: 'approved' })
+  })
+
+  test('is refused if the record is gone', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await redis.del(keys.record(request.id))
+    expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'missing' })
+  })
+
+  test('that ends a request frees its resource, owes a report, and keeps the record for 30 days', async () => {
+    const { redis, keys, store, outbox, request } = await withRequest()
+    await store.take(request, 'reject')
+    expect(await redis.get(keys.resource(request.resource))).toBeNull()
+    expect(await store.open()).toEqual([])
+    expect((await store.ended(10, () => true)).map(({ id }) => id)).toEqual([request.id])
+    expect(await outbox.owed(request.id)).toEqual(['ended'])
+    expect(await redis.pttl(keys.record(request.id))).toBeGreaterThan(29 * 86_400_000)
+    expect(await store.due(10)).toEqual([])
+  })
+
+  test('that restarts an ended request keeps its record and holds its resource again', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await takeSteps(store, request.id, 'approve', 'send', ['not-start', { dueInMs: 0 }])
+    expect(await store.open()).toEqual([])
+
+    await takeSteps(store, request.id, ['correct-to-tracking', { dueInMs: 0 }])
+
+    expect(await redis.pttl(keys.record(request.id))).toBe(-1)
+    expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
+    expect((await store.open()).map(({ id }) => id)).toEqual([request.id])
+  })
+})
+
+describe('a step that depends on the content of the record', () => {
+  const approval = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: 1 })
+  const counted = (by: string, approvals = [approval(by)]): StepData => ({ audit: { by }, set: { approvals } })
+  const count = (store: Store, request: Request, by: string, token?: string) => store.take(request, 'count-approval', counted(by), token)
+
+  test('is refused if the record changed since it was read', async () => {
+    const { store, request } = await withRequest()
+    expect(await count(store, request, 'UBEN')).toEqual({ outcome: 'won', state: 'waiting' })
+    expect(await count(store, request, 'UCHI')).toEqual({ outcome: 'changed', state: 'waiting' })
+    expect(await store.find(request.id)).toMatchObject({ approvals: [approval('UBEN')], revision: 2 })
+  })
+
+  test('is taken by one process if several try at once, so no approval is lost', async () => {
+    const { store, request } = await withRequest()
+    const results = await Promise.all(['UA', 'UB', 'UC', 'UD', 'UE'].map((by) => count(store, request, by)))
+    expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['changed', 'changed', 'changed', 'changed', 'won'])
+  })
+
+  test('is won again if it is repeated, although its first try changed the record', async () => {
+    const { store, request } = await withRequest()
+    await count(store, request, 'UBEN', 'mine')
+    expect(await count(store, request, 'UBEN', 'mine')).toEqual({ outcome: 'won', state: 'waiting' })
+    expect((await store.find(request.id))?.revision).toBe(2)
+  })
+
+  test('is won again also if another person took the same step in between', async () => {
+    const { store, request } = await withRequest()
+    await count(store, request, 'UBEN', 'mine')
+    const changed = (await store.find(request.id)) as Request
+    await store.take(changed, 'count-approval', counted('UCHI', [approval('UBEN'), approval('UCHI')]), 'theirs')
+
+    expect(await count(store, request, 'UBEN', 'mine')).toEqual({ outcome: 'won', state: 'waiting' })
+
+    expect((await store.find(request.id))?.approvals).toHaveLength(2)
+  })
+
+  test('reports a state that does not allow it before a changed record', async () => {
+    const { store, request } = await withRequest()
+    await store.take(request, 'reject')
+    expect(await count(store, request, 'UBEN')).toEqual({ outcome: 'lost', state: 'rejected' })
+  })
+})
