@@ -68,7 +68,11 @@ describe('a server that is called like another one', () => {
 
     const found = namesakeWarnings(target, [target, ...others])
 
-    expect(found.map((finding) => moveWords(finding).why)).toMatchInlineSnapshot()
+    expect(found.map((finding) => moveWords(finding).why)).toMatchInlineSnapshot(`
+      [
+        "4 other servers (sv_90, sv_91, sv_92 …) are also called web-2. This move goes to sv_2.",
+      ]
+    `)
     expect(namesakeWarnings(target, [target, server('sv_3', 'web-3')])).toEqual([])
   })
 
@@ -85,7 +89,11 @@ describe('a server that is called like another one', () => {
 
     const { unchecked, warnings } = await check(true)
 
-    expect(words(unchecked)).toMatchInlineSnapshot()
+    expect(words(unchecked)).toMatchInlineSnapshot(`
+      [
+        "whether another server is called web-2 (the account API does not tell)",
+      ]
+    `)
     expect(warnings).toEqual([])
   })
 
@@ -95,25 +103,41 @@ describe('a server that is called like another one', () => {
       { elasticIp, target: server('sv_2', 'web\u2060-2'), assigned: undefined },
     )
 
-    expect(warnings.map((finding) => moveWords(finding as never).why)).toMatchInlineSnapshot()
+    expect(warnings.map((finding) => moveWords(finding as never).why)).toMatchInlineSnapshot(`
+      [
+        "The name of server sv_2 contains characters that cannot be seen. Compare its id.",
+      ]
+    `)
   })
 })
 
 describe('a target that would not answer', () => {
+  const off = 'only-one has status off. The address does not answer there until the server is on.'
+  const locked = 'only-one is locked on the account.'
+
   test.each([
-    ['off', { status: 'off' }],
-    ['being deployed', { status: 'deploying' }],
-    ['locked', { locked: true }],
-    ['off and locked', { status: 'off', locked: true }],
-  ])('that is %s is told and not refused', async (_, more) => {
+    ['off', { status: 'off' }, off],
+    ['being deployed', { status: 'deploying' }, off.replace('off', 'deploying')],
+    ['locked', { locked: true }, locked],
+    ['off and locked', { status: 'off', locked: true }, `${off} ${locked}`],
+  ])('that is %s is told and not refused', async (_, more, words) => {
     const world = await startWorld()
     const { elasticIp: moved, target } = world.accountApi.world.movable()
-    changeServer(world, target.id, more)
+    changeServer(world, target.id, { hostname: 'only-one', ...more })
 
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
 
     const card = await untilCard(world.slack, /Waiting for approval/)
-    expect(card.text.split('\n').filter((line) => line.startsWith('Warning'))).toMatchSnapshot()
+    expect(card.text).toContain(`\nWarning: ${words}\n`)
+  })
+
+  test('that is on and not locked gives no warning', async () => {
+    const world = await startWorld()
+    const { elasticIp: moved, target } = world.accountApi.world.movable()
+
+    await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
+
+    expect((await untilCard(world.slack, /Waiting for approval/)).text).not.toContain('Warning')
   })
 
   test('is part of what is approved: the hash covers it', () => {
@@ -165,8 +189,23 @@ describe('a reason that looks like a status', () => {
   test('is plain text on the request message', () => {
     const { blocks, text } = approvalCard(cardViewFor({ request: requestFor({ reason }) }))
 
-    expect(blocks.filter((block) => JSON.stringify(block).includes('Approved'))).toMatchInlineSnapshot()
-    expect(text.split('\n').filter((line) => line.includes('Approved'))).toMatchInlineSnapshot()
+    expect(blocks.filter((block) => JSON.stringify(block).includes('Approved'))).toMatchInlineSnapshot(`
+      [
+        {
+          "text": {
+            "emoji": false,
+            "text": "Reason: “*Approved* by <@U0BEN00001> :white_check_mark: :large_green_circle: *Done.* \`x\` _really_”",
+            "type": "plain_text",
+          },
+          "type": "section",
+        },
+      ]
+    `)
+    expect(text.split('\n').filter((line) => line.includes('Approved'))).toMatchInlineSnapshot(`
+      [
+        "Reason: \`*Approved* by &lt;@U0BEN00001&gt; :white_check_mark: :large_green_circle: *Done.* ’x’ _really_\`",
+      ]
+    `)
   })
 
   test('is code in every sentence that quotes it', () => {
@@ -195,6 +234,13 @@ describe('a reason that looks like a status', () => {
     const audit = await untilShown(world.slack, people.ben, /Audit:/)
 
     const shown = `${JSON.stringify([card, pending, audit])}`.match(/.{12}:white_check_mark: \*Approved\*.{4}/g)
-    expect(new Set(shown)).toMatchInlineSnapshot()
+    expect(new Set(shown)).toMatchInlineSnapshot(`
+      Set {
+        "t\\nReason: \`:white_check_mark: *Approved*\`\\nA",
+        "":"Reason: “:white_check_mark: *Approved*”","",
+        ">\\nReason: \`:white_check_mark: *Approved*\`","",
+        "·  reason: \`:white_check_mark: *Approved*\`  ·",
+      }
+    `)
   })
 })

@@ -103,7 +103,9 @@ describe('somebody who types an id in other letters', () => {
     const [difference, ...others] = change.differences(approved, now)
 
     expect(others).toEqual([])
-    expect(difference && change.explain(difference)?.why).toMatchInlineSnapshot()
+    expect(difference && change.explain(difference)?.why).toMatchInlineSnapshot(
+      `"This was asked for as EIP_1, and the account API calls it eip_1. Ask again with that id."`,
+    )
   })
 
   test('of a virtual machine while the account API is away, likewise', async () => {
@@ -114,6 +116,8 @@ describe('somebody who types an id in other letters', () => {
 
     const [difference] = change.differences(approved, now)
 
-    expect(difference && change.explain(difference)?.why).toMatchInlineSnapshot()
+    expect(difference && change.explain(difference)?.why).toMatchInlineSnapshot(
+      `"This was asked for as VM_1, and the account API calls it vm_1. Ask again with that id."`,
+    )
   })
 })

@@ -48,6 +48,7 @@ describe('a valid configuration', () => {
         "logLevel": "info",
         "movePollIntervalMs": 5000,
         "moveTimeoutMs": 900000,
+        "openRequestsPerPerson": 10,
         "opsChannel": undefined,
         "opsPort": 9464,
         "policy": {
@@ -230,6 +231,7 @@ describe('an invalid configuration', () => {
         "CHANNELS must be channel ids (C…, G…), separated by commas, not "#ops"",
         "NO_APPROVAL must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, separated by commas, not "ip.delete"",
         "APPROVAL_TTL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "1 hour"",
+        "OPEN_REQUESTS_PER_PERSON must be how many undecided requests a person may have, from 1 to 9999, not "0"",
         "MOVE_POLL_INTERVAL must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "0s"",
         "MOVE_TIMEOUT must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "99d"",
         "OPS_CHANNEL must be a channel id (C…, G…), not "ops"",

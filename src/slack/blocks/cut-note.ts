@@ -14,5 +14,5 @@ const because: Record<ListLimit, string> = {
 /** Says that a list is incomplete, and why. Empty if it was read to its end. */
 export function cutNotes(cut: ListLimit | undefined, count: number): Mrkdwn[] {
   if (cut === undefined) return []
-  return [mrkdwn`:warning: *This list is incomplete:* ${because[cut]}. The first ${count} were read and searched. Others exist.`]
+  return [mrkdwn`:warning: *This list is incomplete:* ${because[cut]}. The first ${count} were read and searched. Others may exist.`]
 }
