@@ -43,6 +43,5 @@ export async function startStandInWorld({
     await Promise.all([slack.close(), accountApi.close()])
   })
   const { REDIS_PREFIX: prefix } = variables
-  const signatures = signaturesOfBot(variables)
-  return { slack, accountApi, bots, prefix, signatures, ada: slack.as(people.ada), ben: slack.as(people.ben) }
+  return { slack, accountApi, bots, prefix, signatures: signaturesOfBot(variables), ada: slack.as(people.ada), ben: slack.as(people.ben) }
 }
