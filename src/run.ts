@@ -18,6 +18,7 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     const config = takeConfig(env, { kinds: changeKinds })
     const log = createLog({ level: config.logLevel })
     for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
+    for (const warning of config.warnings) log.warn(warning)
     const started = createBot(config, { log, ...outlets })
     bot = started
 

@@ -4,27 +4,44 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { variableNames } from '../src/config/config.ts'
+import { secretVariables, variableNames } from '../src/config/given.ts'
 import { startHealth } from '../src/ops/pages/health.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(resolve(root, file), 'utf8')
 
 describe('docker-compose.yml', () => {
-  const { services, volumes } = parse(read('docker-compose.yml'))
+  const { services, volumes, secrets } = parse(read('docker-compose.yml'))
   const { bot, redis } = services
 
   it('runs a Redis that keeps every write on disk and evicts nothing', () => {
-    expect(redis.command.join(' ')).toBe('redis-server --appendonly yes --appendfsync always --maxmemory-policy noeviction')
+    expect(redis.command.join(' ')).toMatch(/redis-server - --appendonly yes --appendfsync always --maxmemory-policy noeviction <</)
     expect(redis.volumes).toEqual(['redis:/data'])
     expect(volumes).toHaveProperty('redis')
     expect(redis.image).toMatch(/^redis:(7\.4|8)/)
   })
 
-  it('publishes the port for Slack, but not those for operators and for Redis', () => {
-    expect(bot.environment).toMatchObject({ PORT: 3000, OPS_PORT: 9464 })
-    expect(bot.ports).toEqual([`\${PORT:-3000}:${bot.environment.PORT}`])
+  it('publishes the port for Slack on the loopback address, but not those for operators and for Redis', () => {
+    expect(bot.environment).toMatchObject({ HOST: '0.0.0.0', PORT: 3000, OPS_HOST: '0.0.0.0', OPS_PORT: 9464 })
+    expect(bot.ports).toEqual([`127.0.0.1:\${PORT:-3000}:${bot.environment.PORT}`])
     expect(redis.ports).toBeUndefined()
+  })
+
+  it('hands every secret over as a file, to the services that need it', () => {
+    const inFiles = Object.entries(bot.environment).filter(([name]) => name.endsWith('_FILE'))
+
+    expect(inFiles.map(([, path]) => path)).toEqual(bot.secrets.map((name: string) => `/run/secrets/${name}`))
+    expect(Object.keys(bot.environment).filter((name) => (secretVariables as readonly string[]).includes(name))).toEqual([])
+    expect([...bot.secrets, ...redis.secrets].toSorted()).toEqual(Object.keys(secrets).toSorted())
+    for (const [name, { file }] of Object.entries<{ file: string }>(secrets)) expect(file).toBe(`secrets/${name}`)
+    expect(read('.gitignore').split('\n')).toContain('secrets/')
+  })
+
+  it('runs both services with as few rights as they need', () => {
+    for (const service of [bot, redis]) {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+    }
+    expect(redis).toMatchObject({ user: 'redis', ulimits: { core: 0 } })
   })
 
   it('starts the bot without waiting for Redis, because the bot waits itself, and gives it time to stop', () => {
@@ -58,10 +75,22 @@ describe('Dockerfile', () => {
     expect(commandOf(last('CMD'))).toEqual([
       'node',
       '--report-exclude-env',
+      '--disable-sigusr1',
       '--max-semi-space-size=4',
       '--max-old-space-size=1536',
       'src/main.ts',
     ])
+  })
+
+  it('allows no core dump to whatever it runs', async () => {
+    const [program = '', ...args] = commandOf(last('ENTRYPOINT'))
+    const { stdout } = await promisify(execFile)(program, [...args, 'sh', '-c', 'ulimit -c; ulimit -H -c; echo "$0"', 'an argument'])
+
+    expect(stdout).toBe('0\n0\nan argument\n')
+  })
+
+  it('opens the operations port to health checks and monitors from outside of the container', () => {
+    expect(lines).toContain('ENV OPS_HOST=0.0.0.0')
   })
 
   it('checks whether the bot is alive, so that a bot that waits for Slack is not replaced', async () => {

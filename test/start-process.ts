@@ -9,9 +9,16 @@ import { systemEnvironment } from './sandbox/system-environment.ts'
 
 const main = join(import.meta.dirname, '..', 'src', 'main.ts')
 
-/** Starts the real entry point as a process, with no variables but these and those of the system. */
-export async function startProcess(env: Record<string, string>) {
-  const child = spawn(process.execPath, [main], { env: { ...systemEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+/** Starts the real entry point as a process, with no variables but these and those of the system. `options` are those of Node. */
+export async function startProcess(
+  env: Record<string, string>,
+  { options = [], directory }: { options?: string[]; directory?: string } = {},
+) {
+  const child = spawn(process.execPath, [...options, main], {
+    env: { ...systemEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(directory === undefined ? {} : { cwd: directory }),
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   let errors = ''

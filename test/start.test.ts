@@ -72,6 +72,14 @@ describe('a start', () => {
     expect(errors()).toBe(`${variable} ${port} is used by another program. Choose another port, or stop that program.\n`)
   })
 
+  test.each(['OPS_HOST', 'HOST'])('with an address of another machine at %s ends with a sentence', async (variable) => {
+    const { env } = await environment({ [variable]: '192.0.2.1' })
+    const { exited, errors } = await startProcess(env)
+
+    expect(await exited).toBe(1)
+    expect(errors()).toBe(`${variable} 192.0.2.1 is not an address of this machine. Set one that is, or 0.0.0.0 for all of them.\n`)
+  })
+
   test('with a Redis that evicts keys and does not write to disk fails with the settings to change, unless that is allowed', async () => {
     const redis = await startRedis({ appendonly: false, settings: ['maxmemory-policy allkeys-lru'] })
     onTestFinished(() => redis.stop())

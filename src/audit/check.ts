@@ -1,4 +1,5 @@
-import { ConfigError, type Environment, readRedisConfig } from '../config/config.ts'
+import { ConfigError, readRedisConfig } from '../config/config.ts'
+import type { Environment } from '../config/given.ts'
 import { StartError, StoreUnavailableError } from '../domain/errors.ts'
 import { within } from '../domain/within.ts'
 import { describeError } from '../ops/log/safe-value.ts'

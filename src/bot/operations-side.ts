@@ -23,9 +23,9 @@ export function createOperationsSide({ config, telemetry, redis, clients }: Foun
     '/metrics': createMetricsPage({ registry: metrics.registry, snapshot: progress.snapshot }),
   }
 
-  /** Opens the operations port. Throws StartError if another program uses it. */
+  /** Opens the operations port. Throws StartError if Lockkeeper cannot listen there. */
   function open(whyNotReady: () => Promise<string | undefined>) {
-    return startHealth({ port: config.opsPort, log, whyNotReady, pages })
+    return startHealth({ host: config.opsHost, port: config.opsPort, log, whyNotReady, pages })
   }
 
   /** Returns the problem of the worker as a sentence, or undefined if it has none. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { approversOf } from '../domain/policy.ts'
 import { quote } from './notation.ts'
+import { type ProjectEntry, projectKey } from './policy-projects.ts'
 import type { FileRule, RuleSchema } from './policy-schema.ts'
 
 export interface Conflict {
@@ -65,9 +66,12 @@ function neverMatches({ changes, channels, projects }: ValidParts, above: ValidP
   const covering = new Set<string>()
   for (const kind of changes.is) {
     for (const channel of channels.is ?? [undefined]) {
-      for (const project of projects.is ?? [undefined]) {
+      for (const project of keysOf(projects).is ?? [undefined]) {
         const index = above.findIndex(
-          (other) => other.changes?.is.includes(kind) && covers(other.channels, channel) && covers(other.projects, project),
+          (other) =>
+            other.changes?.is.includes(kind) &&
+            covers(other.channels, channel) &&
+            covers(other.projects && keysOf(other.projects), project),
         )
         if (index === -1) return undefined
         covering.add(nameOf(above[index], index))
@@ -83,6 +87,10 @@ function neverMatches({ changes, channels, projects }: ValidParts, above: ValidP
 
 function nameOf(rule: ValidParts | undefined, index: number): string {
   return rule?.name ? quote(rule.name.is, 60) : `rule ${index + 1}`
+}
+
+function keysOf({ is }: { is: ProjectEntry[] | undefined }): { is: string[] | undefined } {
+  return { is: is?.map(projectKey) }
 }
 
 /** Checks whether a list covers an item. An undefined item stands for every item; only a rule without a list covers that. */

@@ -4,8 +4,10 @@ import { nearestWord } from '../domain/nearest.ts'
 import type { Policy } from '../domain/policy.ts'
 import { quote } from './notation.ts'
 import { conflictsAmong } from './policy-conflicts.ts'
-import { type PolicySchema, policySchema, toRule } from './policy-schema.ts'
-import { type Fault, readYaml } from './yaml.ts'
+import { bareNameWarning } from './policy-projects.ts'
+import { type FileRule, type PolicySchema, policySchema, toRule } from './policy-schema.ts'
+import { type ReadFile, readText } from './text-file.ts'
+import { type Fault, readYaml, type Yaml } from './yaml.ts'
 
 const maxLength = 1_000_000
 
@@ -16,11 +18,14 @@ export interface PolicyOptions {
   expiresMs: number
 }
 
+/** `warnings` has a line for each part of a valid policy that may not mean what its writer thinks. */
+export type PolicyReading = { policy: Policy; warnings: string[] } | { lines: string[] }
+
 /**
  * Reads a policy from the YAML text of a file (see docs/policy.example.yml). Returns the policy, or one line for each error, in the order
  * of the lines of the file. The lines name the file `file`. Never throws.
  */
-export function readPolicy(text: string, file: string, { kinds, expiresMs }: PolicyOptions): { policy: Policy } | { lines: string[] } {
+export function readPolicy(text: string, file: string, { kinds, expiresMs }: PolicyOptions): PolicyReading {
   if (text.length > maxLength) return { lines: [`POLICY_FILE ${file} is larger than 1 MB: is it the right file? Make it smaller`] }
   const { content, faults, lineOf } = readYaml(text)
   if (!content) return { lines: linesOf(file, faults) }
@@ -31,26 +36,25 @@ export function readPolicy(text: string, file: string, { kinds, expiresMs }: Pol
   const violations = [...issues, ...conflictsIn(content.value, schema)].map(({ path, sentence }) => ({ line: lineOf(path), sentence }))
   const all = [...faults, ...violations]
   if (!parsed.success || all.length > 0) return { lines: linesOf(file, all) }
-  return { policy: { rules: parsed.data.rules.map((rule) => toRule(rule, { expiresMs })) } }
+  const { rules } = parsed.data
+  const warnings = linesOf(file, warningsAbout(rules, lineOf))
+  return { policy: { rules: rules.map((rule) => toRule(rule, { expiresMs })) }, warnings }
+}
+
+function warningsAbout(rules: FileRule[], lineOf: Yaml['lineOf']): Fault[] {
+  return rules.flatMap(({ projects = [] }, rule) =>
+    projects.flatMap((entry, index) => {
+      const sentence = bareNameWarning(entry)
+      return sentence === undefined ? [] : [{ line: lineOf(['rules', rule, 'projects', index]), sentence }]
+    }),
+  )
 }
 
 /** Reads the policy file at a path, as `readPolicy` does. Returns one line if the file cannot be read. */
-export function readPolicyFile(path: string, readFile: (path: string) => string, options: PolicyOptions): ReturnType<typeof readPolicy> {
-  let text: string
-  try {
-    text = readFile(path)
-  } catch (error) {
-    return { lines: [`POLICY_FILE must be a file that can be read: ${quote(path, 200)} ${whyUnreadable(error)}`] }
-  }
-  return readPolicy(text, path, options)
-}
-
-function whyUnreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found (a relative path begins at the working directory)'
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by the user that the bot runs as'
-  if (code === 'EISDIR') return 'is a directory: name the file in it'
-  return `cannot be read${code ? ` (${code})` : ''}`
+export function readPolicyFile(path: string, readFile: ReadFile, options: PolicyOptions): PolicyReading {
+  const read = readText(path, readFile)
+  if ('why' in read) return { lines: [`POLICY_FILE must be a file that can be read: ${quote(path, 200)} ${read.why}`] }
+  return readPolicy(read.text, path, options)
 }
 
 interface Violation {

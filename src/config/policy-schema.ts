@@ -3,7 +3,8 @@ import type { ChangeKind } from '../domain/change-kind.ts'
 import { nearestWord } from '../domain/nearest.ts'
 import { type ApproveTerms, type PolicyRule, toGroup } from '../domain/policy.ts'
 import { durationWords, isChannelId, readDuration } from './notation.ts'
-import { formOf, ids, isLine, isMap, line, list, mustBe, quotesNeeded, value } from './policy-values.ts'
+import { projectList, toProjects } from './policy-projects.ts'
+import { formOf, ids, isMap, line, list, mustBe, value } from './policy-values.ts'
 
 const termFields = {
   any_of: ids('name somebody, or take any_of out').optional(),
@@ -60,12 +61,7 @@ function ruleSchema(kinds: ChangeKind[]) {
     {
       name: line(60, 'a name that people will read'),
       changes: kindsAmong(kinds),
-      projects: list({
-        expected: 'project ids or names, each in one line of up to 100 characters',
-        fits: (text) => isLine(text, 100),
-        whenEmpty: 'name a project, or take it out for every project',
-        hint: quotesNeeded,
-      }).optional(),
+      projects: projectList.optional(),
       channels: list({
         expected: 'channel ids (C…, G…)',
         fits: isChannelId,
@@ -125,7 +121,7 @@ export function toRule(rule: FileRule, { expiresMs }: { expiresMs: number }): Po
   return {
     name: rule.name,
     changes: rule.changes,
-    projects: rule.projects,
+    projects: rule.projects && toProjects(rule.projects),
     channels: rule.channels,
     request: rule.request,
     approve: rule.approve,

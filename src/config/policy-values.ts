@@ -23,31 +23,44 @@ function show(input: unknown): string {
   return Array.isArray(input) ? 'a list' : 'keys with values'
 }
 
-interface Items {
+interface Items<T> {
   /** What the items are, as a plural: `channel ids (C…, G…)`. */
   expected: string
-  fits: (item: string) => boolean
+  /** Returns undefined for an item that does not fit. */
+  read: (item: unknown) => T | undefined
+  /** How errors name an item. Two items of one label are the same. */
+  labelOf: (item: T) => string
   /** What to do instead of an empty list. Undefined if the list may be empty. */
   whenEmpty: string | undefined
   hint?: (item: unknown) => string
 }
 
-/** Parses a list of unique texts and reports an error for each item that does not fit. */
-export function list({ expected, fits, whenEmpty, hint = () => '' }: Items) {
+/** Parses a list of unique items and reports an error for each item that does not fit. */
+export function listOf<T>({ expected, read, labelOf, whenEmpty, hint = () => '' }: Items<T>) {
   const items = z.array(z.unknown(), { error: ({ input }) => mustBe(`a list of ${expected}`, input) })
   return items.transform((given, context) => {
     const addError = (message: string, path: number[] = []) => context.addIssue({ code: 'custom', message, path })
     if (given.length === 0 && whenEmpty !== undefined) addError(`must have at least one item: ${whenEmpty}`)
-    const known = new Set<string>()
+    const known = new Map<string, T>()
     for (const [index, item] of given.entries()) {
-      const text = typeof item === 'string' ? item.trim() : undefined
+      const parsed = item === null ? undefined : read(item)
       if (item === null) addError('has an empty item: fill it in, or take it out', [index])
-      else if (text === undefined || !fits(text)) addError(mustBe(expected, item) + hint(item), [index])
-      else if (known.has(text)) addError(`has ${quote(text)} twice: keep one`, [index])
-      else known.add(text)
+      else if (parsed === undefined) addError(mustBe(expected, item) + hint(item), [index])
+      else if (known.has(labelOf(parsed))) addError(`has ${quote(labelOf(parsed))} twice: keep one`, [index])
+      else known.set(labelOf(parsed), parsed)
     }
-    return [...known]
+    return [...known.values()]
   })
+}
+
+interface TextItems extends Omit<Items<string>, 'read' | 'labelOf'> {
+  fits: (item: string) => boolean
+}
+
+/** Parses a list of unique texts without the white space around them. */
+export function list({ fits, ...items }: TextItems) {
+  const read = (item: unknown) => (typeof item === 'string' && fits(item.trim()) ? item.trim() : undefined)
+  return listOf({ ...items, read, labelOf: (text) => text })
 }
 
 /** Returns a hint for a number or a boolean where text is expected. YAML reads `2024` and `true` as such values. */

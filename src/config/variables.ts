@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import { toGroup } from '../domain/policy.ts'
@@ -32,6 +33,14 @@ const port = value(
   (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
   'a port from 0 (any free one) to 65535',
 )
+
+const listenAddress = fitting((text) => isIP(text) !== 0, 'an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them')
+
+/** Parses keys that sign what is kept in Redis. A key of 32 characters cannot be guessed if it is random. */
+function readStateKeys(text: string): Secret[] | undefined {
+  const keys = [...new Set(text.split(',').map((key) => key.trim()))]
+  return keys.every((key) => /^[\x21-\x7e]{32,}$/.test(key)) ? keys.map((key) => new Secret(key)) : undefined
+}
 
 /** Parses a comma-separated list and removes duplicates. */
 function list(fits: (item: string) => boolean, expected: string) {
@@ -80,7 +89,12 @@ export const Variables = z.object({
   INFRA_API_URL: address('the base address of the account API'),
   INFRA_API_KEY: secret((text) => /^[\x21-\x7e]+$/.test(text), 'a key of the account API, in one word'),
   REDIS_URL: secret(isRedisUrl, 'redis:// or rediss:// with a host; special characters of a password are percent-encoded'),
+  STATE_KEY: value(readStateKeys, 'a key of at least 32 characters without spaces, or several, separated by commas', {
+    show: false,
+  }).optional(),
+  HOST: listenAddress.prefault('0.0.0.0'),
   PORT: port.prefault('3000'),
+  OPS_HOST: listenAddress.prefault('127.0.0.1'),
   OPS_PORT: port.prefault('9464'),
   ROLE: oneOf(['all', 'web', 'worker'], 'all, web or worker').prefault('all'),
   APPROVERS: people('the people who may approve').optional(),

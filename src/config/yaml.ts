@@ -1,6 +1,22 @@
-import { type Alias, type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Pair, parseDocument, visit } from 'yaml'
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 import { quote } from './notation.ts'
-import { tooDeep, yamlSentence } from './yaml-sentences.ts'
+import { repeatedAnchor, tooDeep, yamlSentence } from './yaml-sentences.ts'
 
 export interface Fault {
   line: number
@@ -18,6 +34,18 @@ export interface Yaml {
 /** How often one anchor may be used. Aliases of aliases multiply. The limit is enough for people and too low to fill the memory. */
 const maxAliasCount = 1_000
 
+const options = {
+  prettyErrors: false,
+  stringKeys: true,
+  // The parser's own check for repeated keys takes a minute for a file of 1 MB. `indexDocument` finds them instead.
+  uniqueKeys: false,
+  // 'silent' would drop a second document without an error. 'error' prints nothing, either.
+  logLevel: 'error',
+  // A file must not choose YAML 1.1, where `no` is false and 010 is 8, nor types that no policy has, such as sets.
+  schema: 'core',
+  resolveKnownTags: false,
+} as const
+
 /** Error codes that do not change the meaning of the rest of the document. */
 const harmlessCodes: readonly string[] = ['MULTIPLE_DOCS', 'TAG_RESOLVE_FAILED', 'BAD_DIRECTIVE']
 
@@ -26,13 +54,15 @@ export function readYaml(text: string): Yaml {
   const lines = new LineCounter()
   const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line)
   try {
-    // The parser's own check for repeated keys (`uniqueKeys`) takes a minute for a file of 1 MB. `indexDocument` finds them instead.
-    const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false, logLevel: 'silent' } as const
-    const document = parseDocument(text, options)
+    const document = parseDocument(text, { ...options, lineCounter: lines })
     const errors = [...document.errors, ...document.warnings]
     const faults = onePerLine(errors.map(({ code, pos }) => ({ line: lineAt(pos[0]), sentence: yamlSentence(code) })))
     if (!errors.every(({ code }) => harmlessCodes.includes(code))) return { content: undefined, faults, lineOf: () => 1 }
-    const { entries, repeated, aliases } = indexDocument(document)
+    const { entries, repeated, anchors, aliases } = indexDocument(document)
+    if (document.directives?.yaml.version !== '1.2') {
+      faults.push({ line: lineAt(text.search(/^\ufeff?%YAML/m)), sentence: yamlSentence('BAD_DIRECTIVE') })
+    }
+    faults.push(...anchors.map((node) => ({ line: lineAt(offsetOf(node)), sentence: repeatedAnchor })))
     faults.push(...repeated.map((key) => ({ line: lineAt(offsetOf(key)), sentence: `${quote(String(key))} stands twice here: keep one` })))
     const unbound = aliases.filter((alias) => !alias.resolve(document))
     faults.push(...unbound.map((alias) => ({ line: lineAt(offsetOf(alias)), sentence: yamlSentence('BAD_ALIAS') })))
@@ -58,12 +88,30 @@ function onePerLine(faults: Fault[]): Fault[] {
 /** The entries of each map by key. For a repeated key this is the last entry, which is the one that `toJS` keeps. */
 type Entries = Map<unknown, Map<string, Pair>>
 
-function indexDocument(document: Document): { entries: Entries; repeated: unknown[]; aliases: Alias[] } {
+interface Index {
+  entries: Entries
+  /** Keys that stand above in the same map. */
+  repeated: unknown[]
+  /** The nodes whose anchor stands above, too. */
+  anchors: Node[]
+  aliases: Alias[]
+}
+
+function indexDocument(document: Document): Index {
   const entries: Entries = new Map()
   const repeated: unknown[] = []
+  const anchors: Node[] = []
   const aliases: Alias[] = []
+  const knownAnchors = new Set<string>()
+  const noteAnchor = (node: Scalar | YAMLMap | YAMLSeq) => {
+    if (node.anchor !== undefined && knownAnchors.has(node.anchor)) anchors.push(node)
+    if (node.anchor !== undefined) knownAnchors.add(node.anchor)
+  }
   visit(document, {
+    Scalar: (_, scalar) => noteAnchor(scalar),
+    Seq: (_, seq) => noteAnchor(seq),
     Map: (_, map) => {
+      noteAnchor(map)
       const known = new Map<string, Pair>()
       for (const pair of map.items) {
         const key = keyOf(pair)
@@ -76,7 +124,7 @@ function indexDocument(document: Document): { entries: Entries; repeated: unknow
       aliases.push(alias)
     },
   })
-  return { entries, repeated, aliases }
+  return { entries, repeated, anchors, aliases }
 }
 
 function keyOf({ key }: Pair): string {

@@ -84,6 +84,9 @@ export interface Change<Input = unknown, Facts = unknown> {
   /**
    * Reads the outcome of the write: after a lost answer, and repeatedly while the change takes effect. Throws if `signal` is aborted, so
    * that a hanging account API does not delay the other changes that are observed at the same time.
+   *
+   * A change with a `handover` also writes here: it makes a secret worthless that nobody saw. So it is observed only by one process at a
+   * time, and only while the request is open or tracked after its end.
    */
   observe(input: Input, facts: Facts, moment: Moment, options: { signal: AbortSignal }): Promise<Observation>
   /**
@@ -115,7 +118,7 @@ export interface UnderwayNow {
 
 /**
  * A change that issues a secret. The approval alone does not carry it out: the requester does, with a click, so that they are present to
- * see the secret. `observe` finds a secret that nobody saw, and makes it worthless.
+ * see the secret. Its `observe` finds a secret that nobody saw, and makes it worthless.
  */
 export interface Handover<Input, Facts> {
   /** The label of the button: `Create and show`. */

@@ -44,8 +44,3 @@ export class AwayError extends Error {
     this.retryInMs = retryInMs
   }
 }
-
-/** Builds the error for a port that another program uses. */
-export function portTaken(variable: string, port: number): StartError {
-  return new StartError(`${variable} ${port} is used by another program. Choose another port, or stop that program.`)
-}

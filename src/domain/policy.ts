@@ -16,13 +16,19 @@ export const ApproveTerms = z.object({
 })
 export type ApproveTerms = z.infer<typeof ApproveTerms>
 
+/** Projects by id and by name. Whoever may rename a project chooses its name, so an id never matches a name. */
+export interface Projects {
+  ids: string[]
+  names: string[]
+}
+
 /** A rule for some kinds of change. Only the first matching rule of a policy applies. */
 export interface PolicyRule {
   /** Shown to people and written to the audit. */
   name: string
   changes: ChangeKind[]
-  /** Ids or names. Undefined: every project, and changes that belong to no project. */
-  projects: string[] | undefined
+  /** Undefined: every project, and changes that belong to no project. */
+  projects: Projects | undefined
   /** Undefined: every channel. */
   channels: string[] | undefined
   /** Undefined: every full member. */
@@ -69,10 +75,13 @@ function covers(rule: PolicyRule, { kind, channelId }: { kind: ChangeKind; chann
   return rule.changes.includes(kind) && (rule.channels === undefined || rule.channels.includes(channelId))
 }
 
-function isIn(projects: string[] | undefined, project: Project): boolean | 'unknown' {
+function isIn(projects: Projects | undefined, project: Project): boolean | 'unknown' {
   if (projects === undefined) return true
+  if (project === 'none') return false
   if (project === 'unknown') return 'unknown'
-  return project !== 'none' && (projects.includes(project.id) || (project.name !== undefined && projects.includes(project.name)))
+  if (projects.ids.includes(project.id)) return true
+  if (project.name === undefined) return projects.names.length > 0 ? 'unknown' : false
+  return projects.names.includes(project.name)
 }
 
 export function isUserGroup(id: string): boolean {

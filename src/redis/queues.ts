@@ -5,12 +5,12 @@ import type { Request } from '../domain/request.ts'
 import type { Keys } from './key-names.ts'
 import { createTicking } from './ticking.ts'
 
-/** Ticks run while any request is due within this time. A later expiry gets a delayed job of its own. */
+/** Ticks run while any request or message is due within this time. A request that is due later gets a delayed job of its own. */
 export const horizonMs = 60_000
 
 /**
- * Wakes a request up, now or after `delayMs`. A lost wake-up does no harm, because ticks also find the requests that are due. The worker
- * needs only the id. Kind and resource are for people who read a BullMQ dashboard.
+ * Wakes a request up, now or after `delayMs`. A lost wake-up does no harm, because a tick finds the request in the sorted set `due`. The
+ * worker needs only the id. Kind and resource are for people who read a BullMQ dashboard.
  */
 export type Wake = (request: Pick<Request, 'id' | 'kind' | 'resource'>, delayMs?: number) => Promise<void>
 
@@ -41,8 +41,7 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
   const ticking = createTicking(ticks, pollIntervalMs)
 
   /**
-   * Adds a wake-up. Never throws, because a lost wake-up does no harm: a tick finds the request in the sorted set `due`. The watchdog of the
-   * worker restarts ticks that stopped.
+   * Adds a wake-up. Reports errors, and never throws. The watchdog of the worker restarts ticks that stopped.
    */
   async function wake({ id, kind, resource }: Parameters<Wake>[0], delayMs = 0): Promise<void> {
     try {

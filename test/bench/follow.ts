@@ -91,7 +91,7 @@ function describeAcknowledged(commands: number, count: number, idle: Followed[],
     row('acknowledged, p50, ms', ({ acknowledged }) => acknowledged?.p50 ?? Number.NaN),
     row('acknowledged, p99, ms', ({ acknowledged }) => acknowledged?.p99 ?? Number.NaN, 5),
   ]
-  return table([`${commands} commands, one in 20 ms`, 'nothing in flight', `${count} moves that end`, 'times', 'target', ''], rows)
+  return table([`${commands} commands, one every 20 ms`, 'nothing in flight', `${count} moves that end`, 'times', 'target', ''], rows)
 }
 
 const requests = ({ lists, gets }: Followed) => lists + gets

@@ -13,7 +13,7 @@ const benchmarks: Record<string, { title: string; run: (effort: Effort, print: (
   deciding: { title: 'Deciding', run: async (effort, print) => print(await benchDeciding(effort)) },
   'typed-client': { title: 'Reading with the typed client', run: async (effort, print) => print(await benchTypedClient(effort)) },
   'start-up': { title: 'Starting', run: async (effort, print) => print(await benchStartUp(effort)) },
-  following: { title: 'Following moves', run: benchFollow },
+  following: { title: 'Tracking moves', run: benchFollow },
 }
 
 const { values, positionals } = parseArgs({ options: { quick: { type: 'boolean', default: false } }, allowPositionals: true })
@@ -33,7 +33,7 @@ const chosen = Object.entries(benchmarks).filter(([name]) => positionals.length 
 const print = (text: string) => void process.stdout.write(`${text}\n\n`)
 
 print(
-  `${await describeMachine()}. ${effort.rounds} rounds, ${effort.followRounds} of following${effort.quick ? ', quick: for trying, the figures mean little' : ''}.`,
+  `${await describeMachine()}. ${effort.rounds} rounds, ${effort.followRounds} of tracking${effort.quick ? ', quick: the figures mean little' : ''}.`,
 )
 for (const [, { title, run }] of chosen) {
   print(`## ${title}`)

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { inspect, parseEnv, promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig, readRedisConfig, secretVariables, takeConfig, variableNames } from '../../src/config/config.ts'
+import { ConfigError, readConfig, readRedisConfig, takeConfig } from '../../src/config/config.ts'
+import { secretVariables, variableNames } from '../../src/config/given.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { changeKinds } from '../../src/features/index.ts'
 
@@ -17,6 +18,9 @@ const required = {
   REDIS_URL: 'rediss://default:correct-horse@redis.example.com:6380/2',
   APPROVERS: 'U0BEN00001,S0ONCALL01',
 }
+
+const oldKey = 'an-old-key-of-at-least-32-characters'
+const newKey = 'a-new-key-of-at-least-32-characters!'
 
 /** Reads variables where the kinds of change are those of the bot. */
 function read(env: Record<string, string | undefined>, readFile?: (path: string) => string) {
@@ -50,6 +54,7 @@ describe('a valid configuration', () => {
         "moveTimeoutMs": 900000,
         "openRequestsPerPerson": 10,
         "opsChannel": undefined,
+        "opsHost": "127.0.0.1",
         "opsPort": 9464,
         "policy": {
           "rules": [
@@ -94,10 +99,13 @@ describe('a valid configuration', () => {
           "apiUrl": "https://slack.com/api/",
           "appToken": undefined,
           "botToken": "[redacted]",
+          "host": "0.0.0.0",
           "port": 3000,
           "signingSecret": "[redacted]",
         },
+        "stateKeys": [],
         "unusedVariables": [],
+        "warnings": [],
       }
     `)
   })
@@ -107,7 +115,10 @@ describe('a valid configuration', () => {
       ...required,
       SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
       SLACK_API_URL: 'http://127.0.0.1:4010/api/',
+      STATE_KEY: `${oldKey}, ${newKey},${oldKey}`,
+      HOST: '::1',
       PORT: '0',
+      OPS_HOST: '10.0.0.5',
       OPS_PORT: '0',
       ROLE: 'worker',
       APPROVERS: ' U0BEN00001, W0CHI00001 ,S0ONCALL01,,U0BEN00001',
@@ -126,8 +137,9 @@ describe('a valid configuration', () => {
     })
 
     expect(config).toMatchObject({
-      slack: { apiUrl: new URL('http://127.0.0.1:4010/api/'), port: 0 },
+      slack: { apiUrl: new URL('http://127.0.0.1:4010/api/'), host: '::1', port: 0 },
       redis: { prefix: 'lockkeeper-2', allowVolatile: true },
+      opsHost: '10.0.0.5',
       opsPort: 0,
       role: 'worker',
       unusedVariables: [],
@@ -140,6 +152,7 @@ describe('a valid configuration', () => {
       logLevel: 'debug',
     })
     expect(config.slack.appToken?.reveal()).toBe('xapp-1-A0LOCKKEEP-99')
+    expect(config.stateKeys.map((key) => key.reveal())).toEqual([oldKey, newKey])
   })
 
   it('ignores unknown variables, and white space around values', () => {
@@ -193,7 +206,10 @@ describe('an invalid configuration', () => {
       INFRA_API_URL: 'http://api.example.com',
       INFRA_API_KEY: 'two words',
       REDIS_URL: 'redis://:p#w@redis.example.com',
+      STATE_KEY: `${newKey},short`,
+      HOST: 'localhost',
       PORT: 'http',
+      OPS_HOST: '10.0.0',
       OPS_PORT: '70000',
       ROLE: 'both',
       APPROVERS: 'ada,U0BEN00001,@oncall',
@@ -223,7 +239,10 @@ describe('an invalid configuration', () => {
         "INFRA_API_URL must be the base address of the account API: https, or http on this machine only, without user, password or query",
         "INFRA_API_KEY must be a key of the account API, in one word",
         "REDIS_URL must be redis:// or rediss:// with a host; special characters of a password are percent-encoded",
+        "STATE_KEY must be a key of at least 32 characters without spaces, or several, separated by commas",
+        "HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "localhost"",
         "PORT must be a port from 0 (any free one) to 65535, not "http"",
+        "OPS_HOST must be an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, not "10.0.0"",
         "OPS_PORT must be a port from 0 (any free one) to 65535, not "70000"",
         "ROLE must be all, web or worker, not "both"",
         "APPROVERS must be the people who may approve, as user ids (U…, W…) and user group ids (S…), separated by commas, not "ada", "@oncall"",
@@ -243,7 +262,8 @@ describe('an invalid configuration', () => {
         "POLICY_FILE policy.yml, line 4: changes must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, not "key.*"",
       ]
     `)
-    expect(Object.keys(env).toSorted()).toEqual(variableNames.toSorted())
+    const ofSecretFiles = secretVariables.map((name) => `${name}_FILE`)
+    expect([...Object.keys(env), ...ofSecretFiles].toSorted()).toEqual(variableNames.toSorted())
   })
 
   it.each(secretVariables)('never shows the value of %s', (name) => {
@@ -375,10 +395,20 @@ describe('the policy', () => {
 
     const config = read({ ...required, APPROVERS: '', POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: '1h' }, readFile)
 
-    expect({ policy: config.policy }).toEqual(readPolicy(policyText, 'ops/policy.yml', { kinds: changeKinds, expiresMs: 3_600_000 }))
+    expect({ policy: config.policy, warnings: [] }).toEqual(
+      readPolicy(policyText, 'ops/policy.yml', { kinds: changeKinds, expiresMs: 3_600_000 }),
+    )
     expect(config.policy.rules).toMatchObject([{ name: 'everything', expiresMs: 3_600_000 }])
     expect(config.unusedVariables).toEqual([])
     expect(readPaths).toEqual(['ops/policy.yml'])
+  })
+
+  it('has the warnings about the policy file', () => {
+    const text = `${policyText}    projects: [Storefront]\n`
+
+    expect(read({ ...required, POLICY_FILE: 'policy.yml' }, () => text).warnings).toEqual([
+      expect.stringMatching(/^POLICY_FILE policy\.yml, line 5: "Storefront" in projects is taken for a name\. /),
+    ])
   })
 
   it('is read from a file on disk', () => {
@@ -450,6 +480,13 @@ describe('the configuration of Redis alone', () => {
     expect(readRedisConfig({ ...required, REDIS_PREFIX: 'lockkeeper-2' }).prefix).toBe('lockkeeper-2')
   })
 
+  it('reads the address from a file', () => {
+    const { url } = readRedisConfig({ REDIS_URL_FILE: '/run/secrets/redis_url' }, () => `${required.REDIS_URL}\n`)
+
+    expect(url.reveal()).toBe(required.REDIS_URL)
+    expect(() => readRedisConfig({ REDIS_URL_FILE: '/nowhere' })).toThrow(/^REDIS_URL_FILE must be the path of a file/)
+  })
+
   it('has the same errors as the whole configuration', () => {
     const env = { REDIS_URL: 'redis:', REDIS_PREFIX: '{a}' }
     const ofRedis = linesFor({ ...required, ...env })
@@ -461,13 +498,57 @@ describe('the configuration of Redis alone', () => {
 })
 
 describe('secrets', () => {
+  const files: Record<string, string> = {
+    '/run/secrets/key': ' lk_9f2c1b7e4d\n',
+    '/run/secrets/empty': '\n',
+    '/run/secrets/bad': 'two words',
+  }
+  const readFile = (path: string) => {
+    const text = files[path]
+    if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' })
+    return text
+  }
+  const { INFRA_API_KEY: _, ...withoutKey } = required
+
+  it.each(secretVariables)('can come from a file: %s', (name) => {
+    const values: Record<string, string> = { ...required, SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99', STATE_KEY: newKey }
+    const { [name]: secret = '', ...others } = values
+
+    const config = read({ ...others, [`${name}_FILE`]: '/run/secrets/one' }, () => `${secret}\n`)
+
+    const { slack, infra, redis, stateKeys } = config
+    const all = [slack.botToken, slack.signingSecret, slack.appToken, infra.key, redis.url, ...stateKeys]
+    expect(all.map((each) => each?.reveal()).toSorted()).toEqual(secretVariables.map((each) => values[each]).toSorted())
+  })
+
+  it('in files that cannot be used give one line each, without the secret', () => {
+    const lines = [
+      { INFRA_API_KEY: 'lk_9f2c1b7e4d', INFRA_API_KEY_FILE: '/run/secrets/key' },
+      { INFRA_API_KEY_FILE: '/run/secrets/empty' },
+      { INFRA_API_KEY_FILE: '/run/secrets/bad' },
+      { INFRA_API_KEY_FILE: 'lk_9f2c1b7e4d' },
+    ].flatMap((env) => linesFor({ ...withoutKey, ...env }, readFile))
+
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        "INFRA_API_KEY and INFRA_API_KEY_FILE are both set: keep one",
+        "INFRA_API_KEY_FILE names an empty file: write the secret into it",
+        "INFRA_API_KEY (from INFRA_API_KEY_FILE) must be a key of the account API, in one word",
+        "INFRA_API_KEY_FILE must be the path of a file that can be read: the path was not found (a relative path begins at the working directory)",
+      ]
+    `)
+    expect(
+      linesFor({ ...withoutKey, SLACK_SIGNING_SECRET: '', SLACK_SIGNING_SECRET_FILE: '/nowhere', INFRA_API_KEY: 'k' }, readFile),
+    ).toEqual([expect.stringMatching(/^SLACK_SIGNING_SECRET_FILE must be /)])
+  })
+
   it('are removed from the environment and print as [redacted]', () => {
-    const env: NodeJS.ProcessEnv = { ...required, SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99', HOME: '/home/node' }
+    const env: NodeJS.ProcessEnv = { ...required, SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99', STATE_KEY: newKey, HOME: '/home/node' }
 
     const config = takeConfig(env, { kinds: changeKinds })
 
     expect(env).toEqual({ HOME: '/home/node', INFRA_API_URL: required.INFRA_API_URL, APPROVERS: required.APPROVERS })
-    expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(/botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP/)
+    expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(/botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP|a-new-key/)
   })
 
   it('are removed even if the configuration is invalid', () => {
@@ -500,7 +581,9 @@ describe('.env.example', () => {
       MOVE_POLL_INTERVAL: '5s',
       MOVE_TIMEOUT: '15m',
       ROLE: 'all',
+      HOST: '0.0.0.0',
       PORT: '3000',
+      OPS_HOST: '127.0.0.1',
       OPS_PORT: '9464',
       LOG_LEVEL: 'info',
     })

@@ -29,7 +29,7 @@ describe('a valid policy file', () => {
 rules:
   - name: production addresses
     changes: [ip.move]
-    projects: [proj_1oNqx62cx6bn0, "Web shop"]
+    projects: [proj_1oNqx62cx6bn0, { name: "Web shop" }]
     channels: [C0OPS00001]
     request: [U0ADA00001, S0PLATFORM1]
     approve:
@@ -46,7 +46,7 @@ rules:
         {
           name: 'production addresses',
           changes: ['ip.move'],
-          projects: ['proj_1oNqx62cx6bn0', 'Web shop'],
+          projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['Web shop'] },
           channels: ['C0OPS00001'],
           request: { users: ['U0ADA00001'], userGroups: ['S0PLATFORM1'] },
           approve: {
@@ -60,6 +60,22 @@ rules:
         },
       ],
     })
+  })
+
+  it('takes words that look like ids for ids alone, and warns of other words, which are names', () => {
+    const result = read(
+      'rules:\n  - name: a\n    projects: [proj_dev1, Storefront,\n      PROJ_dev2, {name: proj_dev3}]\n    approve: none\n',
+    )
+
+    expect(result).toMatchObject({
+      policy: { rules: [{ projects: { ids: ['proj_dev1'], names: ['Storefront', 'PROJ_dev2', 'proj_dev3'] } }] },
+    })
+    expect('warnings' in result && result.warnings).toMatchInlineSnapshot(`
+      [
+        "POLICY_FILE policy.yml, line 3: "Storefront" in projects is taken for a name. Write a name as {name: "Storefront"}, or use the id (proj_…), which nobody can change",
+        "POLICY_FILE policy.yml, line 4: "PROJ_dev2" in projects is taken for a name. Write a name as {name: "PROJ_dev2"}, or use the id (proj_…), which nobody can change",
+      ]
+    `)
   })
 
   it('needs only a name and approvers, and has defaults for the rest', () => {
@@ -130,7 +146,7 @@ describe('an invalid policy file gives one line for each error, in the order of 
 rules:
   - name: production addresses
     changes: [ip.mov, vm.rename, ip.delete]
-    projects: [2024, ""]
+    projects: [2024, "", {id: proj_1oNqx62cx6bn0}, {name: 7}, {name: a, id: b}, [x]]
     channels: ["#ops", D0DIRECT01, C0OPS00001]
     request: nobody
     approve:
@@ -158,8 +174,10 @@ rules:
       [
         "line 4: changes must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, not "ip.mov": did you mean ip.move?",
         "line 4: changes must be of ip.move, vm.rename, key.create, key.rotate, key.revoke, not "ip.delete"",
-        "line 5: projects must be project ids or names, each in one line of up to 100 characters, not 2024: put quotes around it",
-        "line 5: projects must be project ids or names, each in one line of up to 100 characters, not """,
+        "line 5: projects must be project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters, not 2024: put quotes around it",
+        "line 5: projects must be project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters, not """,
+        "line 5: projects must be project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters, not keys with values",
+        "line 5: projects must be project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters, not a list",
         "line 6: channels must be channel ids (C…, G…), not "#ops"",
         "line 6: channels must be channel ids (C…, G…), not "D0DIRECT01"",
         "line 7: request must be everyone, or a list of user ids (U…, W…) and user group ids (S…), not "nobody"",
@@ -484,13 +502,14 @@ rules:
       ---
       rules: []
       ",
+          "line 4: a second document begins here: take the line with --- or ... out, a policy is one document",
         ],
         [
           "%LOCKKEEPER 1
       ---
       rules: []
       ",
-          "line 1: a line that begins with % is a directive, and this one is not known: take it out",
+          "line 1: a line that begins with % is a directive, and none is needed: take it out",
           "line 3: rules must have at least one rule: without any, nothing may be asked for",
         ],
         [
@@ -657,7 +676,18 @@ describe('a policy', () => {
   const written = fc.record(
     {
       changes: fc.oneof(fc.uniqueArray(fc.constantFrom(...changeKinds), { minLength: 1 }), fc.constantFrom(...changeKinds)),
-      projects: fc.uniqueArray(names, { minLength: 1, maxLength: 3 }),
+      projects: fc.uniqueArray(
+        fc.oneof(
+          names,
+          names.map((name) => `proj_${name}`),
+          fc.record({ name: names }),
+        ),
+        {
+          minLength: 1,
+          maxLength: 3,
+          selector: (entry) => (typeof entry === 'string' ? entry : entry.name),
+        },
+      ),
       request: fc.oneof(ids(1), fc.constant('everyone')),
       approve: fc.oneof(
         ids(1),
@@ -705,7 +735,7 @@ function toFile(rule: PolicyRule) {
   return {
     name: rule.name,
     changes: rule.changes,
-    ...(rule.projects && { projects: rule.projects }),
+    ...(rule.projects && { projects: [...rule.projects.ids, ...rule.projects.names.map((name) => ({ name }))] }),
     ...(rule.channels && { channels: rule.channels }),
     request: rule.request ? namesOf(rule.request) : 'everyone',
     approve: terms ?? 'none',

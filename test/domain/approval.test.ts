@@ -125,7 +125,7 @@ describe('who may request', () => {
   test('everybody whom one of the rules of this kind allows, because the project decides later which rule applies', () => {
     const policy = {
       rules: [
-        { ...rule, projects: ['proj_1oNqx62cx6bn0'], request: toGroup(['UADA']) },
+        { ...rule, projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] }, request: toGroup(['UADA']) },
         { ...rule, request: toGroup(['UBEN']) },
       ],
     }

@@ -62,27 +62,43 @@ describe('the rule for a change', () => {
   })
 
   test.each([
-    ['by its id', ['proj_1oNqx62cx6bn0']],
-    ['by its name', ['Storefront']],
+    ['by its id', { ids: ['proj_1oNqx62cx6bn0'], names: [] }],
+    ['by its name', { ids: [], names: ['Storefront'] }],
   ])('depends on the project: %s', (_, projects) => {
     const rules = [rule('storefront', { projects }), rule('others')]
     expect(found(rules)).toBe('rule: storefront')
     expect(found(rules, { project: billing })).toBe('rule: others')
   })
 
+  test('goes by the id alone where an id is given, and by the name alone where a name is', () => {
+    const rules = [rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['proj_2RBis9AK23gEc'] } }), rule('others')]
+
+    expect(found(rules, { project: { id: 'proj_3GGeutpe13Yip', name: 'proj_1oNqx62cx6bn0' } })).toBe('rule: others')
+    expect(found(rules, { project: billing })).toBe('rule: others')
+    expect(found(rules, { project: { id: 'proj_3GGeutpe13Yip', name: 'proj_2RBis9AK23gEc' } })).toBe('rule: storefront')
+  })
+
   test('of a change without a project is never a rule for certain projects', () => {
-    expect(found([rule('storefront', { projects: ['proj_1oNqx62cx6bn0', 'none'] }), rule('others')], { project: 'none' })).toBe(
-      'rule: others',
-    )
-    expect(found([rule('storefront', { projects: ['proj_1oNqx62cx6bn0'] })], { project: 'none' })).toBe('none')
+    expect(
+      found([rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['none'] } }), rule('others')], { project: 'none' }),
+    ).toBe('rule: others')
+    expect(found([rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } })], { project: 'none' })).toBe('none')
   })
 })
 
 describe('an unknown project', () => {
-  const rules = [rule('storefront', { projects: ['proj_1oNqx62cx6bn0'] }), rule('lax', { approve: undefined })]
+  const rules = [rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }), rule('lax', { approve: undefined })]
 
   test('ends the search at the first rule that depends on the project', () => {
     expect(found(rules, { project: 'unknown' })).toBe('project-unknown: storefront')
+  })
+
+  test('is one whose name is missing, to a rule that goes by names', () => {
+    const byName = [rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['Storefront'] } }), rule('lax')]
+
+    expect(found(byName, { project: { id: 'proj_2RBis9AK23gEc' } })).toBe('project-unknown: storefront')
+    expect(found(byName, { project: { id: 'proj_1oNqx62cx6bn0' } })).toBe('rule: storefront')
+    expect(found(rules, { project: { id: 'proj_2RBis9AK23gEc' } })).toBe('rule: lax')
   })
 
   test('does not matter if the first matching rule applies to every project', () => {
@@ -91,17 +107,18 @@ describe('an unknown project', () => {
 
   test('does not matter to rules for other kinds and channels', () => {
     const others = [
-      rule('keys', { changes: ['key.create'], projects: ['proj_1oNqx62cx6bn0'] }),
-      rule('there', { channels: ['C9'], projects: ['proj_1oNqx62cx6bn0'] }),
+      rule('keys', { changes: ['key.create'], projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }),
+      rule('there', { channels: ['C9'], projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }),
     ]
     expect(found([...others, rule('moves')], { project: 'unknown' })).toBe('rule: moves')
   })
 
   test('never selects a rule that no known project would select', () => {
-    const projects = ['proj_1oNqx62cx6bn0', 'Billing', 'proj_3GGeutpe13Yip']
+    const ids = fc.subarray(['proj_1oNqx62cx6bn0', 'proj_3GGeutpe13Yip'])
+    const names = fc.subarray(['Billing', 'proj_4DlSRqCLyIbq6'])
     const anyRule = fc.record({
       changes: fc.subarray(kinds, { minLength: 1 }),
-      projects: fc.option(fc.subarray(projects, { minLength: 1 }), { nil: undefined }),
+      projects: fc.option(fc.record({ ids, names }), { nil: undefined }),
       channels: fc.option(fc.subarray(['C1', 'C2'], { minLength: 1 }), { nil: undefined }),
     })
     const anyChange = fc.record({ kind: fc.constantFrom(...kinds), channelId: fc.constantFrom('C1', 'C2', 'C3') })
@@ -110,6 +127,7 @@ describe('an unknown project', () => {
       billing,
       { id: 'proj_3GGeutpe13Yip', name: 'Three' },
       { id: 'proj_4DlSRqCLyIbq6', name: 'Four' },
+      { id: 'proj_5PLWkxoLUhPcT', name: 'proj_3GGeutpe13Yip' },
       'none',
     ]
 
@@ -132,7 +150,7 @@ describe('an unknown project', () => {
 describe('the rules of a kind', () => {
   test('are those that can apply in this channel to any project', () => {
     const rules = [
-      rule('storefront', { projects: ['proj_1oNqx62cx6bn0'] }),
+      rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }),
       rule('keys', { changes: ['key.create'] }),
       rule('there', { channels: ['C9'] }),
       rule('all'),

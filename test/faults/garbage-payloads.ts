@@ -314,8 +314,15 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
   )
 }
 
-/** Whether a request has content: a form with any fields, or JSON, alone or as the `payload` of a form. All others are refused with 400. */
-export function hasContent({ contentType, body }: RawRequest): boolean {
+/** The status for a signed request: 200 for content of any kind, which is a form, or JSON, alone or as the form's `payload`. */
+export function statusFor(request: RawRequest): number {
+  if (request.contentType === 'text/plain') return 415
+  return hasContent(request) ? 200 : 400
+}
+
+function hasContent({ contentType, body }: RawRequest): boolean {
+  // Slack never sends JSON as a form.
+  if (contentType === form && /^\s*["[{]/.test(body)) return false
   const payload = contentType === form ? parseForm(body).payload : body
   if (typeof payload !== 'string') return true
   try {

@@ -2,6 +2,7 @@ import { inject, onTestFinished } from 'vitest'
 import { people } from '../journeys/world.ts'
 import { type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-variables.ts'
+import type { SlackOptions } from '../sandbox/slack/slack.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { type BotsOptions, startBots } from './bots.ts'
 
@@ -9,6 +10,7 @@ export interface StandInWorldOptions extends BotsOptions {
   bots?: number
   account?: Partial<AccountApiOptions>
   env?: Record<string, string>
+  slack?: SlackOptions
   /** Uses Socket Mode, where no request carries a time that the bot compares with its clock. */
   socketMode?: boolean
   /** Registers the end, for tests that run concurrently: `onTestFinished` of their own context. */
@@ -20,11 +22,12 @@ export async function startStandInWorld({
   bots: count = 1,
   account = {},
   env = {},
+  slack: slackOptions = {},
   socketMode = false,
   onEnd = onTestFinished,
   ...options
 }: StandInWorldOptions) {
-  const slack = await startSlack()
+  const slack = await startSlack(slackOptions)
   const accountApi = await startAccountApi({ moveTakes: { min: 300, max: 300 }, ...account })
   const variables = {
     ...botVariables({ slack, accountApi, redisUrl: inject('redisUrl'), socketMode }),

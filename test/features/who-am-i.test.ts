@@ -79,7 +79,7 @@ describe('the rights of a person', () => {
     const { words } = await rightsUnder([
       of('ip.move', {
         name: 'production',
-        projects: ['Storefront', 'proj_2RBis9AK23gEc'],
+        projects: { ids: ['proj_2RBis9AK23gEc'], names: ['Storefront'] },
         request: toGroup(['U0ADA00001']),
         breakGlass: true,
       }),
@@ -116,7 +116,7 @@ describe('the rights of a person', () => {
   })
 
   test('show the names of rules and projects as text', async () => {
-    const { words } = await rightsUnder([of('ip.move', { name: '<!channel> & co', projects: ['<!here>'] })])
+    const { words } = await rightsUnder([of('ip.move', { name: '<!channel> & co', projects: { ids: [], names: ['<!here>'] } })])
 
     expect(words).not.toContain('<!channel>')
     expect(words).not.toContain('<!here>')

@@ -35,7 +35,7 @@ describe('which rule holds', () => {
 rules:
   - name: production
     changes: ip.move
-    projects: [Storefront]
+    projects: [{name: Storefront}]
     channels: [${ops}]
     approve: [${people.chiara}]
   - name: other addresses

@@ -8,7 +8,7 @@ import { createListBudget } from './list-limits.ts'
 import { createPacing, type Pace, usualPace } from './pacing.ts'
 import { retryDelayMs } from './retry.ts'
 
-/** While many moves are tracked, 64 confirming reads and 8 pages run in parallel. The other 8 keep reads for people from queueing. */
+/** Tracking uses up to 72 connections at once: 64 single reads and 8 pages of a list. The other 8 are for the reads of people. */
 const maxConnections = 80
 const maxReadTries = 3
 

@@ -29,8 +29,9 @@ function kindLine({ kind, request, rules }: KindRights, labelOf: LabelOf): Mrkdw
 }
 
 function ruleLine({ rule, request, approve }: KindRights['rules'][number], isOneOfMany: boolean, labelOf: LabelOf): Mrkdwn {
-  const scope = rule.projects
-    ? mrkdwn`In ${rule.projects.length > 1 ? 'the projects' : 'the project'} ${rule.projects.join(', ')}: `
+  const projects = rule.projects && [...rule.projects.names, ...rule.projects.ids]
+  const scope = projects
+    ? mrkdwn`In ${projects.length > 1 ? 'the projects' : 'the project'} ${projects.join(', ')}: `
     : isOneOfMany
       ? mrkdwn`Otherwise: `
       : mrkdwn``

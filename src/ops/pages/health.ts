@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { portTaken } from '../../domain/errors.ts'
+import { whyNotListening } from '../../domain/listening.ts'
 import type { Log } from '../log/log.ts'
 
 /** The answer of a page. `type` is the content type. */
@@ -10,6 +10,8 @@ export interface Page {
 }
 
 interface HealthParts {
+  /** Default: the loopback address, because the pages ask nobody who they are. */
+  host?: string
   /** 0 selects any free port. */
   port: number
   /** Returns why the bot is not ready, in words, or undefined if it is ready. Must answer within seconds and never throw. */
@@ -22,9 +24,9 @@ interface HealthParts {
 /**
  * Opens the operations port, which is never the public port. Serves `/healthz` (200: the process is alive), `/readyz` (200, or 503 with the
  * reason) and the given pages.
- * Throws StartError if another program uses the port.
+ * Throws StartError if another program uses the port, or the address is not one of this machine.
  */
-export async function startHealth({ port, whyNotReady, log, pages = {} }: HealthParts) {
+export async function startHealth({ host = '127.0.0.1', port, whyNotReady, log, pages = {} }: HealthParts) {
   async function readiness(): Promise<Page> {
     const why = await whyNotReady()
     return why === undefined ? json(200, { ready: true }) : json(503, { ready: false, why })
@@ -50,8 +52,8 @@ export async function startHealth({ port, whyNotReady, log, pages = {} }: Health
     )
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: Error & { code?: string }) => reject(error.code === 'EADDRINUSE' ? portTaken('OPS_PORT', port) : error))
-    server.listen(port, resolve)
+    server.once('error', (error) => reject(whyNotListening(error, { hostVariable: 'OPS_HOST', host, portVariable: 'OPS_PORT', port })))
+    server.listen(port, host, resolve)
   })
 
   async function close(): Promise<void> {

@@ -11,7 +11,7 @@ const retryMs = 250
 /** What the audit notes of a shown secret. */
 export type ShownResult = Pick<AuditNote, 'answer' | 'resourceId'>
 
-/** The time from which another process may delete the key: in ms since 1970 by Redis' clock, and in ms of `performance.now()`. */
+/** The time from which another process may make the secret worthless: in ms since 1970 by Redis' clock, and in ms of `performance.now()`. */
 export interface RecordDeadline {
   byRedis: number
   here: number
@@ -19,7 +19,7 @@ export interface RecordDeadline {
 
 /**
  * Ends a request whose secret was shown. The requester may use the secret now, so the same step is sent until Redis answers or the deadline
- * passes. `too-late`: another process deletes the key. Throws StoreUnavailableError if it stays unknown whether Redis took the step.
+ * passes. `too-late`: another process makes it worthless. Throws StoreUnavailableError if it stays unknown whether Redis took the step.
  */
 export async function recordShown(
   store: Store,

@@ -6,19 +6,19 @@ import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { RequestedChange, Submit } from '../lifecycle/submit.ts'
 import { submittedWords } from '../messages/submitted.ts'
 
-type Requested<Input, Facts> = Pick<RequestedChange<Input, Facts>, 'change' | 'input'>
+type ChangeAndInput<Input, Facts> = Pick<RequestedChange<Input, Facts>, 'change' | 'input'>
 
 /** Submits the request of a command, and says to the requester what follows. Throws what `submit` throws. */
 export async function submitFromCommand<Input, Facts>(
   submit: Submit,
   call: CommandCall,
-  requested: Requested<Input, Facts>,
+  requested: ChangeAndInput<Input, Facts>,
 ): Promise<void> {
   const { origin, deliveryKey } = call.slashCommand
   await call.say(submittedWords(await submit({ ...requested, origin, requester: call.requester, reason: undefined, deliveryKey })))
 }
 
-interface FormRequest<Input, Facts> extends Requested<Input, Facts> {
+interface FormRequest<Input, Facts> extends ChangeAndInput<Input, Facts> {
   reason: string | undefined
   /** The field that shows a refusal. */
   blockId: string | ((error: unknown) => string)

@@ -24,8 +24,8 @@ export interface ApproveParts {
 /** Creates the approval by an approver. It throws a Refusal for the person who clicked. */
 export function createApprove({ store, access, catalog, steps, wake }: ApproveParts) {
   /**
-   * Adds a person's approval, and returns how many are missing. The rights are checked before the state, because only approvers learn the
-   * state. Earlier approvals count only if those people may still approve.
+   * Adds a person's approval, and returns how many are missing. Checks the rights before the state, so that only people who may decide the
+   * request learn its state. Earlier approvals count only if those people may still approve.
    */
   async function approve(read: Request, origin: Origin): Promise<{ missing: number; needed: number }> {
     refuseRequesterOfDecided(read, origin)

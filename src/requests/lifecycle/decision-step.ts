@@ -50,7 +50,7 @@ export function refuseUnlessWaiting(request: Request, userId: string): void {
   if (request.state !== 'waiting') throw new Refusal(tooLate(request, userId))
 }
 
-/** Refuses requesters with the outcome of a decided request, before they would be refused because they cannot decide their own. */
+/** Throws a Refusal if the requester clicks on a decided request: they are shown the outcome, not that they may not decide it. */
 export function refuseRequesterOfDecided(request: Request, { userId }: Origin): void {
   if (userId === request.origin.userId) refuseUnlessWaiting(request, userId)
 }

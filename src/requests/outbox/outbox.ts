@@ -25,7 +25,7 @@ export interface Lease {
   mode: 'fresh' | 'unsure'
   /** How long the message has been searched for, in ms by Redis' clock. */
   searchedForMs: number
-  /** The latest time at which an earlier try may have sent it, in ms since 1970 by Redis' clock. Older versions did not store it. */
+  /** The latest time at which an earlier try may have sent it, in ms since 1970 by Redis' clock. Absent if fresh. */
   triedUntilMs?: number
   /** An earlier try may have sent this report before its card was posted, so into the channel and not into the thread. */
   triedCardless: boolean

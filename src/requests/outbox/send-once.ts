@@ -29,8 +29,8 @@ export const retryInMs = 3_000
 const longestSearchMs = 10 * 60_000
 
 /**
- * How far a search reaches around the time of the earlier tries. Slack's time stamp can be up to 10 minutes later: Redis' clock is slow,
- * the process was suspended before it sent, or Redis lost the latest try. It can be up to 1 minute earlier if Redis' clock is fast.
+ * A search begins `beforeMs` before the request was created, in case Redis' clock is fast. It ends `afterMs` after the latest try, in case
+ * Redis' clock is slow, the process was suspended before it sent, or Redis lost the latest try.
  */
 const margins = { afterMs: 10 * 60_000, beforeMs: 60_000 }
 

@@ -16,7 +16,7 @@ const holdMs = 15_000
 
 /** When a card is posted again that Slack has not taken or has refused. A refusal can pass too. */
 const cardRetryMs = 2_000
-const refusedRetryMs = 60_000
+const refusedCardRetryMs = 60_000
 
 /** When a request is reconciled again that changed at the same moment. */
 const changedRetryMs = 500
@@ -37,7 +37,7 @@ interface ReconcileParts {
 
 /**
  * Creates the function that reads one request and does what it needs now. It may be called for any request, at any time, by several
- * processes at once. A lost wake-up does no harm, because ticks also find the requests that are due.
+ * processes at once.
  */
 export function createReconcile({ store, catalog, deliver, show, execute, track, discardUnposted, wake }: ReconcileParts) {
   async function reconcile(id: string): Promise<void> {
@@ -68,7 +68,7 @@ export function createReconcile({ store, catalog, deliver, show, execute, track,
       const shown = await deliver(request.id, 'card')
       if (shown.is === 'refused' && unreachableChannelErrors.has(shown.error)) return discardUnposted(request, shown.error)
       // Execute nothing before its card is posted, even if it needs no approval.
-      if (shown.is !== 'sent') return store.postponeIfUnchanged(request, shown.is === 'refused' ? refusedRetryMs : cardRetryMs)
+      if (shown.is !== 'sent') return store.postponeIfUnchanged(request, shown.is === 'refused' ? refusedCardRetryMs : cardRetryMs)
     }
     if (!request.needsApproval) {
       const { change } = catalog.open(request)

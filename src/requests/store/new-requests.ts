@@ -18,6 +18,12 @@ export const firstReminderAt = 0.5
 /** Longer than any request can wait for an approval. */
 const keepUndecidedMs = 30 * 24 * 3_600_000
 
+/**
+ * How long Redis keeps the id of the latest request for a resource. An earlier request needs it while it is tracked after its end
+ * (`trackEndedMs`), so this is longer.
+ */
+export const keepLatestMs = 3_600_000
+
 export interface NewRequest {
   id: string
   kind: ChangeKind
@@ -73,6 +79,7 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       needsApproval: request.needsApproval,
       mostUndecided: mostUndecided ?? false,
       keepUndecidedMs,
+      keepLatestMs,
     }
     const note = noteOf(request, 'request', { by: origin.userId, rule, reason })
     const [outcome, holder] = await run('create', keysOf(request), [JSON.stringify(argument), audit.encode(note)])

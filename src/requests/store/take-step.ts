@@ -85,8 +85,8 @@ function argumentOf(request: Request, name: StepName, data: StepData) {
   const step = stepOf(name)
   return {
     id: request.id,
-    // Keep the tokens of several people apart, so that a person's repeat is recognized after another person's step.
-    name: data.audit?.by === undefined ? name : `${name}:${data.audit.by}`,
+    // Each person has a token of their own for a step. Otherwise another person's approval would hide that a command is a repeat.
+    tokenName: data.audit?.by === undefined ? name : `${name}:${data.audit.by}`,
     // A step that keeps the state leads from the state that was read.
     from: step.to === 'same' ? step.from.filter((state) => state === request.state) : step.from,
     set: encodeFields(data.set ?? {}),

@@ -65,16 +65,16 @@ export function createWorker({
   const outboxSweep = createOutboxSweep({ outbox, deliver, sweepSize, onRefusedCard: requestSweep.reconcileInBackground, onError })
   const watchdog = createWatchdog({ queues, audit, dataLossMark, store, onError, intervalMs: watchdogMs })
   const workers: Worker[] = []
-  let heartbeat: NodeJS.Timeout | undefined
+  let whileSweeping: NodeJS.Timeout | undefined
 
   async function tick(): Promise<void> {
     const startedAt = performance.now()
     // While the account API hangs, messages are still sent, and the tick still counts as work.
-    heartbeat = setInterval(() => {
+    whileSweeping = setInterval(() => {
       outboxSweep.sweepInBackground()
       if (performance.now() - startedAt < longestTickMs) store.noteTick().catch(onError)
     }, queues.pollIntervalMs)
-    await requestSweep.sweep().finally(() => clearInterval(heartbeat))
+    await requestSweep.sweep().finally(() => clearInterval(whileSweeping))
     onTick(performance.now() - startedAt)
     outboxSweep.sweepInBackground()
     await store.noteTick()
@@ -105,7 +105,7 @@ export function createWorker({
   /** Stops the worker. Resolves when everything that its last tick has started is finished. */
   async function stop(): Promise<void> {
     watchdog.stop()
-    clearInterval(heartbeat)
+    clearInterval(whileSweeping)
     await Promise.allSettled(workers.map((worker) => worker.close()))
     await Promise.allSettled([outboxSweep.settle(), requestSweep.settle()])
   }

@@ -66,10 +66,13 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     })
   }
 
-  /** Runs the command of a page button again. The page that the button names replaces the page that was clicked. */
+  /**
+   * Runs the command of a page button again. The page that the button names replaces the page that was clicked. Only commands that read have
+   * pages: a button that names another one is forged, and would request a change that nobody typed.
+   */
   async function showPage(click: Click): Promise<void> {
     const button = readJson(PageButton, click.value)
-    const found = commands.find((candidate) => candidate.words === button?.command)
+    const found = commands.find(({ words, need }) => words === button?.command && need === 'read')
     if (!button || !found) {
       await click.answer.ephemeral(notice(mrkdwn`This list is from another version of me. Ask for it again with the command.`))
       return

@@ -8,8 +8,8 @@ import type { Explain } from './explain.ts'
 import { interimAfterMs, interimWords } from './interim-answer.ts'
 
 /**
- * How long the acknowledgement waits for the duplicate check. It does not need the result. But acknowledgements that wait for Redis go out
- * together in one turn of the event loop, which costs 20 % less CPU. If Redis hangs, they go out after this time.
+ * Waits at most 100 ms for the duplicate check before the acknowledgement, so that a hanging Redis does not delay it. The acknowledgement
+ * does not need the result. But those that wait for Redis go out together in one turn of the event loop, which costs 20 % less CPU.
  */
 const acknowledgeWithinMs = 100
 

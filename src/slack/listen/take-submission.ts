@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { AckFn, ViewResponseAction } from '@slack/bolt'
 import type { ModalView } from '@slack/web-api'
 import type { z } from 'zod'
@@ -16,6 +17,8 @@ import { interimAfterMs, interimWords } from './interim-answer.ts'
 
 const outOfDate = mrkdwn`This form is out of date, so nothing was sent. Copy what you need, close it and run the command again.`
 
+const alreadySent = mrkdwn`This form was already sent. Nothing was done again.`
+
 const unreadableForm: UnhandledPayload = { kind: 'view_submission', why: 'unreadable', members: ['view.private_metadata'] }
 const unknownForm: UnhandledPayload = { kind: 'view_submission', why: 'no-listener', members: ['view.callback_id'] }
 
@@ -24,6 +27,8 @@ interface TakeSubmissionParts {
   authorize: Authorize
   messenger: Pick<Messenger, 'updateView'>
   answerTo: AnswerTo
+  /** The duplicate check: whether this submission is delivered for the first time. */
+  isFirstDelivery: (key: string) => Promise<boolean>
   explain: Explain
   /** Is called for every form whose id is unknown or whose metadata cannot be read. */
   onUnhandled: (unhandled: UnhandledPayload) => void
@@ -33,7 +38,23 @@ interface TakeSubmissionParts {
  * Handles a submitted form. A result within 2 s goes out with the acknowledgement. Otherwise an interim answer replaces the form, and the
  * result replaces the interim answer.
  */
-export function createTakeSubmission({ handlers, authorize, messenger, answerTo, explain, onUnhandled }: TakeSubmissionParts) {
+export function createTakeSubmission({
+  handlers,
+  authorize,
+  messenger,
+  answerTo,
+  isFirstDelivery,
+  explain,
+  onUnhandled,
+}: TakeSubmissionParts) {
+  /**
+   * Checks for a replay. A refused form can be sent again with the same id and hash, so only the trigger distinguishes the two. A submission
+   * without a trigger counts as new.
+   */
+  function isFirst({ user, view, trigger_id: triggerId }: z.infer<typeof SubmissionPayload>): Promise<boolean> {
+    return isFirstDelivery(deliveryKey('submission', user.id, view.id, view.hash, triggerId || randomUUID()))
+  }
+
   return async function takeSubmission(payload: z.infer<typeof SubmissionPayload>, ack: AckFn<ViewResponseAction>): Promise<void> {
     const { view } = payload
     const metadata = readMetadata(view.private_metadata)
@@ -55,8 +76,12 @@ export function createTakeSubmission({ handlers, authorize, messenger, answerTo,
       chosen: chosenOf(view.state),
     }
     const at = `submission ${view.callback_id}`
-    const work: Promise<Outcome> = authorize(origin, at)
-      .then(() => handle(submission))
+    const work: Promise<Outcome> = isFirst(payload)
+      .then(async (first): Promise<Outcome> => {
+        if (!first) return { is: 'broken', problem: alreadySent }
+        await authorize(origin, at)
+        return handle(submission)
+      })
       .catch((error) => ({ is: 'broken', problem: explain(error, at) }))
     const first = await within(interimAfterMs, work)
     if (first.is === 'ready') {

@@ -1,7 +1,8 @@
 import type { Logger } from '@slack/bolt'
 import { App, type AppOptions, SocketModeReceiver } from '@slack/bolt'
 import type { WebClientOptions } from '@slack/web-api'
-import { portTaken, StartError } from '../../domain/errors.ts'
+import { StartError } from '../../domain/errors.ts'
+import { whyNotListening } from '../../domain/listening.ts'
 import type { Secret } from '../../domain/secret.ts'
 import { measuredFetch, type OnSlackCall } from '../web-api/measured-fetch.ts'
 import { httpReceiver } from './http-receiver.ts'
@@ -14,6 +15,8 @@ export interface SlackSettings {
   /** If set, Lockkeeper uses Socket Mode instead of HTTP. */
   appToken: Secret | undefined
   apiUrl: URL
+  /** The IP address to listen on. */
+  host: string
   port: number
 }
 
@@ -70,8 +73,9 @@ export function createBoltApp(
    */
   async function start(): Promise<number | undefined> {
     await app.init()
-    const started = app.start().catch((error: { code?: unknown }) => {
-      throw error.code === 'EADDRINUSE' ? portTaken('PORT', settings.port) : error
+    const { host, port } = settings
+    const started = app.start({ host, port }).catch((error: Error) => {
+      throw whyNotListening(error, { hostVariable: 'HOST', host, portVariable: 'PORT', port })
     })
     const server: unknown = await Promise.race([started, refused.promise])
     const address = (server as { address?: () => { port?: number } | string | null } | undefined)?.address?.()

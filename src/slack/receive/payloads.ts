@@ -67,7 +67,13 @@ export const ClickPayload = z.object({
   view: View.nullish().transform((view) => view ?? undefined),
 })
 
-export const SubmissionPayload = z.object({ type: z.literal('view_submission'), user: User, team: Identified, view: View })
+export const SubmissionPayload = z.object({
+  type: z.literal('view_submission'),
+  user: User,
+  team: Identified,
+  trigger_id: textOrEmpty,
+  view: View,
+})
 
 export const OptionsPayload = z.object({
   type: z.literal('block_suggestion'),

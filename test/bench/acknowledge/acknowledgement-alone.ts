@@ -9,6 +9,7 @@ const settings = {
   signingSecret: new Secret(process.env.SLACK_SIGNING_SECRET ?? ''),
   appToken: undefined,
   apiUrl: new URL(process.env.SLACK_API_URL ?? ''),
+  host: '127.0.0.1',
   port: 0,
 }
 const nothing = async () => {}

@@ -118,7 +118,10 @@ describe('a decision', () => {
 
   test('is checked by the current rule, and denied if there is none or the project is unknown', async () => {
     const gone = setUp({ rules: [] })
-    const unsure = setUp({ rules: [ruleFor({ projects: ['proj_1oNqx62cx6bn0'] }), ruleFor({ approve: undefined })], projectNow: 'unknown' })
+    const unsure = setUp({
+      rules: [ruleFor({ projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }), ruleFor({ approve: undefined })],
+      projectNow: 'unknown',
+    })
 
     for (const { access } of [gone, unsure])
       expect(await why(access.authorize(ben, { to: 'decide', request: requestFor() }))).toMatch(
@@ -184,8 +187,8 @@ describe('a request', () => {
 
   test('is admitted under the first rule that covers it', async () => {
     const rules = [
-      ruleFor({ name: 'billing', projects: ['proj_2RBis9AK23gEc'] }),
-      ruleFor({ name: 'storefront', projects: ['Storefront'] }),
+      ruleFor({ name: 'billing', projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } }),
+      ruleFor({ name: 'storefront', projects: { ids: [], names: ['Storefront'] } }),
       ruleFor(),
     ]
 
@@ -195,7 +198,7 @@ describe('a request', () => {
   test.each<[string, Workspace, string, RegExp]>([
     [
       'no rule covers its project',
-      { rules: [ruleFor({ projects: ['proj_2RBis9AK23gEc'] })] },
+      { rules: [ruleFor({ projects: { ids: ['proj_2RBis9AK23gEc'], names: [] } })] },
       'no-rule',
       /^No rule of the policy lets anybody ask/,
     ],
@@ -261,7 +264,7 @@ describe('a request', () => {
   })
 
   test('is refused if the rule depends on a project that is not known', async () => {
-    const rules = [ruleFor({ name: 'production', projects: ['proj_1oNqx62cx6bn0'] }), ruleFor({ approve: undefined })]
+    const rules = [ruleFor({ name: 'production', projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }), ruleFor({ approve: undefined })]
 
     expect(await why(admit({ rules }, ada, 'unknown'))).toMatch(/^Whether the rule “production” holds depends on the project/)
   })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { trackEndedMs } from '../../../src/requests/reconcile/track/next-step.ts'
+import { keepLatestMs } from '../../../src/requests/store/new-requests.ts'
 import { moveFacts, newRequestFor } from '../request-for-test.ts'
 import { withRequest } from '../with-request.ts'
 
@@ -53,4 +55,8 @@ describe('a new request', () => {
     await store.discard(request, notPosted)
     expect(await store.find(request.id)).toMatchObject({ cardTs: '1.2', cardRevision: 1 })
   })
+})
+
+test('the latest request for a resource is kept for longer than an ended one is tracked', () => {
+  expect(keepLatestMs).toBeGreaterThan(trackEndedMs)
 })

@@ -33,7 +33,7 @@ end
 local mode = 'fresh'
 if item.status == 'unsure' or (item.status == 'sending' and item.token ~= token) then mode = 'unsure' end
 if item.status == 'sending' and item.token == token then mode = item.mode end
--- The search starts with the first lease that needs one. An item of an older version has no such field.
+-- The search starts with the first lease that needs one. Only then does the item get this field.
 local since = mode == 'unsure' and (item.since or now) or nil
 local tried, cardless = nil, name ~= 'card' and not record.cardTs
 if mode == 'unsure' then

@@ -42,20 +42,21 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
     const now = await store.now()
     const startedAt = performance.now()
     if (await dropOutdated(request, now)) return
-    const facts = await checkAgain(request, opened)
-    if (!facts) return
+    const checked = await checkAgain(request, opened)
+    if (!checked) return
+    const { facts } = checked
 
     const claimed = await store.take(request, 'send', {
-      set: { seen: facts.now },
-      reports: opened.change.remark?.(facts.now) === undefined ? [] : ['remark'],
+      set: { seen: facts },
+      reports: opened.change.remark?.(facts) === undefined ? [] : ['remark'],
       dueInMs: firstObservationMs,
       notAfter: now + preflightValidMs,
     })
     if (claimed.outcome === 'outdated') return store.postpone([request.id], 0)
     if (claimed.outcome !== 'won') return
-    // The answer of Redis may be late because the command was sent again. Another process may have reported the request as not started by now.
+    // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
     if (performance.now() - startedAt > preflightValidMs) return end(request, 'not-start', { code: 'suspended' })
-    await sendWrite(request, opened, facts.now)
+    await sendWrite(request, opened, facts)
   }
 
   async function expireHandover(request: Request): Promise<void> {
@@ -78,11 +79,11 @@ export function createExecute({ store, audit, catalog, onApiError, onChanged }: 
   }
 
   /** Repeats the preflight check. Returns what it read, or ends or postpones the request and returns undefined. */
-  async function checkAgain(request: Request, opened: Opened): Promise<{ now: unknown } | undefined> {
+  async function checkAgain(request: Request, opened: Opened): Promise<{ facts: unknown } | undefined> {
     const result = await repeatPreflight(opened, onApiError)
     switch (result.is) {
       case 'unchanged':
-        return { now: result.facts }
+        return { facts: result.facts }
       case 'changed':
         await store.take(request, 'void', { set: { causes: result.causes } })
         return undefined

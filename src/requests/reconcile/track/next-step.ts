@@ -17,7 +17,7 @@ export interface NextStep {
 export function nextStep(request: Underway, observation: Observation, now: number, lateAfterMs: number): NextStep | undefined {
   if (request.state === 'not-started' || request.state === 'failed') return correction(observation)
   if (request.state !== 'starting' && request.state !== 'tracking') return undefined
-  // A request with this time was reported as ended before, and has restarted.
+  // Only a request that was reported as not started or failed has this time. It has started after all, so its end is a correction.
   if (request.trackedUntil !== undefined) return correctedEnd(observation) ?? lateStep(request, observation, now, lateAfterMs)
 
   switch (observation.is) {

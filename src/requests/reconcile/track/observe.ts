@@ -23,7 +23,7 @@ interface ObserveParts {
 /** Creates the function that reads the outcome of one request from the account, and takes the step that follows from it. */
 export function createObserve({ store, catalog, pace: { paceMs }, lateAfterMs, timings, onApiError }: ObserveParts) {
   return async function observe(request: Request, now: number, signal: AbortSignal): Promise<void> {
-    // Do not observe a request that has ended: an observation may delete what it finds, and that may be in use.
+    // Observing a handover deletes the secret that it finds. After the end, that secret may be in use.
     if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return store.clearDueIfUnchanged(request.id, request.revision)
     const opened = catalog.openIfFit(request)
     if (!opened) return store.postpone([request.id], unfitMs)
@@ -60,7 +60,10 @@ export function createObserve({ store, catalog, pace: { paceMs }, lateAfterMs, t
     return request.trackedUntil !== undefined && (await store.isLatest(request))
   }
 
-  /** Whether the report of the end may still be corrected. The last observation comes after that time: it deletes secrets, and reports nothing. */
+  /**
+   * Whether the report of the end may still be corrected. A request is observed once more after that time, so that a secret that appeared
+   * late is deleted. That observation reports nothing.
+   */
   async function isCorrectable(request: Request, now: number): Promise<boolean> {
     return now <= (request.trackedUntil ?? 0) && (await isTrackedAfterEnd(request))
   }

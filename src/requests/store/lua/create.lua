@@ -2,7 +2,7 @@
 -- undecided requests as a person may have.
 -- KEYS: record, resource, latest, open, outbox, due, audit intake, undecided requests of the requester.
 -- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, ttlMs, dueInMs, needsApproval, mostUndecided | false,
---              keepUndecidedMs }, the audit note as JSON.
+--              keepUndecidedMs, keepLatestMs }, the audit note as JSON.
 -- Returns { 'created' | 'exists' | 'busy' | 'too-many', id of the request that holds the resource }.
 local arg = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists', arg.id } end
@@ -31,7 +31,7 @@ end
 
 local now = clock()
 redis.call('SET', KEYS[2], arg.id)
-redis.call('SET', KEYS[3], arg.id, 'PX', 3600000)
+redis.call('SET', KEYS[3], arg.id, 'PX', arg.keepLatestMs)
 local values = { 'revision', '1', 'createdAt', whole(now), 'expiresAt', whole(now + arg.ttlMs) }
 for field, value in pairs(arg.fields) do
   values[#values + 1] = field

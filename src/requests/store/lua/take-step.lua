@@ -1,30 +1,30 @@
--- Takes a step of a request as one compare-and-set. No other script changes a state.
+-- Takes a step of a request as one compare-and-set. No other script changes the state of an existing record, or raises its revision.
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
 -- KEYS: record, resource, open, ended, outbox, due, audit intake.
--- ARGV: JSON { id, name, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
+-- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
 --              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit note as JSON.
 -- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }.
 local arg = cjson.decode(ARGV[1])
 local now = clock()
 local stamp = whole(now)
 
-local ownToken = 'token:' .. arg.name
-local known = redis.call('HMGET', KEYS[1], 'state', ownToken, 'revision', 'expiresAt')
-local state = known[1]
+local tokenField = 'token:' .. arg.tokenName
+local known = redis.call('HMGET', KEYS[1], 'state', tokenField, 'revision', 'expiresAt')
+local state, lastToken, lastRevision, expiresAt = known[1], known[2], tonumber(known[3]), tonumber(known[4])
 if not state then return { 'missing', '""', stamp } end
-if known[2] == arg.token then return { 'won', state, stamp } end
+if lastToken == arg.token then return { 'won', state, stamp } end
 
 local allowed = false
 for _, from in ipairs(arg.from) do
   if state == cjson.encode(from) then allowed = true end
 end
 if not allowed then return { 'lost', state, stamp } end
-if arg.revision and tonumber(known[3]) ~= arg.revision then return { 'changed', state, stamp } end
-if arg.unexpired and now >= tonumber(known[4]) then return { 'expired', state, stamp } end
+if arg.revision and lastRevision ~= arg.revision then return { 'changed', state, stamp } end
+if arg.unexpired and now >= expiresAt then return { 'expired', state, stamp } end
 if arg.notAfter and now > arg.notAfter then return { 'outdated', state, stamp } end
 
-local revision = tonumber(known[3]) + 1
-local values = { 'state', cjson.encode(arg.to), ownToken, arg.token, 'revision', whole(revision) }
+local revision = lastRevision + 1
+local values = { 'state', cjson.encode(arg.to), tokenField, arg.token, 'revision', whole(revision) }
 local function set(field, value)
   values[#values + 1] = field
   values[#values + 1] = value

@@ -6,13 +6,6 @@ const root = resolve(import.meta.dirname, '..')
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Finds the paths that a page names, in its text, its links and its blocks. */
-function pathsIn(page: string): string[] {
-  const inText = [...read(page).matchAll(/(?<![\w./-])(?:src|test|docs|scripts)\/[\w./-]*\w\/?/g)].map(([path]) => path)
-  const linked = [...read(page).matchAll(/\]\(([^):#]+)\)/g)].map(([, path = '']) => path)
-  return [...new Set([...inText, ...linked])]
-}
-
 /** One line of a walk. `connector`: the file that creates the called function, where the caller does not. */
 interface Hop {
   caller: string
@@ -46,14 +39,6 @@ function uses(file: string, used: string): boolean {
   const imported = [...text.matchAll(/^import (?!type )[^'"]*?from '(\.[^']+)'/gm)].map(([, target = '']) => join(dirname(file), target))
   return imported.includes(used)
 }
-
-describe.each(['CONTRIBUTING.md', 'README.md'])('%s', (page) => {
-  test('names only paths that exist', () => {
-    const paths = pathsIn(page)
-    expect(paths.length).toBeGreaterThan(20)
-    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
-  })
-})
 
 describe('the walks of CONTRIBUTING.md', () => {
   const { roots, hops } = walks()

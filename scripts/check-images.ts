@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { parse } from 'yaml'
+
+// A tag can be moved to another image after it was tested. A release builds and runs only what a digest names.
+
+const pinned = /@sha256:[0-9a-f]{64}$/
+
+/** Returns a line for each image in a Dockerfile or a compose file that is not pinned by its digest. */
+export function unpinnedImages(file: string, text: string): string[] {
+  const images = basename(file).startsWith('Dockerfile') ? imagesOfDockerfile(text) : imagesOfCompose(text)
+  return [...new Set(images)]
+    .filter((image) => !pinned.test(image))
+    .map((image) => `${file}: ${image} is not pinned. Append the digest that "docker buildx imagetools inspect ${image}" shows.`)
+}
+
+/** Returns the images of FROM, COPY --from, RUN --mount and the syntax directive, without the names of the file's own stages. */
+function imagesOfDockerfile(text: string): string[] {
+  const stages = new Set(['scratch', ...[...text.matchAll(/^FROM\s.*\sAS\s+(\S+)/gim)].map(([, name = '']) => name)])
+  const found = [
+    ...text.matchAll(/^FROM\s+(?:--platform=\S+\s+)?(\S+)/gim),
+    ...text.matchAll(/^(?:COPY|ADD)\s.*?--from=(\S+)/gim),
+    ...text.matchAll(/--mount=\S*?\bfrom=([^\s,]+)/gim),
+    ...text.matchAll(/^#\s*syntax=(\S+)/gim),
+  ]
+  return found.map(([, image = '']) => image).filter((image) => !stages.has(image) && !/^\d+$/.test(image))
+}
+
+function imagesOfCompose(text: string): string[] {
+  const { services } = parse(text) as { services?: Record<string, { image?: string }> }
+  return Object.values(services ?? {}).flatMap(({ image }) => (image === undefined ? [] : [image]))
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const files = process.argv.length > 2 ? process.argv.slice(2) : ['Dockerfile', 'docker-compose.yml']
+  const lines = files.flatMap((file) => unpinnedImages(file, readFileSync(file, 'utf8')))
+  for (const line of lines) process.stderr.write(`${line}\n`)
+  if (lines.length > 0) process.exitCode = 1
+}

@@ -1,0 +1,23 @@
+import type { ChangeKind } from '../domain/change-kind.ts'
+import type { Policy } from '../domain/policy.ts'
+import type { Variables } from './variables.ts'
+
+/** Builds a policy from the variables: one rule for the kinds of change that need no approval, then one for all other kinds. */
+export function simplePolicy(v: Variables, kinds: ChangeKind[]): Policy {
+  const noApproval = v.NO_APPROVAL ?? []
+  const needApproval = kinds.filter((kind) => !noApproval.includes(kind))
+  const shared = {
+    projects: undefined,
+    channels: v.CHANNELS,
+    request: v.OPERATORS,
+    breakGlass: false,
+    expiresMs: v.APPROVAL_TTL,
+    mention: undefined,
+  }
+  const approve = { anyOf: v.APPROVERS ?? { users: [], userGroups: [] }, allOf: [], approvals: 1 }
+  const rules = [
+    { name: 'NO_APPROVAL', changes: noApproval, approve: undefined, ...shared },
+    { name: 'APPROVERS', changes: needApproval, approve, ...shared },
+  ]
+  return { rules: rules.filter((rule) => rule.changes.length > 0) }
+}

@@ -1,0 +1,20 @@
+import { StartError } from './errors.ts'
+
+/** The address on which a server listens, and the variables that say so. */
+export interface ListenAddress {
+  hostVariable: string
+  host: string
+  portVariable: string
+  port: number
+}
+
+/** Returns what to do where a server cannot listen, or the error itself if it is another one. */
+export function whyNotListening(error: Error & { code?: unknown }, { hostVariable, host, portVariable, port }: ListenAddress): Error {
+  if (error.code === 'EADDRINUSE') {
+    return new StartError(`${portVariable} ${port} is used by another program. Choose another port, or stop that program.`)
+  }
+  if (error.code === 'EADDRNOTAVAIL') {
+    return new StartError(`${hostVariable} ${host} is not an address of this machine. Set one that is, or 0.0.0.0 for all of them.`)
+  }
+  return error
+}

@@ -1,0 +1,45 @@
+import type { Logger } from '@slack/bolt'
+import type { RefusalReason } from './refuse-unread.ts'
+
+/** How often a line about refused requests is logged at most, in milliseconds. */
+const quietMs = 60_000
+
+/**
+ * Logs refused requests: the first one at once, those that follow in one line a minute, with their numbers. Anybody can send requests to the
+ * public port, and one line for each would fill the log. `flush` logs what has not been logged yet.
+ */
+export function createRefusalLog(logger: Pick<Logger, 'warn'>, everyMs = quietMs) {
+  const counts = new Map<RefusalReason, number>()
+  let timer: NodeJS.Timeout | undefined
+
+  function note(reason: RefusalReason): void {
+    counts.set(reason, (counts.get(reason) ?? 0) + 1)
+    if (timer) return
+    write()
+    timer = setInterval(writeOrRest, everyMs).unref()
+  }
+
+  function writeOrRest(): void {
+    if (counts.size === 0) rest()
+    else write()
+  }
+
+  function write(): void {
+    const parts = [...counts].map(([reason, count]) => `${reason} (${count})`)
+    const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
+    counts.clear()
+    logger.warn(`Refused ${all} ${all === 1 ? 'request' : 'requests'} to the public port: ${parts.join(', ')}.`)
+  }
+
+  function rest(): void {
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  function flush(): void {
+    if (counts.size > 0) write()
+    rest()
+  }
+
+  return { note, flush }
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http'
+
+export const endpoint = '/slack/events'
+
+/** The most bytes of one body. A click carries the whole message, so bodies of some 100 kB are usual. */
+export const maxBodyBytes = 1_048_576
+
+/** The media type of commands and interactions. Slack sends it without parameters, and Bolt accepts no others. */
+export const formType = 'application/x-www-form-urlencoded'
+
+/** How far the time stamp of a request may be off, in either direction (docs.slack.dev, "Verifying requests from Slack"). */
+const maxOffSeconds = 300
+
+/** The longest body of Slack's certificate check: `ssl_check=1&token=…`. It is the one request that Slack does not sign. */
+const maxCertificateCheckBytes = 200
+
+export type RefusalReason = 'no signature' | 'time stamp off' | 'wrong signature' | 'too large' | 'wrong content' | 'not sent in time'
+
+export interface UnreadRefusal {
+  status: 401 | 404 | 413 | 415
+  /** Undefined for another path or method. Probes and scanners send these, and nothing has to be done about them. */
+  reason: RefusalReason | undefined
+}
+
+/** Node discards a body of this size after the answer. That takes memory for a moment, so the connection of a longer one is ended instead. */
+const maxDiscardedBytes = 65_536
+
+/**
+ * Refuses by the request line and the headers what Bolt would refuse after it has read the body. An unsigned request then costs no memory.
+ * Bolt checks the signature itself. It accepts time stamps of the future, so a replay could be kept for later; this refuses them.
+ */
+export function refusalOf(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>, nowMs: number): UnreadRefusal | undefined {
+  const { method, url = '', headers } = request
+  if (method !== 'POST' || URL.parse(url, 'http://localhost')?.pathname !== endpoint) return { status: 404, reason: undefined }
+  if (Number(headers['content-length'] ?? 0) > maxBodyBytes) return { status: 413, reason: 'too large' }
+  if (!isForm(headers) && !/^application\/json *(;|$)/i.test(headers['content-type'] ?? '')) return { status: 415, reason: 'wrong content' }
+  if (mayBeCertificateCheck(headers)) return undefined
+  const { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp } = headers
+  if (!signature || !timestamp) return { status: 401, reason: 'no signature' }
+  return isRecent(String(timestamp), nowMs) ? undefined : { status: 401, reason: 'time stamp off' }
+}
+
+/** Whether the connection of a refused request has to be ended. A body that is too large is discarded, so that its sender learns the reason. */
+export function mustEnd({ headers }: Pick<IncomingMessage, 'headers'>, { status }: UnreadRefusal): boolean {
+  const length = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY
+  return status !== 413 && length > maxDiscardedBytes
+}
+
+export function isForm(headers: IncomingMessage['headers']): boolean {
+  return headers['content-type'] === formType
+}
+
+/** Bolt answers such a request with 200 if it is a certificate check, and with 401 otherwise. It reads nothing else of it. */
+export function mayBeCertificateCheck(headers: IncomingMessage['headers']): boolean {
+  const { 'content-length': length, 'x-slack-signature': signature } = headers
+  return !signature && isForm(headers) && length !== undefined && Number(length) <= maxCertificateCheckBytes
+}
+
+/** `timestamp` is in seconds since 1970. */
+function isRecent(timestamp: string, nowMs: number): boolean {
+  return /^\d{1,12}$/.test(timestamp) && Math.abs(Math.floor(nowMs / 1_000) - Number(timestamp)) <= maxOffSeconds
+}

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import type { Message } from '../sandbox/slack/slack.ts'
+import { type PolicyWorld, requestMove, startWorldUnder, steady, writesOf } from './policy-world.ts'
+import { ops, people, untilCard, untilReport, untilShown } from './world.ts'
+
+describe('after the end', () => {
+  const policy = 'rules:\n  - { name: everything, approve: [S0ONCALL01] }'
+
+  async function rejected(world: PolicyWorld, card: Message) {
+    await world.ben.click(card, 'Reject')
+    const form = await world.slack.until(() => world.ben.topView())
+    await world.ben.fill(form, { Reason: 'Not during the sale' })
+    await world.ben.submit()
+    return world.slack.until(() => world.slack.messages(ops).find(({ ts, text }) => ts === card.ts && /\*Rejected\*/.test(text)))
+  }
+
+  /** Presses *Request again* and returns the initial values of the form. */
+  async function requestAgain(world: PolicyWorld, card: Message) {
+    await world.ada.click(card, 'Request again')
+    const form = await world.slack.until(() => world.ada.topView())
+    const blocks = form.view.blocks as { label?: { text: string }; element?: Record<string, unknown>; text?: { text: string } }[]
+    const shown = blocks.map(({ label, element, text }) => {
+      const option = element?.initial_option as { text: { text: string } } | undefined
+      return label ? `${label.text}: ${element?.initial_value ?? option?.text.text ?? ''}` : (text?.text ?? '')
+    })
+    return [form.title, ...shown]
+  }
+
+  test('a voided request shows what changed on the account, and nothing was done', async () => {
+    const world = await startWorldUnder(policy)
+    const { elasticIp, card } = await requestMove(world)
+    const third = world.accountApi.world.third(elasticIp.id)
+
+    world.accountApi.world.moveBehindOurBack(elasticIp.id, third.id)
+    await world.ben.click(card, 'Approve')
+
+    const report = await untilReport(world.slack, card.ts, /Nothing was done/)
+    expect(report.text).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :large_orange_circle: *Nothing was done:* “Move 203.0.113.10 from web-1 to web-2” was approved, but the account has changed since it was asked for. 203.0.113.10 was on web-1 when this was asked for, and is on bastion-1 now. Press *Request again* on the card if it is still wanted."`,
+    )
+    expect((await untilCard(world.slack, /Void/)).text).toContain(`is on ${third.hostname} now.`)
+    expect(writesOf(world)).toEqual([])
+    expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', from: 'approved', to: 'voided' })
+  })
+
+  test('request again opens the form of the change with the earlier values', async () => {
+    const world = await startWorldUnder(policy)
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command('/infra ip move', { channel: ops })
+    const form = await world.slack.until(() => world.ada.topView())
+    await world.ada.fill(form, { 'Elastic IP': elasticIp.id, Server: target.id, Reason: 'web-1 is to be rebooted' })
+    await world.ada.submit()
+    const move = await rejected(world, await untilCard(world.slack, /Waiting for approval/))
+    expect(await requestAgain(world, move)).toMatchInlineSnapshot(`
+      [
+        "Move an Elastic IP",
+        "Elastic IP: 203.0.113.10",
+        "Server: web-2",
+        "Reason: web-1 is to be rebooted",
+      ]
+    `)
+    await world.ada.submit()
+    const second = await untilCard(world.slack, /Waiting for approval/)
+    expect(second.ts).not.toBe(move.ts)
+    expect(second.text).toContain('web-1 is to be rebooted')
+
+    const [machine] = world.accountApi.world.data.virtualMachines
+    await world.ada.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
+    const rename = await rejected(world, await untilCard(world.slack, /Rename[\s\S]*Waiting for approval/))
+    expect(await requestAgain(world, rename)).toMatchInlineSnapshot(`
+      [
+        "Rename virtual machine",
+        "Virtual machine: preview-1 (Storefront, ASH)",
+        "New name: web-renamed",
+        "Reason: ",
+      ]
+    `)
+    await world.ada.close()
+
+    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+    const key = await rejected(world, await untilCard(world.slack, /Create API key[\s\S]*Waiting for approval/))
+    expect(await requestAgain(world, key)).toMatchInlineSnapshot(`
+      [
+        "Create an API key",
+        "Name: ci-deploy",
+        "Access: Read-only",
+        "Allowed addresses: ",
+        "Reason: ",
+      ]
+    `)
+  })
+
+  test('request again for a change without a form shows the earlier request and submits the same', async () => {
+    const world = await startWorldUnder(policy)
+    await world.ada.command('/infra keys revoke terraform', { channel: ops })
+    const revoke = await rejected(world, await untilCard(world.slack, /Revoke[\s\S]*Waiting for approval/))
+    const shown = await requestAgain(world, revoke)
+    await world.ada.fill(undefined, { Reason: 'It was found in a log' })
+    const again = await world.ada.submit()
+    const card = await world.slack.until(() =>
+      world.slack.messages(ops).find(({ ts, text }) => ts > revoke.ts && /Waiting for approval/.test(text)),
+    )
+
+    expect(shown).toMatchInlineSnapshot(`
+      [
+        "Request again",
+        "*Revoke API key terraform*",
+        "Reason: ",
+      ]
+    `)
+    expect(again.errors).toBeUndefined()
+    expect(card.text).toContain('It was found in a log')
+    await rejected(world, card)
+
+    await world.ada.command('/infra keys rotate terraform', { channel: ops })
+    const rotate = await rejected(world, await untilCard(world.slack, /Rotate[\s\S]*Waiting for approval/))
+    expect(await requestAgain(world, rotate)).toMatchInlineSnapshot(`
+      [
+        "Request again",
+        "*Rotate API key terraform*",
+        "Reason: ",
+      ]
+    `)
+  })
+
+  test('move back is a request of its own, which another person approves', async () => {
+    const world = await startWorldUnder(policy)
+    const { elasticIp, card } = await requestMove(world)
+    await world.ben.click(card, 'Approve')
+    const done = await untilCard(world.slack, /\*Done/)
+
+    await world.ben.click(done, 'Move back')
+    const back = await untilCard(world.slack, /Waiting for approval/)
+    await world.ben.click(back, 'Approve')
+    await untilShown(world.slack, people.ben, /yourself/)
+    await world.chiara.click(back, 'Approve')
+    await untilReport(world.slack, back.ts, /Done/)
+
+    expect(steady(back.text).replace(/request \w{8}/, 'request ID')).toMatchInlineSnapshot(`
+      "Move 203.0.113.10 from web-2 to web-1
+      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until TIME.
+      Elastic IP: 203.0.113.10 (eip_2BJYBkPZR5x1t)
+      Site: ASH
+      From: web-2 (sv_3yuLZoyuzy2cj)
+      To: web-1 (sv_TU8nZb2v5QZal, 198.51.100.21)
+      Project: Storefront
+      Reason: “Undoes request ID.”
+      Asked for by <@U0BEN00001>, TIME  ·  Request \`ID\`"
+    `)
+    expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
+    expect(writesOf(world)).toHaveLength(2)
+  })
+})

@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest'
+import { cardNow, finn, onlyRequest, requestMove, startWorldUnder, steady, writesOf } from './policy-world.ts'
+import { people, untilCard, untilReport, untilShown } from './world.ts'
+
+describe('more than one approval', () => {
+  const three = `
+rules:
+  - name: addresses
+    approve: { any_of: [S0ONCALL01, ${finn}], approvals: 3 }
+`
+
+  test('is counted on the card and in the answer to each approver, and the last one starts the change', async () => {
+    const world = await startWorldUnder(three)
+    const { card } = await requestMove(world)
+
+    await world.ben.click(card, 'Approve')
+    const first = await untilShown(world.slack, people.ben, /counts/)
+    await world.chiara.click(card, 'Approve')
+    const second = await untilShown(world.slack, people.chiara, /counts/)
+    await world.chiara.click(card, 'Approve')
+    const again = await untilShown(world.slack, people.chiara, /already/)
+    const counted = await untilCard(world.slack, /2 of 3 approvals/)
+    expect(writesOf(world)).toEqual([])
+    await world.finn.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect([first, second, again].map(({ text }) => text)).toMatchInlineSnapshot(`
+      [
+        "Your approval counts: 1 of 3. It now waits for 2 more people.",
+        "Your approval counts: 2 of 3. It now waits for one more person.",
+        "You have approved this already. It waits for one more person. Your click changed nothing.",
+      ]
+    `)
+    expect(steady(counted.text)).toMatchInlineSnapshot(`
+      "Move 203.0.113.10 from web-1 to web-2
+      :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0FIN00001> or <!subteam^S0ONCALL01>, until TIME.
+      2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
+      Elastic IP: 203.0.113.10 (eip_2BJYBkPZR5x1t)
+      Site: ASH
+      From: web-1 (sv_TU8nZb2v5QZal)
+      To: web-2 (sv_3yuLZoyuzy2cj, 198.51.100.22)
+      Project: Storefront
+      Asked for by <@U0ADA00001>, TIME  ·  Request \`ID\`"
+    `)
+    expect(JSON.stringify(counted.blocks)).toContain(`*2 of 3 approvals*: <@${people.ben}>`)
+    const done = await untilCard(world.slack, /\*Done/)
+    for (const id of [people.ben, people.chiara, finn]) expect(done.text).toContain(`Approved by <@${id}>`)
+    expect(writesOf(world)).toHaveLength(1)
+    const decisions = (await world.records.audit()).filter(({ act }) => act === 'count-approval' || act === 'approve')
+    expect(
+      decisions.map(({ by, rule, via, from, to, missing, needed }) => ({ by, rule, via, from, to, missing, needed })),
+    ).toMatchInlineSnapshot(`
+      [
+        {
+          "by": "U0BEN00001",
+          "from": "waiting",
+          "missing": 2,
+          "needed": 3,
+          "rule": "addresses",
+          "to": "waiting",
+          "via": "S0ONCALL01",
+        },
+        {
+          "by": "U0CHI00001",
+          "from": "waiting",
+          "missing": 1,
+          "needed": 3,
+          "rule": "addresses",
+          "to": "waiting",
+          "via": "S0ONCALL01",
+        },
+        {
+          "by": "U0FIN00001",
+          "from": "waiting",
+          "missing": undefined,
+          "needed": undefined,
+          "rule": "addresses",
+          "to": "approved",
+          "via": "U0FIN00001",
+        },
+      ]
+    `)
+  })
+
+  test('of two groups has to come from two people, also if one person is in both', async () => {
+    const world = await startWorldUnder('rules:\n  - { name: both, approve: { all_of: [S0NETWORK1, S0SECURE01] } }')
+    const { card } = await requestMove(world)
+
+    await world.ben.click(card, 'Approve')
+    await untilShown(world.slack, people.ben, /1 of 2/)
+    await world.ben.click(card, 'Approve')
+    await untilShown(world.slack, people.ben, /You have approved this already/)
+    expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+    await world.finn.click(card, 'Approve')
+
+    await untilReport(world.slack, card.ts, /Done/)
+  })
+
+  test('does not count two members of one group for another group', async () => {
+    const world = await startWorldUnder('rules:\n  - { name: both, approve: { all_of: [S0NETWORK1, S0SECURE01] } }')
+    world.slack.setUserGroup('S0SECURE01', { members: [people.chiara] })
+    const { card } = await requestMove(world)
+
+    await world.ben.click(card, 'Approve')
+    await untilShown(world.slack, people.ben, /counts/)
+    await world.finn.click(card, 'Approve')
+    const said = await untilShown(world.slack, finn, /counts/)
+    expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+    await world.chiara.click(card, 'Approve')
+
+    expect(said.text).toMatchInlineSnapshot(`"Your approval counts: 1 of 2. It now waits for one more person."`)
+    await untilReport(world.slack, card.ts, /Done/)
+  })
+
+  test('no longer counts a person who left the group after approving', async () => {
+    const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
+    const { card } = await requestMove(world)
+    await world.chiara.click(card, 'Approve')
+    await untilShown(world.slack, people.chiara, /counts/)
+
+    world.slack.setUserGroup('S0ONCALL01', { members: [people.ben, finn] })
+    await world.ben.click(card, 'Approve')
+    const said = await untilShown(world.slack, people.ben, /counts/)
+    expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+    expect(said.text).toMatchInlineSnapshot(`"Your approval counts: 1 of 2. It now waits for one more person."`)
+
+    await world.finn.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(writesOf(world)).toHaveLength(1)
+  })
+})
+
+describe('a waiting card', () => {
+  test('counts only approvals that are still valid', async () => {
+    const world = await startWorldUnder('rules:\n  - { name: two, approve: { any_of: [S0ONCALL01], approvals: 2 } }')
+    const { card } = await requestMove(world)
+    await world.chiara.click(card, 'Approve')
+    await untilShown(world.slack, people.chiara, /counts/)
+
+    world.slack.setUserGroup('S0ONCALL01', { members: [people.ben, finn] })
+    await world.ben.click(card, 'Approve')
+    await untilShown(world.slack, people.ben, /1 of 2/)
+
+    expect(cardNow(world, card)?.text).toContain('1 of 2 approvals')
+  })
+
+  test('counts nobody for a group that has not approved', async () => {
+    const world = await startWorldUnder('rules:\n  - { name: both, approve: { all_of: [S0NETWORK1, S0SECURE01] } }')
+    world.slack.setUserGroup('S0SECURE01', { members: [people.chiara] })
+    const { card } = await requestMove(world)
+    await world.ben.click(card, 'Approve')
+    await untilShown(world.slack, people.ben, /1 of 2/)
+
+    await world.finn.click(card, 'Approve')
+    await untilShown(world.slack, finn, /1 of 2/)
+
+    expect(cardNow(world, card)?.text).toContain('1 of 2 approvals')
+  })
+})

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { finn, onlyRequest, requestMove, startWorldUnder, steady, writesOf } from './policy-world.ts'
+import { ops, people, untilCard, untilReport, untilShown } from './world.ts'
+
+describe('break-glass', () => {
+  const policy = `
+rules:
+  - name: addresses
+    changes: ip.move
+    approve: { any_of: [S0ONCALL01], approvals: 2 }
+    self_approval: break-glass
+  - name: names
+    changes: vm.rename
+    approve: [S0ONCALL01]
+`
+
+  test('takes a reason and a second confirmation, is posted to the channel, and is in the audit', async () => {
+    const world = await startWorldUnder(policy)
+    const { card } = await requestMove(world, world.ben)
+
+    await world.ben.click(card, 'Approve')
+    const form = await world.slack.until(() => world.ben.topView())
+    await world.ben.fill(form, { Reason: 'The site is down', 'Are you sure?': 'No, somebody else shall decide' })
+    const unsure = await world.ben.submit()
+    expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+    await world.ben.fill(form, { 'Are you sure?': 'Yes, I approve my own request' })
+    const sure = await world.ben.submit()
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(form.title).toBe('Break the glass')
+    expect(unsure.errors).toMatchInlineSnapshot(`
+      {
+        "confirmed": "Confirm that you approve what you asked for yourself.",
+      }
+    `)
+    expect(sure.errors).toBeUndefined()
+    const report = await untilReport(world.slack, card.ts, /Break-glass/)
+    expect(report.text).toMatchInlineSnapshot(
+      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0BEN00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “The site is down”. Look at it now, and talk about it afterwards."`,
+    )
+    const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Break-glass/.test(String(args.text)))
+    expect(String(post?.args.reply_broadcast)).toBe('true')
+    const done = await untilCard(world.slack, /\*Done/)
+    expect(steady(done.text).split('\n').at(-1)).toMatchInlineSnapshot(
+      `"Asked for by <@U0BEN00001>, TIME  ·  :rotating_light: *Break-glass:* approved alone by <@U0BEN00001>, who asked for it, TIME. Reason: “The site is down”  ·  Request \`ID\`"`,
+    )
+    const [entry] = (await world.records.audit()).filter(({ act }) => act === 'break-glass')
+    expect(entry).toMatchObject({ by: people.ben, reason: 'The site is down', from: 'waiting', to: 'approved' })
+    expect(entry).toMatchObject({ rule: 'addresses', via: 'S0ONCALL01' })
+    expect(writesOf(world)).toHaveLength(1)
+  })
+
+  test('is refused if the requester could not approve it for others', async () => {
+    const world = await startWorldUnder(policy)
+    const { card } = await requestMove(world)
+
+    await world.ada.click(card, 'Approve')
+
+    const said = await untilShown(world.slack, people.ada, /approver/)
+    expect(said.text).toMatchInlineSnapshot(`"You are not an approver of this. 2 of <!subteam^S0ONCALL01> can decide it."`)
+    expect(world.ada.openViews()).toEqual([])
+    expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+  })
+
+  test('is refused if the rule does not allow it', async () => {
+    const world = await startWorldUnder(policy)
+    const [machine] = world.accountApi.world.data.virtualMachines
+    await world.ben.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
+    const card = await untilCard(world.slack, /Waiting for approval/)
+
+    await world.ben.click(card, 'Approve')
+
+    expect((await untilShown(world.slack, people.ben, /yourself/)).text).toMatchInlineSnapshot(
+      `"You asked for this yourself, so another person has to decide it. You can withdraw it."`,
+    )
+    expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'refused', by: people.ben })
+  })
+
+  test('is refused if the requester left the group while the form was open', async () => {
+    const world = await startWorldUnder(policy)
+    const { card } = await requestMove(world, world.ben)
+    await world.ben.click(card, 'Approve')
+    const form = await world.slack.until(() => world.ben.topView())
+    await world.ben.fill(form, { Reason: 'The site is down', 'Are you sure?': 'Yes, I approve my own request' })
+
+    world.slack.setUserGroup('S0ONCALL01', { members: [people.chiara, finn] })
+    await world.ben.submit()
+
+    expect(JSON.stringify(world.ben.topView().view)).toContain('You are not an approver of this.')
+    expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+  })
+})

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { cardNow, finn, repliesTo, requestMove, startWorldUnder, writesOf } from './policy-world.ts'
+import { ops, people, untilCard, untilReport, untilShown, type WorldOptions } from './world.ts'
+
+describe('stop watching', () => {
+  const policy = 'rules:\n  - { name: addresses, approve: [S0ONCALL01] }'
+
+  async function startedMove(options: WorldOptions = {}) {
+    const world = await startWorldUnder(policy, { ...options, account: { moveTakes: { min: 600_000, max: 600_000 } } })
+    const requested = await requestMove(world)
+    await world.ben.click(requested.card, 'Approve')
+    await untilCard(world.slack, /\*Moving\*/)
+    return { world, ...requested, moving: await untilCard(world.slack, /\*Moving\*/) }
+  }
+
+  test('ends the tracking and reports it; watch again resumes it and reports the end', async () => {
+    const { world, elasticIp, moving } = await startedMove()
+
+    await world.finn.click(moving, 'Stop watching')
+    const denied = await untilShown(world.slack, finn, /not an approver/)
+    const changedTheirMind = await world.chiara.click(moving, 'Stop watching', { confirm: 'deny' })
+    await world.chiara.click(moving, 'Stop watching')
+    const stopReport = await untilReport(world.slack, moving.ts, /No longer followed/)
+    const stopped = await untilCard(world.slack, /No longer followed/)
+    world.accountApi.world.endMove(elasticIp.id)
+    await world.ada.click(stopped, 'Watch again')
+    const report = await untilReport(world.slack, moving.ts, /Done/)
+
+    expect(denied.text).toMatchInlineSnapshot(`"You are not an approver of this. <!subteam^S0ONCALL01> can decide it."`)
+    expect(changedTheirMind.outcome).toBe('not-sent')
+    expect(stopReport.text.replace(/after .*?\./, 'after TIME.')).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :large_orange_circle: *No longer followed:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped it after TIME. The account API had accepted it, so it may still complete, and I do not tell when. *Watch again* on the card takes it up again."`,
+    )
+    expect(report.text).toContain(`${elasticIp.address} now answers from`)
+    expect(writesOf(world)).toHaveLength(1)
+    const acts = (await world.records.audit()).map(({ act }) => act)
+    expect(acts).toEqual(['request', 'approve', 'send', 'accept', 'refused', 'stop-tracking', 'track-again', 'finish'])
+  })
+
+  test('is reported again if another person does it again, also if the answer to that report is lost', async () => {
+    const { world, moving } = await startedMove()
+    const isByAda = ({ text }: Record<string, unknown>) => String(text).includes(`<@${people.ada}> stopped it`)
+    await world.chiara.click(moving, 'Stop watching')
+    await untilReport(world.slack, moving.ts, /No longer followed/)
+    await world.ada.click(await untilCard(world.slack, /No longer followed/), 'Watch again')
+    const again = await untilCard(world.slack, /\*Moving\*/)
+    const lost = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-before', when: isByAda })
+
+    await world.ada.click(again, 'Stop watching')
+    await world.slack.until(() => repliesTo(world, moving)[1], { timeoutMs: 10_000, what: 'the second stop' })
+    await expect.poll(() => world.records.redis.zcard(world.records.keys.outbox), { timeout: 5_000 }).toBe(0)
+
+    expect(lost.fired).toBe(1)
+    expect(repliesTo(world, moving).map(({ text }) => text.match(/<@\w+> stopped it/)?.[0])).toEqual([
+      `<@${people.chiara}> stopped it`,
+      `<@${people.ada}> stopped it`,
+    ])
+  })
+
+  test('watch again, pressed twice at the same moment, resumes the tracking once and reports it', async () => {
+    const { world, moving } = await startedMove({ replicas: 2 })
+    await world.ada.click(moving, 'Stop watching')
+    const stopped = await untilCard(world.slack, /No longer followed/)
+
+    const clicks = world.bots.map(({ slackUrl }) => {
+      world.slack.connectBot(slackUrl)
+      return world.ada.click(stopped, 'Watch again')
+    })
+    await Promise.all(clicks)
+    await untilCard(world.slack, /\*Moving\*/)
+    const said = await world.slack.until(() => world.slack.ephemerals(people.ada)[1])
+
+    expect(said.text).toBe(`This was approved by <@${people.ben}> already and is under way now. Your click changed nothing.`)
+  })
+
+  test('cannot be undone once another change of the same address was requested', async () => {
+    const { world, elasticIp, moving } = await startedMove()
+    await world.ada.click(moving, 'Stop watching')
+    const stopped = await untilCard(world.slack, /No longer followed/)
+    world.accountApi.world.endMove(elasticIp.id)
+    const third = world.accountApi.world.third(elasticIp.id)
+    await world.finn.command(`/infra ip move ${elasticIp.address} ${third.hostname}`, { channel: ops })
+    await untilCard(world.slack, /Waiting for approval/)
+
+    await world.ada.click(stopped, 'Watch again')
+
+    const said = await untilShown(world.slack, people.ada, /Something else/)
+    expect(said.text).toMatchInlineSnapshot(
+      `"Something else has been asked for with the same thing since, so I do not follow this any more. Your click changed nothing."`,
+    )
+    expect(cardNow(world, stopped)?.text).toContain('No longer followed')
+  })
+})

