@@ -194,10 +194,14 @@ describe('a member who lists or picks from thousands of things', () => {
       specs: { vcpuCount: 1, memory: 1, gpu: undefined, vramPerGpu: undefined, disk: undefined },
       regions: [],
       stockLevel: undefined,
-      get operatingSystems() {
-        joined += 1
-        return []
-      },
+      operatingSystems: [
+        {
+          toString() {
+            joined += 1
+            return 'any'
+          },
+        } as never,
+      ],
     }
 
     expect(planListing([plan], words(20)).rows).toHaveLength(1)
