@@ -1,6 +1,7 @@
 import { ApiError } from '../domain/api-errors.ts'
 import type { ApiKey } from '../domain/api-key.ts'
 import type { AccountApi } from './client.ts'
+import { findInList } from './cut-list.ts'
 import type { CallOptions, WriteOptions } from './transport/call.ts'
 
 type ApiKeys = AccountApi['apiKeys']
@@ -15,7 +16,7 @@ export async function findApiKey(
   matches: (key: ApiKey) => boolean,
   options: CallOptions = {},
 ): Promise<ApiKey | undefined> {
-  return (await apiKeys.list(options)).find(matches)
+  return findInList(apiKeys.list(options), matches)
 }
 
 /**

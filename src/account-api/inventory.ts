@@ -1,4 +1,5 @@
 import type { ElasticIp } from '../domain/elastic-ip.ts'
+import { ListCutError } from '../domain/list-errors.ts'
 import type { Server } from '../domain/server.ts'
 import type { VirtualMachine } from '../domain/virtual-machine.ts'
 import type { AccountApi } from './client.ts'
@@ -13,7 +14,8 @@ const usableMs = 120_000
 
 /**
  * Creates the lists that people pick from. Each is answered from a short-lived copy: Slack requests the options of a select menu at every
- * keystroke and waits at most 3 s. Each list throws what the `list` operation of its resource throws.
+ * keystroke and waits at most 3 s. Each list throws what the `list` operation of its resource throws. A list that is too long is kept like any
+ * other, with its ListCutError, because reading it takes the most time.
  */
 export function createInventory(accountApi: Pick<AccountApi, 'elasticIps' | 'servers' | 'virtualMachines'>, now: () => number = Date.now) {
   const lists = {
@@ -32,19 +34,28 @@ export function createInventory(accountApi: Pick<AccountApi, 'elasticIps' | 'ser
 export type Inventory = ReturnType<typeof createInventory>
 
 function createCachedList<T>(load: () => Promise<T>, now: () => number): () => Promise<T> {
-  let copy: { at: number; value: T } | undefined
+  let copy: { at: number; value: Promise<T> } | undefined
   let loading: Promise<T> | undefined
 
   function reload(): Promise<T> {
     loading ??= load()
-      .then((value) => {
-        copy = { at: now(), value }
-        return value
-      })
+      .then(
+        (value) => keep(Promise.resolve(value)),
+        (error: unknown) => {
+          if (error instanceof ListCutError) return keep(Promise.reject(error))
+          throw error
+        },
+      )
       .finally(() => {
         loading = undefined
       })
     return loading
+  }
+
+  function keep(value: Promise<T>): Promise<T> {
+    value.catch(() => undefined)
+    copy = { at: now(), value }
+    return value
   }
 
   return async function read(): Promise<T> {

@@ -1,17 +1,23 @@
-import { ApiContractError } from '../domain/api-errors.ts'
+import { ApiUnreachableError } from '../domain/api-errors.ts'
+import { AnswerTooLongError, ListCutError, type ListLimit } from '../domain/list-errors.ts'
 import { withQuery } from './path.ts'
 import type { ListAnswer, ReportSkipped, ResourceKind } from './resource-kind.ts'
 import type { HttpCall } from './transport/call.ts'
 import type { Http } from './transport/http.ts'
+import { listLimits, startListDeadline } from './transport/list-limits.ts'
 
 const pageSize = 100
-const maxPages = 1_000
 const maxParallelPages = 8
 
 export interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal'> {
   query?: Record<string, string | undefined>
   /** Stops after this many items. */
   limit?: number | undefined
+}
+
+interface Page<Item> extends ListAnswer<Item> {
+  /** The length of its text. */
+  size: number
 }
 
 /**
@@ -21,7 +27,7 @@ export interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'pat
  * nothing new (from a server that ignores the page number). Rows can shift between pages while they are read, so an item that is missing
  * from the result may still exist.
  *
- * Throws ApiError, ApiUnreachableError and ApiContractError, the latter also for a list of more than 1,000 pages.
+ * Throws ApiError, ApiContractError and ApiUnreachableError, and ListCutError for a list that exceeds one of its limits.
  */
 export async function readPages<Item extends { id: string }>(
   http: Http,
@@ -30,33 +36,68 @@ export async function readPages<Item extends { id: string }>(
   reportSkipped: ReportSkipped,
 ): Promise<Item[]> {
   const firstPart = withQuery(path, { ...query, 'page[size]': Math.min(limit, pageSize), 'page[number]': '' })
+  const deadline = startListDeadline(http.listMs, signal)
+  const budget = http.listBudget.open()
+  const list = collectPages<Item>(limit, budget.add)
+
+  async function readPage(number: number): Promise<Page<Item>> {
+    const read = (json: unknown, size: number) => ({ ...kind.list(json, listLimits.itemsPerPage), size })
+    const mostBytes = listLimits.bytesPerPage
+    return http.call({ operation, method: 'GET', path: `${firstPart}${number}`, signal: deadline.signal, mostBytes, read })
+  }
+
+  /** Reads more pages in parallel the longer the list is. At most a tenth of all requests can be for pages past the end. */
+  async function readFrom(first: number): Promise<ListLimit | undefined> {
+    if (first > listLimits.pages) return 'pages'
+    const width = Math.min(maxParallelPages, Math.max(1, Math.floor((first - 1) / 10)))
+    const pages = await Promise.all(Array.from({ length: width }, (_, index) => readPage(first + index)))
+    return pages.every(list.add) ? readFrom(first + width) : list.exceeded()
+  }
+
+  /** What was read before a limit was exceeded is worth showing. */
+  function limitOf(error: unknown): ListLimit {
+    if (error instanceof AnswerTooLongError) return 'bytes of a page'
+    if (error instanceof ApiUnreachableError && deadline.isOver() && list.items().length > 0) return 'time'
+    throw error
+  }
+
+  const exceeded = await readFrom(1)
+    .catch(limitOf)
+    .finally(() => {
+      deadline.end()
+      budget.close()
+    })
+  if (list.skipped() > 0) reportSkipped({ operation, count: list.skipped() })
+  if (exceeded) throw new ListCutError({ operation, limit: exceeded, items: list.items() })
+  return list.items()
+}
+
+/** Collects the items of pages, up to `limit` items and the limits of a list. `addBytes` returns false if there were too many. */
+function collectPages<Item extends { id: string }>(limit: number, addBytes: (bytes: number) => boolean) {
   const found = new Map<string, Item>()
   const leftOut = new Set<string>()
   let skipped = 0
+  let exceeded: ListLimit | undefined
 
-  async function readPage(number: number) {
-    return http.call({ operation, method: 'GET', path: `${firstPart}${number}`, signal, read: kind.list })
-  }
-
-  /** Returns false if there is nothing more to read. */
-  function addPage(page: ListAnswer<Item>): boolean {
+  /** Returns false if there is nothing more to read, or if nothing more may be read. */
+  function add(page: Page<Item>): boolean {
     const before = found.size + leftOut.size
+    const hasRoom = addBytes(page.size)
     for (const item of page.items) found.set(item.id, item)
     for (const item of page.leftOut) leftOut.add(JSON.stringify(item))
     if (found.size + leftOut.size === before) return false
     skipped += page.invalidCount
-    return found.size < limit
+    if (found.size >= limit) return false
+    if (page.isCut) exceeded = 'items of a page'
+    else if (found.size + leftOut.size > listLimits.items) exceeded = 'items'
+    else if (!hasRoom) exceeded = 'bytes'
+    return exceeded === undefined
   }
 
-  /** Reads more pages in parallel the longer the list is. At most a tenth of all requests can be for pages past the end. */
-  async function readFrom(first: number): Promise<void> {
-    if (first > maxPages) throw new ApiContractError({ operation, status: 200, problem: `more than ${maxPages} pages` })
-    const width = Math.min(maxParallelPages, Math.max(1, Math.floor((first - 1) / 10)))
-    const pages = await Promise.all(Array.from({ length: width }, (_, index) => readPage(first + index)))
-    if (pages.every(addPage)) await readFrom(first + width)
+  return {
+    add,
+    items: () => [...found.values()].slice(0, Math.min(limit, listLimits.items)),
+    skipped: () => skipped,
+    exceeded: () => exceeded,
   }
-
-  await readFrom(1)
-  if (skipped > 0) reportSkipped({ operation, count: skipped })
-  return [...found.values()].slice(0, limit)
 }

@@ -48,13 +48,6 @@ export const AuditNote = z.looseObject({
   resourceId: z.string().optional(),
   /** Unchanged text: the refused command or button, or a note that could not be parsed. */
   text: z.string().optional(),
-  /** The process that made the note, its number in that process, and the numbers that it used for no note or perhaps for none. */
-  process: z.string().optional(),
-  number: z.number().int().positive().optional(),
-  voids: z.array(z.number()).optional(),
-  uncertain: z.array(z.number()).optional(),
-  /** HMAC-SHA-256 of all the fields of the note. What Redis adds to it (`at`, `from`, `to`) is not signed. */
-  signature: z.string().optional(),
   /** The SHA-256 of the request. */
   payload: z.string().optional(),
 })

@@ -12,7 +12,7 @@ import { createListenerFactory } from './listener.ts'
 
 /** Creates the people side: commands, buttons, forms and the Home tab in Slack, over the prompt connection. */
 export function createPeopleSide(foundation: Foundation) {
-  const { timings, telemetry, redis, clients, operators, requests } = foundation
+  const { config, timings, telemetry, redis, clients, operators, requests } = foundation
   const { keys, prompt } = redis
   const { identity, messenger, respond } = clients.slack
   const { directory, catalog, access, signatures, checkAuthority, render, forPeople } = requests
@@ -28,6 +28,7 @@ export function createPeopleSide(foundation: Foundation) {
     deliver,
     wake,
     names: directory.names,
+    mostUndecided: config.openRequestsPerPerson,
     fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
   })
   const features = buildFeatures(foundation, { submit, home, lastReceived })

@@ -116,6 +116,7 @@ function nameParts(v: Variables) {
     stateKeys: v.STATE_KEY ?? [],
     role: v.ROLE,
     approvalTtlMs: v.APPROVAL_TTL,
+    openRequestsPerPerson: v.OPEN_REQUESTS_PER_PERSON,
     movePollIntervalMs: v.MOVE_POLL_INTERVAL,
     moveTimeoutMs: v.MOVE_TIMEOUT,
     opsChannel: v.OPS_CHANNEL,

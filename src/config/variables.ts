@@ -103,6 +103,10 @@ export const Variables = z.object({
   NO_APPROVAL: list(() => true, 'kinds of change').optional(),
   POLICY_FILE: z.string().optional(),
   APPROVAL_TTL: duration.prefault('4h'),
+  OPEN_REQUESTS_PER_PERSON: value(
+    (text) => (/^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined),
+    'how many undecided requests a person may have, from 1 to 9999',
+  ).prefault('10'),
   MOVE_POLL_INTERVAL: duration.prefault('5s'),
   MOVE_TIMEOUT: duration.prefault('15m'),
   OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)').optional(),

@@ -1,10 +1,11 @@
 import type { ApiKey } from './api-key.ts'
+import { hasInvisible } from './invisible.ts'
 
 /** The part of a key's name that a person chooses. It has no brackets, because they enclose the part that Lockkeeper adds. */
 const label = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u
 
 export function isKeyLabel(text: string): boolean {
-  return label.test(text)
+  return label.test(text) && !hasInvisible(text)
 }
 
 /**

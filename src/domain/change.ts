@@ -28,12 +28,22 @@ export interface Description {
 export type OnAnswer = (answer: { operation: string; status: number | string }) => void
 
 /** What the reads before a change found. */
-export interface Preflight<Facts> {
+export interface Preflight<Facts, Input = unknown> {
   facts: Facts
+  /** The input with the ids that the account API returned. A typed id can have other letters, or be another name of the same resource. */
+  input?: Input
   /** What could not be checked. */
   unchecked: Finding[]
+  /** What approvers should know, although it does not prevent the change. */
+  warnings?: Finding[]
   /** True if a needed read got no answer, so that the account may differ from `facts`. */
   incomplete: boolean
+}
+
+export interface PreflightOptions {
+  signal?: AbortSignal
+  /** True when a change is requested. The check then also reads what only the warnings need. */
+  forRequest?: boolean
 }
 
 /**
@@ -55,7 +65,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   /** Returns the project of the resource, for rules that depend on it. */
   project(facts: Facts): Project
   /** Reads the account. Throws CheckFailed if the change cannot be made. */
-  preflight(input: Input, options: { signal?: AbortSignal }): Promise<Preflight<Facts>>
+  preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
   /** Finds what has changed since the approval. Returns an empty list if nothing that matters has changed. */
   differences(approved: Facts, now: Facts): Finding[]
   /** Puts a finding of this kind of change into words. Returns undefined for the findings of other kinds. */

@@ -2,6 +2,7 @@ import type { Preflight } from './change.ts'
 import { type ElasticIp, statusNotShown } from './elastic-ip.ts'
 import type { MoveFacts, MoveInput } from './elastic-ip-move.ts'
 import { type MoveFinding, moveWords } from './elastic-ip-move-findings.ts'
+import { targetWarnings } from './elastic-ip-move-warnings.ts'
 import { CheckFailed } from './errors.ts'
 import { distinctLabels, type ProjectRef, type Slugged, sameProject, sameSite } from './place.ts'
 import type { Server } from './server.ts'
@@ -24,15 +25,17 @@ export function needsAssignedServer({ elasticIp, target }: Pick<MoveReads, 'elas
  * Checks whether the move can be requested. Throws CheckFailed if it cannot. Lists what was not read or cannot be compared, and does not
  * refuse it.
  */
-export function checkMove(input: MoveInput, reads: MoveReads): Preflight<MoveFacts> {
+export function checkMove(typed: MoveInput, reads: MoveReads): Preflight<MoveFacts, MoveInput> {
   const { elasticIp, target } = reads
+  const input = { elasticIpId: elasticIp?.id ?? typed.elasticIpId, serverId: target?.id ?? typed.serverId }
   const unchecked: MoveFinding[] = []
   if (elasticIp) refuseUnlessMovable(elasticIp)
   else unchecked.push({ code: 'elastic-ip-unread', elasticIpId: input.elasticIpId })
   if (elasticIp?.status === statusNotShown) unchecked.push({ code: 'status-not-shown', address: elasticIp.address })
   if (!target) unchecked.push({ code: 'server-unread', serverId: input.serverId })
   if (elasticIp && target) unchecked.push(...compare({ elasticIp, target, assigned: reads.assigned }))
-  return { facts: factsOf(input, reads), unchecked, incomplete: !elasticIp || !target }
+  const warnings = target ? targetWarnings(target) : []
+  return { facts: factsOf(input, reads), input, unchecked, warnings, incomplete: !elasticIp || !target }
 }
 
 function factsOf(input: MoveInput, { elasticIp, target, assigned }: MoveReads): MoveFacts {

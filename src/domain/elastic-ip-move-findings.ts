@@ -26,6 +26,15 @@ export const MoveFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('project-not-compared'), server, slug: z.string().optional() }),
   z.object({ code: z.literal('site-not-compared'), server, slug: z.string().optional() }),
 
+  z.object({ code: z.literal('names-not-compared'), server }),
+
+  z.object({ code: z.literal('server-not-on'), server, status: z.string() }),
+  z.object({ code: z.literal('server-locked'), server }),
+  /** `count`: how many other servers have the name. `others`: the ids of up to three of them. */
+  z.object({ code: z.literal('same-name'), server, serverId: z.string(), others: z.array(z.string()), count: z.number() }),
+  z.object({ code: z.literal('hidden-characters'), serverId: z.string() }),
+
+  z.object({ code: z.literal('id-changed'), ...between }),
   z.object({ code: z.literal('server-changed'), address, ...between }),
   z.object({ code: z.literal('address-changed'), ...between }),
   z.object({ code: z.literal('project-changed'), ...between }),
@@ -74,6 +83,18 @@ function sentenceOf(finding: MoveFinding): string {
       return `whether ${finding.server} is in the same project (${whyOpen(finding.slug)})`
     case 'site-not-compared':
       return `whether ${finding.server} is in the same site (${whyOpen(finding.slug)})`
+    case 'names-not-compared':
+      return `whether another server is called ${finding.server} (the account API does not tell)`
+    case 'server-not-on':
+      return `${finding.server} has status ${finding.status}. The address does not answer there until the server is on.`
+    case 'server-locked':
+      return `${finding.server} is locked on the account.`
+    case 'same-name':
+      return `${namesakes(finding)} also called ${finding.server}. This move goes to ${finding.serverId}.`
+    case 'hidden-characters':
+      return `The name of server ${finding.serverId} contains characters that cannot be seen. Compare its id.`
+    case 'id-changed':
+      return `This was asked for as ${finding.before}, and the account API calls it ${finding.now}. Ask again with that id.`
     case 'server-changed':
       return `${finding.address} was on ${finding.before} when this was asked for, and is on ${finding.now} now.`
     case 'address-changed':
@@ -93,6 +114,11 @@ function sentenceOf(finding: MoveFinding): string {
     case 'moved-by-others':
       return `${finding.address} ${finding.isMoving ? 'is moving to' : 'is on'} ${finding.server}: it was moved by somebody else meanwhile.`
   }
+}
+
+function namesakes({ others, count }: { others: string[]; count: number }): string {
+  const listed = `${others.join(', ')}${count > others.length ? ' …' : ''}`
+  return count === 1 ? `Another server (${listed}) is` : `${count} other servers (${listed}) are`
 }
 
 function whyOpen(slug: string | undefined): string {

@@ -30,6 +30,13 @@ export type MoveFacts = z.infer<typeof MoveFacts>
 export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFinding[] {
   const address = addressOf(now)
   const differences: MoveFinding[] = []
+  // If the account API did not answer the request, these are the typed ids, and another request may hold the lock of the real one.
+  for (const [before, today] of [
+    [approved.elasticIpId, now.elasticIpId],
+    [approved.to.id, now.to.id],
+  ] as const) {
+    if (before !== today) differences.push({ code: 'id-changed', before, now: today })
+  }
   if (approved.from && now.from && now.from.id !== approved.from.id) {
     const [then, today] = distinctLabels(hostOf(approved.from), hostOf(now.from), ['name'])
     differences.push({ code: 'server-changed', address, before: then, now: today })

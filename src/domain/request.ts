@@ -94,6 +94,8 @@ export const Request = z.object({
   signature: z.string().optional(),
   /** What the preflight check could not find out. */
   unchecked: z.array(Finding),
+  /** What approvers should know and what does not stand against it. */
+  warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
   createdAt: z.number(),

@@ -2,6 +2,7 @@ import { ApiContractError, ApiError, ApiUnreachableError, isFeatureMissing } fro
 import { documentedRefusal } from '../domain/documented-refusals.ts'
 import { StoreUnavailableError, UserError } from '../domain/errors.ts'
 import type { Words } from '../domain/finding.ts'
+import { ListCutError } from '../domain/list-errors.ts'
 import { escapeMrkdwn, type Mrkdwn } from './text/text.ts'
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
@@ -35,6 +36,9 @@ export function toUserMessage(error: unknown): string | undefined {
     return error.requestSent === 'no'
       ? 'The account API cannot be reached just now, and nothing was changed. Try again in a minute.'
       : 'The account API did not answer in time. Try again in a minute; if it lasts, look at its status page.'
+  }
+  if (error instanceof ListCutError) {
+    return 'The list of the account API is too long to be read to its end, so this could not be found out. Nothing was changed. Give an id in place of a name or an address.'
   }
   if (error instanceof ApiContractError) {
     return 'The account API answered with something that I do not understand. Tell the people who run this bot; the details are in its log.'

@@ -2,6 +2,7 @@ import { apiKeysResource } from '../../src/account-api/api-keys.ts'
 import { elasticIpsResource } from '../../src/account-api/elastic-ips.ts'
 import { serversResource } from '../../src/account-api/servers.ts'
 import type { Http } from '../../src/account-api/transport/http.ts'
+import { createListBudget } from '../../src/account-api/transport/list-limits.ts'
 import { virtualMachinesResource } from '../../src/account-api/virtual-machines.ts'
 import { ApiError } from '../../src/domain/api-errors.ts'
 import type { Wire } from './generate.ts'
@@ -40,8 +41,10 @@ export function accountOf({ elasticIps = [], servers = [], virtualMachines = [],
   const http: Http = {
     call: async ({ operation, method, path, read }) => {
       if (method !== 'GET') throw new Error(`${operation} writes`)
-      return read(answer(operation, path))
+      return read(answer(operation, path), 0)
     },
+    listMs: 30_000,
+    listBudget: createListBudget(),
     close: async () => {},
   }
   const none = () => {}

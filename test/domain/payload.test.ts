@@ -58,6 +58,7 @@ describe('the hash of a request', () => {
     ['another fact', { facts: { ...requested.facts, note: null } }],
     ['resource', { resource: 'elastic_ip:eip_2VszvKL6sK72c' }],
     ['unchecked', { unchecked: [] }],
+    ['warnings', { warnings: [{ code: 'server-locked', server: 'web-2' }] }],
     ['the requester', { origin: { ...requested.origin, userId: 'U2' } }],
     ['the channel', { origin: { ...requested.origin, channelId: 'C2' } }],
     ['the workspace', { origin: { ...requested.origin, teamId: 'T2' } }],

@@ -54,6 +54,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
     APPROVERS: `${ben},${chiara}`,
     APPROVAL_TTL: '10m',
     MOVE_POLL_INTERVAL: '500ms',
+    OPEN_REQUESTS_PER_PERSON: '9999',
     ...ablating.env,
   }
   const bots = await startBots(2, env, { nodeOptions: ablating.nodeOptions })

@@ -66,6 +66,7 @@ export async function startScene({
     APPROVERS: `${people.ben},${people.chiara}`,
     APPROVAL_TTL: '10m',
     MOVE_POLL_INTERVAL: '500ms',
+    OPEN_REQUESTS_PER_PERSON: '9999',
     ...ablating.env,
     ...env,
   }

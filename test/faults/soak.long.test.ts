@@ -44,6 +44,7 @@ async function startSoak() {
     REDIS_PREFIX: prefix,
     APPROVERS: people.ben,
     MOVE_POLL_INTERVAL: '1s',
+    OPEN_REQUESTS_PER_PERSON: '9999',
     // Short, because each request has a job that waits for its reminder.
     APPROVAL_TTL: '20s',
   }

@@ -34,6 +34,7 @@ export async function startStandInWorld({
     ...botVariables({ slack, accountApi, redisUrl: inject('redisUrl'), socketMode }),
     ALLOW_VOLATILE_REDIS: 'true',
     MOVE_POLL_INTERVAL: '200ms',
+    OPEN_REQUESTS_PER_PERSON: '9999',
     ...env,
   }
   const bots = await startBots(count, variables, options)

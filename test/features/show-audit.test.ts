@@ -101,7 +101,7 @@ describe('rows', () => {
       :arrow_forward: *Sent to the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
       :white_check_mark: *Approved* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>
       :bell: *Reminded the approvers* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      :speech_balloon: *Asked for* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: every full member may ask  ·  reason: “web-1 is to be &lt;rebooted&gt;”  ·  1a2b3c4d in <#C0OPS00001>"
+      :speech_balloon: *Asked for* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: every full member may ask  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`  ·  1a2b3c4d in <#C0OPS00001>"
     `)
   })
 
@@ -191,8 +191,8 @@ describe('rows', () => {
     expect(texts(entries.map((entry) => entryRow(entry, [], catalog)))).toMatchInlineSnapshot(`
       ":white_check_mark: *Approved, with 1 more of 2 needed* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>
       :white_check_mark: *Needed no approval* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule NO_APPROVAL: needs no approval  ·  1a2b3c4d in <#C0OPS00001>
-      :rotating_light: *Approved alone by who asked for it (break-glass)* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule production: <@U0ADA00001> (break-glass)  ·  reason: “everything is down”  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry_sign: *Rejected* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  reason: “not tonight, &lt;@U0ADA00001&gt;”  ·  1a2b3c4d in <#C0OPS00001>
+      :rotating_light: *Approved alone by who asked for it (break-glass)* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule production: <@U0ADA00001> (break-glass)  ·  reason: \`everything is down\`  ·  1a2b3c4d in <#C0OPS00001>
+      :no_entry_sign: *Rejected* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`  ·  1a2b3c4d in <#C0OPS00001>
       :leftwards_arrow_with_hook: *Withdrawn* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
       :hourglass: *Expired* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was approved, but not taken in time.  ·  1a2b3c4d in <#C0OPS00001>
       :wastebasket: *Taken back before anybody saw it* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The request message could not be posted: not_in_channel.  ·  1a2b3c4d in <#C0OPS00001>
@@ -223,7 +223,7 @@ describe('rows', () => {
       causes: [said('<!everyone>')],
     })
     expect(entry && entryRow(entry, [], catalog).text).toMatchInlineSnapshot(
-      `":speech_balloon: *Asked for* “&lt;!here&gt; " *bold*” by \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  reason: “&lt;@U0ADA00001&gt;”  ·  &lt;!everyone&gt;"`,
+      `":speech_balloon: *Asked for* “&lt;!here&gt; " *bold*” by \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  reason: \`&lt;@U0ADA00001&gt;\`  ·  &lt;!everyone&gt;"`,
     )
   })
 

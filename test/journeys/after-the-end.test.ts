@@ -144,7 +144,7 @@ describe('after the end', () => {
       From: web-2 (sv_3yuLZoyuzy2cj)
       To: web-1 (sv_TU8nZb2v5QZal, 198.51.100.21)
       Project: Storefront
-      Reason: “Undoes request ID.”
+      Reason: \`Undoes request ID.\`
       Asked for by <@U0BEN00001>, TIME  ·  Request \`ID\`"
     `)
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)

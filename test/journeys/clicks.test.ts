@@ -36,7 +36,9 @@ rules:
 
 /** Starts a world without a worker, so that only clicks change a request. */
 async function startQuietWorld() {
-  const world = await startWorld({ env: { POLICY_FILE: policyInFile(policy), ROLE: 'web', OPS_CHANNEL: ops } })
+  const world = await startWorld({
+    env: { POLICY_FILE: policyInFile(policy), ROLE: 'web', OPS_CHANNEL: ops, OPEN_REQUESTS_PER_PERSON: '1000' },
+  })
   const { people: staff, channels } = world.slack.workspace
   staff.push({ id: finn, name: 'Finn Aalto', handle: 'finn' })
   staff.push({ id: ines, name: 'Ines Roth', handle: 'ines', isStranger: true, teamId: 'T0PARTNER1' })

@@ -130,6 +130,7 @@ describe('every state', () => {
       const view = {
         description,
         unchecked: [],
+        warnings: [],
         ending: { why: '' },
         isKnown: true,
         handoverLabel: undefined,

@@ -8,6 +8,8 @@ export const defaultHttpTimings = {
   bodyMs: 10_000,
   readMs: 15_000,
   writeMs: 20_000,
+  /** For a whole list with all its pages. */
+  listMs: 30_000,
   retryBaseMs: 250,
   retryMaxMs: 2_000,
 }
@@ -21,11 +23,13 @@ export interface HttpCall<T> {
   /** The path and the query. Built by `pathTo` and `withQuery`, or a constant. */
   path: string
   body?: unknown
+  /** The most bytes of the answer's body. By default 8 MB, which is also the most. */
+  mostBytes?: number
   signal?: AbortSignal | undefined
   /** Called with the outcome of each attempt. */
   onAnswer?: OnAnswer | undefined
-  /** Converts the JSON of a 2xx answer, or undefined for an answer without a body. Throws if it does not fit the schema. */
-  read: (json: unknown) => T
+  /** Converts the JSON of a 2xx answer, or undefined for an answer without a body. `size` is the length of its text. Throws if it does not fit the schema. */
+  read: (json: unknown, size: number) => T
   /** True if a 2xx answer may have no body. */
   mayBeEmpty?: boolean
 }

@@ -1,5 +1,6 @@
 import type { Dispatcher, Pool } from 'undici'
 import { ApiContractError, ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
+import { AnswerTooLongError } from '../../domain/list-errors.ts'
 import type { Secret } from '../../domain/secret.ts'
 import type { HttpCall } from './call.ts'
 import { bodyProblem, headProblem } from './contract-problem.ts'
@@ -38,12 +39,12 @@ export function createExchange({ pool, baseUrl, key }: ExchangeParts) {
       abandon(answer)
       throw new ApiContractError({ operation, status, problem })
     }
-    const body = await answer.body.text().catch((error: unknown) => {
-      if (codeOf(error) !== 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw unreachable(operation, error, deadline, 'unknown')
-      throw new ApiContractError({ operation, status, problem: `more than ${maxResponseBytes} bytes` })
+    const body = await readBody(answer, request.mostBytes).catch((error: unknown) => {
+      if (error instanceof RangeError) throw new AnswerTooLongError({ operation, status, most: request.mostBytes ?? maxResponseBytes })
+      throw unreachable(operation, error, deadline, 'unknown')
     })
     try {
-      return { status, value: request.read(empty ? undefined : JSON.parse(body)) }
+      return { status, value: request.read(empty ? undefined : JSON.parse(body), body.length) }
     } catch (error) {
       throw new ApiContractError({ operation, status, problem: bodyProblem(error) })
     }
@@ -73,6 +74,29 @@ export function createExchange({ pool, baseUrl, key }: ExchangeParts) {
     const retryAfterMs = parseRetryAfter(headers['retry-after'], headers.date)
     return new ApiError({ operation, status, ...readErrorAnswer(text, redact), ...(retryAfterMs !== undefined && { retryAfterMs }) })
   }
+}
+
+/** Reads a body as text. Throws a RangeError if it has more than `most` bytes. */
+async function readBody(answer: Dispatcher.ResponseData, most = maxResponseBytes): Promise<string> {
+  const told = Number(answer.headers['content-length'] ?? Number.NaN)
+  if (told > most) {
+    abandon(answer)
+    throw new RangeError('longer than asked for')
+  }
+  // The pool ends bodies of more than 8 MB, and none is longer than its content-length.
+  if (told <= most || most >= maxResponseBytes) return answer.body.text().catch(asTooLong)
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of answer.body as AsyncIterable<Buffer>) {
+    size += part.length
+    if (size > most) throw new RangeError('longer than asked for')
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
+}
+
+function asTooLong(error: unknown): never {
+  throw codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? new RangeError('longer than 8 MB') : error
 }
 
 /** Ends the connection of an unwanted body. Otherwise a body that keeps arriving slowly would occupy the connection forever. */

@@ -4,6 +4,7 @@ import type { Secret } from '../../domain/secret.ts'
 import { defaultHttpTimings, type HttpCall, type HttpCallReport, type HttpTimings } from './call.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { createExchange, maxResponseBytes } from './exchange.ts'
+import { createListBudget } from './list-limits.ts'
 import { createPacing, type Pace, usualPace } from './pacing.ts'
 import { retryDelayMs } from './retry.ts'
 
@@ -30,6 +31,7 @@ export interface HttpOptions {
  */
 export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: HttpOptions) {
   const pacing = createPacing(pace)
+  const listBudget = createListBudget()
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
   const pool = openPool(baseUrl, times)
   const exchange = createExchange({ pool, baseUrl, key })
@@ -75,6 +77,9 @@ export function createHttp({ baseUrl, key, timings, pace = usualPace, onCall }: 
 
   return {
     call,
+    /** The time limit of a whole list, in milliseconds. */
+    listMs: times.listMs,
+    listBudget,
     /** Closes the connections after the running calls have ended. */
     close: () => pool.close(),
   }

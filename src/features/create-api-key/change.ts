@@ -3,7 +3,7 @@ import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { deletingActions } from '../../domain/account-event.ts'
 import { isUnanswered } from '../../domain/api-errors.ts'
-import type { Change, Description, Moment, Preflight } from '../../domain/change.ts'
+import type { Change, Description, Moment, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
@@ -19,7 +19,7 @@ export type NewKey = z.infer<typeof NewKey>
 export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Change<NewKey, NewKey> {
   const findByName = (name: string, signal?: AbortSignal) => findApiKey(apiKeys, (key) => key.name === name, { signal })
 
-  async function preflight(input: NewKey, { signal }: { signal?: AbortSignal }): Promise<Preflight<NewKey>> {
+  async function preflight(input: NewKey, { signal }: PreflightOptions): Promise<Preflight<NewKey, NewKey>> {
     try {
       if (await findByName(input.name, signal)) refuseNewKey({ code: 'name-taken', name: input.name })
       return { facts: input, unchecked: [], incomplete: false }

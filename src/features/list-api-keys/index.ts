@@ -1,4 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { apiKeyListing } from './messages.ts'
 
@@ -14,8 +15,10 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Fe
         summary: 'Shows API keys with what they may do, from where, when they were last used, and what deserves a look. Words filter.',
         example: 'never used',
         need: 'read',
-        run: async (call) =>
-          call.list(apiKeyListing(await accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }), call.args, Date.now())),
+        run: async (call) => {
+          const { items, cut } = await asFarAsRead(accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(apiKeyListing(items, call.args, Date.now(), cut))
+        },
       },
     ],
   }

@@ -1,26 +1,36 @@
 import type { ApiKey } from '../../domain/api-key.ts'
 import { remarksOn, requesterOfKey } from '../../domain/api-key-name.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
+import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
+/** A key with what its rows are found and sorted by, worked out once for each key. */
+interface ListedKey {
+  key: ApiKey
+  remarks: string[]
+  /** In ms since 1970. */
+  createdAt: number
+}
+
 /** Lists the keys with the most remarks first, then the newest first. `now` is in ms since 1970. */
-export function apiKeyListing(keys: ApiKey[], words: string[], now: number): Listing {
+export function apiKeyListing(keys: ApiKey[], words: string[], now: number, cut?: ListLimit): Listing {
+  const all = keys.map((key): ListedKey => ({ key, remarks: remarksOn(key, now), createdAt: created(key) }))
   return filteredListing({
-    all: keys,
+    all,
     words,
-    textsOf: (key) => textsOf(key, now),
+    textsOf,
     one: 'API key',
     many: 'API keys',
-    order: (a, b) => remarksOn(b, now).length - remarksOn(a, now).length || created(b) - created(a),
-    row: (key) => row(key, now),
+    order: (a, b) => b.remarks.length - a.remarks.length || b.createdAt - a.createdAt,
+    row,
     none: mrkdwn`The account has no API keys.`,
-    notes: [mrkdwn`Tokens are not kept anywhere, and cannot be shown again.`],
+    notes: [...cutNotes(cut, keys.length), mrkdwn`Tokens are not kept anywhere, and cannot be shown again.`],
   })
 }
 
-function row(key: ApiKey, now: number): Mrkdwn {
-  const remarks = remarksOn(key, now)
+function row({ key, remarks }: ListedKey): Mrkdwn {
   const by = requesterOfKey(key)
   const owner = mrkdwn`${by ? mrkdwn`asked for by ${mention(by)}, ` : ''}owner ${key.user?.email ?? key.user?.id ?? 'not told'}`
   const lines = [
@@ -47,7 +57,7 @@ function created(key: ApiKey): number {
   return key.createdAt === undefined ? 0 : Date.parse(key.createdAt)
 }
 
-function textsOf(key: ApiKey, now: number): unknown[] {
+function textsOf({ key, remarks }: ListedKey): unknown[] {
   const access = key.readOnly ? 'read-only' : 'full access'
-  return [key.name, key.id, key.tokenLastSlice, access, key.user?.email, ...(key.allowedIps ?? []), ...remarksOn(key, now)]
+  return [key.name, key.id, key.tokenLastSlice, access, key.user?.email, ...(key.allowedIps ?? []), ...remarks]
 }

@@ -1,4 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead, type ReadList } from '../../account-api/cut-list.ts'
 import { ApiError, isFeatureMissing } from '../../domain/api-errors.ts'
 import type { Baseline } from '../../domain/baseline.ts'
 import { UserError } from '../../domain/errors.ts'
@@ -9,9 +10,9 @@ import { baselineListing } from './messages.ts'
 export const listBaselines = { create } satisfies FeatureDefinition
 
 function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): Feature {
-  async function read(): Promise<Baseline[]> {
+  async function read(): Promise<ReadList<Baseline>> {
     try {
-      return await accountApi.baselines.list({ signal: AbortSignal.timeout(10_000) })
+      return await asFarAsRead(accountApi.baselines.list({ signal: AbortSignal.timeout(10_000) }))
     } catch (error) {
       // Teams without the feature flag may also get a 404. Any other 403 is about the key.
       if (isFeatureMissing(error) || (error instanceof ApiError && error.status === 404)) throw new UserError(noBaselines)
@@ -28,7 +29,10 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): 
           'Shows what servers are expected to be delivered with: plans, operating system, SSH keys, user data, disks and BIOS (a preview). Words filter.',
         example: 'raid-1',
         need: 'read',
-        run: async (call) => call.list(baselineListing(await read(), call.args)),
+        run: async (call) => {
+          const { items, cut } = await read()
+          await call.list(baselineListing(items, call.args, cut))
+        },
       },
     ],
   }

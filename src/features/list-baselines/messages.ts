@@ -1,19 +1,22 @@
 import type { Baseline, DiskGroup } from '../../domain/baseline.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
+import { inNaturalOrder } from '../../domain/natural-order.ts'
+import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-export function baselineListing(all: Baseline[], words: string[]): Listing {
+export function baselineListing(all: Baseline[], words: string[], cut?: ListLimit): Listing {
   return filteredListing({
     all,
     words,
     textsOf,
     one: 'baseline',
     many: 'baselines',
-    order: (a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }),
+    order: (a, b) => inNaturalOrder(a.name, b.name),
     row,
     none: mrkdwn`The team has no baselines.`,
-    notes: [mrkdwn`Baselines are a preview of the account API, and what they consist of may change.`],
+    notes: [...cutNotes(cut, all.length), mrkdwn`Baselines are a preview of the account API, and what they consist of may change.`],
     rowsPerPage: 4,
   })
 }

@@ -1,5 +1,9 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
+import { inNaturalOrder } from '../../domain/natural-order.ts'
+import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -18,24 +22,25 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'elasticIps'> }):
         example: 'fra moving',
         need: 'read',
         run: async (call) => {
-          const all = await accountApi.elasticIps.list({ signal: AbortSignal.timeout(10_000) })
-          await call.list(elasticIpListing(all, call.args))
+          const { items, cut } = await asFarAsRead(accountApi.elasticIps.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(elasticIpListing(items, call.args, cut))
         },
       },
     ],
   }
 }
 
-export function elasticIpListing(all: ElasticIp[], words: string[]): Listing {
+export function elasticIpListing(all: ElasticIp[], words: string[], cut?: ListLimit): Listing {
   return filteredListing({
     all,
     words,
     textsOf,
     one: 'Elastic IP',
     many: 'Elastic IPs',
-    order: (a, b) => a.address.localeCompare(b.address, 'en', { numeric: true }),
+    order: (a, b) => inNaturalOrder(a.address, b.address),
     row,
     none: mrkdwn`The account shows no Elastic IPs. It also shows none to a team without the feature flag ${code('elastic_ips')}.`,
+    notes: cutNotes(cut, all.length),
   })
 }
 

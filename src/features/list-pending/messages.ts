@@ -1,6 +1,6 @@
 import type { Request } from '../../domain/request.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
-import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
+import { code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 export interface Pending {
   request: Request
@@ -42,7 +42,7 @@ function row({ request, sentence, isMine, canDecide, missing, needed, link: addr
     ...(canDecide ? [mrkdwn`*you can decide it*`] : []),
     link(address, 'Open the card'),
   ]
-  const reason = request.reason ? mrkdwn`\nReason: ${quotation(request.reason)}` : mrkdwn``
+  const reason = request.reason ? mrkdwn`\nReason: ${code(request.reason)}` : mrkdwn``
   return mrkdwn`${ownMark(mark)} *${sentence}*\n${joinMrkdwn(parts, '  ·  ')}${reason}`
 }
 

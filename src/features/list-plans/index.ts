@@ -1,4 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { planListing } from './messages.ts'
 
@@ -15,7 +16,10 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feat
           'Shows virtual machine plans with their size, stock and price. Words filter by name, GPU, region, site or operating system; in-stock keeps those in stock; a code such as EUR chooses the currency; cheapest compares by vCPU, cheapest-gb by memory.',
         example: 'fra in-stock EUR',
         need: 'read',
-        run: async (call) => call.list(planListing(await accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }), call.args)),
+        run: async (call) => {
+          const { items, cut } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(planListing(items, call.args, cut))
+        },
       },
     ],
   }

@@ -1,5 +1,7 @@
+import type { ListLimit } from '../../domain/list-errors.ts'
 import type { Plan, PlanRegion } from '../../domain/plan.ts'
-import { filteredTitle, noneFits } from '../../slack/blocks/filtered-listing.ts'
+import { cutNotes } from '../../slack/blocks/cut-note.ts'
+import { filteredTitle, mostRows, noneFits, unlisted } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { findOffers, type Measure, type PlanOffer, type PlanQuery, readQuery } from './query.ts'
@@ -10,18 +12,20 @@ const orders: Record<Measure, string> = {
   gb: 'cheapest for each GB of memory first',
 }
 
-export function planListing(plans: Plan[], words: string[]): Listing {
+export function planListing(plans: Plan[], words: string[], cut?: ListLimit): Listing {
   const query = readQuery(plans, words)
   const offers = findOffers(plans, query)
   return {
     title: mrkdwn`${filteredTitle(offers.length, { one: 'plan', many: 'plans', words })}, ${orders[query.measure]}`,
-    rows: offers.map((offer) => row(offer, query)),
+    rows: offers.slice(0, mostRows).map((offer) => row(offer, query)),
     empty:
       plans.length === 0
         ? mrkdwn`The account API lists no plans.`
         : mrkdwn`${noneFits(plans.length, 'plans')} Use fewer words, or leave out ${code('in-stock')}.`,
     notes: [
+      ...cutNotes(cut, plans.length),
       mrkdwn`:large_green_circle: in stock, :white_circle: not in stock. Prices in ${query.currency}, the lowest of the regions shown. ${code('cheapest')} compares by vCPU, ${code('cheapest-gb')} by memory.`,
+      ...unlisted(offers.length),
     ],
   }
 }
@@ -87,6 +91,8 @@ function amount(value: number | undefined, currency: string, per: string): Mrkdw
 }
 
 function number(value: number): string {
-  const digits = value < 1 ? 4 : 2
-  return new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: digits }).format(value)
+  return (value < 1 ? smallAmount : largeAmount).format(value)
 }
+
+const smallAmount = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })
+const largeAmount = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })

@@ -1,5 +1,6 @@
+import { inNaturalOrder } from '../../domain/natural-order.ts'
 import type { Plan, PlanPrice, PlanRegion } from '../../domain/plan.ts'
-import { containsWords } from '../../slack/text/contains-words.ts'
+import { containsWords, searchText } from '../../slack/text/contains-words.ts'
 
 /** The price that plans are compared by: of the plan, per vCPU, or per GB of memory. */
 export type Measure = 'plan' | 'vcpu' | 'gb'
@@ -44,13 +45,13 @@ export function findOffers(plans: Plan[], query: PlanQuery): PlanOffer[] {
   return plans
     .map((plan) => offerOf(plan, query))
     .filter((offer) => offer !== undefined)
-    .toSorted((a, b) => order(a) - order(b) || a.plan.name.localeCompare(b.plan.name, 'en', { numeric: true }))
+    .toSorted((a, b) => order(a) - order(b) || inNaturalOrder(a.plan.name, b.plan.name))
 }
 
 /** Matches every word with the plan or its regions. Words that match a region or a site narrow the regions that are shown. */
 function offerOf(plan: Plan, { words, inStockOnly, currency, measure }: PlanQuery): PlanOffer | undefined {
-  const ownTexts = [plan.name, plan.specs.gpu, ...plan.operatingSystems]
-  const placeWords = words.map((word) => word.toLowerCase()).filter((word) => !containsWords(ownTexts, [word]))
+  const ownText = searchText([plan.name, plan.specs.gpu, ...plan.operatingSystems])
+  const placeWords = words.map((word) => word.toLowerCase()).filter((word) => !ownText.includes(word))
   const regions = plan.regions
     .filter((region) => containsWords(placeTexts(region), placeWords))
     .filter((region) => !inStockOnly || stockedSites(region, placeWords).length > 0)

@@ -1,4 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead, findInList } from '../../account-api/cut-list.ts'
 import { ApiError } from '../../domain/api-errors.ts'
 import type { Change, Description, OnAnswer } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
@@ -18,8 +19,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
 
   /** Confirms a 404 with the list, because a proxy in front of the account API may have answered it. */
   async function goneUnlessListed(id: string): Promise<ElasticIp | 'gone'> {
-    const all = await accountApi.elasticIps.list()
-    return all.find((elasticIp) => elasticIp.id === id) ?? 'gone'
+    return (await findInList(accountApi.elasticIps.list(), (elasticIp) => elasticIp.id === id)) ?? 'gone'
   }
 
   return {
@@ -45,7 +45,8 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       })
       return observeMove(facts, seen, moment)
     },
-    survey: async ({ signal }) => surveyKeysIn(await accountApi.elasticIps.list({ status: 'moving', signal })),
+    // A move that the list does not show is read by itself, so an incomplete list does no harm.
+    survey: async ({ signal }) => surveyKeysIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', signal }))).items),
     surveyKeys: (_, facts) => moveSurveyKeys(facts),
     underwayNow: {
       list: async ({ signal }) => (await accountApi.elasticIps.list({ status: 'moving', signal })).map(movingWords),

@@ -1,4 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
@@ -53,7 +54,10 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
     clicks: { [moveForm.elasticIp]: elasticIpChosen },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
-      [moveForm.elasticIp]: async ({ typed }) => elasticIpChoices(await inventory.elasticIps(), typed),
+      [moveForm.elasticIp]: async ({ typed }) => {
+        const { items, cut } = await asFarAsRead(inventory.elasticIps())
+        return elasticIpChoices(items, typed, cut)
+      },
       [moveForm.server]: offerServers,
     },
   }

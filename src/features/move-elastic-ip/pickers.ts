@@ -1,31 +1,40 @@
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
+import type { ListLimit } from '../../domain/list-errors.ts'
 import { sameProject, sameSite } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
-import { type Candidate, offer, placeOf } from '../../slack/blocks/picker.ts'
+import { type Candidate, candidatesOf, offer, placeOf } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 
-export function elasticIpChoices(all: ElasticIp[], typed: string): Choices {
-  return offer(all.map(elasticIpCandidate), typed, { one: 'Elastic IP', many: 'Elastic IPs' })
+export function elasticIpChoices(all: ElasticIp[], typed: string, cut?: ListLimit): Choices {
+  return offer([...elasticIpCandidates(all).values()], typed, { one: 'Elastic IP', many: 'Elastic IPs', cut })
 }
 
 /** Offers the servers that this Elastic IP can move to, and marks the one that it is on. Offers every server while none is chosen. */
-export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp | undefined): Choices {
-  const server = { one: 'server', many: 'servers' }
-  if (!elasticIp) return offer(all.map(serverCandidate), typed, server)
-  const reachable = all.filter((server) => isWithinReach(elasticIp, server, all))
-  const candidates = reachable.map((server) => {
-    const candidate = serverCandidate(server)
-    return server.id === elasticIp.server?.id ? { ...candidate, text: `${candidate.text}: it is here now` } : candidate
-  })
+export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp | undefined, cut?: ListLimit): Choices {
+  const server = { one: 'server', many: 'servers', cut }
+  const everything = serverCandidates(all)
+  if (!elasticIp) return offer([...everything.values()], typed, server)
+  const assigned = serverOf(elasticIp, all)
+  const reachable = [...everything].filter(([target]) => isWithinReach(elasticIp, target, assigned))
+  const candidates = reachable.map(([target, candidate]) =>
+    target === assigned ? { ...candidate, text: `${candidate.text}: it is here now` } : candidate,
+  )
   return offer(candidates, typed, { ...server, note: `Only those in the project and site of ${elasticIp.address} are offered.` })
 }
 
-/** Whether the server is in the same project and site, as far as they are known. `all` contains the server that the Elastic IP is on. */
-export function isWithinReach(elasticIp: ElasticIp, target: Server, all: Server[]): boolean {
-  const assigned = all.find(({ id }) => id === elasticIp.server?.id)
+/** Finds the server that the Elastic IP is on. */
+export function serverOf(elasticIp: ElasticIp, all: Server[]): Server | undefined {
+  return all.find(({ id }) => id === elasticIp.server?.id)
+}
+
+/** Whether the server is in the same project and site, as far as they are known. `assigned` is the server that the Elastic IP is on. */
+export function isWithinReach(elasticIp: ElasticIp, target: Server, assigned: Server | undefined): boolean {
   const sites = { location: elasticIp.site, assigned: assigned?.site, target: target.site }
   return sameProject(elasticIp.project, target.project) !== false && sameSite(sites) !== false
 }
+
+const elasticIpCandidates = candidatesOf(elasticIpCandidate)
+const serverCandidates = candidatesOf(serverCandidate)
 
 function elasticIpCandidate({ id, address, status, server, project, site }: ElasticIp): Candidate {
   const where = server ? `on ${server.hostname ?? server.id}` : 'on no server'

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { AccountApi } from '../../account-api/client.ts'
+import { findInList } from '../../account-api/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import { isUnanswered } from '../../domain/api-errors.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
@@ -20,8 +21,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
   async function resolveElasticIp(typed: string, options: Options): Promise<{ id: string; found: ElasticIp | undefined }> {
     const address = typed.replace(/\/\d{1,3}$/, '')
     if (isIP(address) === 0) return { id: typed, found: undefined }
-    const all = await accountApi.elasticIps.list(options)
-    const found = all.find((elasticIp) => sameAddress(elasticIp.address, address))
+    const found = await findInList(accountApi.elasticIps.list(options), (elasticIp) => sameAddress(elasticIp.address, address))
     if (!found) throw new UserError(`There is no Elastic IP ${address} on the account. “ip list” shows all of them.`)
     return { id: found.id, found }
   }

@@ -1,3 +1,4 @@
+import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { within } from '../../domain/within.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
@@ -5,7 +6,7 @@ import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
 import type { Choices, Click, OptionsQuery } from '../../slack/commands/handlers.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { moveForm, moveModal, serverBlockFor, serverBlockIn } from './modal.ts'
-import { isWithinReach, serverChoices } from './pickers.ts'
+import { isWithinReach, serverChoices, serverOf } from './pickers.ts'
 
 /**
  * Offers servers that fit the chosen Elastic IP. Slack does not send the other fields with an option load (slackapi/bolt-js 1146), so the
@@ -14,9 +15,10 @@ import { isWithinReach, serverChoices } from './pickers.ts'
 export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'servers'>) {
   async function offerServers({ typed, metadata, values }: OptionsQuery): Promise<Choices> {
     const elasticIpId = readMetadata(metadata)?.extra ?? values[moveForm.elasticIp]
-    const [servers, elasticIps] = await Promise.all([inventory.servers(), isChoice(elasticIpId) ? inventory.elasticIps() : []])
-    const elasticIp = elasticIps.find(({ id }) => id === elasticIpId)
-    return serverChoices(servers, typed, elasticIp)
+    const chosen = isChoice(elasticIpId) ? asFarAsRead(inventory.elasticIps()) : { items: [] }
+    const [servers, elasticIps] = await Promise.all([asFarAsRead(inventory.servers()), chosen])
+    const elasticIp = elasticIps.items.find(({ id }) => id === elasticIpId)
+    return serverChoices(servers.items, typed, elasticIp, servers.cut)
   }
 
   /** Updates the form for another Elastic IP. A chosen server stays if the Elastic IP can move there. */
@@ -47,7 +49,8 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
     const [elasticIps, servers] = lists.value
     const elasticIp = elasticIps.find(({ id }) => id === elasticIpId)
     const server = servers.find(({ id }) => id === serverId)
-    return elasticIp !== undefined && server !== undefined && elasticIp.server?.id !== serverId && isWithinReach(elasticIp, server, servers)
+    if (!elasticIp || !server || elasticIp.server?.id === serverId) return false
+    return isWithinReach(elasticIp, server, serverOf(elasticIp, servers))
   }
 
   return { offerServers, elasticIpChosen }

@@ -68,7 +68,9 @@ export function refuseBadName(name: string): void {
 }
 
 /** Checks whether the rename can be requested. Throws CheckFailed if it cannot. Lists what could not be read or is not shown. */
-export function checkRename({ virtualMachineId, name }: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts> {
+export function checkRename(typed: RenameInput, machine: VirtualMachine | undefined): Preflight<RenameFacts, RenameInput> {
+  const { name } = typed
+  const virtualMachineId = machine?.id ?? typed.virtualMachineId
   if (!machine) {
     return {
       facts: { virtualMachineId, newName: name },
@@ -89,6 +91,7 @@ export function checkRename({ virtualMachineId, name }: RenameInput, machine: Vi
       ...(site === undefined ? {} : { site }),
       ...(primaryIpv4 === undefined ? {} : { address: primaryIpv4 }),
     },
+    input: { virtualMachineId, name },
     unchecked: oldName === undefined ? [{ code: 'name-not-shown', virtualMachineId } satisfies RenameFinding] : [],
     incomplete: false,
   }
@@ -98,6 +101,10 @@ export function checkRename({ virtualMachineId, name }: RenameInput, machine: Vi
 export function differencesOf(approved: RenameFacts, now: RenameFacts): RenameFinding[] {
   const subject = subjectOf(approved)
   const differences: RenameFinding[] = []
+  // If the account API did not answer the request, this is the typed id, and another request may hold the lock of the real one.
+  if (approved.virtualMachineId !== now.virtualMachineId) {
+    differences.push({ code: 'id-changed', before: approved.virtualMachineId, now: now.virtualMachineId })
+  }
   if (approved.oldName !== undefined && now.oldName !== undefined && approved.oldName !== now.oldName) {
     differences.push({ code: 'name-changed', before: subject, now: now.oldName })
   }

@@ -14,6 +14,7 @@ export const RenameFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('virtual-machine-unread'), virtualMachineId }),
   z.object({ code: z.literal('name-not-shown'), virtualMachineId }),
 
+  z.object({ code: z.literal('id-changed'), before: z.string(), now: z.string() }),
   z.object({ code: z.literal('name-changed'), before: z.string(), now: z.string() }),
   z.object({ code: z.literal('project-changed'), before: z.string(), now: z.string() }),
 
@@ -52,6 +53,8 @@ function sentenceOf(finding: RenameFinding): string {
       return `whether virtual machine ${finding.virtualMachineId} exists, and what it is called now (the account API did not answer)`
     case 'name-not-shown':
       return `what ${finding.virtualMachineId} is called now (the account API does not tell)`
+    case 'id-changed':
+      return `This was asked for as ${finding.before}, and the account API calls it ${finding.now}. Ask again with that id.`
     case 'name-changed':
       return `It was called ${finding.before} when this was asked for, and is called ${finding.now} now.`
     case 'project-changed':

@@ -1,4 +1,5 @@
 import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
@@ -68,7 +69,10 @@ function create({ accountApi, inventory, submit }: RenameParts): Feature {
     clicks: { [renameThisOne]: choose },
     submissions: { [renameForm.callbackId]: submitForm },
     options: {
-      [renameForm.virtualMachine]: async ({ typed }) => virtualMachineChoices(await inventory.virtualMachines(), typed),
+      [renameForm.virtualMachine]: async ({ typed }) => {
+        const { items, cut } = await asFarAsRead(inventory.virtualMachines())
+        return virtualMachineChoices(items, typed, cut)
+      },
     },
   }
 }

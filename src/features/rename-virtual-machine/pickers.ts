@@ -1,17 +1,20 @@
 import type { PlainTextOption } from '@slack/web-api'
+import type { ListLimit } from '../../domain/list-errors.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
-import { type Candidate, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
+import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 
 type Pickable = Pick<VirtualMachine, 'id' | 'name' | 'primaryIpv4' | 'project' | 'site'>
 
-export function virtualMachineChoices(all: VirtualMachine[], typed: string): Choices {
-  return offer(all.map(candidateOf), typed, { one: 'virtual machine', many: 'virtual machines' })
+export function virtualMachineChoices(all: VirtualMachine[], typed: string, cut?: ListLimit): Choices {
+  return offer([...candidates(all).values()], typed, { one: 'virtual machine', many: 'virtual machines', cut })
 }
 
 export function virtualMachineOption(machine: Pickable): PlainTextOption | undefined {
   return preset(candidateOf(machine))
 }
+
+const candidates = candidatesOf<Pickable>(candidateOf)
 
 /** Two virtual machines can have the same name and place, so the small print has the address and the id. */
 function candidateOf({ id, name, primaryIpv4, project, site }: Pickable): Candidate {

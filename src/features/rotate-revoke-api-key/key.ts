@@ -3,7 +3,7 @@ import { findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { isUnanswered } from '../../domain/api-errors.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
-import type { Fact, Preflight } from '../../domain/change.ts'
+import type { Fact, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
 import { KeyFinding, keyWords, refuseKeyChange } from './findings.ts'
 
@@ -29,13 +29,13 @@ export interface KeyChangeParts {
 
 /** Creates the members that the rotation and the revocation of a key share. */
 export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChangeParts, verb: 'rotate' | 'revoke') {
-  async function preflight({ keyId }: KeyInput, { signal }: { signal?: AbortSignal }): Promise<Preflight<KeyFacts>> {
+  async function preflight({ keyId }: KeyInput, { signal }: PreflightOptions): Promise<Preflight<KeyFacts, KeyInput>> {
     try {
       const key = await findApiKey(apiKeys, ({ id }) => id === keyId, { signal })
       if (!key) refuseKeyChange({ code: 'no-key', keyId })
       if (key.tokenLastSlice === ownLastSlice) refuseKeyChange({ code: 'own-key', verb })
       const unchecked: KeyFinding[] = key.tokenLastSlice === undefined ? [{ code: 'perhaps-own-key', name: key.name ?? keyId }] : []
-      return { facts: toFacts(key), unchecked, incomplete: false }
+      return { facts: toFacts(key), input: { keyId: key.id }, unchecked, incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
       return { facts: { keyId }, unchecked: [{ code: 'key-unread', keyId } satisfies KeyFinding], incomplete: true }

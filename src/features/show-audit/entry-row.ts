@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import { grantWords } from '../../requests/messages/grants.ts'
-import { channelMention, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
+import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
 import { eventWords } from './account/event-row.ts'
 import type { MatchedEvent } from './account/match-events.ts'
 import { markOf, wordsOfAct } from './act-words.ts'
@@ -34,7 +34,7 @@ function details(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn[] {
   ]
   return [
     ...ruleWords(entry),
-    ...(reason === undefined ? [] : [mrkdwn`reason: ${quotation(reason)}`]),
+    ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
     ...answerWords(entry),
     ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),
     ...(place.length === 0 ? [] : [joinMrkdwn(place, ' ')]),

@@ -14,7 +14,8 @@ export interface Filter {
 }
 
 interface Word {
-  fits: (entry: AuditEntry) => boolean
+  /** `text` makes the text of the entry. It is made once for all words, because that takes most of the time of a search. */
+  fits: (entry: AuditEntry, text: () => string) => boolean
   shown: Mrkdwn
   /** The resource that the word may name. */
   name?: string
@@ -27,7 +28,10 @@ interface Word {
 export function readFilter(words: string[], me: string, catalog: WordsOfChanges): Filter {
   const read = words.map((word) => readWord(word, me, catalog))
   return {
-    fits: (entry) => read.every((word) => word.fits(entry)),
+    fits: (entry) => {
+      const text = once(() => textOf(entry, catalog))
+      return read.every((word) => word.fits(entry, text))
+    },
     names: read.flatMap(({ name }) => name ?? []),
     shown: joinMrkdwn(
       read.map(({ shown }) => shown),
@@ -46,7 +50,15 @@ function readWord(word: string, me: string, catalog: WordsOfChanges): Word {
   if (catalog.kinds().includes(lower)) return { fits: ({ kind }) => kind === lower, shown: code(lower) }
   if (typedActs.has(lower)) return { fits: ({ act }) => act === lower || typedWordOf(act) === lower, shown: code(lower) }
   const isIn = matcherOf(lower)
-  return { fits: (entry) => hasId(entry, word) || isIn(textOf(entry, catalog)), shown: code(word), name: word }
+  return { fits: (entry, text) => hasId(entry, word) || isIn(text()), shown: code(word), name: word }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }
 
 /** Whether the word is the person's id, or the first 8 or more characters of the request's id or of its hash. */

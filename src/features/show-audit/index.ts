@@ -10,6 +10,7 @@ import { isAboutWrite } from './account/own-writes.ts'
 import type { WordsOfChanges } from './entry-words.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { eventsNote, filterNote, nothing, searchNote, title, tooManyResources, unreadableEvents } from './messages.ts'
+import { createOneAtATime } from './one-at-a-time.ts'
 import { auditRows } from './rows.ts'
 
 /** The most entries that are shown. */
@@ -33,6 +34,7 @@ export const showAudit = { create } satisfies FeatureDefinition
 
 function create({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feature {
   const accountEvents = createAccountEvents({ accountApi, inventory })
+  const runAlone = createOneAtATime()
 
   async function listingFor(words: string[], me: string): Promise<Listing> {
     const filter = readFilter(words, me, catalog)
@@ -71,7 +73,10 @@ function create({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feat
           'Shows who asked for, approved, rejected and did what, newest first, and beside it what the account itself tells. Words filter by person, kind, address, name or id.',
         example: '203.0.113.10',
         need: 'read',
-        run: async (call) => call.list(await listingFor(call.args, call.slashCommand.origin.userId)),
+        run: async (call) => {
+          const { userId } = call.slashCommand.origin
+          await call.list(await runAlone(userId, () => listingFor(call.args, userId)))
+        },
       },
     ],
   }

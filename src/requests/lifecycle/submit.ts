@@ -12,7 +12,7 @@ import { mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
-import type { SubmitOutcome } from '../messages/submitted.ts'
+import { type SubmitOutcome, tooManyUndecided } from '../messages/submitted.ts'
 import { refusedCard, stateWords } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import { firstReminderAt, type NewRequest } from '../store/new-requests.ts'
@@ -40,6 +40,8 @@ interface SubmitParts {
   wake: Wake
   /** Returns the names of people and groups, by id. */
   names: (ids: string[]) => Promise<Map<string, string>>
+  /** How many requests that wait for an approval one person may have. */
+  mostUndecided: number
   /** Returns whether a card can show the whole request. */
   fitsOnCard: (request: NewRequest) => boolean
 }
@@ -48,20 +50,22 @@ interface SubmitParts {
  * Creates the function that submits a request: preflight check, rule, record, card. It throws a UserError for every refusal, and then
  * leaves no record. A card that Slack has not confirmed stays in the outbox.
  */
-export function createSubmit({ signatures, store, access, deliver, wake, names, fitsOnCard }: SubmitParts) {
+export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard }: SubmitParts) {
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
     const { change, input, origin, reason, deliveryKey } = submitted
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
-    const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
-    const { facts } = preflight
+    const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
+    const { facts, warnings = [] } = preflight
+    const asRead = preflight.input ?? input
     const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project(facts), requester })
     const requested = {
       id: requestIdFor(deliveryKey),
       kind: change.kind,
-      input,
+      input: asRead,
       facts,
-      resource: change.resource(input),
+      resource: change.resource(asRead),
       unchecked: [...preflight.unchecked, ...unchecked],
+      ...(warnings.length > 0 ? { warnings } : {}),
       origin,
       ...(reason ? { reason } : {}),
     }
@@ -78,8 +82,9 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const request: NewRequest = { ...underRule, signature, ...(await namesFor(rule)) }
     if (!fitsOnCard(request))
       throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
-    const created = await store.create(request)
+    const created = await store.create(request, { mostUndecided })
     if (created.outcome === 'busy') throw await busyRefusal(created.id)
+    if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
 
     const shown = await deliver(request.id, 'card')
     if (shown.is === 'refused') {

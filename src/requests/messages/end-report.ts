@@ -1,7 +1,7 @@
 import type { Description } from '../../domain/change.ts'
 import type { Words } from '../../domain/finding.ts'
 import type { Request } from '../../domain/request.ts'
-import { type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { timeTaken, tookNoTime } from './words.ts'
 
 export interface EndView {
@@ -36,7 +36,7 @@ export function endSentence({ request, description, done, ending }: EndView): Mr
       if (why) return mrkdwn`:alarm_clock: *Expired:* “${description.sentence}”. ${why} Nothing was done.`
       return mrkdwn`:alarm_clock: *Expired:* nobody decided “${description.sentence}” in time, and nothing was done. ${stillWanted}`
     case 'rejected':
-      return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ? quotation(request.decision.reason) : ''}`
+      return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ? code(request.decision.reason) : ''}`
     default:
       return mrkdwn`“${description.sentence}” is ${request.state}.`
   }

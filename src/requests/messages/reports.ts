@@ -3,7 +3,7 @@ import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/poli
 import type { Request } from '../../domain/request.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
-import { code, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { ReportName } from '../steps.ts'
 import { whoIsIn } from './approvers.ts'
@@ -74,7 +74,7 @@ function breakGlassReport({ request, description, rule }: ReportView): Message |
   const mentioned = rule?.approve ? whoIsIn(rule.mention ?? approversOf(rule.approve)) : mrkdwn``
   const callees = mentioned.text === '' ? mentioned : mrkdwn`${mentioned}: `
   return say(
-    mrkdwn`:rotating_light: *Break-glass.* ${callees}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Reason: ${quotation(decision.reason ?? 'none given')}. Look at it now, and talk about it afterwards.`,
+    mrkdwn`:rotating_light: *Break-glass.* ${callees}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Reason: ${code(decision.reason ?? 'none given')}. Look at it now, and talk about it afterwards.`,
   )
 }
 

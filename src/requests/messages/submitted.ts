@@ -16,6 +16,12 @@ export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
     : mrkdwn`Recorded. Slack has not confirmed the card yet; it appears in the channel as soon as it does, and ${whatHoldsIt(outcome)}.`
 }
 
+/** Says to a person that they have as many undecided requests as one may have. */
+export function tooManyUndecided(most: number): Mrkdwn {
+  const many = most === 1 ? 'a request that waits' : `${most} requests that wait`
+  return mrkdwn`Nothing was asked for: you have ${many} for approval, and nobody may have more. Withdraw one, or wait until one is decided. Your Home tab shows them.`
+}
+
 function whatFollows({ needsApproval, handoverLabel }: SubmitOutcome): Mrkdwn {
   if (!handoverLabel) return mrkdwn`The card is in the channel, and its thread tells how it ends.`
   const press = needsApproval ? 'Once it is approved, press' : 'Press'

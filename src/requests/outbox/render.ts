@@ -50,6 +50,7 @@ export function createRenderer({
       isKnown: opened !== undefined,
       description: opened ? opened.change.describe(opened.facts) : otherVersionDescription(request, catalog),
       unchecked: request.unchecked.map((finding) => explain(change, finding).why),
+      warnings: request.warnings.map((finding) => explain(change, finding).why),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
       reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,

@@ -21,6 +21,9 @@ export const firstReminderAt = 0.5
  */
 export const keepLatestMs = 3_600_000
 
+/** Longer than any request can wait for an approval. */
+const keepUndecidedMs = 30 * 24 * 3_600_000
+
 export interface NewRequest {
   id: string
   kind: ChangeKind
@@ -30,6 +33,7 @@ export interface NewRequest {
   hash: string
   rule: string
   unchecked: Finding[]
+  warnings?: Finding[]
   origin: Origin
   reason?: string
   approverNames?: string
@@ -43,8 +47,11 @@ export interface NewRequest {
 }
 
 export interface Created {
-  /** `exists`: a repeated delivery of the same request. `busy`: another open request holds the resource. */
-  outcome: 'created' | 'exists' | 'busy'
+  /**
+   * `exists`: a repeated delivery of the same request. `busy`: another open request holds the resource. `too-many`: the requester has as many
+   * undecided requests as a person may have.
+   */
+  outcome: 'created' | 'exists' | 'busy' | 'too-many'
   /** The id of the request that holds the resource now. */
   id: string
 }
@@ -60,9 +67,12 @@ interface NewRequestsParts {
 export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsParts) {
   const run = createScripts(redis, scripts)
 
-  /** Records a request, unless it exists or its resource is busy. */
-  async function create(request: NewRequest): Promise<Created> {
-    const { id, resource, ttlMs, createdAt, origin, rule, reason } = request
+  /**
+   * Records a request, unless it exists, its resource is busy, or its requester already has `mostUndecided` requests that wait for an
+   * approval.
+   */
+  async function create(request: NewRequest, { mostUndecided }: { mostUndecided?: number } = {}): Promise<Created> {
+    const { id, ttlMs, createdAt, origin, rule, reason } = request
     const argument = {
       id,
       recordPrefix: keys.recordPrefix,
@@ -71,9 +81,12 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       expiresAt: createdAt + ttlMs,
       dueInMs: request.needsApproval ? Math.floor(ttlMs * firstReminderAt) : 0,
       keepLatestMs,
+      needsApproval: request.needsApproval,
+      mostUndecided: mostUndecided ?? false,
+      keepUndecidedMs,
     }
     const note = noteOf(request, 'request', { by: origin.userId, rule, reason })
-    const [outcome, holder] = await run('create', keysOf(id, resource), [JSON.stringify(argument), audit.encode(note)])
+    const [outcome, holder] = await run('create', keysOf(request), [JSON.stringify(argument), audit.encode(note)])
     audit.kick()
     if (outcome === 'created') onStep({ step: 'request', kind: request.kind, to: 'waiting' })
     return { outcome: outcome as Created['outcome'], id: holder ?? id }
@@ -82,12 +95,13 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
   /** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
   async function discard(request: Noted, cause: Finding): Promise<void> {
     const note = audit.encode(noteOf(request, 'discard', { causes: [cause] }))
-    await run('discard', keysOf(request.id, request.resource), [request.id, note])
+    await run('discard', keysOf(request), [request.id, note])
     audit.kick()
   }
 
-  function keysOf(id: string, resource: string): string[] {
-    return [keys.record(id), keys.resource(resource), keys.latest(resource), keys.open, keys.outbox, keys.due, keys.auditIntake]
+  function keysOf({ id, resource, origin }: Pick<Request, 'id' | 'resource' | 'origin'>): string[] {
+    const ofResource = [keys.resource(resource), keys.latest(resource)]
+    return [keys.record(id), ...ofResource, keys.open, keys.outbox, keys.due, keys.auditIntake, keys.undecided(origin.userId)]
   }
 
   return { create, discard }

@@ -1,6 +1,6 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { splitMrkdwn } from '../text/cut-text.ts'
-import { type Mrkdwn, mrkdwn } from '../text/text.ts'
+import { cleanText, type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { emptyText, exact, plain, verbatim } from '../text/text-objects.ts'
 
 /** The longest value of a button, in characters. Values are never cut: a cut one would mean something else. */
@@ -32,6 +32,12 @@ export function header(text: string): KnownBlock {
 export function wholeSection(text: Mrkdwn): KnownBlock[] {
   const parts = splitMrkdwn(text.text.trim() || emptyText, limits.sectionText)
   return parts.map((part) => ({ type: 'section', text: verbatim({ text: part }, limits.sectionText) }))
+}
+
+/** Shows a text whole and exactly as it was written: `*` makes nothing bold, and `:names:` do not become emoji. */
+export function plainSection(text: string): KnownBlock[] {
+  const parts = splitMrkdwn(cleanText(text, { oneLine: true }) || emptyText, limits.sectionText)
+  return parts.map((part) => ({ type: 'section', text: plain(part, limits.sectionText) }))
 }
 
 /** Shows on top of a form why it was refused. */

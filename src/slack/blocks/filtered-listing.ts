@@ -16,15 +16,25 @@ interface FilterParts<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
   none: Mrkdwn
 }
 
+/** The most rows of one list. Nobody turns a hundred pages, and making the rows of a very long list would keep everybody else waiting. */
+export const mostRows = 1_000
+
 /** Lists the items that contain every word. */
-export function filteredListing<T>({ all, words, textsOf, one, many, order, row, none, ...listing }: FilterParts<T>): Listing {
+export function filteredListing<T>({ all, words, textsOf, one, many, order, row, none, notes = [], ...listing }: FilterParts<T>): Listing {
   const sorted = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
   return {
     ...listing,
     title: filteredTitle(sorted.length, { one, many, words }),
-    rows: sorted.map(row),
+    rows: sorted.slice(0, mostRows).map(row),
+    notes: [...notes, ...unlisted(sorted.length)],
     empty: words.length > 0 ? mrkdwn`${noneFits(all.length, many)} Use fewer words.` : none,
   }
+}
+
+/** Says that the rows are not everything that was found. */
+export function unlisted(count: number): Mrkdwn[] {
+  if (count <= mostRows) return []
+  return [mrkdwn`The first ${mostRows} of ${count} are listed. Use more words to see others.`]
 }
 
 /** Says how many were found, and by which words: `3 plans with fra`. */

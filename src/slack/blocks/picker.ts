@@ -1,12 +1,12 @@
 import type { PlainTextOption } from '@slack/web-api'
+import type { ListLimit } from '../../domain/list-errors.ts'
+import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
-import { containsWords } from '../text/contains-words.ts'
+import { mostWords, searchText } from '../text/contains-words.ts'
 import { option } from './inputs.ts'
 
 /** Slack accepts at most 100 options (docs.slack.dev, "block_suggestion payloads"). */
 const mostOptions = 100
-
-const collator = new Intl.Collator('en', { numeric: true })
 
 /** Slack accepts no longer values, and a cut id could be that of another resource. Longer ids can still be typed as arguments. */
 const longestValue = 74
@@ -27,22 +27,47 @@ interface Offered {
   many: string
   /** Small print for a search without a match, if not everything is offered. */
   note?: string
+  /** What kept the list from being read to its end. */
+  cut?: ListLimit | undefined
+}
+
+/**
+ * Creates a function that makes the candidates of a list once, in the order in which they are offered, and keeps them as long as the list:
+ * Slack requests options at every keystroke, and a list can hold 20,000 items.
+ */
+export function candidatesOf<T>(toCandidate: (item: T) => Candidate): (all: T[]) => Map<T, Candidate> {
+  const kept = new WeakMap<T[], Map<T, Candidate>>()
+
+  return (all) => {
+    const known = kept.get(all)
+    if (known) return known
+    const made = all.map((item): [T, Candidate] => [item, toCandidate(item)])
+    const candidates = new Map(made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text)))
+    kept.set(all, candidates)
+    return candidates
+  }
 }
 
 /**
  * Lists the candidates that contain every typed word, in the order of their texts. If there are more than Slack shows, the last option says
- * how many more. If there are none, the only option says so.
+ * how many more. If there are none, the only option says so. The last option also says if the list was not read to its end.
  */
-export function offer(candidates: Candidate[], typed: string, { one, many, note }: Offered): Choices {
+export function offer(candidates: Candidate[], typed: string, { one, many, note, cut }: Offered): Choices {
+  const unread = cut === undefined ? [] : [unchoosable(`Incomplete: there are more ${many} than could be read`, typeTheId)]
   const pickable = candidates.filter(({ value }) => value.length <= longestValue)
-  if (pickable.length === 0) return { options: [unchoosable(`There are no ${many} to choose from.`, note)] }
-  const fits = pickable.filter((candidate) => matches(candidate, typed))
-  if (fits.length === 0) return { options: [unchoosable(`No ${one} fits what you typed.`, note)] }
-  const sorted = fits.toSorted((a, b) => collator.compare(a.text, b.text))
-  if (sorted.length <= mostOptions) return { options: sorted.map(toOption) }
-  const shown = sorted.slice(0, mostOptions - 1)
-  return { options: [...shown.map(toOption), unchoosable(`${sorted.length - shown.length} more fit: type more to narrow it down`)] }
+  if (pickable.length === 0) return { options: [unchoosable(`There are no ${many} to choose from.`, note), ...unread] }
+  const words = typed.toLowerCase().split(/\s+/)
+  if (words.length > mostWords) return { options: [unchoosable(`Too many words: use up to ${mostWords}.`, note)] }
+  const fits = pickable.filter((candidate) => matches(candidate, words))
+  if (fits.length === 0) return { options: [unchoosable(`No ${one} fits what you typed.`, note), ...unread] }
+  const sorted = fits.toSorted((a, b) => inNaturalOrder(a.text, b.text))
+  if (sorted.length + unread.length <= mostOptions) return { options: [...sorted.map(toOption), ...unread] }
+  const shown = sorted.slice(0, mostOptions - 1 - unread.length)
+  const more = unchoosable(`${sorted.length - shown.length} more fit: type more to narrow it down`)
+  return { options: [...shown.map(toOption), more, ...unread] }
 }
+
+const typeTheId = 'Run the command with the id instead of the form.'
 
 /** Makes the options of a picker that shows only text. What follows the first sentence is small print below it. */
 export function noticeOptions(text: string): Choices {
@@ -79,6 +104,12 @@ function unchoosable(text: string, description?: string): PlainTextOption {
   return option({ text, value: notAChoice, ...(description ? { description } : {}) })
 }
 
-function matches({ value, text, description, terms }: Candidate, typed: string): boolean {
-  return containsWords([text, description, value, ...terms], typed.split(/\s+/))
+const searchTexts = new WeakMap<Candidate, string>()
+
+/** Keeps the text that is searched with its candidate, for the next keystroke. */
+function matches(candidate: Candidate, words: string[]): boolean {
+  const { value, text, description, terms } = candidate
+  const held = searchTexts.get(candidate) ?? searchText([text, description, value, ...terms])
+  searchTexts.set(candidate, held)
+  return words.every((word) => held.includes(word))
 }

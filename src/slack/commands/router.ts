@@ -8,6 +8,7 @@ import type { Message } from '../web-api/messenger.ts'
 import { type Command, findCommand, type Need } from './commands.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { helpMessage } from './help.ts'
+import { limitWords } from './limit-words.ts'
 import { unknownCommand } from './unknown-command.ts'
 
 /** Throws a Refusal if the person may not request this kind of change. That they may read was seen when the command arrived. */
@@ -54,6 +55,7 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     page: number,
     show: (message: Message) => Promise<void>,
   ): Promise<void> {
+    if (found.need === 'read') limitWords(args)
     const requester = await pass(slashCommand.origin, found.need)
     await found.run({
       slashCommand,

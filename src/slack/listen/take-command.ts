@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Origin } from '../../domain/origin.ts'
 import type { InteractionHandlers, SlashCommand } from '../commands/handlers.ts'
+import { longestCommand, refuseLongCommand } from '../commands/limit-words.ts'
 import { parseWords } from '../commands/parse-words.ts'
 import { type CommandPayload, deliveryKey } from '../receive/payloads.ts'
 import type { AnswerTo, TrackedAnswer } from './answering.ts'
@@ -17,7 +18,8 @@ interface TakeCommandParts {
 export function createTakeCommand({ handlers, answerTo, serve }: TakeCommandParts) {
   return async function takeCommand(payload: z.infer<typeof CommandPayload>, ack: () => Promise<void>): Promise<void> {
     const { trigger_id: triggerId, response_url: responseUrl } = payload
-    const words = parseWords(payload.text)
+    const isTooLong = payload.text.length > longestCommand
+    const words = isTooLong ? [] : parseWords(payload.text)
     const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId: payload.user_id, command: payload.command }
     const command: SlashCommand & { answer: TrackedAnswer } = {
       deliveryKey: deliveryKey('command', payload.user_id, triggerId || randomUUID()),
@@ -26,6 +28,6 @@ export function createTakeCommand({ handlers, answerTo, serve }: TakeCommandPart
       responseUrl,
       triggerId,
     }
-    await serve(command, `command ${words.slice(0, 2).join(' ')}`, ack, handlers.command(words))
+    await serve(command, `command ${words.slice(0, 2).join(' ')}`, ack, isTooLong ? refuseLongCommand : handlers.command(words))
   }
 }

@@ -1,5 +1,13 @@
-/** Finds every word in the parts together, in upper or lower case. A part that is undefined has no text. */
+/** The most words of one search. Every word is compared with every item, so a search by thousands of words would keep everybody else waiting. */
+export const mostWords = 20
+
+/** Joins the parts of an item to one text to search in, in lower case. A part that is undefined has no text. */
+export function searchText(parts: readonly unknown[]): string {
+  return parts.join(' ').toLowerCase()
+}
+
+/** Finds every word in the parts together, in upper or lower case. */
 export function containsWords(parts: readonly unknown[], words: string[]): boolean {
-  const text = parts.join(' ').toLowerCase()
+  const text = searchText(parts)
   return words.every((word) => text.includes(word.toLowerCase()))
 }

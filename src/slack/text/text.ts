@@ -1,3 +1,5 @@
+import { withoutInvisible } from '../../domain/invisible.ts'
+
 /** Holds the text of `Mrkdwn`. The class is not exported, so that only the functions of this file can create one. */
 class MrkdwnText {
   readonly text: string
@@ -23,20 +25,17 @@ class MrkdwnText {
  */
 export type Mrkdwn = MrkdwnText
 
-/**
- * Matches control characters except newline and tab, and invisible characters that reverse text or make one name look like another. It
- * leaves the joiners that emoji and several scripts need.
- */
+/** Matches control characters except newline and tab, marks of annotations, and code points that are no characters. */
 const unwanted =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffe\uffff]/g
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff]/g
 
 /**
- * Removes control characters and direction marks from text from outside. Every kind of line end becomes `\n`, and a lone surrogate becomes
+ * Removes control characters and characters that show nothing from text from outside. Every kind of line end becomes `\n`, and a lone surrogate becomes
  * the replacement character. `oneLine` turns each run of white space into one space.
  */
 export function cleanText(text: string, { oneLine = false } = {}): string {
-  const clean = text
+  const clean = withoutInvisible(text)
     .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
     .replace(unwanted, '')
     .toWellFormed()
@@ -65,13 +64,16 @@ export function joinMrkdwn(parts: Mrkdwn[], separator: string): Mrkdwn {
   return new MrkdwnText(parts.map((part) => part.text).join(separator))
 }
 
-/** Shows a value as inline code, in which `*`, `_` and `~` have no effect. A backtick cannot be escaped there: it becomes an apostrophe. */
+/**
+ * Shows a value, or a person's reason, as inline code: `*`, `_` and `~` have no effect there, and `:names:` do not become emoji, so that it
+ * cannot pass for a status of Lockkeeper's. A backtick cannot be escaped there: it becomes an apostrophe.
+ */
 export function code(text: string): Mrkdwn {
   const flat = cleanText(text, { oneLine: true }).replaceAll('`', '’')
   return flat === '' ? new MrkdwnText('(empty)') : mrkdwn`\`${flat}\``
 }
 
-/** Puts what a person wrote on one line and in quotation marks, so that it cannot pass for a sentence of Lockkeeper's. */
+/** Puts text on one line and in quotation marks, so that it cannot pass for a sentence of Lockkeeper's. Markup in it keeps its effect. */
 export function quotation(text: string): Mrkdwn {
   return mrkdwn`“${cleanText(text, { oneLine: true }).replaceAll(/[“”]/g, '"')}”`
 }

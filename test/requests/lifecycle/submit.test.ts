@@ -65,6 +65,7 @@ function setUp({ mayRequest = true, unchecked = [] as Finding[] } = {}) {
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
     names: async () => new Map(),
+    mostUndecided: 10,
     fitsOnCard: () => true,
   })
   const requested = { change, input: { id: 'eip_1' }, origin, reason: undefined, deliveryKey: 'd1' }

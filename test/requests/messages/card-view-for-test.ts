@@ -8,6 +8,7 @@ export function cardViewFor(more: Partial<CardView> = {}): CardView {
     isKnown: true,
     description,
     unchecked: [],
+    warnings: [],
     ending: { why: '' },
     handoverLabel: undefined,
     reverseLabel: undefined,

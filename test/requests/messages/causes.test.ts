@@ -40,6 +40,13 @@ describe('findings in words', () => {
       { code: 'project-not-compared', server },
       { code: 'project-not-compared', server, slug: 'storefront' },
       { code: 'site-not-compared', server },
+      { code: 'names-not-compared', server },
+      { code: 'server-not-on', server, status: 'off' },
+      { code: 'server-locked', server },
+      { code: 'same-name', server, serverId: 'sv_2', others: ['sv_9'], count: 1 },
+      { code: 'same-name', server, serverId: 'sv_2', others: ['sv_7', 'sv_8', 'sv_9'], count: 5 },
+      { code: 'hidden-characters', serverId: 'sv_2' },
+      { code: 'id-changed', before: 'EIP_1', now: 'eip_1' },
       { code: 'server-changed', address, ...between },
       { code: 'address-changed', before: address, now: '203.0.113.11' },
       { code: 'project-changed', before: 'Storefront', now: 'Billing' },
@@ -68,6 +75,13 @@ describe('findings in words', () => {
       whether web-2 is in the same project (the account API does not tell)
       whether web-2 is in the same project (both are called storefront, but their ids differ)
       whether web-2 is in the same site (the account API does not tell)
+      whether another server is called web-2 (the account API does not tell)
+      web-2 has status off. The address does not answer there until the server is on.
+      web-2 is locked on the account.
+      Another server (sv_9) is also called web-2. This move goes to sv_2.
+      5 other servers (sv_7, sv_8, sv_9 …) are also called web-2. This move goes to sv_2.
+      The name of server sv_2 contains characters that cannot be seen. Compare its id.
+      This was asked for as EIP_1, and the account API calls it eip_1. Ask again with that id.
       203.0.113.10 was on web-1 when this was asked for, and is on web-3 now.
       The Elastic IP's address was 203.0.113.10 when this was asked for, and is 203.0.113.11 now.
       It was in project Storefront when this was asked for, and is in Billing now.
@@ -89,6 +103,7 @@ describe('findings in words', () => {
       { code: 'same-name', virtualMachineId, name: 'web-1' },
       { code: 'virtual-machine-unread', virtualMachineId },
       { code: 'name-not-shown', virtualMachineId },
+      { code: 'id-changed', before: 'VM_1', now: 'vm_1' },
       { code: 'name-changed', ...between },
       { code: 'project-changed', before: 'Storefront', now: 'Billing' },
       { code: 'virtual-machine-gone', name: 'web-1' },
@@ -102,6 +117,7 @@ describe('findings in words', () => {
       vm_1 is called web-1 already, so there is nothing to rename.
       whether virtual machine vm_1 exists, and what it is called now (the account API did not answer)
       what vm_1 is called now (the account API does not tell)
+      This was asked for as VM_1, and the account API calls it vm_1. Ask again with that id.
       It was called web-1 when this was asked for, and is called web-3 now.
       It was in project Storefront when this was asked for, and is in Billing now.
       web-1 no longer exists on the account.

@@ -61,8 +61,7 @@ describe('the Home tab', () => {
       | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
       | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
       | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      *Reason*
-      “web-1 is being replaced”
+      Reason: “web-1 is being replaced”
       :warning: *Not checked:* whether web-2 is in the same site.
       (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
       [Approve, primary] [Reject, danger]

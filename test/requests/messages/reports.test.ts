@@ -78,7 +78,7 @@ describe('the report of an emergency approval', () => {
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
-      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: “web-1 burns &lt;!channel&gt;”. Look at it now, and talk about it afterwards."`,
+      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: \`web-1 burns &lt;!channel&gt;\`. Look at it now, and talk about it afterwards."`,
     )
   })
 
@@ -123,7 +123,7 @@ describe('the report of an end', () => {
       <@U0ADA00001> :red_circle: *Not started:* “Move 203.0.113.10 from web-1 to web-2”. The address is still on web-1. Press *Request again* on the card if it is still wanted.
       <@U0ADA00001> :large_orange_circle: *Superseded:* “Move 203.0.113.10 from web-1 to web-2”. The address is on web-3. I leave it as it is.
       <@U0ADA00001> :large_orange_circle: *Nothing was done:* “Move 203.0.113.10 from web-1 to web-2” was approved, but the account has changed since it was asked for. The address is on web-3 now, not on web-1. Press *Request again* on the card if it is still wanted.
-      <@U0ADA00001> :no_entry: *Rejected:* “Move 203.0.113.10 from web-1 to web-2”. <@U0BEN00001> gives the reason: “Not during the sale.”
+      <@U0ADA00001> :no_entry: *Rejected:* “Move 203.0.113.10 from web-1 to web-2”. <@U0BEN00001> gives the reason: \`Not during the sale.\`
       <@U0ADA00001> :alarm_clock: *Expired:* nobody decided “Move 203.0.113.10 from web-1 to web-2” in time, and nothing was done. Press *Request again* on the card if it is still wanted."
     `)
     expect(new Set(ends).size).toBe(ends.length)

@@ -30,9 +30,11 @@ export function matchEvents(
   since: number | undefined,
   catalog: EventActions,
 ): MatchedEvent[] {
-  const timed = events.map((event) => ({ event, at: timeOf(event) }))
+  const timed = events.map((event) => ({ event, at: timeOf(event), words: wordsOfAction(event.action) }))
   const pairs = ownWritesIn(entries, catalog)
-    .flatMap((write) => timed.flatMap(({ event, at }) => (at !== undefined && fits(event, at, write) ? [{ event, at, write }] : [])))
+    .flatMap((write) =>
+      timed.flatMap(({ event, at, words }) => (at !== undefined && fits({ event, at, words }, write) ? [{ event, at, write }] : [])),
+    )
     .toSorted((a, b) => Math.abs(a.at - a.write.sentAt) - Math.abs(b.at - b.write.sentAt))
   const confirmed = new Map<AccountEvent, AuditEntry>()
   const matched = new Set<OwnWrite>()
@@ -57,6 +59,7 @@ function timeOf({ createdAt }: AccountEvent): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-function fits({ action, target }: AccountEvent, at: number, { targetId, actions, sentAt, until }: OwnWrite): boolean {
-  return target?.id === targetId && at >= sentAt + earliestMs && at <= until && wordsOfAction(action).some((word) => actions.includes(word))
+function fits({ event, at, words }: { event: AccountEvent; at: number; words: string[] }, write: OwnWrite): boolean {
+  const { targetId, actions, sentAt, until } = write
+  return event.target?.id === targetId && at >= sentAt + earliestMs && at <= until && words.some((word) => actions.includes(word))
 }

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { approvalsNeeded } from '../../../domain/policy.ts'
 import type { Request } from '../../../domain/request.ts'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../../slack/text/text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { shortId } from '../words.ts'
 import type { CardView } from './card-view.ts'
 
@@ -45,7 +45,7 @@ export function history({ request }: CardView): Mrkdwn {
 function approvalsOf({ decision, approvals, needsApproval }: Request, decided: Mrkdwn): Mrkdwn[] {
   if (!needsApproval || decision?.by === undefined) return [mrkdwn`Needed no approval`]
   if (decision.breakGlass) {
-    const why = decision.reason ? mrkdwn` Reason: ${quotation(decision.reason)}` : mrkdwn``
+    const why = decision.reason ? mrkdwn` Reason: ${code(decision.reason)}` : mrkdwn``
     return [mrkdwn`:rotating_light: *Break-glass:* approved alone by ${mention(decision.by)}, who asked for it, ${decided}.${why}`]
   }
   if (approvals.length < 2) return [mrkdwn`Approved by ${mention(decision.by)}, ${decided}`]

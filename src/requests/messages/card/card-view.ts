@@ -9,6 +9,8 @@ export interface CardView {
   description: Description
   /** What the preflight check could not find out, each as a phrase. */
   unchecked: string[]
+  /** What approvers should know, each as one or two sentences. */
+  warnings: string[]
   /** Why the request ended, and what to do next. */
   ending: Words
   /** False if another version of Lockkeeper wrote the request and this one cannot read its kind or state. The card then has no buttons. */

@@ -1,9 +1,9 @@
 import type { KnownBlock } from '@slack/web-api'
 import type { Fact } from '../../../domain/change.ts'
-import { actions, context, fields, header, wholeSection } from '../../../slack/blocks/blocks.ts'
+import { actions, context, fields, header, plainSection, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { message } from '../../../slack/blocks/message.ts'
 import { charactersIn, mostCharacters } from '../../../slack/text/characters.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn, quotation } from '../../../slack/text/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import type { Message } from '../../../slack/web-api/messenger.ts'
 import { approvalLines, approvalsInWords, history } from './approvals.ts'
 import { cardActions } from './card-actions.ts'
@@ -28,12 +28,13 @@ function cardBlocks(view: CardView): KnownBlock[] {
 
 /** Renders a card without its title and its buttons. */
 export function cardBody(view: CardView): KnownBlock[] {
-  const { request, description, unchecked } = view
+  const { request, description, unchecked, warnings } = view
   return [
     ...wholeSection(statusLine(view)),
     ...approvalLines(view),
     ...fields(description.facts.map(factField)),
-    ...(request.reason ? wholeSection(mrkdwn`*Reason*\n${quotation(request.reason)}`) : []),
+    ...(request.reason ? plainSection(`Reason: “${request.reason}”`) : []),
+    ...(warnings.length > 0 ? wholeSection(mrkdwn`:warning: *Warning:* ${warnings.join(' ')}`) : []),
     ...(unchecked.length > 0 ? wholeSection(mrkdwn`:warning: *Not checked:* ${unchecked.join('; ')}.`) : []),
     ...context([history(view)]),
   ]
@@ -56,14 +57,15 @@ const laterCharacters = 5_000
 
 /** Says everything on the card without blocks. Notifications and screen readers use it. */
 function fallbackText(view: CardView): Mrkdwn {
-  const { request, description, unchecked } = view
+  const { request, description, unchecked, warnings } = view
   const facts = description.facts.map((fact) => mrkdwn`${fact.label}: ${fact.value}${fact.detail ? ` (${fact.detail})` : ''}`)
   const lines = [
     mrkdwn`${view.environment ? `[${view.environment}] ` : ''}${description.sentence}`,
     statusLine(view),
     ...approvalsInWords(view),
     ...facts,
-    ...(request.reason ? [mrkdwn`Reason: ${quotation(request.reason)}`] : []),
+    ...(request.reason ? [mrkdwn`Reason: ${code(request.reason)}`] : []),
+    ...(warnings.length > 0 ? [mrkdwn`Warning: ${warnings.join(' ')}`] : []),
     ...(unchecked.length > 0 ? [mrkdwn`Not checked: ${unchecked.join('; ')}.`] : []),
     history(view),
   ]

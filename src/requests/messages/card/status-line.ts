@@ -2,7 +2,7 @@ import type { Words } from '../../../domain/finding.ts'
 import type { PolicyRule } from '../../../domain/policy.ts'
 import type { Request } from '../../../domain/request.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
-import { dateTime, type Mrkdwn, mention, mrkdwn, quotation } from '../../../slack/text/text.ts'
+import { code, dateTime, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoApproves, whoIsIn } from '../approvers.ts'
 import { stateWords, timeTaken, tookNoTime } from '../words.ts'
 import { decider } from './approvals.ts'
@@ -39,7 +39,7 @@ export function statusLine({ request, description, rule, handoverLabel, ending }
     case 'voided':
       return mrkdwn`:large_orange_circle: *Void: nothing was done.*${why}`
     case 'rejected':
-      return mrkdwn`:no_entry: *Rejected* by ${decider(request)}.${request.decision?.reason ? mrkdwn` Reason: ${quotation(request.decision.reason)}` : mrkdwn``}`
+      return mrkdwn`:no_entry: *Rejected* by ${decider(request)}.${request.decision?.reason ? mrkdwn` Reason: ${code(request.decision.reason)}` : mrkdwn``}`
     case 'withdrawn':
       return mrkdwn`:leftwards_arrow_with_hook: *Withdrawn* by ${mention(request.origin.userId)}.`
     case 'expired':

@@ -1,5 +1,6 @@
 -- Discards a request whose card could not be posted. Only its audit notes stay.
--- KEYS: record, resource, latest, open, outbox, due, audit intake.   ARGV: id, the audit note as JSON.
+-- KEYS: record, resource, latest, open, outbox, due, audit intake, undecided requests of the requester.
+-- ARGV: id, the audit note as JSON.
 -- Returns 'discarded', or 'kept' if its card was posted or it left the state waiting.
 local id = ARGV[1]
 if redis.call('HEXISTS', KEYS[1], 'cardTs') == 1 then return 'kept' end
@@ -12,5 +13,6 @@ if redis.call('GET', KEYS[3]) == id then redis.call('DEL', KEYS[3]) end
 redis.call('ZREM', KEYS[4], id)
 redis.call('ZREM', KEYS[5], id .. '/card')
 redis.call('ZREM', KEYS[6], id)
+redis.call('SREM', KEYS[8], id)
 redis.call('XADD', KEYS[7], '*', 'note', ARGV[2], 'at', whole(clock()))
 return 'discarded'

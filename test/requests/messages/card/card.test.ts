@@ -27,8 +27,7 @@ describe('the card of a waiting request', () => {
       | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
       | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
       | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      *Reason*
-      “web-1 is being replaced”
+      Reason: “web-1 is being replaced”
       :warning: *Not checked:* whether web-2 is in the same site.
       (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
       [Approve, primary] [Reject, danger] [Withdraw]
@@ -38,7 +37,7 @@ describe('the card of a waiting request', () => {
       Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
       From: web-1 (sv_1WFgWmkF9Mzju)
       To: web-2 (sv_22mUQSvUfeqdv)
-      Reason: “web-1 is being replaced”
+      Reason: \`web-1 is being replaced\`
       Not checked: whether web-2 is in the same site.
       Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`"
     `)
@@ -155,7 +154,7 @@ describe('the card of a decided request', () => {
       | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
       | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
       | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Break-glass:* approved alone by <@U0ADA00001>, who asked for it, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>. Reason: “web-1 burns &lt;!here&gt;”  ·  Request \`b7e23ec2\`)
+      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Break-glass:* approved alone by <@U0ADA00001>, who asked for it, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>. Reason: \`web-1 burns &lt;!here&gt;\`  ·  Request \`b7e23ec2\`)
       [Stop watching, asks once more]"
     `)
   })

@@ -1,0 +1,31 @@
+import { ListCutError, type ListLimit } from '../domain/list-errors.ts'
+
+/** A list that is shown, and what kept it from being read to its end. Whoever shows it says that. */
+export interface ReadList<Item> {
+  items: Item[]
+  cut: ListLimit | undefined
+}
+
+/** Returns as much of a list as was read. For lists that are only shown. Throws every error of the list except ListCutError. */
+export async function asFarAsRead<Item>(list: Promise<Item[]>): Promise<ReadList<Item>> {
+  try {
+    return { items: await list, cut: undefined }
+  } catch (error) {
+    if (error instanceof ListCutError) return { items: error.items as Item[], cut: error.limit }
+    throw error
+  }
+}
+
+/**
+ * Finds one item of a list. An item that was found is there, whatever else was not read. Throws ListCutError if it was not found in a list
+ * that was not read to its end, because it may still exist.
+ */
+export async function findInList<Item>(list: Promise<Item[]>, matches: (item: Item) => boolean): Promise<Item | undefined> {
+  try {
+    return (await list).find(matches)
+  } catch (error) {
+    const found = error instanceof ListCutError ? (error.items as Item[]).find(matches) : undefined
+    if (found === undefined) throw error
+    return found
+  }
+}

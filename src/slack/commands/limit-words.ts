@@ -1,0 +1,17 @@
+import { Refusal } from '../errors.ts'
+import { mostWords } from '../text/contains-words.ts'
+import { mrkdwn } from '../text/text.ts'
+
+/** Slack's own clients send less. Splitting a text into words takes time with the square of its length where it holds many quotes. */
+export const longestCommand = 3_000
+
+/** Throws a Refusal if a search has more words than one search takes. */
+export function limitWords(words: string[]): void {
+  if (words.length <= mostWords) return
+  throw new Refusal(mrkdwn`Too many words: a search takes up to ${mostWords}, and this one has ${words.length}. Use fewer words.`)
+}
+
+/** Refuses a command whose text is too long to be split into words. */
+export async function refuseLongCommand(): Promise<void> {
+  throw new Refusal(mrkdwn`Nothing was done: a command has up to ${longestCommand} characters. Use fewer words, or the form.`)
+}

@@ -1,0 +1,206 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { findInList } from '../../src/account-api/cut-list.ts'
+import { createInventory } from '../../src/account-api/inventory.ts'
+import { ListCutError } from '../../src/domain/list-errors.ts'
+import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
+import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { createResolve } from '../../src/features/move-elastic-ip/resolve.ts'
+import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
+import { toUserMessage } from '../../src/slack/errors.ts'
+import {
+  jsonType,
+  type Recorded,
+  type Reply,
+  rejection,
+  startClient,
+  startRecordingServer,
+  timings,
+} from '../account-api/recording-server.ts'
+import { ops, people, startWorld, untilShown } from '../journeys/world.ts'
+
+const pageOf = ({ target }: Pick<Recorded, 'target'>) => Number(new URLSearchParams(target.split('?')[1]).get('page[number]') ?? 1)
+
+function addresses(from: number, count: number) {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `eip_${from + index}`,
+    attributes: { address: `203.0.113.${from + index}`, status: 'active' },
+  }))
+}
+
+/** A list of 100 items for ever, whose texts fill so many bytes. Other texts on every page, so that nothing is shared in memory. */
+function fullPage(bytes: number, page: number): string {
+  const text = 'a'.repeat(Math.floor(bytes / 320))
+  const item = (index: number) => {
+    const own = `ж${page}-${index}-${text}`
+    return { id: `x_${page}_${index}`, attributes: { name: own, hostname: own, address: own, primary_ipv4: own } }
+  }
+  return JSON.stringify({ data: Array.from({ length: 80 }, (_, index) => item(index)) })
+}
+
+/** Reads every list of a server that answers like this, in a process of its own with the flags of the bot. */
+async function readAllLists(answer: (request: Recorded) => Reply, times: number): Promise<{ megabytes: number; read: string[] }> {
+  const { url } = await startRecordingServer(answer)
+  const script = fileURLToPath(new URL('read-all-lists.ts', import.meta.url))
+  const flags = ['--max-semi-space-size=4', '--max-old-space-size=1536']
+  const run = promisify(execFile)(process.execPath, [...flags, script, '--url', url.href, '--times', String(times)], { timeout: 60_000 })
+  return JSON.parse((await run).stdout)
+}
+
+test('a server that answers pages of 7 MB for ever costs less than 400 MB', async () => {
+  const page = fullPage(7 * 1024 * 1024, 1)
+
+  const { megabytes, read } = await readAllLists(() => ({ text: page }), 3)
+
+  expect(read).toEqual(['none, cut by bytes of a page'])
+  expect(megabytes).toBeLessThan(400)
+})
+
+test('a server that answers the longest pages that are read, for ever, costs less than 400 MB', { timeout: 90_000 }, async () => {
+  const { megabytes, read } = await readAllLists((request) => ({ text: fullPage(1.9 * 1024 * 1024, pageOf(request)) }), 3)
+
+  expect(read).toEqual(['some, cut by bytes', 'some, cut by nothing'])
+  expect(megabytes).toBeLessThan(400)
+})
+
+test('a server that tells no length of its pages is read no further', async () => {
+  const { api } = await startClient(() => (response) => {
+    response.writeHead(200, { 'content-type': jsonType })
+    const timer = setInterval(() => response.write(Buffer.alloc(512 * 1024, 32)), 1)
+    response.on('close', () => clearInterval(timer))
+  })
+
+  expect(await rejection(api.servers.list())).toMatchObject({ name: 'ListCutError', limit: 'bytes of a page', items: [] })
+  expect(await rejection(api.plans.list())).toMatchObject({ name: 'ListCutError', limit: 'bytes of a page', items: [] })
+})
+
+test.each<[string, string, number, (page: number) => unknown[]]>([
+  ['thousands of items in one page', 'items of a page', 5_000, (page) => addresses(page, 6_000)],
+  ['ever more items', 'items', 20_000, (page) => addresses(page * 4_000, 4_000)],
+  ['ever more pages', 'pages', 1_006, (page) => addresses(page, 1)],
+])('a server that answers %s is read no further', async (_, limit, count, itemsOf) => {
+  const { api } = await startClient((request) => ({ json: { data: itemsOf(pageOf(request)) } }))
+
+  const error = await rejection(api.elasticIps.list())
+
+  expect(error).toMatchObject({ name: 'ListCutError', limit })
+  expect((error as ListCutError).items).toHaveLength(count)
+})
+
+test('a server that answers one list without pages that never ends is read no further', async () => {
+  const { api } = await startClient(() => ({
+    json: { data: Array.from({ length: 30_000 }, (_, index) => ({ id: `k${index}`, attributes: {} })) },
+  }))
+
+  const error = await rejection(api.apiKeys.list())
+
+  expect(error).toMatchObject({ name: 'ListCutError', limit: 'items' })
+  expect((error as ListCutError).items).toHaveLength(20_000)
+})
+
+test('a server that answers every page slowly is read for as long as a list may take', async () => {
+  const slow =
+    (request: Recorded): Reply =>
+    (response) => {
+      const text = JSON.stringify({ data: addresses(pageOf(request), 1) })
+      setTimeout(() => response.writeHead(200, { 'content-type': jsonType }).end(text), 30)
+    }
+  const { api } = await startClient(slow, { timings: { ...timings, listMs: 300 } })
+
+  expect(await rejection(api.elasticIps.list())).toMatchObject({ name: 'ListCutError', limit: 'time' })
+})
+
+test('a server that never answers gives no list at all', async () => {
+  const { api } = await startClient(() => () => {}, { timings: { ...timings, listMs: 100 } })
+
+  expect(await rejection(api.elasticIps.list())).toMatchObject({ name: 'ApiUnreachableError' })
+})
+
+test('a caller that has gone away gets no part of a list for the whole', async () => {
+  const { api } = await startClient((request) => (pageOf(request) < 3 ? { json: { data: addresses(pageOf(request), 1) } } : () => {}))
+
+  expect(await rejection(api.elasticIps.list({ signal: AbortSignal.timeout(200) }))).toMatchObject({ name: 'ApiUnreachableError' })
+})
+
+test('many endless lists at once share the room that there is', async () => {
+  const { api } = await startClient((request) => ({ text: fullPage(1.9 * 1024 * 1024, pageOf(request)) }), { timings: {} })
+
+  const together = await Promise.all(Array.from({ length: 6 }, () => rejection(api.elasticIps.list())))
+  const alone = await rejection(api.elasticIps.list())
+
+  const pages = (error: unknown) => (error as ListCutError).items.length / 80
+  expect(together.every((error) => error instanceof ListCutError && error.limit === 'bytes')).toBe(true)
+  expect(together.reduce<number>((sum, error) => sum + pages(error), 0)).toBeLessThan(6 * pages(alone))
+})
+
+test('whoever lists sees that the list was cut off, and why', async () => {
+  const { url } = await startRecordingServer((request) => ({ json: { data: addresses(pageOf(request), 6_000) } }))
+  const world = await startWorld({ env: { INFRA_API_URL: url.href } })
+
+  await world.ada.command('/infra ip list', { channel: ops })
+
+  const { text } = await untilShown(world.slack, people.ada, /Elastic IPs/)
+  expect(text.split('\n').filter((line) => !line.includes('eip_'))).toMatchInlineSnapshot(`
+    [
+      "*5000 Elastic IPs* (page 1 of 100)",
+      ":warning: *This list is incomplete:* it has too many items in one answer. The first 5000 were read and searched. Others may exist.",
+      "The first 1000 of 5000 are listed. Use more words to see others.",
+    ]
+  `)
+})
+
+test('whoever picks sees that the list was cut off', () => {
+  const machines = Array.from({ length: 150 }, (_, index) => ({ id: `vm_${index}`, name: `db-${index}` })) as VirtualMachine[]
+  const textsOf = (typed: string) => virtualMachineChoices(machines, typed, 'items').options.map(({ text }) => text.text)
+
+  expect(textsOf('')).toHaveLength(100)
+  expect(textsOf('').slice(-2)).toMatchInlineSnapshot(`
+    [
+      "52 more fit: type more to narrow it down",
+      "Incomplete: there are more virtual machines than could be read",
+    ]
+  `)
+  expect(textsOf('db-149')).toMatchInlineSnapshot(`
+    [
+      "db-149",
+      "Incomplete: there are more virtual machines than could be read",
+    ]
+  `)
+  expect(textsOf('db-20001')).toMatchInlineSnapshot(`
+    [
+      "No virtual machine fits what you typed.",
+      "Incomplete: there are more virtual machines than could be read",
+    ]
+  `)
+})
+
+test('what is not in a list that was cut off is never taken for gone', async () => {
+  const known = [0, 1, 2].map((index) => ({ id: `eip_${index}`, address: `203.0.113.${index}`, status: 'moving' }))
+  const cut = new ListCutError({ operation: 'elasticIps.list', limit: 'items', items: known })
+  const list = async (): Promise<{ id: string }[]> => Promise.reject(cut)
+  const none = async () => Promise.reject(new Error('not found'))
+  const accountApi = { elasticIps: { list, get: none }, servers: { list, get: none } } as never
+
+  expect(await findInList(list(), ({ id }) => id === 'eip_2')).toMatchObject({ id: 'eip_2' })
+  await expect(findInList(list(), ({ id }) => id === 'eip_9')).rejects.toBe(cut)
+  await expect(createResolve(accountApi)('203.0.113.99', 'web-2')).rejects.toBe(cut)
+  expect(await createMoveChange(accountApi).survey?.({})).toBeDefined()
+  expect(toUserMessage(cut)).toMatchInlineSnapshot(
+    `"The list of the account API is too long to be read to its end, so this could not be found out. Nothing was changed. Give an id in place of a name or an address."`,
+  )
+})
+
+test('a list that was cut off is kept for the next keystroke like any other', async () => {
+  let reads = 0
+  const list = async () => {
+    reads += 1
+    throw new ListCutError({ operation: 'servers.list', limit: 'items', items: [{ id: 'sv_1' }] })
+  }
+  const inventory = createInventory({ elasticIps: { list }, servers: { list }, virtualMachines: { list } } as never)
+
+  for (let times = 0; times < 3; times += 1) await expect(inventory.servers()).rejects.toBeInstanceOf(ListCutError)
+
+  expect(reads).toBe(1)
+})

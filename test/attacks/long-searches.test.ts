@@ -1,0 +1,230 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { AuditEntry } from '../../src/audit/entry.ts'
+import { createFindEntries } from '../../src/audit/find-entries.ts'
+import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
+import type { Server } from '../../src/domain/server.ts'
+import { elasticIpListing } from '../../src/features/list-elastic-ips/index.ts'
+import { planListing } from '../../src/features/list-plans/messages.ts'
+import { serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
+import { readFilter } from '../../src/features/show-audit/filter.ts'
+import { showAudit } from '../../src/features/show-audit/index.ts'
+import { createKeys } from '../../src/redis/key-names.ts'
+import { offer } from '../../src/slack/blocks/picker.ts'
+import { createTakeCommand } from '../../src/slack/listen/take-command.ts'
+import { ops, people, startWorld, untilShown } from '../journeys/world.ts'
+import { catalog } from '../requests/catalog-for-test.ts'
+
+const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index % 10}`)
+const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: 'site_1', name: 'Ashburn', slug: 'ASH' } }
+
+function entry(seq: number): string {
+  return JSON.stringify({ version: 1, act: 'request', seq, at: seq, prev: '', requestId: `r${seq}`, resource: `elastic_ip:eip_${seq}` })
+}
+
+/** Reads of a chain of so many entries, page by page from its end. */
+function chainOf(count: number) {
+  const xrevrange = async (_key: string, from: string, _to: string, __: string, most: number) => {
+    const newest = from === '+' ? count : Number(from.slice(1)) - 1
+    return Array.from({ length: Math.min(most, newest) }, (___, index) => [
+      String(newest - index),
+      ['entry', entry(newest - index), 'hash', ''],
+    ])
+  }
+  return createFindEntries({ redis: { xrevrange } as never, keys: createKeys('test') })
+}
+
+describe('a member who searches with thousands of words', () => {
+  test('is refused by every command that reads', async () => {
+    const world = await startWorld()
+    const reading = world.bots[0]?.commands.filter(({ need }) => need === 'read') ?? []
+    expect(reading.length).toBeGreaterThan(8)
+
+    for (const { words: name } of reading) await world.ada.command(`/infra ${name} ${words(21).join(' ')}`, { channel: ops })
+
+    await world.slack.until(() => world.slack.ephemerals(people.ada).length === reading.length)
+    expect([...new Set(world.slack.ephemerals(people.ada).map(({ text }) => text))]).toMatchInlineSnapshot(`
+      [
+        "Too many words: a search takes up to 20, and this one has 21. Use fewer words.",
+      ]
+    `)
+  })
+
+  test('is refused before so many words are told apart', async () => {
+    const world = await startWorld()
+
+    await world.ada.command(`/infra audit ${words(1_900).join(' ')}`, { channel: ops })
+
+    const { text } = await untilShown(world.slack, people.ada, /Nothing was done/)
+    expect(text).toMatchInlineSnapshot(`"Nothing was done: a command has up to 3000 characters. Use fewer words, or the form."`)
+  })
+
+  test('is refused in a picker', () => {
+    const candidates = [{ value: 'sv_1', text: 'web-1', terms: [] }]
+
+    const { options } = offer(candidates, words(21).join(' '), { one: 'server', many: 'servers' })
+
+    expect(options.map(({ text }) => text.text)).toMatchInlineSnapshot(`
+      [
+        "Too many words: use up to 20.",
+      ]
+    `)
+  })
+
+  test('has a text of open quotes refused before it is split, which takes time with the square of its length', async () => {
+    const split: string[][] = []
+    const served: unknown[] = []
+    const takeCommand = createTakeCommand({
+      handlers: {
+        command: (typed) => {
+          split.push(typed)
+          return async () => {}
+        },
+      },
+      answerTo: () => ({}) as never,
+      serve: async (_, __, ___, handler) => void served.push(handler),
+    })
+
+    await takeCommand(
+      {
+        command: '/infra',
+        text: '“ '.repeat(200_000),
+        user_id: people.ada,
+        channel_id: ops,
+        team_id: undefined,
+        trigger_id: 't',
+        response_url: undefined,
+      },
+      async () => {},
+    )
+
+    expect(split).toEqual([])
+    expect(served).toHaveLength(1)
+  })
+})
+
+describe('a member who searches 20,000 entries of the audit', () => {
+  test('lets everybody else have their turn after every 50 entries', async () => {
+    let turns = 0
+    let isOver = false
+    const others = (async () => {
+      for (; !isOver; turns += 1) await nextTurn()
+    })()
+
+    const found = await chainOf(5_000)(() => false)
+    isOver = true
+    await others
+
+    expect(found).toMatchObject({ searched: 5_000, all: true })
+    expect(turns).toBeGreaterThanOrEqual(5_000 / 50)
+  })
+
+  test('has the text of each entry made once, however many words it is compared with', () => {
+    let made = 0
+    const counting = {
+      ...catalog,
+      sentenceOf: () => {
+        made += 1
+        return 'Move 203.0.113.10 with w0 w1 w2 w3 w4 w5 w6 w7 w8 w9'
+      },
+    }
+
+    const filter = readFilter(words(20), people.ada, counting)
+
+    expect(filter.fits(AuditEntry.parse({ ...JSON.parse(entry(1)), kind: 'ip.move' }))).toBe(true)
+    expect(made).toBe(1)
+  })
+
+  test('cannot begin a second search while the first one runs, and nobody else waits for it', async () => {
+    const running: (() => void)[] = []
+    const find = () => new Promise((resolve) => running.push(() => resolve({ entries: [], searched: 0, unreadable: 0, all: true })))
+    const [command] = showAudit.create({ audit: { find }, catalog } as never).commands ?? []
+    const search = (userId: string) => command?.run({ args: [], slashCommand: { origin: { userId } }, list: async () => {} } as never)
+
+    const first = search(people.ada)
+    await expect(search(people.ada)).rejects.toThrow(
+      'Your last search of the audit is still running. Search again when its result is here.',
+    )
+    const ofBen = search(people.ben)
+    for (const end of running.splice(0)) end()
+    await Promise.all([first, ofBen])
+    const next = search(people.ada)
+    for (const end of running.splice(0)) end()
+    await next
+  })
+})
+
+describe('a member who lists or picks from thousands of things', () => {
+  test('gets the first 1,000 rows, so that no more are made', () => {
+    let made = 0
+    const all = Array.from(
+      { length: 3_000 },
+      (_, index): ElasticIp => ({
+        id: `eip_${index}`,
+        address: `203.0.113.${index}`,
+        get status() {
+          made += 1
+          return 'active'
+        },
+        server: undefined,
+        ...place,
+      }),
+    )
+
+    const { rows, title, notes } = elasticIpListing(all, [])
+
+    expect({ rows: rows.length, title: title.text, notes: notes?.map(({ text }) => text) }).toMatchInlineSnapshot(`
+      {
+        "notes": [
+          "The first 1000 of 3000 are listed. Use more words to see others.",
+        ],
+        "rows": 1000,
+        "title": "3000 Elastic IPs",
+      }
+    `)
+    // Once for the search, and twice for each row.
+    expect(made).toBe(3_000 + 2 * 1_000)
+  })
+
+  test('has the texts of a plan joined once, however many words it is compared with', () => {
+    let joined = 0
+    const plan = {
+      id: 'plan_1',
+      name: words(10).join(' '),
+      specs: { vcpuCount: 1, memory: 1, gpu: undefined, vramPerGpu: undefined, disk: undefined },
+      regions: [],
+      stockLevel: undefined,
+      operatingSystems: [
+        {
+          toString() {
+            joined += 1
+            return 'any'
+          },
+        } as never,
+      ],
+    }
+
+    expect(planListing([plan], words(20)).rows).toHaveLength(1)
+    expect(joined).toBe(1)
+  })
+
+  test('has every server looked at a few times for a keystroke, and not once for every other server', () => {
+    const count = 500
+    let looks = 0
+    const servers = Array.from({ length: count }, (_, index) => {
+      const server = { hostname: `web-${index}`, label: undefined, primaryIpv4: undefined, status: 'on', locked: false, ...place }
+      return Object.defineProperty(server, 'id', {
+        get: () => {
+          looks += 1
+          return `sv_${index}`
+        },
+      }) as Server
+    })
+    const elasticIp = { id: 'eip_1', address: '203.0.113.10', status: 'active', server: { id: 'sv_499', hostname: undefined }, ...place }
+
+    const { options } = serverChoices(servers, '', elasticIp)
+
+    expect(options).toHaveLength(100)
+    expect(looks).toBeLessThan(10 * count)
+  })
+})

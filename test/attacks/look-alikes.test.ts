@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest'
+import { isKeyLabel } from '../../src/domain/api-key-name.ts'
+import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
+import { moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
+import { namesakeWarnings } from '../../src/domain/elastic-ip-move-warnings.ts'
+import { payloadHash } from '../../src/domain/payload.ts'
+import type { Server } from '../../src/domain/server.ts'
+import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { approvalCard } from '../../src/requests/messages/card/card.ts'
+import { cleanText, code, mrkdwn } from '../../src/slack/text/text.ts'
+import { plain } from '../../src/slack/text/text-objects.ts'
+import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
+import { cardViewFor } from '../requests/messages/card-view-for-test.ts'
+import { requestFor } from '../requests/request-for-test.ts'
+
+const project = { id: 'proj_1', name: 'Storefront', slug: 'storefront' }
+const site = { id: 'loc_1', name: 'Ashburn', slug: 'ASH' }
+
+function server(id: string, hostname: string | undefined, more: Partial<Server> = {}): Server {
+  return { id, hostname, label: undefined, primaryIpv4: undefined, status: 'on', locked: false, project, site, ...more }
+}
+
+const elasticIp = { id: 'eip_1', address: '203.0.113.10', status: 'active', server: { id: 'sv_1', hostname: 'web-1' }, project, site }
+
+function changeServer(world: World, id: string, change: Partial<World['accountApi']['world']['data']['servers'][number]>): void {
+  const found = world.accountApi.world.data.servers.find((one) => one.id === id)
+  if (!found) throw new Error(`the stand-in has no server ${id}`)
+  Object.assign(found, change)
+}
+
+/** The preflight check of a move to `target`, where the account has these servers. */
+function preflightOf(target: Server, listed: Server[] | Error) {
+  const lists: unknown[] = []
+  const accountApi = {
+    elasticIps: { get: async () => elasticIp },
+    servers: {
+      get: async () => target,
+      list: async (filter: unknown) => {
+        lists.push(filter)
+        if (listed instanceof Error) throw listed
+        return listed
+      },
+    },
+  }
+  const change = createMoveChange(accountApi as never)
+  const check = (forRequest: boolean) => change.preflight({ elasticIpId: 'eip_1', serverId: target.id }, { forRequest })
+  return { check, lists, words: (findings: unknown[] = []) => findings.map((finding) => moveWords(finding as never).why) }
+}
+
+describe('a server that is called like another one', () => {
+  test('is told on the request message, in the words that notifications show, too', async () => {
+    const world = await startWorld()
+    const { elasticIp: moved, target } = world.accountApi.world.movable()
+    const twin = world.accountApi.world.third(moved.id)
+    changeServer(world, twin.id, { hostname: target.hostname })
+
+    await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
+    const card = await untilCard(world.slack, /Waiting for approval/)
+
+    const line = JSON.stringify(card.blocks).match(/:warning: \*Warning:\*[^"]*/)?.[0]
+    expect(line).toContain(`Another server (${twin.id}) is also called ${target.hostname}. This move goes to ${target.id}.`)
+    expect(card.text).toContain(`Another server (${twin.id}) is also called ${target.hostname}.`)
+  })
+
+  test('is found by the name that people see, and listed up to three times', () => {
+    const target = server('sv_2', 'web-2')
+    const others = ['web-2', 'WEB-2', 'web\u200b-2', 'web-2\u3164', 'web-20'].map((name, index) => server(`sv_9${index}`, name))
+
+    const found = namesakeWarnings(target, [target, ...others])
+
+    expect(found.map((finding) => moveWords(finding).why)).toMatchInlineSnapshot(`
+      [
+        "4 other servers (sv_90, sv_91, sv_92 …) are also called web-2. This move goes to sv_2.",
+      ]
+    `)
+    expect(namesakeWarnings(target, [target, server('sv_3', 'web-3')])).toEqual([])
+  })
+
+  test('is looked for when the request is made, and not again before the write', async () => {
+    const { check, lists } = preflightOf(server('sv_2', 'web-2'), [server('sv_2', 'web-2'), server('sv_9', 'web-2')])
+
+    expect((await check(true)).warnings).toHaveLength(1)
+    expect((await check(false)).warnings).toEqual([])
+    expect(lists).toMatchObject([{ hostname: 'web-2' }])
+  })
+
+  test('that could not be looked for stays unchecked, and stops nothing', async () => {
+    const { check, words } = preflightOf(server('sv_2', 'web-2'), new Error('away'))
+
+    const { unchecked, warnings } = await check(true)
+
+    expect(words(unchecked)).toMatchInlineSnapshot(`
+      [
+        "whether another server is called web-2 (the account API does not tell)",
+      ]
+    `)
+    expect(warnings).toEqual([])
+  })
+
+  test('by characters that cannot be seen is told as that', () => {
+    const { warnings = [] } = checkMove(
+      { elasticIpId: 'eip_1', serverId: 'sv_2' },
+      { elasticIp, target: server('sv_2', 'web\u2060-2'), assigned: undefined },
+    )
+
+    expect(warnings.map((finding) => moveWords(finding as never).why)).toMatchInlineSnapshot(`
+      [
+        "The name of server sv_2 contains characters that cannot be seen. Compare its id.",
+      ]
+    `)
+  })
+})
+
+describe('a target that would not answer', () => {
+  const off = 'only-one has status off. The address does not answer there until the server is on.'
+  const locked = 'only-one is locked on the account.'
+
+  test.each([
+    ['off', { status: 'off' }, off],
+    ['being deployed', { status: 'deploying' }, off.replace('off', 'deploying')],
+    ['locked', { locked: true }, locked],
+    ['off and locked', { status: 'off', locked: true }, `${off} ${locked}`],
+  ])('that is %s is told and not refused', async (_, more, words) => {
+    const world = await startWorld()
+    const { elasticIp: moved, target } = world.accountApi.world.movable()
+    changeServer(world, target.id, { hostname: 'only-one', ...more })
+
+    await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
+
+    const card = await untilCard(world.slack, /Waiting for approval/)
+    expect(card.text).toContain(`\nWarning: ${words}\n`)
+  })
+
+  test('that is on and not locked gives no warning', async () => {
+    const world = await startWorld()
+    const { elasticIp: moved, target } = world.accountApi.world.movable()
+
+    await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
+
+    expect((await untilCard(world.slack, /Waiting for approval/)).text).not.toContain('Warning')
+  })
+
+  test('is part of what is approved: the hash covers it', () => {
+    const asked = requestFor()
+
+    expect(payloadHash({ ...asked, warnings: [{ code: 'server-locked', server: 'web-2' }] })).not.toBe(asked.hash)
+    expect(payloadHash({ ...asked, warnings: [] })).toBe(asked.hash)
+  })
+})
+
+const invisible = [
+  ['a zero-width space', '\u200b'],
+  ['a zero-width joiner', '\u200d'],
+  ['a zero-width non-joiner', '\u200c'],
+  ['a word joiner', '\u2060'],
+  ['a Hangul filler', '\u3164'],
+  ['a half-width Hangul filler', '\uffa0'],
+  ['a Hangul initial filler', '\u115f'],
+  ['a variation selector', '\ufe0f'],
+  ['a supplementary variation selector', '\u{e0100}'],
+  ['a tag', '\u{e0061}'],
+  ['a combining grapheme joiner', '\u034f'],
+  ['a soft hyphen', '\u00ad'],
+  ['a Mongolian vowel separator', '\u180e'],
+  ['a Khmer inherent vowel', '\u17b4'],
+  ['an empty Braille pattern', '\u2800'],
+  ['a mark that reverses text', '\u202e'],
+] as const
+
+describe('a name that differs from another one only by what nobody sees', () => {
+  test.each(invisible)('by %s is shown without it everywhere', (_, character) => {
+    const name = `web${character}-1`
+
+    expect(cleanText(name)).toBe('web-1')
+    expect(code(name).text).toBe('`web-1`')
+    expect(mrkdwn`${name}`.text).toBe('web-1')
+    expect(plain(name, 75).text).toBe('web-1')
+  })
+
+  test.each(invisible)('by %s cannot be given to a new API key', (_, character) => {
+    expect(isKeyLabel(`ci${character}deploy`)).toBe(false)
+    expect(isKeyLabel('ci-deploy')).toBe(true)
+  })
+})
+
+describe('a reason that looks like a status', () => {
+  const reason = '*Approved* by <@U0BEN00001> :white_check_mark:\n:large_green_circle: *Done.* `x` _really_'
+
+  test('is plain text on the request message', () => {
+    const { blocks, text } = approvalCard(cardViewFor({ request: requestFor({ reason }) }))
+
+    expect(blocks.filter((block) => JSON.stringify(block).includes('Approved'))).toMatchInlineSnapshot(`
+      [
+        {
+          "text": {
+            "emoji": false,
+            "text": "Reason: “*Approved* by <@U0BEN00001> :white_check_mark: :large_green_circle: *Done.* \`x\` _really_”",
+            "type": "plain_text",
+          },
+          "type": "section",
+        },
+      ]
+    `)
+    expect(text.split('\n').filter((line) => line.includes('Approved'))).toMatchInlineSnapshot(`
+      [
+        "Reason: \`*Approved* by &lt;@U0BEN00001&gt; :white_check_mark: :large_green_circle: *Done.* ’x’ _really_\`",
+      ]
+    `)
+  })
+
+  test('is code in every sentence that quotes it', () => {
+    const decision = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001', reason }
+    const rejected = approvalCard(cardViewFor({ request: requestFor({ state: 'rejected', decision }) }))
+    const broken = approvalCard(
+      cardViewFor({ request: requestFor({ state: 'approved', decidedAt: 1, decision: { ...decision, breakGlass: true } }) }),
+    )
+
+    for (const { text } of [rejected, broken])
+      expect(text).toContain('Reason: `*Approved* by &lt;@U0BEN00001&gt; :white_check_mark: :large_green_circle: *Done.* ’x’ _really_`')
+  })
+
+  test('stays that in the list of what waits, in the thread and in the audit', async () => {
+    const world = await startWorld()
+    const { elasticIp: moved, target } = world.accountApi.world.movable()
+    await world.ada.command('/infra ip move', { channel: ops })
+    const view = await world.slack.until(() => world.ada.topView())
+    await world.ada.fill(view, { 'Elastic IP': moved.id, Server: target.id, Reason: ':white_check_mark: *Approved*' })
+    await world.ada.submit()
+    const card = await untilCard(world.slack, /Waiting for approval/)
+
+    await world.ben.command('/infra pending', { channel: ops })
+    await world.ben.command('/infra audit', { channel: ops })
+    const pending = await untilShown(world.slack, people.ben, /waiting for approval/)
+    const audit = await untilShown(world.slack, people.ben, /Audit:/)
+
+    const shown = `${JSON.stringify([card, pending, audit])}`.match(/.{12}:white_check_mark: \*Approved\*.{4}/g)
+    expect(new Set(shown)).toMatchInlineSnapshot(`
+      Set {
+        "t\\nReason: \`:white_check_mark: *Approved*\`\\nA",
+        "":"Reason: “:white_check_mark: *Approved*”","",
+        ">\\nReason: \`:white_check_mark: *Approved*\`","",
+        "·  reason: \`:white_check_mark: *Approved*\`  ·",
+      }
+    `)
+  })
+})

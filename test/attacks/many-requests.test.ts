@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { createStore } from '../../src/requests/store/store.ts'
+import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
+import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
+import { newRequestFor } from '../requests/request-for-test.ts'
+
+const notPosted = { code: 'not-posted', error: 'is_archived' }
+
+function setUp() {
+  const { redis, keys } = connectTestRedis()
+  const store = createStore({ redis, keys, audit: noAudit })
+  let count = 0
+  const ask = (more: Parameters<typeof newRequestFor>[0] = {}) => {
+    count += 1
+    return store.create(newRequestFor({ resource: `elastic_ip:${count}`, ...more }), { mostUndecided: 10 })
+  }
+  return { store, ask }
+}
+
+async function askForMove(world: World, skip: number): Promise<void> {
+  const { elasticIp, target } = world.accountApi.world.movable(skip)
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.id}`, { channel: ops })
+}
+
+describe('a person who asks for more and more', () => {
+  test('is told in words that there are too many, and nothing is posted; what is decided makes room', async () => {
+    const world = await startWorld({ env: { OPEN_REQUESTS_PER_PERSON: '2' } })
+    for (const skip of [0, 1]) {
+      await askForMove(world, skip)
+      await world.slack.until(() => world.slack.messages(ops).length === skip + 1)
+    }
+
+    await askForMove(world, 2)
+    const { text } = await untilShown(world.slack, people.ada, /Nothing was asked for/)
+    expect(text).toMatchInlineSnapshot(
+      `"Nothing was asked for: you have 2 requests that wait for approval, and nobody may have more. Withdraw one, or wait until one is decided. Your Home tab shows them."`,
+    )
+    expect(world.slack.messages(ops)).toHaveLength(2)
+
+    await world.ada.click(await untilCard(world.slack, /Waiting for approval/), 'Withdraw')
+    await untilCard(world.slack, /Withdrawn/)
+    await askForMove(world, 2)
+    await world.slack.until(() => world.slack.messages(ops).length === 3)
+  })
+
+  test('has at most 10 that wait, however many are asked for at the same moment', async () => {
+    const { ask, store } = setUp()
+
+    const outcomes = await Promise.all(Array.from({ length: 40 }, () => ask()))
+
+    expect(outcomes.filter(({ outcome }) => outcome === 'created')).toHaveLength(10)
+    expect(outcomes.filter(({ outcome }) => outcome === 'too-many')).toHaveLength(30)
+    expect(await store.open()).toHaveLength(10)
+  })
+
+  test('does not keep others from asking', async () => {
+    const { ask } = setUp()
+    await Promise.all(Array.from({ length: 12 }, () => ask()))
+
+    const ofBen = { teamId: 'T0NIMBUS01', channelId: ops, userId: people.ben, command: '/infra' }
+
+    expect(await ask({ origin: ofBen })).toMatchObject({ outcome: 'created' })
+  })
+
+  test.each(['approve', 'reject', 'withdraw', 'expire'] as const)('can ask again after a step such as %s', async (step) => {
+    const { ask, store } = setUp()
+    const [first] = await Promise.all(Array.from({ length: 10 }, () => ask()))
+    expect(await ask()).toMatchObject({ outcome: 'too-many' })
+
+    const request = await store.find(first?.id ?? '')
+    if (!request) throw new Error('it is gone')
+    await store.take(request, step)
+
+    expect(await ask()).toMatchObject({ outcome: 'created' })
+    expect(await ask()).toMatchObject({ outcome: 'too-many' })
+  })
+
+  test('is not held to what was never posted', async () => {
+    const { ask, store } = setUp()
+    const all = await Promise.all(Array.from({ length: 10 }, () => ask()))
+    const request = await store.find(all[0]?.id ?? '')
+    if (!request) throw new Error('it is gone')
+
+    await store.discard(request, notPosted)
+
+    expect(await ask()).toMatchObject({ outcome: 'created' })
+  })
+
+  test('gets the same request for a delivery that comes twice, also with 10 that wait', async () => {
+    const { ask } = setUp()
+    const [first] = await Promise.all(Array.from({ length: 10 }, () => ask()))
+
+    expect(await ask({ id: first?.id ?? '' })).toEqual({ outcome: 'exists', id: first?.id })
+  })
+
+  test('may have any number that need no approval', async () => {
+    const { ask } = setUp()
+
+    const outcomes = await Promise.all(Array.from({ length: 12 }, () => ask({ needsApproval: false })))
+
+    expect(outcomes.every(({ outcome }) => outcome === 'created')).toBe(true)
+  })
+})

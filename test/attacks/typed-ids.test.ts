@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { ApiError, ApiUnreachableError } from '../../src/domain/api-errors.ts'
+import type { Change } from '../../src/domain/change.ts'
+import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { createRenameChange } from '../../src/features/rename-virtual-machine/change.ts'
+import { createRevokeChange } from '../../src/features/rotate-revoke-api-key/revoke.ts'
+import { createRotateChange } from '../../src/features/rotate-revoke-api-key/rotate.ts'
+import { createSubmit } from '../../src/requests/lifecycle/submit.ts'
+import { createStore } from '../../src/requests/store/store.ts'
+import { connectTestRedis, noAudit } from '../requests/redis-for-test.ts'
+import { ruleFor } from '../requests/request-for-test.ts'
+import { signatures } from '../requests/signatures-for-test.ts'
+
+const project = { id: 'proj_1' }
+const site = { id: 'loc_1', name: undefined, slug: 'ASH' }
+const elasticIp = { id: 'eip_1', address: '203.0.113.10', status: 'active', server: { id: 'sv_1', hostname: 'web-1' }, project, site }
+const target = { id: 'sv_2', hostname: 'web-2', label: undefined, primaryIpv4: undefined, status: 'on', locked: false, project, site }
+const machine = { id: 'vm_1', name: 'web-1', project }
+const key = { id: 'key_1', name: 'ci', tokenLastSlice: 'abcde' }
+
+/** An account API that takes ids in any letters, as some do, and tells its own. `isAway`: it does not answer. */
+function accountThatIsNotStrict({ isAway = false } = {}) {
+  const get = (item: { id: string }) => async (id: string) => {
+    if (isAway) throw new ApiUnreachableError({ operation: 'get', requestSent: 'unknown', problem: 'away' })
+    if (id.toLowerCase() !== item.id) throw new ApiError({ operation: 'get', status: 404, codes: [] })
+    return item
+  }
+  return {
+    elasticIps: { get: get(elasticIp) },
+    servers: { get: get(target), list: async () => [target] },
+    virtualMachines: { get: get(machine) },
+    apiKeys: { list: async () => [key] },
+  } as never
+}
+
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+
+function setUp() {
+  const { redis, keys } = connectTestRedis()
+  const store = createStore({ redis, keys, audit: noAudit })
+  const submit = createSubmit({
+    signatures,
+    store,
+    access: { gate: async () => ({}), admit: async () => ({ rule: ruleFor(), unchecked: [] }) } as never,
+    deliver: async () => ({ is: 'sent' }) as never,
+    wake: async () => {},
+    names: async () => new Map(),
+    mostUndecided: 10,
+    fitsOnCard: () => true,
+  })
+  let deliveries = 0
+  const ask = async <Input, Facts>(change: Change<Input, Facts>, input: Input) => {
+    deliveries += 1
+    const { requestId } = await submit({ change, input, origin, reason: undefined, deliveryKey: `d${deliveries}` })
+    return store.find(requestId)
+  }
+  return { ask }
+}
+
+describe('somebody who types an id in other letters', () => {
+  test('holds the lock of the thing that it is, so that a second request for it is refused', async () => {
+    const { ask } = setUp()
+    const change = createMoveChange(accountThatIsNotStrict())
+
+    const request = await ask(change, { elasticIpId: 'EIP_1', serverId: 'SV_2' })
+
+    expect(request).toMatchObject({
+      resource: 'elastic_ip:eip_1',
+      input: { elasticIpId: 'eip_1', serverId: 'sv_2' },
+      facts: { elasticIpId: 'eip_1', to: { id: 'sv_2' } },
+    })
+    await expect(ask(change, { elasticIpId: 'eip_1', serverId: 'sv_2' })).rejects.toThrow(/has an open request for this already/)
+    await expect(ask(change, { elasticIpId: 'Eip_1', serverId: 'sv_2' })).rejects.toThrow(/has an open request for this already/)
+  })
+
+  test('holds it for a virtual machine, too', async () => {
+    const { ask } = setUp()
+    const change = createRenameChange(accountThatIsNotStrict())
+
+    expect(await ask(change, { virtualMachineId: 'VM_1', name: 'web-9' })).toMatchObject({
+      resource: 'virtual_machine:vm_1',
+      input: { virtualMachineId: 'vm_1', name: 'web-9' },
+      facts: { virtualMachineId: 'vm_1' },
+    })
+    await expect(ask(change, { virtualMachineId: 'vm_1', name: 'web-8' })).rejects.toThrow(/has an open request for this already/)
+  })
+
+  test.each([
+    ['rotates', createRotateChange],
+    ['revokes', createRevokeChange],
+  ])('%s no API key', async (_, create) => {
+    const { ask } = setUp()
+    const change = create({ accountApi: accountThatIsNotStrict(), ownLastSlice: 'zzzzz' })
+
+    await expect(ask(change, { keyId: 'KEY_1' })).rejects.toThrow('There is no API key KEY_1 on the account.')
+    expect(await ask(change, { keyId: 'key_1' })).toMatchObject({ resource: 'api_key:key_1' })
+  })
+
+  test('while the account API is away gets a request that is void as soon as it tells another id', async () => {
+    const away = createMoveChange(accountThatIsNotStrict({ isAway: true }))
+    const { facts: approved, input } = await away.preflight({ elasticIpId: 'EIP_1', serverId: 'sv_2' }, {})
+    const change = createMoveChange(accountThatIsNotStrict())
+    const { facts: now } = await change.preflight(input ?? { elasticIpId: '', serverId: '' }, {})
+
+    const [difference, ...others] = change.differences(approved, now)
+
+    expect(others).toEqual([])
+    expect(difference && change.explain(difference)?.why).toMatchInlineSnapshot(
+      `"This was asked for as EIP_1, and the account API calls it eip_1. Ask again with that id."`,
+    )
+  })
+
+  test('of a virtual machine while the account API is away, likewise', async () => {
+    const away = createRenameChange(accountThatIsNotStrict({ isAway: true }))
+    const { facts: approved } = await away.preflight({ virtualMachineId: 'VM_1', name: 'web-9' }, {})
+    const change = createRenameChange(accountThatIsNotStrict())
+    const { facts: now } = await change.preflight({ virtualMachineId: 'VM_1', name: 'web-9' }, {})
+
+    const [difference] = change.differences(approved, now)
+
+    expect(difference && change.explain(difference)?.why).toMatchInlineSnapshot(
+      `"This was asked for as VM_1, and the account API calls it vm_1. Ask again with that id."`,
+    )
+  })
+})
