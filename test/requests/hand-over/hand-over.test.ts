@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ApiError } from '../../../src/domain/api-errors.ts'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
+import type { AuthorityProblem } from '../../../src/domain/authority-problem.ts'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import type { Request, RequestState } from '../../../src/domain/request.ts'
 import { Secret } from '../../../src/domain/secret.ts'
@@ -26,13 +27,17 @@ interface World {
   unansweredMs?: number
   /** The error of the account API instead of a key. */
   refused?: Error
+  /** What is wrong with its approvals, and the revision of the record when it is read again. */
+  problem?: AuthorityProblem
+  revision?: number
 }
 
 /** An approved key of Ada, and an account that creates it. */
-function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refused }: World = {}) {
+function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refused, problem, revision }: World = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const taken: { name: StepName; to: RequestState; token: string | undefined }[] = []
   const sets: StepData['set'][] = []
+  const distrusted: string[] = []
   let state: RequestState = 'approved'
   const live: ApiKey[] = []
   const shown: string[] = []
@@ -52,7 +57,7 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
 
   const store = {
     now: async () => 1_000_000,
-    find: async () => request,
+    find: async () => (revision === undefined ? request : { ...request, revision, state: 'done' }),
     take: async (_: Request, name: StepName, { set }: StepData = {}, token?: string) => {
       const to = afterStep(state, name)
       taken.push({ name, to, token })
@@ -67,8 +72,8 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
 
   const handOver = createHandOver({
     signatures,
-    checkAuthority: async () => undefined,
-    onDistrusted: () => expect.fail('the request is not trusted'),
+    checkAuthority: async () => problem,
+    onDistrusted: (_, { code }) => void distrusted.push(code),
     store,
     access: { authorize: async () => ({ via: 'requester' }) } as unknown as Parameters<typeof createHandOver>[0]['access'],
     audit: { note: async () => {} },
@@ -97,8 +102,26 @@ function approvedKey({ steps = {}, creationMs = 100, unansweredMs = 1_000, refus
     responseUrl: 'https://example.com',
     answer: { ephemeral: async ({ text }: { text: string }) => void ephemerals.push(text) },
   } as unknown as Click
-  return { press: () => handOver(request, click), taken, sets, live, shown, ephemerals, errors }
+  return { press: () => handOver(request, click), taken, sets, live, shown, ephemerals, errors, distrusted }
 }
+
+describe('a key whose approvals cannot be trusted', () => {
+  test('is not created, and the operators and the requester are told', async () => {
+    const { press, taken, live, distrusted } = approvedKey({ problem: { code: 'approvals-not-genuine' } })
+    await expect(press()).rejects.toThrow("approvals in Redis aren't genuine")
+    expect({ live, distrusted, steps: taken.map(({ name }) => name) }).toEqual({
+      live: [],
+      distrusted: ['approvals-not-genuine'],
+      steps: ['drop'],
+    })
+  })
+
+  test('is left alone if another click created it since the request was read', async () => {
+    const { press, taken, distrusted } = approvedKey({ problem: { code: 'already-sent' }, revision: 2 })
+    await expect(press()).rejects.toThrow('Your click changed nothing')
+    expect({ taken, distrusted }).toEqual({ taken: [], distrusted: [] })
+  })
+})
 
 describe('a key that was shown', () => {
   test('ends its request without a further message', async () => {

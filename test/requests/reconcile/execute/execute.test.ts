@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ApiError } from '../../../../src/domain/api-errors.ts'
+import type { AuthorityProblem } from '../../../../src/domain/authority-problem.ts'
 import { payloadHash } from '../../../../src/domain/payload.ts'
 import type { Request, RequestState } from '../../../../src/domain/request.ts'
 import { createMoveChange } from '../../../../src/features/move-elastic-ip/change.ts'
@@ -15,14 +16,24 @@ import { afterStep } from '../../take-steps.ts'
 
 afterEach(() => void vi.useRealTimers())
 
+interface World {
+  now?: number
+  unread?: Error
+  refused?: Error
+  /** What is wrong with its approvals, and the record when it is read again. */
+  problem?: AuthorityProblem
+  readAgain?: Request
+}
+
 /** The execution of an approved move. Redis answers the step `send` after `claimTakesMs`. `unread` fails the reads, `refused` the write. */
-function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }: { now?: number; unread?: Error; refused?: Error } = {}) {
+function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused, problem, readAgain = approvedRequest() }: World = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const steps: { name: StepName; to: RequestState }[] = []
   let state: RequestState = 'approved'
   const reported: unknown[] = []
   const postponed: number[] = []
   const written: string[] = []
+  const distrusted: string[] = []
   const elasticIp = {
     id: 'eip_1GijF7NsZe3bN',
     address: '203.0.113.10',
@@ -45,6 +56,7 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
   } as unknown as Parameters<typeof createMoveChange>[0]
   const store = {
     now: async () => now,
+    find: async () => readAgain,
     take: async (_: Request, name: StepName, { set }: StepData = {}) => {
       state = afterStep(state, name)
       steps.push({ name, to: state })
@@ -61,10 +73,10 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
     catalog: createCatalog([createMoveChange(accountApi)]),
     onApiError: () => {},
     signatures,
-    checkAuthority: async () => undefined,
-    onDistrusted: () => expect.fail('the request is not trusted'),
+    checkAuthority: async () => problem,
+    onDistrusted: (_, { code }) => void distrusted.push(code),
   })
-  return { execute, steps, written, reported, postponed }
+  return { execute, steps, written, reported, postponed, distrusted }
 }
 
 function approvedRequest(): Request {
@@ -81,9 +93,10 @@ function approvedRequest(): Request {
 
 describe('a write', () => {
   test('is sent after the step that claims it', async () => {
-    const { execute, steps, written } = approvedMove(100)
+    const { execute, steps, written, distrusted } = approvedMove(100)
     await execute(approvedRequest())
     expect(written).toHaveLength(1)
+    expect(distrusted).toEqual([])
     expect(steps.map(({ name }) => name)).toEqual(['send', 'accept'])
   })
 
@@ -95,6 +108,31 @@ describe('a write', () => {
       { name: 'send', to: 'starting' },
       { name: 'not-start', to: 'not-started' },
     ])
+  })
+})
+
+describe('a request whose approvals cannot be trusted', () => {
+  test('is reported to the operators and ends without a write', async () => {
+    const { execute, steps, written, distrusted } = approvedMove(100, { problem: { code: 'approvals-not-genuine' } })
+    await execute(approvedRequest())
+    expect({ written, distrusted, steps }).toEqual({
+      written: [],
+      distrusted: ['approvals-not-genuine'],
+      steps: [{ name: 'drop', to: 'not-started' }],
+    })
+  })
+
+  test('waits if it was signed with an unknown key', async () => {
+    const { execute, steps, distrusted, postponed } = approvedMove(100, { problem: { code: 'unknown-key' } })
+    await execute(approvedRequest())
+    expect({ steps, distrusted, postponed }).toEqual({ steps: [], distrusted: ['unknown-key'], postponed: [30_000] })
+  })
+
+  test('is left alone if another process sent it since it was read', async () => {
+    const readAgain = { ...approvedRequest(), revision: 2, state: 'starting' as const }
+    const { execute, steps, distrusted } = approvedMove(100, { problem: { code: 'already-sent' }, readAgain })
+    await execute(approvedRequest())
+    expect({ steps, distrusted }).toEqual({ steps: [], distrusted: [] })
   })
 })
 
