@@ -70,6 +70,9 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
   async function requireAuthority(request: Request): Promise<void> {
     const problem = await checkAuthority(request, await store.now(), request.ttlMs)
     if (!problem) return
+    // Another click may have taken a step since the request was read, so that the audit shows a newer state.
+    const current = await store.find(request.id)
+    if (current && current.revision !== request.revision) throw new Refusal(tooLate(current, request.origin.userId))
     onDistrusted(request, problem)
     if (problem.code !== 'unknown-key') await store.take(request, 'drop', { set: { causes: [problem] } })
     await show(request.id)

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ApiError } from '../../../../src/domain/api-errors.ts'
+import type { AuthorityProblem } from '../../../../src/domain/authority-problem.ts'
 import { payloadHash } from '../../../../src/domain/payload.ts'
 import type { Request, RequestState } from '../../../../src/domain/request.ts'
 import { createMoveChange } from '../../../../src/features/move-elastic-ip/change.ts'
@@ -16,13 +17,23 @@ import { afterStep } from '../../take-steps.ts'
 afterEach(() => void vi.useRealTimers())
 
 /** The execution of an approved move. Redis answers the step `send` after `claimTakesMs`. `unread` fails the reads, `refused` the write. */
-function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }: { now?: number; unread?: Error; refused?: Error } = {}) {
+function approvedMove(
+  claimTakesMs: number,
+  {
+    now = 1_000_000,
+    unread,
+    refused,
+    problem,
+    revision,
+  }: { now?: number; unread?: Error; refused?: Error; problem?: AuthorityProblem; revision?: number } = {},
+) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const steps: { name: StepName; to: RequestState }[] = []
   let state: RequestState = 'approved'
   const reported: unknown[] = []
   const postponed: number[] = []
   const written: string[] = []
+  const distrusted: string[] = []
   const elasticIp = {
     id: 'eip_1GijF7NsZe3bN',
     address: '203.0.113.10',
@@ -45,6 +56,7 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
   } as unknown as Parameters<typeof createMoveChange>[0]
   const store = {
     now: async () => now,
+    find: async () => ({ ...approvedRequest(), revision }),
     take: async (_: Request, name: StepName, { set }: StepData = {}) => {
       state = afterStep(state, name)
       steps.push({ name, to: state })
@@ -61,10 +73,10 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused }
     catalog: createCatalog([createMoveChange(accountApi)]),
     onApiError: () => {},
     signatures,
-    checkAuthority: async () => undefined,
-    onDistrusted: () => expect.fail('the request is not trusted'),
+    checkAuthority: async () => problem,
+    onDistrusted: (_, { code }) => void distrusted.push(code),
   })
-  return { execute, steps, written, reported, postponed }
+  return { execute, steps, written, reported, postponed, distrusted }
 }
 
 function approvedRequest(): Request {
@@ -81,10 +93,29 @@ function approvedRequest(): Request {
 
 describe('a write', () => {
   test('is sent after the step that claims it', async () => {
-    const { execute, steps, written } = approvedMove(100)
+    const { execute, steps, written, distrusted } = approvedMove(100)
     await execute(approvedRequest())
     expect(written).toHaveLength(1)
     expect(steps.map(({ name }) => name)).toEqual(['send', 'accept'])
+    expect(distrusted).toEqual([])
+  })
+
+  test('that the audit shows as sent ends the request, and the operators are notified', async () => {
+    const request = approvedRequest()
+    const { execute, steps, written, distrusted } = approvedMove(100, { problem: { code: 'already-sent' }, revision: request.revision })
+    await execute(request)
+    expect(written).toEqual([])
+    expect(steps.map(({ name }) => name)).toEqual(['drop'])
+    expect(distrusted).toEqual(['already-sent'])
+  })
+
+  test('that another process has sent meanwhile is no reason to notify anybody', async () => {
+    const request = approvedRequest()
+    const { execute, steps, written, distrusted } = approvedMove(100, { problem: { code: 'already-sent' }, revision: request.revision + 1 })
+    await execute(request)
+    expect(written).toEqual([])
+    expect(steps).toEqual([])
+    expect(distrusted).toEqual([])
   })
 
   test('is not sent, and reported as not started, if the claim is answered long after the preflight check', async () => {
