@@ -46,7 +46,7 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
     if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
     if (click.onHome) throw new Refusal(notOnHome)
     const facts = await repeatPreflight(request, opened)
-    await requireAuthority(request, click.origin.userId)
+    await requireAuthority(request)
 
     const startedAt = performance.now()
     const recordBy = { byRedis: (await store.now()) + timings.handoverMs, here: startedAt + timings.handoverMs }
@@ -67,12 +67,12 @@ export function createHandOver({ signatures, checkAuthority, onDistrusted, acces
   }
 
   /** Refuses a request that nobody allowed as it is now. An approved key can be created for as long as it could be approved. */
-  async function requireAuthority(request: Request, userId: string): Promise<void> {
+  async function requireAuthority(request: Request): Promise<void> {
     const problem = await checkAuthority(request, await store.now(), request.ttlMs)
     if (!problem) return
-    // Another click may have issued it since it was read here, so that the audit shows a write.
+    // Another click may have taken a step since the request was read, so that the audit shows a newer state.
     const current = await store.find(request.id)
-    if (current?.revision !== request.revision) throw new Refusal(current ? tooLate(current, userId) : unknownRequest)
+    if (current && current.revision !== request.revision) throw new Refusal(tooLate(current, request.origin.userId))
     onDistrusted(request, problem)
     if (problem.code !== 'unknown-key') await store.take(request, 'drop', { set: { causes: [problem] } })
     await show(request.id)

@@ -80,8 +80,9 @@ export function createExecute({ store, audit, catalog, onApiError, signatures, c
 
   /** Ends a request that nobody allowed as it is now. One that was signed with an unknown key waits until this process has that key. */
   async function refuseWithoutAuthority(request: Request, problem: AuthorityProblem): Promise<void> {
-    // Another process may have sent it since it was read here, so that the audit shows a write. That process continues with it.
-    if ((await store.find(request.id))?.revision !== request.revision) return
+    // Another process may have sent the write since the request was read, so that the audit shows a newer state.
+    const current = await store.find(request.id)
+    if (current?.revision !== request.revision) return
     if (problem.code !== 'approved-too-long-ago') onDistrusted(request, problem)
     if (problem.code === 'unknown-key') return store.postponeIfUnchanged(request, retryUnknownKeyMs)
     await end(request, 'drop', problem)

@@ -16,17 +16,17 @@ import { afterStep } from '../../take-steps.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-interface World {
-  now?: number
-  unread?: Error
-  refused?: Error
-  /** What is wrong with its approvals, and the record when it is read again. */
-  problem?: AuthorityProblem
-  readAgain?: Request
-}
-
 /** The execution of an approved move. Redis answers the step `send` after `claimTakesMs`. `unread` fails the reads, `refused` the write. */
-function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused, problem, readAgain = approvedRequest() }: World = {}) {
+function approvedMove(
+  claimTakesMs: number,
+  {
+    now = 1_000_000,
+    unread,
+    refused,
+    problem,
+    revision,
+  }: { now?: number; unread?: Error; refused?: Error; problem?: AuthorityProblem; revision?: number } = {},
+) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const steps: { name: StepName; to: RequestState }[] = []
   let state: RequestState = 'approved'
@@ -56,7 +56,7 @@ function approvedMove(claimTakesMs: number, { now = 1_000_000, unread, refused, 
   } as unknown as Parameters<typeof createMoveChange>[0]
   const store = {
     now: async () => now,
-    find: async () => readAgain,
+    find: async () => ({ ...approvedRequest(), revision }),
     take: async (_: Request, name: StepName, { set }: StepData = {}) => {
       state = afterStep(state, name)
       steps.push({ name, to: state })
@@ -96,8 +96,36 @@ describe('a write', () => {
     const { execute, steps, written, distrusted } = approvedMove(100)
     await execute(approvedRequest())
     expect(written).toHaveLength(1)
-    expect(distrusted).toEqual([])
     expect(steps.map(({ name }) => name)).toEqual(['send', 'accept'])
+    expect(distrusted).toEqual([])
+  })
+
+  test('that the audit shows as sent ends the request, and the operators are notified', async () => {
+    const request = approvedRequest()
+    const { execute, steps, written, distrusted } = approvedMove(100, { problem: { code: 'already-sent' }, revision: request.revision })
+    await execute(request)
+    expect(written).toEqual([])
+    expect(steps.map(({ name }) => name)).toEqual(['drop'])
+    expect(distrusted).toEqual(['already-sent'])
+  })
+
+  test('that was signed with an unknown key waits for that key', async () => {
+    const request = approvedRequest()
+    const { execute, steps, written, distrusted, postponed } = approvedMove(100, {
+      problem: { code: 'unknown-key' },
+      revision: request.revision,
+    })
+    await execute(request)
+    expect({ written, steps, distrusted, postponed }).toEqual({ written: [], steps: [], distrusted: ['unknown-key'], postponed: [30_000] })
+  })
+
+  test('that another process has sent meanwhile is no reason to notify anybody', async () => {
+    const request = approvedRequest()
+    const { execute, steps, written, distrusted } = approvedMove(100, { problem: { code: 'already-sent' }, revision: request.revision + 1 })
+    await execute(request)
+    expect(written).toEqual([])
+    expect(steps).toEqual([])
+    expect(distrusted).toEqual([])
   })
 
   test('is not sent, and reported as not started, if the claim is answered long after the preflight check', async () => {
@@ -108,31 +136,6 @@ describe('a write', () => {
       { name: 'send', to: 'starting' },
       { name: 'not-start', to: 'not-started' },
     ])
-  })
-})
-
-describe('a request whose approvals cannot be trusted', () => {
-  test('is reported to the operators and ends without a write', async () => {
-    const { execute, steps, written, distrusted } = approvedMove(100, { problem: { code: 'approvals-not-genuine' } })
-    await execute(approvedRequest())
-    expect({ written, distrusted, steps }).toEqual({
-      written: [],
-      distrusted: ['approvals-not-genuine'],
-      steps: [{ name: 'drop', to: 'not-started' }],
-    })
-  })
-
-  test('waits if it was signed with an unknown key', async () => {
-    const { execute, steps, distrusted, postponed } = approvedMove(100, { problem: { code: 'unknown-key' } })
-    await execute(approvedRequest())
-    expect({ steps, distrusted, postponed }).toEqual({ steps: [], distrusted: ['unknown-key'], postponed: [30_000] })
-  })
-
-  test('is left alone if another process sent it since it was read', async () => {
-    const readAgain = { ...approvedRequest(), revision: 2, state: 'starting' as const }
-    const { execute, steps, distrusted } = approvedMove(100, { problem: { code: 'already-sent' }, readAgain })
-    await execute(approvedRequest())
-    expect({ steps, distrusted }).toEqual({ steps: [], distrusted: [] })
   })
 })
 
