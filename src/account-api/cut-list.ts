@@ -1,6 +1,6 @@
 import { ListCutError, type ListLimit } from '../domain/list-errors.ts'
 
-/** A list that is shown, and what kept it from being read to its end. Whoever shows it says that. */
+/** A list to show, and why it is incomplete. Code that shows it must say so. */
 export interface ReadList<Item> {
   items: Item[]
   cut: ListLimit | undefined

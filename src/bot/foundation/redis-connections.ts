@@ -37,7 +37,7 @@ export type RedisConnections = ReturnType<typeof createRedisConnections>
 
 /**
  * Keeps the latest problem of the connections, as a code. Logs nothing until the check has passed, because each failed attempt to start
- * writes a log line of its own.
+ * writes its own log line.
  */
 function createProblems(log: Pick<Log, 'warn'>) {
   let latest: string | undefined

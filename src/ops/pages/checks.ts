@@ -16,7 +16,7 @@ interface Probes {
 /** Slack and the account API are probed at most this often, however often the page is read. */
 const externalProbeMs = 30_000
 
-/** Creates the checks of `/status`. Each fails with a sentence of its own and shows no details of the failed call, which can be secret. */
+/** Creates the checks of `/status`. Each fails with its own sentence and shows no details of the failed call, which can be secret. */
 export function createChecks({ redis, slack, accountApi, worker }: Probes) {
   return {
     redis: failingWith(redis, () => 'Redis does not answer'),

@@ -11,7 +11,7 @@ const because: Record<ListLimit, string> = {
   time: 'the account API took too long',
 }
 
-/** Says that a list is incomplete, and why. Empty if it was read to its end. */
+/** Says that a list is incomplete, and why. Empty if it is complete. */
 export function cutNotes(cut: ListLimit | undefined, count: number): Mrkdwn[] {
   if (cut === undefined) return []
   return [mrkdwn`:warning: *This list is incomplete:* ${because[cut]}. The first ${count} were read and searched. Others may exist.`]

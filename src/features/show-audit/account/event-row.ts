@@ -1,7 +1,7 @@
 import { code, dateTime, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import type { MatchedEvent } from './match-events.ts'
 
-/** Shows an event of the account on a row of its own. */
+/** Shows an event of the account on a separate row. */
 export function eventRow(matched: MatchedEvent): Mrkdwn {
   const words = eventWords(matched)
   switch (matched.is) {

@@ -31,7 +31,7 @@ local function set(field, value)
 end
 for field, value in pairs(arg.set) do set(field, value) end
 for _, field in ipairs(arg.stamp) do set(field, stamp) end
--- Each step owes a message of its own, even if an earlier step owed the same report.
+-- Each step owes its own message, even if an earlier step owed the same report.
 for _, report in ipairs(arg.reports) do set('outbox:' .. report, cjson.encode({ status = 'queued', owedBy = revision })) end
 if arg.extendMs then set('expiresAt', whole(now + arg.extendMs)) end
 redis.call('HSET', KEYS[1], unpack(values))
