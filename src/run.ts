@@ -19,6 +19,11 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     const log = createLog({ level: config.logLevel })
     for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
     for (const warning of config.warnings) log.warn(warning)
+    if (config.signsWithApiKey) {
+      log.info(
+        'STATE_KEY is not set, so a key derived from INFRA_API_KEY signs: when that is rotated, open requests must be requested again',
+      )
+    }
     const started = createBot(config, { log, ...outlets })
     bot = started
 

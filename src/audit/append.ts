@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Keyring } from '../domain/keyring.ts'
 import type { Redis } from '../redis/connect.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
@@ -13,9 +14,6 @@ export const appendScripts = readScripts(import.meta.url, ['append'])
 /** How many notes one command moves to the chain. */
 const batchSize = 200
 
-/** How long Redis keeps an entry. Collected logs keep the printed lines for longer. */
-const keepMs = 400 * 24 * 3_600_000
-
 /** A process that has not printed its entries after this time is considered dead. */
 const printedWithinMs = 30_000
 
@@ -24,26 +22,26 @@ interface AppendParts {
   keys: Keys
   print: (line: string) => void
   clean: (text: string) => string
+  keyring: Pick<Keyring, 'verify'>
   newestHead: NewestHead
 }
 
 /** Creates the functions that move notes from the intake to the chain and print them. */
-export function createAppend({ redis, keys, print, clean, newestHead }: AppendParts) {
+export function createAppend({ redis, keys, print, clean, keyring, newestHead }: AppendParts) {
   const run = createScripts(redis, appendScripts)
 
   /** Moves one batch to the chain and prints it. Returns false if the intake is empty. */
   async function appendBatch(): Promise<boolean> {
     const [notes, head] = await Promise.all([guardStore(() => redis.xrange(keys.auditIntake, '-', '+', 'COUNT', batchSize)), readHead()])
-    const [oldest] = notes
-    if (!oldest) return false
+    if (notes.length === 0) return false
     let last = head
     const links = notes.map(([id, fields]) => {
-      const link = chain(decodeNote(id, fields, clean), last.seq + 1, last.hash)
+      const link = chain(decodeNote(id, fields, { clean, keyring }), last.seq + 1, last.hash)
       last = { seq: last.seq + 1, hash: link.hash }
       return { ...link, id }
     })
     const token = randomUUID()
-    const position = [head.hash, last.hash, String(last.seq), String(timeOf(oldest[0]) - keepMs), token]
+    const position = [head.hash, last.hash, String(last.seq), token]
     const values = links.flatMap(({ entry, hash, id }) => [entry, hash, id])
     const compareHead = newestHead.startComparison()
     const [outcome] = await run('append', [keys.auditIntake, keys.audit, keys.auditHead], [...position, ...values])

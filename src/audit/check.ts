@@ -1,28 +1,49 @@
-import { ConfigError, readRedisConfig } from '../config/config.ts'
+import { ConfigError, readAuditConfig } from '../config/config.ts'
 import type { Environment } from '../config/given.ts'
 import { StartError, StoreUnavailableError } from '../domain/errors.ts'
+import { createKeyring } from '../domain/keyring.ts'
 import { within } from '../domain/within.ts'
 import { describeError } from '../ops/log/safe-value.ts'
 import { connectRedis, guardStore } from '../redis/connect.ts'
 import { createKeys } from '../redis/key-names.ts'
 import { createComparison, readLogs } from './printed-log.ts'
-import { utc, type Walk, walkAudit } from './walk.ts'
+import { createSignatureCheck, type SignatureCheck } from './signature-check.ts'
+import { utc, type Walk, type WalkedLink, walkAudit } from './walk.ts'
 
 /** How long one command may take. The first includes the connection. */
 const answerMs = 5_000
 
+const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
+
 /** Says that the chain has no fault. `compared` is the number of entries in the log. */
-function wholeSentence({ first, last, count, trimmed }: Walk, compared: number): string {
+function wholeSentence({ first, last, count }: Walk, compared: number, signatures: SignatureCheck | undefined): string {
   if (!first || !last) return 'The chain is empty: nothing has been noted yet.'
   const entries = `${count.toLocaleString('en-US')} ${count === 1 ? 'entry' : 'entries'}`
-  const older = trimmed > 0 ? ` (${trimmed.toLocaleString('en-US')} older ones were removed because of their age)` : ''
+  const removed = first.seq - 1
+  const older = removed > 0 ? ` (${removed.toLocaleString('en-US')} older ones were removed because of their age)` : ''
   const same = compared > 0 ? ` The log says the same (${compared.toLocaleString('en-US')} entries).` : ''
-  return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.at)} (UTC), last hash ${last.hash.slice(0, 16)}….${same}`
+  const signed = signatures ? signedSentence(signatures.uncertain()) : notChecked
+  return `The chain is whole: ${entries}${older}, from ${utc(first.at)} to ${utc(last.at)} (UTC), last hash ${last.hash.slice(0, 16)}….${same} ${signed}`
+}
+
+function signedSentence(uncertain: number): string {
+  const lost = `Redis did not confirm ${uncertain === 1 ? '1 note' : `${uncertain} notes`}, which may be missing.`
+  return uncertain > 0 ? `All signatures are genuine. ${lost}` : 'All signatures are genuine.'
+}
+
+/** Only a note that Lockkeeper has signed shows that entries were removed from the beginning because of their age. */
+function faultsAtBeginning({ first }: Walk, removedThrough: number): string[] {
+  if (!first || first.seq <= removedThrough + 1) return []
+  const noted = removedThrough === 0 ? 'none' : `those up to ${removedThrough}`
+  return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
 }
 
 /** Returns a sentence for each fault, and the sentence for a chain without any. Throws StartError if Redis or a log cannot be read. */
 async function verify(env: Environment, paths: string[]): Promise<{ breaks: string[]; whole: string }> {
-  const { url, prefix } = readRedisConfig(env)
+  const { url, prefix, signingSecrets } = readAuditConfig(env)
+  const trusted = signingSecrets && createSignatureCheck(createKeyring(signingSecrets, { purpose: 'audit', prefix }))
+  // Without a key, every signature counts as genuine.
+  const signatures = trusted ?? createSignatureCheck({ verify: () => 'genuine' })
   let problem: string | undefined
   const redis = connectRedis(url, 'patient', (code) => {
     problem = code
@@ -31,10 +52,18 @@ async function verify(env: Environment, paths: string[]): Promise<{ breaks: stri
     const [seconds] = await runCommand(() => redis.time())
     const log = await readLogs(paths)
     const comparison = createComparison(log, Number(seconds) * 1_000)
-    const onLink = log.hashes.size > 0 ? comparison.onLink : () => {}
+    const onLink = (link: WalkedLink) => {
+      signatures.onLink(link)
+      if (log.hashes.size > 0) comparison.onLink(link)
+    }
     const walk = await walkAudit({ redis, keys: createKeys(prefix), runCommand, onLink })
+    const beginning = faultsAtBeginning(walk, signatures.removedThrough())
     const compared = log.hashes.size > 0 ? comparison.breaks(walk) : []
-    return { breaks: [...walk.breaks, ...log.breaks, ...compared], whole: wholeSentence(walk, log.hashes.size) }
+    const breaks = [...walk.breaks, ...beginning, ...(trusted?.breaks() ?? []), ...log.breaks, ...compared]
+    return {
+      breaks: trusted || breaks.length === 0 ? breaks : [...breaks, notChecked],
+      whole: wholeSentence(walk, log.hashes.size, trusted),
+    }
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error
     const code = problem ?? error.code ?? 'no answer'
@@ -54,7 +83,7 @@ async function runCommand<T>(command: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Verifies the audit chain and compares it with logs. `exitCode` 0: the chain has no fault. 1: it has faults, and `output` has a line for
+ * Verifies the audit chain, its signatures if the environment has the key, and compares it with logs. `exitCode` 0: the chain has no fault. 1: it has faults, and `output` has a line for
  * each. 2: it could not be read.
  */
 export async function checkAudit(env: Environment, paths: string[]): Promise<{ exitCode: 0 | 1 | 2; output: string }> {

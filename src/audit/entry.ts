@@ -50,11 +50,25 @@ export const AuditNote = z.looseObject({
   text: z.string().optional(),
   /** The SHA-256 of the request. */
   payload: z.string().optional(),
+  /** The number of the last entry that was removed because of its age, in a note about that. */
+  through: z.number().int().optional(),
 })
 export type AuditNote = Known<z.infer<typeof AuditNote>>
 
+/** What `createNoteSigner` adds to a note. */
+const Signed = z.object({
+  /** The process that made the note, and the number of the note in that process, counted from 1. */
+  process: z.string().optional(),
+  number: z.number().int().positive().optional(),
+  /** Earlier numbers of that process without a note, and those of which it does not know. */
+  voids: z.array(z.number()).optional(),
+  uncertain: z.array(z.number()).optional(),
+  signature: z.string().optional(),
+})
+
 /** A note in the chain. `at` is in ms since 1970, by the clock of Redis. */
 export const AuditEntry = AuditNote.extend({
+  ...Signed.shape,
   version: z.number().int(),
   seq: z.number().int().positive(),
   at: z.number(),
@@ -63,6 +77,8 @@ export const AuditEntry = AuditNote.extend({
   to: z.string().optional(),
   /** The hash of the previous entry. Empty in the first entry. */
   prev: z.string(),
+  /** Why the process that chained it could not verify it. For people who read the text: code verifies again. */
+  unverified: z.string().optional(),
 })
 export type AuditEntry = Known<z.infer<typeof AuditEntry>>
 

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Keyring, Verdict } from '../domain/keyring.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { type Link, parseEntry } from './chain.ts'
 import type { AuditEntry } from './entry.ts'
+import { verifyNote } from './note-signer.ts'
 
 /** How many entries one command reads. */
 const pageSize = 1_000
@@ -10,8 +12,25 @@ const pageSize = 1_000
 /** How many entries are searched before everything else gets its turn. Parsing and comparing one takes up to 0.1 ms. */
 const entriesPerTurn = 50
 
+export interface FoundEntry extends AuditEntry {
+  /** Whether its signature is genuine. `at`, `from` and `to` are not signed. `copied`: it is the copy of an older note that was found. */
+  verdict: Verdict | 'copied'
+}
+
+export interface Search {
+  /** How many entries are returned at most. */
+  limit?: number
+  /** How many of the newest entries are searched, or up to one page more. */
+  scan?: number
+  /** No entry that was chained before this time is searched, in ms since 1970 by Redis' clock. */
+  since?: number
+  /** Leaves out the entries that cannot be verified. */
+  onlyGenuine?: boolean
+}
+
 export interface Found {
-  entries: AuditEntry[]
+  /** Newest first. */
+  entries: FoundEntry[]
   /** How many entries were searched. */
   searched: number
   /** How many of the searched entries could not be parsed. */
@@ -22,38 +41,70 @@ export interface Found {
   all: boolean
 }
 
+interface FindEntriesParts {
+  redis: Redis
+  keys: Keys
+  keyring: Pick<Keyring, 'verify'>
+}
+
 /** Searches the chain of the audit from its end. */
-export function createFindEntries({ redis, keys }: { redis: Redis; keys: Keys }) {
+export function createFindEntries({ redis, keys, keyring }: FindEntriesParts) {
   async function newest(count: number, before?: string): Promise<(Link & { id: string })[]> {
     const end = before === undefined ? '+' : `(${before}`
     const found = await guardStore(() => redis.xrevrange(keys.audit, end, '-', 'COUNT', count))
     return found.map(readLink)
   }
 
-  /**
-   * Finds the newest entries that fit, newest first. It returns at most `limit`, searches the newest `scan` entries or up to one page more, and
-   * none from before `since` (in ms by Redis' clock).
-   */
-  return async function findEntries(fits: (entry: AuditEntry) => boolean, { limit = 200, scan = 20_000, since = 0 } = {}): Promise<Found> {
+  /** Finds the newest entries that fit, and verifies them. */
+  return async function findEntries(fits: (entry: AuditEntry) => boolean, search: Search = {}): Promise<Found> {
+    const found = await searchEntries(fits, search)
+    return { ...found, entries: markCopies(found.entries) }
+  }
+
+  async function searchEntries(
+    fits: (entry: AuditEntry) => boolean,
+    { limit = 200, scan = 20_000, since = 0, onlyGenuine = false }: Search,
+  ): Promise<Found> {
     const found: Found = { entries: [], searched: 0, unreadable: 0, since: undefined, all: false }
     let before: string | undefined
     while (found.searched < scan && found.entries.length < limit) {
       const links = await newest(pageSize, before)
       before = links.at(-1)?.id
-      for (const { entry: text } of links) {
-        if (found.entries.length === limit) return found
+      for (const { id, entry: text } of links) {
+        // An entry's own time comes from the intake, where somebody could put an old one to end the search.
+        if (found.entries.length >= limit || timeOf(id) < since) return found
         if (found.searched % entriesPerTurn === 0) await nextTurn()
         found.searched += 1
         const entry = parseEntry(text)
         if (!entry) found.unreadable += 1
         found.since = entry?.at ?? found.since
-        if (entry && entry.at < since) return found
-        if (entry && fits(entry)) found.entries.push(entry)
+        if (!entry || !fits(entry)) continue
+        const verdict = verifyNote(keyring, JSON.parse(text))
+        if (verdict === 'genuine' || !onlyGenuine) found.entries.push({ ...entry, verdict })
       }
       if (links.length < pageSize) return { ...found, all: true }
     }
     return found
   }
+}
+
+/** Marks entries whose note is that of an older entry: somebody has put a copy into the intake or into the chain. */
+function markCopies(entries: FoundEntry[]): FoundEntry[] {
+  const seen = new Set<string>()
+  return entries
+    .toReversed()
+    .map((entry) => {
+      if (entry.verdict !== 'genuine') return entry
+      const note = `${entry.process} ${entry.number}`
+      const isCopy = seen.has(note)
+      seen.add(note)
+      return isCopy ? { ...entry, verdict: 'copied' as const } : entry
+    })
+    .toReversed()
+}
+
+function timeOf(streamId: string): number {
+  return Number(streamId.split('-')[0])
 }
 
 /** Reads a link of the chain from its item in the Redis stream. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Keyring } from '../domain/keyring.ts'
 import type { Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
@@ -6,7 +7,9 @@ import { createAppend } from './append.ts'
 import type { AuditNote } from './entry.ts'
 import { createFindEntries, type Found } from './find-entries.ts'
 import { createNewestHead, type NewestHead } from './newest-head.ts'
-import { encodeNote } from './stored-note.ts'
+import type { NoteOutcome, NoteSigner } from './note-signer.ts'
+import { cleanNote } from './stored-note.ts'
+import { createTrim } from './trim.ts'
 
 export const noteScripts = readScripts(import.meta.url, ['note'])
 
@@ -20,6 +23,9 @@ interface AuditParts {
   print: (line: string) => void
   /** Removes secrets from a text. */
   clean: (text: string) => string
+  /** The signer of this process. All audits of a process share it, because it numbers the notes. */
+  signer: NoteSigner
+  keyring: Pick<Keyring, 'verify'>
   onError: (error: unknown) => void
   /** Compares the end of the chain with what this process has read before. */
   newestHead?: NewestHead
@@ -29,19 +35,39 @@ interface AuditParts {
  * Creates the audit. A note first goes to an intake, in the same step that changes a request, so that nothing happens without a note. From
  * there it joins the chain, in which every entry has the hash of the previous one.
  */
-export function createAudit({ redis, keys, print, clean, onError, newestHead = createNewestHead() }: AuditParts) {
+export function createAudit({ redis, keys, print, clean, signer, keyring, onError, newestHead = createNewestHead() }: AuditParts) {
   const run = createScripts(redis, noteScripts)
-  const findEntries = createFindEntries({ redis, keys })
-  const { appendBatch, printLeftOver } = createAppend({ redis, keys, print, clean, newestHead })
+  const findEntries = createFindEntries({ redis, keys, keyring })
+  const { appendBatch, printLeftOver } = createAppend({ redis, keys, print, clean, keyring, newestHead })
+  const trim = createTrim({ redis, keys, note, findGenuine: (fits) => find(fits, { limit: 1, scan: 10_000, onlyGenuine: true }) })
   let chaining: Promise<void> | undefined
   let hasNewNotes = false
 
-  const encode = (note: AuditNote) => encodeNote(note, clean)
+  /**
+   * Runs a command that adds a note to the intake in the same step in which it changes something else. `command` gets the text of the note.
+   * `outcomeOf` says from its answer whether the note was written. Throws what the command throws.
+   */
+  async function noteWith<T>(what: AuditNote, command: (text: string) => Promise<T>, outcomeOf: (answer: T) => NoteOutcome): Promise<T> {
+    const { note, settle } = signer.sign(cleanNote(what, clean))
+    let outcome: NoteOutcome = 'unknown'
+    try {
+      const answer = await command(JSON.stringify(note))
+      outcome = outcomeOf(answer)
+      return answer
+    } finally {
+      settle(outcome)
+      kick()
+    }
+  }
 
   /** Adds a note to the intake. Throws StoreUnavailableError if Redis does not answer. */
   async function note(what: AuditNote): Promise<void> {
-    await run('note', [keys.auditIntake, keys.auditSent(randomUUID())], [encode(what)])
-    kick()
+    const sent = keys.auditSent(randomUUID())
+    await noteWith(
+      what,
+      (text) => run('note', [keys.auditIntake, sent], [text]),
+      () => 'written',
+    )
   }
 
   /** Starts to chain the notes in the intake. Never throws, because the next call chains the notes that were left. */
@@ -64,11 +90,12 @@ export function createAudit({ redis, keys, print, clean, onError, newestHead = c
     }
   }
 
-  /** Chains and prints the notes and entries that other processes have left. */
+  /** Chains and prints the notes and entries that other processes have left, and removes old entries. */
   async function tidy(): Promise<void> {
     kick()
     await chaining
     await printLeftOver()
+    await trim()
   }
 
   /** Finds entries, including those of notes that this process has just added. */
@@ -83,6 +110,6 @@ export function createAudit({ redis, keys, print, clean, onError, newestHead = c
     while (chaining) await chaining
   }
 
-  return { encode, note, kick, tidy, find, settle }
+  return { note, noteWith, kick, tidy, find, settle }
 }
 export type Audit = ReturnType<typeof createAudit>

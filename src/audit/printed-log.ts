@@ -52,8 +52,8 @@ export function createComparison({ hashes }: PrintedLog, readAt: number) {
     if (printed !== undefined && printed !== hash) different.push(seq)
   }
 
-  function breaks({ trimmed }: Walk): string[] {
-    const notInChain = [...unmatched].filter((seq) => seq > trimmed).toSorted((a, b) => a - b)
+  function breaks({ first }: Walk): string[] {
+    const notInChain = [...unmatched].filter((seq) => seq >= (first?.seq ?? 0)).toSorted((a, b) => a - b)
     return [
       ...ranges(different).map((range) => `${range} not the same in the chain and in the log.`),
       ...ranges(notInLog).map(
@@ -66,13 +66,15 @@ export function createComparison({ hashes }: PrintedLog, readAt: number) {
   return { onLink, breaks }
 }
 
+const plurals = { Entry: 'Entries', Note: 'Notes' }
+
 /** Puts numbers that follow each other into one subject: `Entry 4 is`, `Entries 7 to 9 are`. */
-function ranges(numbers: number[]): string[] {
+export function ranges(numbers: number[], noun: keyof typeof plurals = 'Entry'): string[] {
   const found: { from: number; to: number }[] = []
   for (const number of numbers) {
     const last = found.at(-1)
     if (last && number === last.to + 1) last.to = number
     else found.push({ from: number, to: number })
   }
-  return found.map(({ from, to }) => (from === to ? `Entry ${from} is` : `Entries ${from} to ${to} are`))
+  return found.map(({ from, to }) => (from === to ? `${noun} ${from} is` : `${plurals[noun]} ${from} to ${to} are`))
 }

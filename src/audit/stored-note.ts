@@ -1,4 +1,6 @@
+import type { Keyring } from '../domain/keyring.ts'
 import { AuditEntry, type AuditNote, auditVersion } from './entry.ts'
+import { verifyNote } from './note-signer.ts'
 
 /** A longer text is cut, with a mark at its end. */
 const maxTextLength = 1_000
@@ -6,20 +8,26 @@ const maxTextLength = 1_000
 /** A note in the intake. The Lua scripts store `at`, `from` and `to` in fields next to its text. */
 const StampedNote = AuditEntry.omit({ seq: true, prev: true })
 
-/** Encodes a note for the intake as JSON. `clean` removes secrets from a text. */
-export function encodeNote(note: AuditNote, clean: (text: string) => string): string {
+/** Prepares the content of a note for the intake: plain JSON, with its version. `clean` removes secrets from a text. */
+export function cleanNote(note: AuditNote, clean: (text: string) => string): object {
   const versioned = { version: auditVersion, ...note }
-  return JSON.stringify(versioned, (_, value) => (typeof value === 'string' ? shorten(clean(value)) : value))
+  return JSON.parse(JSON.stringify(versioned, (_, value) => (typeof value === 'string' ? shorten(clean(value)) : value)))
 }
 
 /**
  * Decodes an item of the intake stream. An item that is not a note of Lockkeeper becomes an entry with its text, so that it does not block
- * the notes after it.
+ * the notes after it. A note that cannot be verified says so in `unverified`.
  */
-export function decodeNote(id: string, flat: string[], clean: (text: string) => string): object {
+export function decodeNote(
+  id: string,
+  flat: string[],
+  { clean, keyring }: { clean: (text: string) => string; keyring: Pick<Keyring, 'verify'> },
+): object {
   const { note = flat.join(' '), at, from, to } = fieldsOf(flat)
   const known = parseNote(note, { at: Number(at), from, to })
-  return known ?? { version: auditVersion, act: 'unreadable', at: Number(id.split('-')[0]), text: shorten(clean(note)) }
+  const fields = known ?? { version: auditVersion, act: 'unreadable', at: Number(id.split('-')[0]), text: shorten(clean(note)) }
+  const verdict = verifyNote(keyring, fields)
+  return { ...fields, unverified: verdict === 'genuine' ? undefined : verdict }
 }
 
 /** Cuts a text, and replaces a half character at the cut: the JSON library of Redis would throw an error on it. */
@@ -32,9 +40,14 @@ function fieldsOf(flat: string[]): Record<string, string | undefined> {
   return Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
 }
 
-function parseNote(text: string, stamps: { at: number; from: string | undefined; to: string | undefined }): object | undefined {
+/** Returns all fields of a note, also those that a newer version added within others, because the signature covers them. */
+function parseNote(
+  text: string,
+  stamps: { at: number; from: string | undefined; to: string | undefined },
+): Record<string, unknown> | undefined {
   try {
-    return StampedNote.parse({ ...JSON.parse(text), ...stamps })
+    const fields = { ...JSON.parse(text), ...stamps }
+    return StampedNote.safeParse(fields).success ? fields : undefined
   } catch {
     return undefined
   }

@@ -21,8 +21,6 @@ export interface Walk {
   count: number
   first: WalkedLink | undefined
   last: WalkedLink | undefined
-  /** How many entries were removed from the beginning because of their age. */
-  trimmed: number
 }
 
 interface WalkParts {
@@ -35,9 +33,8 @@ interface WalkParts {
 
 /** Reads the whole chain, link by link, including the links that join it during the walk. Writes nothing. */
 export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts): Promise<Walk> {
-  const before = await readHead()
   const verifier = createVerifier()
-  const walk: Walk = { breaks: [], count: 0, first: undefined, last: undefined, trimmed: before.trimmed }
+  const walk: Walk = { breaks: [], count: 0, first: undefined, last: undefined }
 
   let start = '-'
   for (;;) {
@@ -51,8 +48,7 @@ export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts):
     const head = await readHead()
     // The chain grew after the page was read.
     if (head.seq > (walk.last?.seq ?? 0) && (await hasMore(start))) continue
-    walk.breaks.push(...faultsAtBeginning(walk, before.trimmed, head.trimmed), ...faultsAtEnd(walk, head))
-    walk.trimmed = head.trimmed
+    walk.breaks.push(...faultsAtEnd(walk, head))
     break
   }
   walk.breaks.push(...(await faultsInIntake()))
@@ -76,8 +72,8 @@ export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts):
   }
 
   async function readHead() {
-    const [seq, hash, trimmed] = await runCommand(() => redis.hmget(keys.auditHead, 'seq', 'hash', 'trimmed'))
-    return { seq: Number(seq ?? 0), hash: hash ?? '', trimmed: Number(trimmed ?? 0) }
+    const [seq, hash] = await runCommand(() => redis.hmget(keys.auditHead, 'seq', 'hash'))
+    return { seq: Number(seq ?? 0), hash: hash ?? '' }
   }
 
   async function faultsInIntake(): Promise<string[]> {
@@ -89,15 +85,6 @@ export async function walkAudit({ redis, keys, runCommand, onLink }: WalkParts):
     const notes = waiting === 1 ? '1 note waits' : `${waiting} notes wait`
     return [`${notes} to join the chain, the first since ${utc(since)} (UTC): nobody chains them. Is a bot running?`]
   }
-}
-
-/** Lockkeeper counts the old entries that it removes. Any other first entry shows that somebody else removed or added entries. */
-function faultsAtBeginning({ first }: Walk, trimmedBefore: number, trimmedAfter: number): string[] {
-  if (!first || (first.seq >= trimmedBefore + 1 && first.seq <= trimmedAfter + 1)) return []
-  if (first.seq > trimmedAfter) {
-    return [`The chain begins with entry ${first.seq}, and the bot has removed ${trimmedAfter} because of their age: others are missing.`]
-  }
-  return [`The chain begins with entry ${first.seq}, and the bot has removed ${trimmedBefore} because of their age: something was put in.`]
 }
 
 function faultsAtEnd({ last }: Walk, head: { seq: number; hash: string }): string[] {

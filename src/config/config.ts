@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import { openEnvFileWarning } from './env-file.ts'
 import { type Environment, type Given, givenVariables, secretVariables } from './given.ts'
@@ -64,15 +64,17 @@ export function takeConfig(env: NodeJS.ProcessEnv, options: ReadOptions): Config
 }
 
 /**
- * Reads REDIS_URL and REDIS_PREFIX for small programs that need only Redis.
- * Throws ConfigError as `readConfig` does, for these two variables.
+ * Reads what the verification of the audit needs: where Redis is, and the keys of the signatures if the environment has them.
+ * Throws ConfigError as `readConfig` does, for these variables.
  */
-export function readRedisConfig(env: Environment, readFile: ReadFile = readFromDisk) {
-  const given = givenVariables(env, ['REDIS_URL'], readFile)
-  const parsed = Variables.pick({ REDIS_URL: true, REDIS_PREFIX: true }).safeParse(given.values)
+export function readAuditConfig(env: Environment, readFile: ReadFile = readFromDisk) {
+  const given = givenVariables(env, ['REDIS_URL', 'STATE_KEY', 'INFRA_API_KEY'], readFile)
+  const { REDIS_URL, REDIS_PREFIX, STATE_KEY, INFRA_API_KEY } = Variables.shape
+  const parsed = z.object({ REDIS_URL, REDIS_PREFIX, STATE_KEY, INFRA_API_KEY: INFRA_API_KEY.optional() }).safeParse(given.values)
   const lines = linesOf(parsed.error, given)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
-  return { url: parsed.data.REDIS_URL, prefix: parsed.data.REDIS_PREFIX }
+  const { REDIS_URL: url, REDIS_PREFIX: prefix, STATE_KEY: stateKeys, INFRA_API_KEY: apiKey } = parsed.data
+  return { url, prefix, signingSecrets: stateKeys ?? (apiKey && ([apiKey] as const)) }
 }
 
 /** Returns the lines about single variables and about the files of secrets. */
@@ -113,7 +115,9 @@ function nameParts(v: Variables) {
     redis: { url: v.REDIS_URL, prefix: v.REDIS_PREFIX, allowVolatile: v.ALLOW_VOLATILE_REDIS },
     opsHost: v.OPS_HOST,
     opsPort: v.OPS_PORT,
-    stateKeys: v.STATE_KEY ?? [],
+    // Without STATE_KEY a key is derived from the API key, which every replica has as well.
+    signingSecrets: v.STATE_KEY ?? ([v.INFRA_API_KEY] as const),
+    signsWithApiKey: v.STATE_KEY === undefined,
     role: v.ROLE,
     approvalTtlMs: v.APPROVAL_TTL,
     openRequestsPerPerson: v.OPEN_REQUESTS_PER_PERSON,

@@ -37,9 +37,10 @@ const port = value(
 const listenAddress = fitting((text) => isIP(text) !== 0, 'an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them')
 
 /** Parses keys that sign what is kept in Redis. A key of 32 characters cannot be guessed if it is random. */
-function readStateKeys(text: string): Secret[] | undefined {
+function readStateKeys(text: string): readonly [Secret, ...Secret[]] | undefined {
   const keys = [...new Set(text.split(',').map((key) => key.trim()))]
-  return keys.every((key) => /^[\x21-\x7e]{32,}$/.test(key)) ? keys.map((key) => new Secret(key)) : undefined
+  const [first, ...others] = keys.map((key) => new Secret(key))
+  return first && keys.every((key) => /^[\x21-\x7e]{32,}$/.test(key)) ? [first, ...others] : undefined
 }
 
 /** Parses a comma-separated list and removes duplicates. */

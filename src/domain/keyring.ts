@@ -18,7 +18,7 @@ interface Subkey {
  * while two releases run side by side. Subkeys come from HKDF-SHA-256 (RFC 5869), and differ by purpose and by Redis prefix. A signature is
  * `<id of the key>.<base64url>`, by which an unknown key is told from a forgery.
  */
-export function createKeyring(secrets: [Secret, ...Secret[]], { purpose, prefix }: { purpose: Purpose; prefix: string }) {
+export function createKeyring(secrets: readonly [Secret, ...Secret[]], { purpose, prefix }: { purpose: Purpose; prefix: string }) {
   const subkeys = secrets.map((secret) => subkeyOf(secret, `lockkeeper/1/${prefix}/${purpose}`))
   const [signing] = subkeys as [Subkey, ...Subkey[]]
 

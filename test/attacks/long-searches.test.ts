@@ -13,6 +13,7 @@ import { createKeys } from '../../src/redis/key-names.ts'
 import { offer } from '../../src/slack/blocks/picker.ts'
 import { createTakeCommand } from '../../src/slack/listen/take-command.ts'
 import { ops, people, startWorld, untilShown } from '../journeys/world.ts'
+import { auditSigning } from '../requests/audit-for-test.ts'
 import { catalog } from '../requests/catalog-for-test.ts'
 
 const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index % 10}`)
@@ -31,7 +32,7 @@ function chainOf(count: number) {
       ['entry', entry(newest - index), 'hash', ''],
     ])
   }
-  return createFindEntries({ redis: { xrevrange } as never, keys: createKeys('test') })
+  return createFindEntries({ redis: { xrevrange } as never, keys: createKeys('test'), keyring: auditSigning().keyring })
 }
 
 describe('a member who searches with thousands of words', () => {

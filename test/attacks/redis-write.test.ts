@@ -1,45 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Approval, Request } from '../../src/domain/request.ts'
-import { encodeFields } from '../../src/requests/store/record.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
-import { openRecords } from '../journeys/records.ts'
-import { general, ops, people, startWorld, untilCard, untilReport, untilShown, type WorldOptions } from '../journeys/world.ts'
-
-/** Starts a bot, and somebody who can write to its Redis. The channel of the operators is #general. */
-async function startAttack({ env = {}, ...more }: WorldOptions = {}) {
-  const world = await startWorld({ env: { OPS_CHANNEL: general, ...env }, ...more })
-  world.slack.invite(general)
-  const records = openRecords(world)
-
-  /** Writes these fields into the record of a request, and makes the bot look at it. */
-  async function write({ id }: Request, fields: Partial<Request>): Promise<void> {
-    await records.redis.hset(records.keys.record(id), encodeFields(fields))
-    await records.redis.zadd(records.keys.due, 0, id)
-  }
-
-  /** Ada requests a move. Returns its request, which waits, and its card. */
-  async function requestMove(skip = 0) {
-    const { elasticIp, target } = world.accountApi.world.movable(skip)
-    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Waiting for approval`))
-    const request = (await records.all()).find(({ resource }) => resource === `elastic_ip:${elasticIp.id}`)
-    if (!request) throw new Error('nothing was requested')
-    return { request, card }
-  }
-
-  /** Expects that the request ends without a write, and that its thread, the operators and the audit say so. */
-  async function expectRefused({ request, card }: Awaited<ReturnType<typeof requestMove>>, code: string, words: RegExp): Promise<void> {
-    const report = await untilReport(world.slack, card.ts, /Not started/)
-    expect(report.text).toMatch(words)
-    const notice = await untilCard(world.slack, /is no longer what was asked for/, general)
-    expect(notice.text).toContain(request.id)
-    const [last] = (await records.audit()).filter(({ requestId }) => requestId === request.id).toReversed()
-    expect(last).toMatchObject({ act: 'drop', causes: [{ code }] })
-  }
-
-  return { ...world, records, write, requestMove, expectRefused }
-}
-type Attack = Awaited<ReturnType<typeof startAttack>>
+import { general, ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { type Attack, startAttack } from './start-attack.ts'
 
 const byBen = { by: people.ben, rule: 'APPROVERS', via: 'S0ONCALL01' }
 
@@ -118,7 +81,11 @@ describe('somebody with write access to Redis cannot send a change', () => {
     expect(attack.accountApi.journal.writes()).toEqual([])
   })
 
-  test('a second time, by putting it back to approved', async () => {
+  test.each<[how: string, entries: object[]]>([
+    ['by putting it back to approved', []],
+    // The search for the first write goes back in time. It must not end at an entry that claims to be old.
+    ['by putting it back to approved, with an entry that claims to be old', [{ version: 1, act: 'request' }]],
+  ])('a second time, %s', async (_, entries) => {
     const attack = await startAttack()
     const move = await attack.requestMove()
     await attack.ben.click(move.card, 'Approve')
@@ -127,6 +94,8 @@ describe('somebody with write access to Redis cannot send a change', () => {
     const { elasticIpId } = move.request.input as { elasticIpId: string }
     const { from } = move.request.facts as { from: { id: string } }
     attack.accountApi.world.moveBehindOurBack(elasticIpId, from.id)
+    const { redis, keys } = attack.records
+    for (const entry of entries) await redis.xadd(keys.auditIntake, '*', 'note', JSON.stringify(entry), 'at', '0')
     await attack.write(move.request, { state: 'approved' })
 
     await attack.expectRefused(move, 'already-sent', /it was sent before/)
@@ -134,24 +103,61 @@ describe('somebody with write access to Redis cannot send a change', () => {
   })
 })
 
-test('somebody with write access to Redis cannot have a key in use deleted, by putting its request back to starting', async () => {
-  const attack = await startAttack({ timings: { graceMs: 200, handoverMs: 400 } })
-  const { ada, ben, slack, accountApi, records } = attack
-  const key = accountApi.world.data.apiKeys.find((candidate) => candidate.token !== accountApi.key)
-  await ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })
-  await ben.click(await untilCard(slack, /Waiting for approval/), 'Approve')
-  await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Rotate and show')
-  await untilShown(slack, people.ada, /The new token of API key/)
-  const [request] = await records.all()
-  if (!request) throw new Error('nothing was requested')
-  await expect.poll(async () => (await records.find(request.id)).state).toBe('done')
+describe('somebody with write access to Redis cannot have a key in use deleted, by putting its request back to starting', () => {
+  /** A key that was rotated through the bot, and its request, which is done. */
+  async function startRotated() {
+    const attack = await startAttack({ timings: { graceMs: 200, handoverMs: 400 } })
+    const { ada, ben, slack, accountApi, records } = attack
+    const key = accountApi.world.data.apiKeys.find((candidate) => candidate.token !== accountApi.key)
+    await ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })
+    await ben.click(await untilCard(slack, /Waiting for approval/), 'Approve')
+    await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Rotate and show')
+    await untilShown(slack, people.ada, /The new token of API key/)
+    const [request] = await records.all()
+    if (!request) throw new Error('nothing was requested')
+    await expect.poll(async () => (await records.find(request.id)).state).toBe('done')
+    return { ...attack, key, request }
+  }
 
-  await attack.write(request, { state: 'starting' })
+  test.each<[how: string, prepare: (rotated: Awaited<ReturnType<typeof startRotated>>) => Promise<unknown>]>([
+    ['alone', async () => {}],
+    [
+      'with a copy of the note that says so',
+      async ({ records, request }) => {
+        const note = (await records.audit()).find(({ requestId, act }) => requestId === request.id && act === 'issue')
+        const { seq, at, prev, ...copy } = note ?? expect.fail('nothing was issued')
+        await records.redis.xadd(records.keys.auditIntake, '*', 'note', JSON.stringify(copy), 'at', String(at))
+      },
+    ],
+    [
+      'with a made-up note that says so',
+      async ({ records, request }) => {
+        const note = { version: 1, act: 'issue', requestId: request.id, kind: request.kind }
+        await records.redis.xadd(records.keys.auditIntake, '*', 'note', JSON.stringify(note), 'at', String(Date.now()))
+      },
+    ],
+  ])('%s', async (_, prepare) => {
+    const rotated = await startRotated()
+    const { slack, accountApi, records, request, key } = rotated
+    await prepare(rotated)
+    await rotated.write(request, { state: 'starting' })
 
-  const notice = await untilCard(slack, /is no longer what was asked for/, general)
-  expect(notice.text).toContain(request.id)
-  await expect.poll(async () => (await records.audit()).at(-1)?.act).toBe('distrust')
-  expect((await records.audit()).at(-1)).toMatchObject({ requestId: request.id, causes: [{ code: 'record-changed' }] })
-  expect(accountApi.journal.writes().filter(({ method }) => method === 'DELETE')).toEqual([])
-  expect(accountApi.world.data.apiKeys).toContainEqual(expect.objectContaining({ id: key?.id }))
+    const notice = await untilCard(slack, /is no longer what was asked for/, general)
+    expect(notice.text).toContain(request.id)
+    await expect.poll(async () => (await records.audit()).at(-1)?.act).toBe('distrust')
+    expect((await records.audit()).at(-1)).toMatchObject({ requestId: request.id, causes: [{ code: 'record-changed' }] })
+    expect(accountApi.journal.writes().filter(({ method }) => method === 'DELETE')).toEqual([])
+    expect(accountApi.world.data.apiKeys).toContainEqual(expect.objectContaining({ id: key?.id }))
+  })
+})
+
+test('somebody with write access to Redis cannot put an approval into the audit that the bot shows as genuine', async () => {
+  const { ada, slack, records } = await startAttack()
+  const note = { version: 1, act: 'approve', by: people.ben, kind: 'ip.move', resource: 'elastic_ip:eip_1', facts: {}, rule: 'APPROVERS' }
+  await records.redis.xadd(records.keys.auditIntake, '*', 'note', JSON.stringify(note), 'at', String(Date.now()))
+
+  await ada.command('/infra audit approve', { channel: ops })
+
+  const shown = await untilShown(slack, people.ada, /Audit: 1 entry/)
+  expect(shown.text).toMatch(/:warning: \*Unverified\* \(it isn't signed\): \*Approved\*/)
 })

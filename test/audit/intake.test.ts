@@ -6,12 +6,13 @@ import { AuditEntry } from '../../src/audit/entry.ts'
 import { type Audit, createAudit, noteScripts } from '../../src/audit/intake.ts'
 import { scrub } from '../../src/ops/log/safe-value.ts'
 import { createScripts } from '../../src/redis/scripts.ts'
+import { auditSigning } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 type TestRedis = ReturnType<typeof connectTestRedis>
 
 /** An audit whose printed lines and errors are recorded. */
-function startAudit({ redis, keys }: Pick<TestRedis, 'redis' | 'keys'>, print?: (line: string) => void) {
+function startAudit({ redis, keys }: Pick<TestRedis, 'redis' | 'keys'>, print?: (line: string) => void, process?: string) {
   const lines: string[] = []
   const errors: unknown[] = []
   const audit = createAudit({
@@ -19,6 +20,7 @@ function startAudit({ redis, keys }: Pick<TestRedis, 'redis' | 'keys'>, print?: 
     keys,
     print: print ?? ((line) => void lines.push(line)),
     clean: scrub,
+    ...auditSigning({ process }),
     onError: (error) => void errors.push(error),
   })
   return { ...audit, lines, errors }
@@ -139,7 +141,7 @@ test('notes whose append command is sent twice are chained once', async () => {
   const run = createScripts(mine.redis, appendScripts)
   const id = (await mine.redis.xadd(mine.keys.auditIntake, '*', 'note', '{"act":"request","at":1}')) ?? ''
   const keys = [mine.keys.auditIntake, mine.keys.audit, mine.keys.auditHead]
-  const append = (token: string) => run('append', keys, ['', 'hash-1', '1', '0', token, 'entry-1', 'hash-1', id])
+  const append = (token: string) => run('append', keys, ['', 'hash-1', '1', token, 'entry-1', 'hash-1', id])
 
   expect(await append('mine')).toEqual(['won'])
   expect(await append('mine')).toEqual(['won'])
@@ -184,22 +186,28 @@ test('a note that Lockkeeper did not write does not block the others', async () 
   await untilChained(mine, audit)
 
   const { entries, faults } = await readChain(mine)
-  expect(entries).toMatchObject([{ act: 'unreadable', text: 'something not JSON' }, { act: 'request' }])
+  expect(entries).toMatchObject([{ act: 'unreadable', text: 'something not JSON', unverified: 'unsigned' }, { act: 'request' }])
+  expect(entries[1]).not.toHaveProperty('unverified')
   expect(faults).toEqual([])
 })
 
-test('old entries are removed and counted', async () => {
+test('old entries are removed once a note says so', async () => {
   const mine = connectTestRedis()
   const audit = startAudit(mine)
-  const entries = Array.from({ length: 250 }, (_, index) => `${1_000 + index}-0`)
-  for (const id of entries) await mine.redis.xadd(mine.keys.audit, id, 'entry', '{}', 'hash', 'x')
-
-  await audit.note({ act: 'request' })
+  for (const act of ['request', 'approve', 'send']) await audit.note({ act })
   await untilChained(mine, audit)
+  const found = await mine.redis.xrange(mine.keys.audit, '-', '+')
+  await mine.redis.del(mine.keys.audit)
+  for (const [index, [id, fields]] of found.entries())
+    await mine.redis.xadd(mine.keys.audit, index < 2 ? `${1_000 + index}-0` : id, ...fields)
 
-  const left = await mine.redis.xlen(mine.keys.audit)
-  expect(left).toBeLessThan(250)
-  expect(await mine.redis.hget(mine.keys.auditHead, 'trimmed')).toBe(String(251 - left))
+  await audit.tidy()
+  await audit.tidy()
+
+  const { entries } = await readChain(mine)
+  expect(entries).toMatchObject([{ seq: 3 }, { seq: 4, act: 'trim', through: 2 }])
+  expect(entries).toHaveLength(2)
+  expect(audit.errors).toEqual([])
 })
 
 test('entries are found newest first, with the number of searched entries', async () => {

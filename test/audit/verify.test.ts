@@ -7,12 +7,15 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { chain } from '../../src/audit/chain.ts'
 import { checkAudit } from '../../src/audit/check.ts'
 import { createAudit } from '../../src/audit/intake.ts'
+import { auditSigning } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 
 type TestRedis = ReturnType<typeof connectTestRedis>
 
 const program = resolve(import.meta.dirname, '../../src/audit/verify.ts')
+
+const stateKey = 'a-key-for-tests-of-32-characters'
 
 const verify = (env: Record<string, string>, files: string[] = []) => checkAudit(env, files)
 
@@ -26,19 +29,32 @@ function runProgram(env: Record<string, string>, files: string[] = []): Promise<
 }
 
 function envOf({ prefix }: TestRedis) {
-  return { REDIS_URL: inject('redisUrl'), REDIS_PREFIX: prefix }
+  return { REDIS_URL: inject('redisUrl'), REDIS_PREFIX: prefix, STATE_KEY: stateKey }
 }
 
 /** A chain of six entries, and its printed lines. */
 async function sixEntries() {
   const mine = connectTestRedis()
   const lines: string[] = []
-  const audit = createAudit({ ...mine, print: (line) => void lines.push(line), clean: (text) => text, onError: () => {} })
+  const audit = createAudit({
+    ...mine,
+    print: (line) => void lines.push(line),
+    clean: (text) => text,
+    onError: () => {},
+    ...auditSigning({ keys: stateKey, prefix: mine.prefix, process: 'P' }),
+  })
   for (const act of ['request', 'approve', 'send', 'accept', 'late', 'finish']) await audit.note({ act, resource: 'elastic_ip:eip_1' })
   await audit.tidy()
-  return { ...mine, env: envOf(mine), lines }
+  return { ...mine, audit, env: envOf(mine), lines }
 }
 type Six = Awaited<ReturnType<typeof sixEntries>>
+
+/** Makes the first `count` entries of a chain older than Redis keeps them, by new ids in the stream. */
+async function makeOld({ redis, keys }: TestRedis, count: number): Promise<void> {
+  const found = await redis.xrange(keys.audit, '-', '+')
+  await redis.del(keys.audit)
+  for (const [index, [id, fields]] of found.entries()) await redis.xadd(keys.audit, index < count ? `${1_000 + index}-0` : id, ...fields)
+}
 
 /** Rewrites the chain, as a person with access to Redis could. */
 async function rewrite(
@@ -68,7 +84,7 @@ test('a chain without faults is reported as whole', async () => {
 
   expect(exitCode).toBe(0)
   expect(output).toMatch(
-    /^The chain is whole: 6 entries, from \d{4}-\d\d-\d\d \d\d:\d\d to \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\), last hash [0-9a-f]{16}….\n$/,
+    /^The chain is whole: 6 entries, from \d{4}-\d\d-\d\d \d\d:\d\d to \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\), last hash [0-9a-f]{16}…\. All signatures are genuine\.\n$/,
   )
 })
 
@@ -87,24 +103,124 @@ test('an empty chain has no fault', async () => {
 
 test('a chain whose old entries were removed is whole', async () => {
   const six = await sixEntries()
-  await rewrite(six, (links) => links.slice(2))
-  await six.redis.hset(six.keys.auditHead, 'trimmed', '2')
+  await makeOld(six, 4)
+
+  await six.audit.tidy()
 
   const { exitCode, output } = await verify(six.env)
-
   expect({ exitCode, output: output.replace(/, from .*/s, '') }).toEqual({
     exitCode: 0,
-    output: 'The chain is whole: 4 entries (2 older ones were removed because of their age)',
+    output: 'The chain is whole: 3 entries (4 older ones were removed because of their age)',
   })
 })
 
+test('entries that somebody else removed are found, also with a note that says they were old', async () => {
+  const six = await sixEntries()
+  await six.redis.xadd(six.keys.auditIntake, '*', 'note', '{"version":1,"act":"trim","through":2}', 'at', '1795250765989')
+  await six.audit.tidy()
+  await six.redis.xtrim(six.keys.audit, 'MAXLEN', 5)
+
+  const beginning = (noted: string) =>
+    `The chain begins with entry 3, and the bot has removed ${noted} because of their age: others are missing.`
+  const output = `${beginning('none')}\nEntry 7 is not signed: Lockkeeper did not write it.\n`
+  expect(await verify(six.env)).toEqual({ exitCode: 1, output })
+})
+
+test('a number that no note got is not missing', async () => {
+  const six = await sixEntries()
+  const lost = six.audit.noteWith(
+    { act: 'approve' },
+    async () => 'lost',
+    () => 'not-written',
+  )
+  await lost
+  await six.audit.note({ act: 'request' })
+  await six.audit.tidy()
+
+  expect(await verify(six.env)).toMatchObject({ exitCode: 0 })
+})
+
+test('a note that Redis did not confirm may be missing', async () => {
+  const six = await sixEntries()
+  const unanswered = async () => {
+    throw new Error('no answer')
+  }
+  await expect(six.audit.noteWith({ act: 'approve' }, unanswered, () => 'written')).rejects.toThrow('no answer')
+  await six.audit.note({ act: 'request' })
+  await six.audit.tidy()
+
+  expect(await verify(six.env)).toEqual({
+    exitCode: 0,
+    output: expect.stringMatching(/All signatures are genuine\. Redis did not confirm 1 note, which may be missing\.\n$/),
+  })
+})
+
+test('a note that was removed before it joined the chain is found', async () => {
+  const six = await sixEntries()
+  await six.audit.noteWith(
+    { act: 'approve' },
+    async () => 'removed from the intake',
+    () => 'written',
+  )
+  await six.audit.note({ act: 'send' })
+  await six.audit.tidy()
+
+  expect(await verify(six.env)).toEqual({
+    exitCode: 1,
+    output: 'Note 7 is missing from the process P: removed or changed by somebody.\n',
+  })
+})
+
+test('a copy of a note, a forged one and one with an unknown key are found', async () => {
+  const six = await sixEntries()
+  const [[, [, text = ''] = []] = []] = await six.redis.xrange(six.keys.audit, '-', '+', 'COUNT', 1)
+  const { seq, prev, ...note } = JSON.parse(text)
+  const { signer } = auditSigning({ keys: 'another-key-of-32-characters-or-more', prefix: six.prefix })
+  const put = (one: object) => six.redis.xadd(six.keys.auditIntake, '*', 'note', JSON.stringify(one), 'at', '1795250765989')
+  await put(note)
+  await put({ ...note, act: 'approve', number: 7 })
+  await put(signer.sign({ version: 1, act: 'approve' }).note)
+  await six.audit.tidy()
+
+  expect(await verify(six.env)).toEqual({
+    exitCode: 1,
+    output: [
+      'Entry 8 is not genuine: the signature does not fit.',
+      'Entry 9 is signed with a key that STATE_KEY does not have. Add the keys that were used before, separated by commas.',
+      'Entry 7 is a copy of entry 1.',
+      '',
+    ].join('\n'),
+  })
+})
+
+test('without a key only the chain is verified, and the result says so', async () => {
+  const six = await sixEntries()
+  const { STATE_KEY: _, ...withoutKey } = six.env
+
+  const whole = await verify(withoutKey)
+  await rewrite(six, (links) => links.toSpliced(2, 1))
+  const broken = await verify(withoutKey)
+
+  const unchecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
+  expect(whole).toEqual({ exitCode: 0, output: expect.stringMatching(/^The chain is whole: .*Signatures were not checked/) })
+  expect(broken).toEqual({ exitCode: 1, output: `Between entries 2 and 4 something is missing or was put in.\n${unchecked}\n` })
+})
+
+test('entries that were signed with a key derived from INFRA_API_KEY are verified with it', async () => {
+  const six = await sixEntries()
+  const { STATE_KEY: key, ...withoutKey } = six.env
+
+  expect(await verify({ ...withoutKey, INFRA_API_KEY: key })).toEqual(await verify(six.env))
+})
+
+const missing = (number: number) => `Note ${number} is missing from the process P: removed or changed by somebody.`
 const swap = <T>([a, b, c, d, ...rest]: T[]) => [a, c, b, d, ...rest].filter((one) => one !== undefined)
 
 test.each<[name: string, tamper: (six: Six) => Promise<unknown>, faults: string[]]>([
   [
     'an entry whose text was changed',
     (six) => rewrite(six, (links) => links.map(({ entry, hash }) => ({ entry: entry.replace('"accept"', '"reject"'), hash }))),
-    ['Entry 4 was changed: its hash is not the one of its text.'],
+    ['Entry 4 was changed: its hash is not the one of its text.', 'Entry 4 is not genuine: the signature does not fit.', missing(4)],
   ],
   [
     'an entry that was changed with its hash',
@@ -115,22 +231,22 @@ test.each<[name: string, tamper: (six: Six) => Promise<unknown>, faults: string[
           return seq === 4 ? chain({ ...fields, by: 'U0BEN00001' }, seq, prev) : link
         }),
       ),
-    ['Entry 5 does not follow entry 4: one of them was exchanged.'],
+    ['Entry 5 does not follow entry 4: one of them was exchanged.', 'Entry 4 is not genuine: the signature does not fit.', missing(4)],
   ],
   [
     'an entry that cannot be read',
     (six) => rewrite(six, (links) => links.map((link, index) => (index === 2 ? { ...link, entry: 'x' } : link))),
-    ['The entry after number 2 cannot be read.'],
+    ['The entry after number 2 cannot be read.', missing(3)],
   ],
   [
     'an entry that was removed',
     (six) => rewrite(six, (links) => links.toSpliced(2, 1)),
-    ['Between entries 2 and 4 something is missing or was put in.'],
+    ['Between entries 2 and 4 something is missing or was put in.', missing(3)],
   ],
   [
     'an entry that was put in',
     (six) => rewrite(six, (links) => links.toSpliced(2, 0, chain({ version: 1, act: 'approve', at: 1 }, 3, links[1]?.hash ?? ''))),
-    ['Between entries 3 and 3 something is missing or was put in.'],
+    ['Between entries 3 and 3 something is missing or was put in.', 'Entry 3 is not signed: Lockkeeper did not write it.'],
   ],
   [
     'entries that were exchanged',
@@ -144,7 +260,7 @@ test.each<[name: string, tamper: (six: Six) => Promise<unknown>, faults: string[
   [
     'a beginning that was removed',
     (six) => rewrite(six, (links) => links.slice(1)),
-    ['The chain begins with entry 2, and the bot has removed 0 because of their age: others are missing.'],
+    ['The chain begins with entry 2, and the bot has removed none because of their age: others are missing.'],
   ],
   [
     'an end that was removed',
@@ -197,7 +313,7 @@ test('a chain that matches the log is reported as the same', async () => {
   const { exitCode, output } = await verify(six.env, [log])
 
   expect(exitCode).toBe(0)
-  expect(output).toMatch(/The log says the same \(6 entries\)\.\n$/)
+  expect(output).toMatch(/The log says the same \(6 entries\)\. All signatures/)
 })
 
 test('the logs of several replicas are read as one log', async () => {
@@ -210,7 +326,7 @@ test('the logs of several replicas are read as one log', async () => {
   expect(await verify(six.env, logs)).toMatchObject({ exitCode: 0 })
 })
 
-test('a chain that was rewritten with correct hashes is found with the log', async () => {
+test('a chain that was rewritten with correct hashes is found with the key, or with the log', async () => {
   const six = await sixEntries()
   await rewrite(six, (links) => {
     let last = ''
@@ -225,8 +341,16 @@ test('a chain that was rewritten with correct hashes is found with the log', asy
   await six.redis.hset(six.keys.auditHead, 'hash', newest?.[1][3] ?? '')
   const log = await writeLog(six.lines)
 
-  expect(await verify(six.env)).toMatchObject({ exitCode: 0 })
-  expect(await verify(six.env, [log])).toEqual({ exitCode: 1, output: 'Entries 3 to 6 are not the same in the chain and in the log.\n' })
+  const { STATE_KEY: _, ...withoutKey } = six.env
+  expect(await verify(withoutKey)).toMatchObject({ exitCode: 0 })
+  expect(await verify(withoutKey, [log])).toEqual({
+    exitCode: 1,
+    output: expect.stringMatching(/^Entries 3 to 6 are not the same in the chain and in the log\.\n/),
+  })
+  expect(await verify(six.env)).toEqual({
+    exitCode: 1,
+    output: `Entry 3 is not genuine: the signature does not fit.\n${missing(3)}\n`,
+  })
 })
 
 test('entries that only the chain or only the log has are found, and so is a changed line of the log', async () => {

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createStore } from '../../src/requests/store/store.ts'
+import { auditWriting } from '../requests/audit-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import type { Effort } from './effort.ts'
 import { moveOf } from './record-moves.ts'
@@ -20,7 +21,7 @@ export async function benchDeciding({ quick, rounds }: Effort): Promise<string> 
   const server = await startRedis({ appendonly: true, settings: ['appendfsync always'] })
   const redis = new Redis(server.url)
   const keys = createKeys('bench')
-  const audit = { encode: () => '{"act":"bench"}', kick: () => {} }
+  const audit = auditWriting(() => '{"act":"bench"}')
   const store = createStore({ redis, keys, audit })
   let next = 0
 

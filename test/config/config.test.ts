@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { inspect, parseEnv, promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig, readRedisConfig, takeConfig } from '../../src/config/config.ts'
+import { ConfigError, readAuditConfig, readConfig, takeConfig } from '../../src/config/config.ts'
 import { secretVariables, variableNames } from '../../src/config/given.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { changeKinds } from '../../src/features/index.ts'
@@ -95,6 +95,10 @@ describe('a valid configuration', () => {
           "url": "[redacted]",
         },
         "role": "all",
+        "signingSecrets": [
+          "[redacted]",
+        ],
+        "signsWithApiKey": true,
         "slack": {
           "apiUrl": "https://slack.com/api/",
           "appToken": undefined,
@@ -103,7 +107,6 @@ describe('a valid configuration', () => {
           "port": 3000,
           "signingSecret": "[redacted]",
         },
-        "stateKeys": [],
         "unusedVariables": [],
         "warnings": [],
       }
@@ -152,7 +155,7 @@ describe('a valid configuration', () => {
       logLevel: 'debug',
     })
     expect(config.slack.appToken?.reveal()).toBe('xapp-1-A0LOCKKEEP-99')
-    expect(config.stateKeys.map((key) => key.reveal())).toEqual([oldKey, newKey])
+    expect(config.signingSecrets.map((key) => key.reveal())).toEqual([oldKey, newKey])
   })
 
   it('ignores unknown variables, and white space around values', () => {
@@ -472,19 +475,28 @@ const unreadable: Record<string, string> = {
 
 describe('the configuration of Redis alone', () => {
   it('needs no other variable and has a default prefix', () => {
-    const { url, prefix } = readRedisConfig({ REDIS_URL: ` ${required.REDIS_URL}\n`, PORT: 'http' })
+    const { url, prefix } = readAuditConfig({ REDIS_URL: ` ${required.REDIS_URL}\n`, PORT: 'http' })
 
     expect(url.reveal()).toBe(required.REDIS_URL)
     expect(`${url}`).toBe('[redacted]')
     expect(prefix).toBe('lockkeeper')
-    expect(readRedisConfig({ ...required, REDIS_PREFIX: 'lockkeeper-2' }).prefix).toBe('lockkeeper-2')
+    expect(readAuditConfig({ ...required, REDIS_PREFIX: 'lockkeeper-2' }).prefix).toBe('lockkeeper-2')
+  })
+
+  it('takes the keys of the signatures from STATE_KEY, or else from INFRA_API_KEY, and does without both', () => {
+    const secrets = (env: Record<string, string>) => readAuditConfig({ REDIS_URL: required.REDIS_URL, ...env }).signingSecrets
+    const both = { INFRA_API_KEY: required.INFRA_API_KEY, STATE_KEY: `${newKey},${oldKey}` }
+
+    expect(secrets(both)?.map((each) => each.reveal())).toEqual([newKey, oldKey])
+    expect(secrets({ INFRA_API_KEY: required.INFRA_API_KEY })?.map((each) => each.reveal())).toEqual([required.INFRA_API_KEY])
+    expect(secrets({})).toBeUndefined()
   })
 
   it('reads the address from a file', () => {
-    const { url } = readRedisConfig({ REDIS_URL_FILE: '/run/secrets/redis_url' }, () => `${required.REDIS_URL}\n`)
+    const { url } = readAuditConfig({ REDIS_URL_FILE: '/run/secrets/redis_url' }, () => `${required.REDIS_URL}\n`)
 
     expect(url.reveal()).toBe(required.REDIS_URL)
-    expect(() => readRedisConfig({ REDIS_URL_FILE: '/nowhere' })).toThrow(/^REDIS_URL_FILE must be the path of a file/)
+    expect(() => readAuditConfig({ REDIS_URL_FILE: '/nowhere' })).toThrow(/^REDIS_URL_FILE must be the path of a file/)
   })
 
   it('has the same errors as the whole configuration', () => {
@@ -492,8 +504,8 @@ describe('the configuration of Redis alone', () => {
     const ofRedis = linesFor({ ...required, ...env })
 
     expect(ofRedis).toHaveLength(2)
-    expect(() => readRedisConfig(env)).toThrow(new ConfigError(ofRedis))
-    expect(() => readRedisConfig({})).toThrow(new ConfigError(linesFor({ ...required, REDIS_URL: '' })))
+    expect(() => readAuditConfig(env)).toThrow(new ConfigError(ofRedis))
+    expect(() => readAuditConfig({})).toThrow(new ConfigError(linesFor({ ...required, REDIS_URL: '' })))
   })
 })
 
@@ -516,8 +528,8 @@ describe('secrets', () => {
 
     const config = read({ ...others, [`${name}_FILE`]: '/run/secrets/one' }, () => `${secret}\n`)
 
-    const { slack, infra, redis, stateKeys } = config
-    const all = [slack.botToken, slack.signingSecret, slack.appToken, infra.key, redis.url, ...stateKeys]
+    const { slack, infra, redis, signingSecrets } = config
+    const all = [slack.botToken, slack.signingSecret, slack.appToken, infra.key, redis.url, ...signingSecrets]
     expect(all.map((each) => each?.reveal()).toSorted()).toEqual(secretVariables.map((each) => values[each]).toSorted())
   })
 

@@ -9,6 +9,7 @@ import { createKeys } from '../../src/redis/key-names.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { createDecide } from '../../src/requests/lifecycle/decide.ts'
 import { createStore } from '../../src/requests/store/store.ts'
+import { auditWriting } from '../requests/audit-for-test.ts'
 import { minutes, recordRequest } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -27,7 +28,7 @@ const server = await startRedis()
 const keys = createKeys(`approvals-${randomBytes(4).toString('hex')}`)
 const noMoves = {} as Parameters<typeof createMoveChange>[0]
 const catalog = createCatalog([createMoveChange(noMoves)] as never)
-const audit = { encode: (note: AuditNote) => JSON.stringify(note), kick: () => {} }
+const audit = auditWriting((note) => JSON.stringify(note))
 const direct = connectRedis(new Secret(server.url), 'patient', () => {})
 const truth = createStore({ redis: direct, keys, audit })
 const counts = { none: 0, one: 0, more: 0, toldBoth: 0, toldWrong: 0, unavailable: 0 }

@@ -1,6 +1,6 @@
 import { inject, onTestFinished } from 'vitest'
 import { people } from '../journeys/world.ts'
-import { signaturesOfBot } from '../requests/signatures-for-test.ts'
+import { keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-variables.ts'
 import type { SlackOptions } from '../sandbox/slack/slack.ts'
@@ -44,5 +44,6 @@ export async function startStandInWorld({
     await Promise.all([slack.close(), accountApi.close()])
   })
   const { REDIS_PREFIX: prefix } = variables
-  return { slack, accountApi, bots, prefix, signatures: signaturesOfBot(variables), ada: slack.as(people.ada), ben: slack.as(people.ben) }
+  const signing = { signatures: signaturesOfBot(variables), auditKeys: keysOfBot(variables) }
+  return { slack, accountApi, bots, prefix, ...signing, ada: slack.as(people.ada), ben: slack.as(people.ben) }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AuditEntry, type AuditNote } from '../../src/audit/entry.ts'
-import type { Found } from '../../src/audit/find-entries.ts'
+import type { Found, FoundEntry } from '../../src/audit/find-entries.ts'
 import type { AccountEvent } from '../../src/domain/account-event.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/api-errors.ts'
 import type { Change } from '../../src/domain/change.ts'
@@ -39,9 +39,14 @@ const minute = 60 * second
 
 type Noted = Partial<AuditNote> & { act: string; from?: string; to?: string; at?: number }
 
-/** Builds entries in the order in which they were noted, one each second from noon on. */
-function entriesOf(...said: Noted[]): AuditEntry[] {
-  return said.map((one, index) => AuditEntry.parse({ version: 1, at: noon + index * second, ...one, seq: index + 1, prev: '' }))
+function genuine(fields: object): FoundEntry {
+  return { ...AuditEntry.parse(fields), verdict: 'genuine' }
+}
+
+/** Builds genuine entries in the order in which they were noted, one each second from noon on. */
+function entriesOf(...said: Noted[]): FoundEntry[] {
+  const fields = said.map((one, index) => ({ version: 1, at: noon + index * second, ...one, seq: index + 1, prev: '' }))
+  return fields.map(genuine)
 }
 
 const move = {
@@ -103,6 +108,19 @@ describe('rows', () => {
       :bell: *Reminded the approvers* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
       :speech_balloon: *Asked for* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: every full member may ask  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`  ·  1a2b3c4d in <#C0OPS00001>"
     `)
+  })
+
+  test('say which entries cannot be verified, and why', () => {
+    const [done] = wholeMove.slice(-1) as [FoundEntry]
+    const verdicts = ['unsigned', 'forged', 'unknown-key', 'copied'] as const
+    const starts = verdicts.map((verdict) => texts([entryRow({ ...done, verdict }, [], catalog)]).replace(/ “.*/, ''))
+
+    expect(starts).toEqual([
+      ":warning: *Unverified* (it isn't signed): *Done*",
+      ":warning: *Unverified* (its signature doesn't fit): *Done*",
+      ":warning: *Unverified* (it was signed with a key that Lockkeeper doesn't have): *Done*",
+      ':warning: *Unverified* (it is a copy of an older entry): *Done*',
+    ])
   })
 
   test('show a refusal: who attempted what, and why it was refused', () => {
@@ -425,7 +443,7 @@ describe('the list', () => {
   const entries = [
     ...wholeMove,
     ...['eip_2VszvKL6sK72c', 'eip_32u9zUzkpdmg6', 'eip_4xxhcCGReYR5C'].map((id, index) =>
-      AuditEntry.parse({
+      genuine({
         version: 1,
         ...move,
         facts: { sentence: `Move ${id}` },
@@ -563,9 +581,7 @@ describe('the list', () => {
   })
 
   test('says if it does not show everything', async () => {
-    const many = Array.from({ length: 300 }, (_, index) =>
-      AuditEntry.parse({ version: 1, ...move, act: 'remind-half', at: noon + index * second, seq: index + 1, prev: '' }),
-    )
+    const many = entriesOf(...Array.from({ length: 300 }, () => ({ ...move, act: 'remind-half' })))
     const listing = await list(
       ['eip_1GijF7NsZe3bN'],
       { events: Array.from({ length: 100 }, () => event('update.elastic_ip', noon, mallory)) },

@@ -9,17 +9,25 @@ import { createKeys } from '../../src/redis/key-names.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
 import { encodeFields } from '../../src/requests/store/record.ts'
 import { createStore } from '../../src/requests/store/store.ts'
+import { auditSigning } from '../requests/audit-for-test.ts'
 import { newRequestFor } from '../requests/request-for-test.ts'
 import { signedBy } from '../requests/signatures-for-test.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { ops, type World } from './world.ts'
 
 /** Reads and changes what the bots of a world keep in Redis, without the bots. */
-export function openRecords({ prefix, slack, signatures }: Pick<World, 'prefix' | 'slack' | 'signatures'>) {
+export function openRecords({ prefix, slack, signatures, auditKeys }: Pick<World, 'prefix' | 'slack' | 'signatures' | 'auditKeys'>) {
   const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: null })
   onTestFinished(() => redis.disconnect())
   const keys = createKeys(prefix)
-  const chained = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {} })
+  const chained = createAudit({
+    redis,
+    keys,
+    print: () => {},
+    clean: (text) => text,
+    onError: () => {},
+    ...auditSigning({ keys: auditKeys, prefix }),
+  })
   const store = createStore({ redis, keys, audit: chained })
 
   async function find(id: string): Promise<Request> {

@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { type Timings, usualTimings } from '../../src/domain/timings.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log/log.ts'
-import { signaturesOfBot } from '../requests/signatures-for-test.ts'
+import { keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { type AccountApi, type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-variables.ts'
 import type { Slack, SlackOptions } from '../sandbox/slack/slack.ts'
@@ -74,6 +74,7 @@ export async function startWorld(options: WorldOptions = {}) {
     auditLines,
     prefix: variables.REDIS_PREFIX,
     signatures: signaturesOfBot(variables),
+    auditKeys: keysOfBot(variables),
     startBot,
     ada: slack.as(people.ada),
     ben: slack.as(people.ben),

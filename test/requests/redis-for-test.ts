@@ -5,6 +5,7 @@ import { Secret } from '../../src/domain/secret.ts'
 import { closeRedis, connectRedis, type Patience } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
+import { auditWriting } from './audit-for-test.ts'
 
 /** Connects to the real Redis, with a new prefix. The connection is closed when the test ends. */
 export function connectTestRedis() {
@@ -29,4 +30,4 @@ export async function connectLossyRedis(patience: Patience) {
 }
 
 /** An audit that keeps nothing, for tests of other parts. */
-export const noAudit = { encode: () => '{"act":"test"}', kick: () => {} }
+export const noAudit = auditWriting(() => '{"act":"test"}')

@@ -9,13 +9,21 @@ export const signatures = signaturesOf('a-key-for-tests-of-32-characters', 'lock
 
 /** Returns the signatures of a bot with these variables. Without STATE_KEY its key comes from INFRA_API_KEY. */
 export function signaturesOfBot(variables: { INFRA_API_KEY: string; REDIS_PREFIX: string; STATE_KEY?: string }): RequestSignatures {
-  return signaturesOf(variables.STATE_KEY ?? variables.INFRA_API_KEY, variables.REDIS_PREFIX)
+  return signaturesOf(keysOfBot(variables), variables.REDIS_PREFIX)
+}
+
+/** Returns the keys with which a bot signs, separated by commas. */
+export function keysOfBot({ STATE_KEY, INFRA_API_KEY }: { INFRA_API_KEY: string; STATE_KEY?: string }): string {
+  return STATE_KEY ?? INFRA_API_KEY
 }
 
 function signaturesOf(keys: string, prefix: string): RequestSignatures {
+  return createRequestSignatures(createKeyring(secretsOf(keys), { purpose: 'requests', prefix }))
+}
+
+export function secretsOf(keys: string): [Secret, ...Secret[]] {
   const [first = '', ...others] = keys.split(',')
-  const secrets: [Secret, ...Secret[]] = [new Secret(first), ...others.map((key) => new Secret(key))]
-  return createRequestSignatures(createKeyring(secrets, { purpose: 'requests', prefix }))
+  return [new Secret(first), ...others.map((key) => new Secret(key))]
 }
 
 /** Returns the request as the bot with these signatures would record it. */

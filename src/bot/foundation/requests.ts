@@ -1,11 +1,12 @@
 import type { AuditEntry, AuditNote } from '../../audit/entry.ts'
+import type { FoundEntry } from '../../audit/find-entries.ts'
 import { type Audit, createAudit } from '../../audit/intake.ts'
 import { createNewestHead } from '../../audit/newest-head.ts'
+import { createNoteSigner } from '../../audit/note-signer.ts'
 import type { Config } from '../../config/config.ts'
 import { createKeyring } from '../../domain/keyring.ts'
 import type { Request } from '../../domain/request.ts'
 import { createRequestSignatures } from '../../domain/request-signature.ts'
-import type { Secret } from '../../domain/secret.ts'
 import { scrub } from '../../ops/log/safe-value.ts'
 import type { Redis } from '../../redis/connect.ts'
 import { createQueues } from '../../redis/queues.ts'
@@ -43,9 +44,21 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const { keys, prompt, patient } = redis
   const { client, identity } = clients.slack
 
+  const { prefix } = config.redis
+  const auditKeyring = createKeyring(config.signingSecrets, { purpose: 'audit', prefix })
+  const signer = createNoteSigner(auditKeyring)
   const newestHead = createNewestHead()
   const auditOver = (connection: Redis) =>
-    createAudit({ redis: connection, keys, print: printAudit, clean: scrub, onError: errorReports.throttled('audit'), newestHead })
+    createAudit({
+      redis: connection,
+      keys,
+      print: printAudit,
+      clean: scrub,
+      signer,
+      keyring: auditKeyring,
+      onError: errorReports.throttled('audit'),
+      newestHead,
+    })
   const audits = { people: auditOver(prompt), jobs: auditOver(patient) }
 
   /** Counts and records a refusal. The person is refused even if it cannot be recorded. */
@@ -63,7 +76,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     catalog,
     noteRefusal,
   })
-  const signatures = createRequestSignatures(createKeyring(signingSecrets(config), { purpose: 'requests', prefix: config.redis.prefix }))
+  const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix }))
   const checkAuthority = createCheckAuthority({
     signatures,
     ruleOf: access.ruleOf,
@@ -102,24 +115,22 @@ function createRequestsOver({ config, telemetry, redis: { keys }, clients, opera
   }
 }
 
-/** Without STATE_KEY a key is derived from the API key, which every replica has as well. */
-function signingSecrets({ stateKeys: [first, ...others], infra }: Config): [Secret, ...Secret[]] {
-  return first ? [first, ...others] : [infra.key]
-}
-
-/** Finds the newest entry that says that this request was sent. The time of an entry is by Redis' clock, like that of an approval. */
+/**
+ * Finds the entries that say that this request was sent. Those that cannot be verified count too: an entry whose signature somebody has broken
+ * must not allow a second write.
+ */
 function findSends(audit: Audit, request: Request, since: number): Promise<AuditEntry[]> {
-  return findNewest(audit, request, (act) => act === 'send' || act === 'issue', since)
+  return findEntriesOf(audit, request, (act) => act === 'send' || act === 'issue', since)
 }
 
-/** Finds the newest entry in which this request changed its state. */
+/** Finds the newest genuine entry in which this request changed its state. */
 async function findLastChange(audit: Audit, request: Request, since: number): Promise<AuditEntry | undefined> {
-  const [last] = await findNewest(audit, request, (act) => stateOfAct(act) !== undefined, since)
-  return last
+  const entries = await findEntriesOf(audit, request, (act) => stateOfAct(act) !== undefined, since)
+  return entries.find(({ verdict }) => verdict === 'genuine')
 }
 
-async function findNewest(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<AuditEntry[]> {
-  const search = { limit: 1, scan: Number.POSITIVE_INFINITY, since }
-  const { entries } = await audit.find(({ requestId, act }) => requestId === id && fits(act), search)
+async function findEntriesOf(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<FoundEntry[]> {
+  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since }
+  const { entries } = await audit.find(({ requestId, act }) => requestId === id && fits(act), whole)
   return entries
 }

@@ -48,6 +48,7 @@ export const acts: Record<string, ActWords> = {
   answer: { word: 'answer', mark: ':arrow_backward:', words: 'The account answered' },
   refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
   distrust: { word: 'distrust', mark: ':rotating_light:', words: "Can't be trusted" },
+  trim: { word: 'trim', mark: ':wastebasket:', words: 'Removed old entries of the audit' },
   unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Something that cannot be read' },
   ...stepWords,
 }
@@ -55,7 +56,8 @@ export const acts: Record<string, ActWords> = {
 const unknownMark = ':small_blue_diamond:'
 
 /** Returns the words for the act of an entry: `Approved`. An unknown act is shown as it is. */
-export function wordsOfAct({ act, missing, needed }: AuditEntry): string {
+export function wordsOfAct({ act, missing, needed, through }: AuditEntry): string {
+  if (act === 'trim' && through !== undefined) return `Removed old entries of the audit, up to number ${through.toLocaleString('en-US')}`
   if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
   return knownWords(act)?.words ?? act
 }

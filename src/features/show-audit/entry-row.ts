@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../audit/entry.ts'
+import type { FoundEntry } from '../../audit/find-entries.ts'
 import { grantWords } from '../../requests/messages/grants.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords, quotation } from '../../slack/text/text.ts'
 import { eventWords } from './account/event-row.ts'
@@ -7,14 +8,29 @@ import { markOf, wordsOfAct } from './act-words.ts'
 import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
 import { refusedSentence } from './refused.ts'
 
+/** Why an entry cannot be taken for one that Lockkeeper wrote. */
+const unverifiedWords = {
+  unsigned: "it isn't signed",
+  forged: "its signature doesn't fit",
+  'unknown-key': "it was signed with a key that Lockkeeper doesn't have",
+  copied: 'it is a copy of an older entry',
+} satisfies Record<Exclude<FoundEntry['verdict'], 'genuine'>, string>
+
 /** Shows an entry as a sentence, with the account's events that confirm it on the lines below. */
-export function entryRow(entry: AuditEntry, confirmedBy: MatchedEvent[], catalog: WordsOfChanges): Mrkdwn {
+export function entryRow(entry: FoundEntry, confirmedBy: MatchedEvent[], catalog: WordsOfChanges): Mrkdwn {
   const sentence = entry.act === 'refused' ? refusedSentence(entry, catalog) : actSentence(entry, catalog)
   const confirmations = confirmedBy.map((event) => mrkdwn`↳ confirmed by the account: ${eventWords(event)}`)
   return joinMrkdwn(
-    [mrkdwn`${ownWords(markOf(entry))} ${joinMrkdwn([sentence, ...details(entry, catalog)], '  ·  ')}`, ...confirmations],
+    [
+      mrkdwn`${ownWords(entry.verdict === 'genuine' ? markOf(entry) : ':warning:')} ${unverified(entry)}${joinMrkdwn([sentence, ...details(entry, catalog)], '  ·  ')}`,
+      ...confirmations,
+    ],
     '\n',
   )
+}
+
+function unverified({ verdict }: FoundEntry): Mrkdwn {
+  return verdict === 'genuine' ? mrkdwn`` : mrkdwn`*Unverified* (${unverifiedWords[verdict]}): `
 }
 
 function actSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {

@@ -53,7 +53,7 @@ function create({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feat
     // Read all writes, also those that the words leave out. Otherwise their events would be shown as made outside.
     const [read, writes] = await Promise.all([
       accountEvents.readEvents(resources, new Date(since)),
-      audit.find((entry) => isAboutWrite(entry, ids), { limit: 5_000 }),
+      audit.find((entry) => isAboutWrite(entry, ids), { limit: 5_000, onlyGenuine: true }),
     ])
     const events = matchEvents(read.events, writes.entries, writes.all ? undefined : writes.since, catalog)
     const listing = plainListing(found, filter, catalog, eventsNotes(read, since))

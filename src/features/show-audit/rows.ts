@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../audit/entry.ts'
+import type { FoundEntry } from '../../audit/find-entries.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import { eventRow } from './account/event-row.ts'
 import type { MatchedEvent } from './account/match-events.ts'
@@ -6,7 +6,7 @@ import { entryRow } from './entry-row.ts'
 import type { WordsOfChanges } from './entry-words.ts'
 
 /** Shows entries and events by time, newest first. An event that confirms a shown entry is in the row of that entry. */
-export function auditRows(entries: AuditEntry[], events: MatchedEvent[], catalog: WordsOfChanges): Mrkdwn[] {
+export function auditRows(entries: FoundEntry[], events: MatchedEvent[], catalog: WordsOfChanges): Mrkdwn[] {
   const shown = new Set(entries.map(({ seq }) => seq))
   const isInEntryRow = (event: MatchedEvent) => event.is === 'confirms' && shown.has(event.entry.seq)
   const ofEntries = entries

@@ -11,7 +11,7 @@ interface AuthorityParts {
   signatures: RequestSignatures
   /** The policy's rule for a request as it is now. Undefined if there is none any more. */
   ruleOf: (request: Request) => PolicyRule | undefined
-  /** Finds genuine entries of the audit that say that this request was sent, since this time in ms by Redis' clock. */
+  /** Finds entries of the audit that say that this request was sent, since this time in ms by Redis' clock. */
   findSends: (request: Request, since: number) => Promise<AuditEntry[]>
 }
 

@@ -9,7 +9,7 @@ const searchEndedMs = 24 * 3_600_000
 
 interface SearchAuthorityParts {
   signatures: RequestSignatures
-  /** Finds the newest entry of the audit in which this request changed its state, since this time in ms by Redis' clock. */
+  /** Finds the newest genuine entry of the audit in which this request changed its state, since this time in ms by Redis' clock. */
   findLastChange: (request: Request, since: number) => Promise<AuditEntry | undefined>
 }
 

@@ -4,6 +4,7 @@ import { readMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Decide } from '../lifecycle/decide.ts'
+import { readButton } from '../messages/buttons.ts'
 import { breakGlassForm, rejectForm } from '../messages/forms.ts'
 import type { GenuineRequest } from './genuine-request.ts'
 import type { Home } from './home.ts'
@@ -18,7 +19,8 @@ interface DecisionFormsParts {
 /** Creates the forms that ask for the reason of a rejection and of an emergency approval. */
 export function createDecisionForms({ decide, requests, catalog, home }: DecisionFormsParts) {
   const openReject: FormHandler<Click> = {
-    form: ({ origin, value }) => rejectForm({ origin, extra: value }),
+    // The form opens before the button is checked. A value that is no button's may be too long for it, and `allow` refuses it.
+    form: ({ origin, value }) => rejectForm({ origin, extra: readButton(value) ? value : '' }),
     allow: async (click) => decide.mayReject(await requests.requestOfClick(click), click.origin),
   }
 

@@ -59,7 +59,7 @@ export interface Created {
 interface NewRequestsParts {
   redis: Redis
   keys: Keys
-  audit: Pick<Audit, 'encode' | 'kick'>
+  audit: Pick<Audit, 'noteWith'>
   onStep: (step: TakenStep) => void
 }
 
@@ -85,18 +85,24 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       mostUndecided: mostUndecided ?? false,
       keepUndecidedMs,
     }
-    const note = noteOf(request, 'request', { by: origin.userId, rule, reason })
-    const [outcome, holder] = await run('create', keysOf(request), [JSON.stringify(argument), audit.encode(note)])
-    audit.kick()
+    const [outcome, holder] = await audit.noteWith(
+      noteOf(request, 'request', { by: origin.userId, rule, reason }),
+      (note) => run('create', keysOf(request), [JSON.stringify(argument), note]),
+      // `exists`: the client may have sent the command again, after the first one wrote the note.
+      ([created]) => (created === 'created' ? 'written' : created === 'exists' ? 'unknown' : 'not-written'),
+    )
     if (outcome === 'created') onStep({ step: 'request', kind: request.kind, to: 'waiting' })
     return { outcome: outcome as Created['outcome'], id: holder ?? id }
   }
 
   /** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
   async function discard(request: Noted, cause: Finding): Promise<void> {
-    const note = audit.encode(noteOf(request, 'discard', { causes: [cause] }))
-    await run('discard', keysOf(request), [request.id, note])
-    audit.kick()
+    await audit.noteWith(
+      noteOf(request, 'discard', { causes: [cause] }),
+      (note) => run('discard', keysOf(request), [request.id, note]),
+      // `gone`: the client may have sent the command again, after the first one discarded the request.
+      ([discarded]) => (discarded === 'discarded' ? 'written' : discarded === 'gone' ? 'unknown' : 'not-written'),
+    )
   }
 
   function keysOf({ id, resource, origin }: Pick<Request, 'id' | 'resource' | 'origin'>): string[] {

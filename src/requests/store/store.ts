@@ -12,7 +12,7 @@ import { createTakeStep, type TakenStep } from './take-step.ts'
 interface StoreParts {
   redis: Redis
   keys: Keys
-  audit: Pick<Audit, 'encode' | 'kick'>
+  audit: Pick<Audit, 'noteWith'>
   /** Receives every step that this process took. */
   onStep?: (step: TakenStep) => void
 }

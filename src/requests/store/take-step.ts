@@ -56,7 +56,7 @@ export interface TakenStep {
 interface TakeStepParts {
   redis: Redis
   keys: Keys
-  audit: Pick<Audit, 'encode' | 'kick'>
+  audit: Pick<Audit, 'noteWith'>
   onStep: (step: TakenStep) => void
 }
 
@@ -70,11 +70,13 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
     if (request.state === unknownState) return { outcome: 'lost', state: undefined }
     const to = stateAfter(name, request.state)
     const argument = JSON.stringify({ ...argumentOf(request, name, data), token, to, open: isOpen(to) })
-    const note = audit.encode(noteOf(request, name, { causes: data.set?.causes, ...data.audit }))
     const { id, resource } = request
     const recordKeys = [keys.record(id), keys.resource(resource), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake]
-    const [outcome, state, at] = await run('take-step', recordKeys, [argument, note])
-    audit.kick()
+    const [outcome, state, at] = await audit.noteWith(
+      noteOf(request, name, { causes: data.set?.causes, ...data.audit }),
+      (note) => run('take-step', recordKeys, [argument, note]),
+      ([taken, , , repeat]) => (taken !== 'won' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
+    )
     if (outcome === 'won') {
       const took = stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined ? { tookMs: Number(at) - request.sentAt } : {}
       onStep({ step: name, kind: request.kind, to, ...took })

@@ -62,6 +62,8 @@ export function createBodyReader({ maxBytes, maxOpen = maxOpenBytes }: { maxByte
         // What follows a body that is too large is discarded, so that the sender gets to read the answer.
         if (!open.has(request)) return
         if (length + chunk.length > maxBytes) return end({ is: 'too-large' })
+        // Most bodies come in one piece. That one is not copied.
+        if (chunk.length === Number(request.headers['content-length'])) return end({ is: 'read', body: chunk })
         append(body, length, chunk)
         length += chunk.length
         dropOldest()

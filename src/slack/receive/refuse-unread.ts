@@ -27,7 +27,7 @@ const maxDiscardedBytes = 65_536
 
 /**
  * Refuses by the request line and the headers what Bolt would refuse after it has read the body. An unsigned request then costs no memory.
- * Bolt checks the signature itself. It accepts time stamps of the future, so a replay could be kept for later; this refuses them.
+ * Bolt's check of signatures accepts time stamps of the future, so a replay could be kept for later; this refuses them.
  */
 export function refusalOf(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>, nowMs: number): UnreadRefusal | undefined {
   const { method, url = '', headers } = request
@@ -50,10 +50,15 @@ export function isForm(headers: IncomingMessage['headers']): boolean {
   return headers['content-type'] === formType
 }
 
-/** Bolt answers such a request with 200 if it is a certificate check, and with 401 otherwise. It reads nothing else of it. */
+/** Whether an unsigned request may be a certificate check. Its body is short, so it is read. */
 export function mayBeCertificateCheck(headers: IncomingMessage['headers']): boolean {
   const { 'content-length': length, 'x-slack-signature': signature } = headers
   return !signature && isForm(headers) && length !== undefined && Number(length) <= maxCertificateCheckBytes
+}
+
+/** Whether a body is that of a certificate check. Slack expects 200 and no more (docs.slack.dev, "Implementing slash commands"). */
+export function isCertificateCheck(body: string): boolean {
+  return new URLSearchParams(body).get('ssl_check') === '1'
 }
 
 /** `timestamp` is in seconds since 1970. */

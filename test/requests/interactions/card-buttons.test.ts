@@ -61,10 +61,17 @@ function startButtons() {
     return buttons.submissions[rejectCallbackId]?.(submission as unknown as Submission)
   }
 
+  function clickReject(value: string) {
+    const handler = buttons.clicks[cardButtons.reject]
+    if (handler === undefined || typeof handler === 'function') throw new Error('Reject opens no form')
+    const click = { actionId: cardButtons.reject, value, origin: ben, onHome: false } as Click
+    return { form: handler.form(click), allowed: handler.allow(click) }
+  }
+
   const recordOf = ({ id }: Request) => redis.hgetall(keys.record(id))
   const setField = ({ id }: Request, name: string, value: string) => redis.hset(keys.record(id), name, value)
   const record = (more: Partial<NewRequest> = {}) => recordRequest(store, signedBy(signatures, newRequestFor(more)))
-  return { store, record, approve, submitReject, recordOf, setField, noted, effects }
+  return { store, record, approve, clickReject, submitReject, recordOf, setField, noted, effects }
 }
 
 describe('a click on a request that another version of Lockkeeper wrote', () => {
@@ -118,4 +125,14 @@ test('an approval of a request that this version wrote counts', async () => {
 
   expect((await store.find(request.id))?.state).toBe('approved')
   expect(effects).toEqual(['shown', 'woken up'])
+})
+
+test('a value that no button of Lockkeeper has is refused in words, however long it is', async () => {
+  const { clickReject, noted } = startButtons()
+
+  const { form, allowed } = clickReject('x'.repeat(3_000))
+
+  await expect(allowed).rejects.toThrow()
+  expect((await form).private_metadata?.length).toBeLessThan(500)
+  expect(noted).toMatchObject([{ causes: [{ code: 'foreign-button' }] }])
 })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { AuditNote } from '../../../src/audit/entry.ts'
+import type { NoteOutcome } from '../../../src/audit/note-signer.ts'
 import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
+import { auditWriting } from '../audit-for-test.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
 import { takeSteps } from '../take-steps.ts'
@@ -13,8 +14,11 @@ describe('the audit', () => {
   /** A recorded request, with the notes in the audit intake, oldest first. */
   async function withAudit(more: Partial<NewRequest> = {}) {
     const { redis, keys } = connectTestRedis()
-    const kicks: string[] = []
-    const audit = { encode: (note: AuditNote) => JSON.stringify(note), kick: () => void kicks.push('kicked') }
+    const outcomes: NoteOutcome[] = []
+    const audit = auditWriting(
+      (note) => JSON.stringify(note),
+      (outcome) => void outcomes.push(outcome),
+    )
     const store = createStore({ redis, keys, audit })
     const request = await recordRequest(store, { reason: 'web-1 is being replaced', hash: 'f'.repeat(64), ...more })
     const noted = async () => {
@@ -25,7 +29,7 @@ describe('the audit', () => {
         ...Object.fromEntries(states.flatMap((name, index) => (index % 2 === 0 ? [[name, states[index + 1]]] : []))),
       }))
     }
-    return { redis, keys, store, request, noted, kicks }
+    return { redis, keys, store, request, noted, outcomes }
   }
   const subject = {
     kind: 'ip.move',
@@ -37,7 +41,7 @@ describe('the audit', () => {
   }
 
   test('notes requester, change, place and reason of a new request', async () => {
-    const { request, noted, kicks } = await withAudit()
+    const { request, noted, outcomes } = await withAudit()
     expect(await noted()).toEqual([
       {
         ...subject,
@@ -50,7 +54,7 @@ describe('the audit', () => {
         to: 'waiting',
       },
     ])
-    expect(kicks).toHaveLength(1)
+    expect(outcomes).toEqual(['written'])
   })
 
   test('notes a request that is delivered twice once, and a busy one not at all', async () => {

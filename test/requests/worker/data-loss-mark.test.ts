@@ -13,6 +13,7 @@ import { createNotifyOperators } from '../../../src/requests/outbox/notify-opera
 import { createDataLossMark } from '../../../src/requests/worker/data-loss-mark.ts'
 import type { Posted } from '../../../src/slack/web-api/messenger.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
+import { auditSigning } from '../audit-for-test.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 
 const onWeb1 = {
@@ -46,7 +47,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
     waitsMs: [20, 20, 20],
   })
   const newestHead = createNewestHead()
-  const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, newestHead })
+  const audit = createAudit({ redis, keys, print: () => {}, clean: (text) => text, onError: () => {}, newestHead, ...auditSigning() })
   const dataLossMark = createDataLossMark({
     redis,
     keys,

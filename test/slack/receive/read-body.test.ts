@@ -3,9 +3,9 @@ import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createBodyReader } from '../../../src/slack/receive/read-body.ts'
 
-/** Stands for a request: only its stream is read. */
-function startRequest(): IncomingMessage & PassThrough {
-  return new PassThrough() as unknown as IncomingMessage & PassThrough
+/** Stands for a request: only its stream and its headers are read. */
+function startRequest(headers: IncomingMessage['headers'] = {}): IncomingMessage & PassThrough {
+  return Object.assign(new PassThrough(), { headers }) as unknown as IncomingMessage & PassThrough
 }
 
 const text = (length: number) => 'abcdefghij'.repeat(length / 10)
@@ -22,6 +22,15 @@ test('a body is read whole, whatever the pieces that it comes in', async () => {
   request.end()
 
   expect(await reading).toEqual({ is: 'read', body: Buffer.from(whole) })
+})
+
+test('a body in one piece is read before its end is noticed', async () => {
+  const request = startRequest({ 'content-length': '100' })
+  const reading = createBodyReader({ maxBytes: 1_000 })(request)
+
+  request.write(text(100))
+
+  expect(await reading).toEqual({ is: 'read', body: Buffer.from(text(100)) })
 })
 
 test('a body that grows past the limit is refused, and the rest of it is discarded', async () => {

@@ -1,12 +1,12 @@
 -- Discards a request whose card could not be posted. Only its audit notes stay.
 -- KEYS: record, resource, latest, open, outbox, due, audit intake, undecided requests of the requester.
 -- ARGV: id, the audit note as JSON.
--- Returns 'discarded', or 'kept' if its card was posted or it left the state waiting.
+-- Returns 'discarded', 'gone' if there is no record, or 'kept' if its card was posted or it left the state waiting.
 local id = ARGV[1]
 if redis.call('HEXISTS', KEYS[1], 'cardTs') == 1 then return 'kept' end
 local state = redis.call('HGET', KEYS[1], 'state')
 if state and state ~= '"waiting"' then return 'kept' end
-if not state then return 'discarded' end
+if not state then return 'gone' end
 redis.call('DEL', KEYS[1])
 if redis.call('GET', KEYS[2]) == id then redis.call('DEL', KEYS[2]) end
 if redis.call('GET', KEYS[3]) == id then redis.call('DEL', KEYS[3]) end

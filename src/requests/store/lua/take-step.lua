@@ -3,7 +3,7 @@
 -- KEYS: record, resource, open, ended, outbox, due, audit intake.
 -- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
 --              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit note as JSON.
--- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }.
+-- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
 local arg = cjson.decode(ARGV[1])
 local now = clock()
 local stamp = whole(now)
@@ -12,7 +12,7 @@ local tokenField = 'token:' .. arg.tokenName
 local known = redis.call('HMGET', KEYS[1], 'state', tokenField, 'revision', 'expiresAt')
 local state, lastToken, lastRevision, expiresAt = known[1], known[2], tonumber(known[3]), tonumber(known[4])
 if not state then return { 'missing', '""', stamp } end
-if lastToken == arg.token then return { 'won', state, stamp } end
+if lastToken == arg.token then return { 'won', state, stamp, 'repeat' } end
 
 local allowed = false
 for _, from in ipairs(arg.from) do

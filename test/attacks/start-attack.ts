@@ -1,0 +1,41 @@
+import { expect } from 'vitest'
+import type { Request } from '../../src/domain/request.ts'
+import { encodeFields } from '../../src/requests/store/record.ts'
+import { openRecords } from '../journeys/records.ts'
+import { general, ops, startWorld, untilCard, untilReport, type WorldOptions } from '../journeys/world.ts'
+
+/** Starts a bot, and somebody who can write to its Redis. The channel of the operators is #general. */
+export async function startAttack({ env = {}, ...more }: WorldOptions = {}) {
+  const world = await startWorld({ env: { OPS_CHANNEL: general, ...env }, ...more })
+  world.slack.invite(general)
+  const records = openRecords(world)
+
+  /** Writes these fields into the record of a request, and makes the bot look at it. */
+  async function write({ id }: Request, fields: Partial<Request>): Promise<void> {
+    await records.redis.hset(records.keys.record(id), encodeFields(fields))
+    await records.redis.zadd(records.keys.due, 0, id)
+  }
+
+  /** Ada requests a move. Returns its request, which waits, and its card. */
+  async function requestMove(skip = 0) {
+    const { elasticIp, target } = world.accountApi.world.movable(skip)
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    const card = await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Waiting for approval`))
+    const request = (await records.all()).find(({ resource }) => resource === `elastic_ip:${elasticIp.id}`)
+    if (!request) throw new Error('nothing was requested')
+    return { request, card }
+  }
+
+  /** Expects that the request ends without a write, and that its thread, the operators and the audit say so. */
+  async function expectRefused({ request, card }: Awaited<ReturnType<typeof requestMove>>, code: string, words: RegExp): Promise<void> {
+    const report = await untilReport(world.slack, card.ts, /Not started/)
+    expect(report.text).toMatch(words)
+    const notice = await untilCard(world.slack, /is no longer what was asked for/, general)
+    expect(notice.text).toContain(request.id)
+    const [last] = (await records.audit()).filter(({ requestId }) => requestId === request.id).toReversed()
+    expect(last).toMatchObject({ act: 'drop', causes: [{ code }] })
+  }
+
+  return { ...world, records, write, requestMove, expectRefused }
+}
+export type Attack = Awaited<ReturnType<typeof startAttack>>

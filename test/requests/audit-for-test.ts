@@ -1,0 +1,32 @@
+import type { AuditNote } from '../../src/audit/entry.ts'
+import type { Audit } from '../../src/audit/intake.ts'
+import { createNoteSigner, type NoteOutcome } from '../../src/audit/note-signer.ts'
+import { createKeyring } from '../../src/domain/keyring.ts'
+import { secretsOf } from './signatures-for-test.ts'
+
+/** An audit for tests of other parts. Its notes have the text that `textOf` returns, and are neither signed nor chained. */
+export function auditWriting(
+  textOf: (note: AuditNote) => string,
+  onOutcome: (outcome: NoteOutcome) => void = () => {},
+): Pick<Audit, 'noteWith'> {
+  return {
+    async noteWith(note, command, outcomeOf) {
+      const answer = await command(textOf(note))
+      onOutcome(outcomeOf(answer))
+      return answer
+    },
+  }
+}
+
+/** What an audit needs to sign as a process with these keys does. */
+export function auditSigning({ keys = 'a-key-for-tests-of-32-characters', prefix = 'lockkeeper', process }: Signing = {}) {
+  const keyring = createKeyring(secretsOf(keys), { purpose: 'audit', prefix })
+  return { keyring, signer: createNoteSigner(keyring, process) }
+}
+
+interface Signing {
+  /** Separated by commas. */
+  keys?: string
+  prefix?: string
+  process?: string | undefined
+}
