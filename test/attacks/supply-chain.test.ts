@@ -13,9 +13,9 @@ const pages = [
     .map((file) => `docs/${file}`),
 ]
 
-/** Returns the install commands of a file that somebody may copy. */
+/** Returns the install commands of a file that somebody may copy, without those of a line that says what `.npmrc` does. */
 function installsIn(file: string): string[] {
-  return [...read(file).matchAll(/npm (?:ci|install)\b[^`&|\n]*(?:\n +--[^`&|\n]*)*/g)].map(([command]) =>
+  return [...read(file).replace(/^.*`\.npmrc`.*$/gm, '').matchAll(/npm (?:ci|install)\b[^`&|\n]*(?:\n +--[^`&|\n]*)*/g)].map(([command]) =>
     command.replace(/\s+/g, ' ').trim(),
   )
 }
