@@ -15,9 +15,11 @@ const pages = [
 
 /** Returns the install commands of a file that somebody may copy, without those of a line that says what `.npmrc` does. */
 function installsIn(file: string): string[] {
-  return [...read(file).replace(/^.*`\.npmrc`.*$/gm, '').matchAll(/npm (?:ci|install)\b[^`&|\n]*(?:\n +--[^`&|\n]*)*/g)].map(([command]) =>
-    command.replace(/\s+/g, ' ').trim(),
-  )
+  return [
+    ...read(file)
+      .replace(/^.*`\.npmrc`.*$/gm, '')
+      .matchAll(/npm (?:ci|install)\b[^`&|\n]*(?:\n +--[^`&|\n]*)*/g),
+  ].map(([command]) => command.replace(/\s+/g, ' ').trim())
 }
 
 test('publishes a package with an install script, which no install command of the project runs', () => {
