@@ -52,6 +52,15 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
     }
   }
 
+  /**
+   * Plans a look at the changes under way, about `inMs` from now, unless one is planned for that second. Looks begin at whole seconds, so that
+   * all replicas together run one a second. Reports errors, and never throws: a tick finds what no look has found.
+   */
+  async function planLook(inMs: number): Promise<void> {
+    const at = Math.floor(Date.now() / 1_000) * 1_000 + inMs
+    await ticks.add('look', {}, { jobId: `look-${at}`, delay: Math.max(0, at - Date.now()) }).catch(onError)
+  }
+
   /** Counts the jobs by queue and state. */
   async function depth(): Promise<{ queue: string; state: string; count: number }[]> {
     const counts = await Promise.all(
@@ -64,6 +73,6 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
     await Promise.allSettled([wakeUps.close(), ticks.close()])
   }
 
-  return { pollIntervalMs, wakeUps, ticks, wake, ...ticking, depth, close }
+  return { pollIntervalMs, wakeUps, ticks, wake, planLook, ...ticking, depth, close }
 }
 export type Queues = ReturnType<typeof createQueues>

@@ -48,8 +48,7 @@ async function startWorker({
       if (failWith) throw failWith
       await redis.zrem(keys.due, id)
     },
-    track,
-    toTracked: (request) => request,
+    tracking: { track, toTracked: (request) => request, look: async () => undefined, firstLook: async () => undefined },
     deliver: async (id, name) => {
       sent.push(`${id}/${name}`)
       await untilSlackAnswers
