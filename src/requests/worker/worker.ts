@@ -2,7 +2,7 @@ import { type ConnectionOptions, Worker } from 'bullmq'
 import type { Audit } from '../../audit/intake.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
-import { horizonMs, type Queues, WakeUp } from '../../redis/queues.ts'
+import { horizonMs, LookJob, type Queues, WakeUp } from '../../redis/queues.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Reconcile } from '../reconcile/reconcile.ts'
@@ -83,10 +83,10 @@ export function createWorker({
     if (await store.isBusy(horizonMs)) await queues.startTicking()
   }
 
-  async function look(): Promise<void> {
+  async function look(job: LookJob): Promise<void> {
     const nextLookMs = await requestSweep.look()
     outboxSweep.sweepInBackground()
-    if (nextLookMs !== undefined) await queues.planLook(nextLookMs)
+    if (nextLookMs !== undefined) await queues.planLook(nextLookMs, job)
   }
 
   /** Starts the worker. Resolves when other processes can see it. */
@@ -100,7 +100,7 @@ export function createWorker({
       maxStalledCount: 1_000_000,
     }
     workers.push(
-      new Worker('ticks', ({ name }) => (name === 'look' ? look() : tick()), {
+      new Worker('ticks', ({ name, data }) => (name === 'look' ? look(LookJob.parse(data)) : tick()), {
         ...shared,
         concurrency: 1,
         lockDuration: 6_000,
