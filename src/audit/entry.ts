@@ -26,6 +26,8 @@ export const AuditNote = z.looseObject({
   kind: z.string().optional(),
   /** `elastic_ip:eip_1` */
   resource: z.string().optional(),
+  /** The item of the request that it is about, for a request with several: `eip_1`. `resource` and `facts` are then those of the item. */
+  item: z.string().optional(),
   /** The state of the account that was approved, in the shape of this kind of change. */
   facts: z.unknown().optional(),
   channelId: z.string().optional(),

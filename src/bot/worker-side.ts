@@ -1,5 +1,7 @@
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
 import { createExecute } from '../requests/reconcile/execute/execute.ts'
+import { createItemSteps } from '../requests/reconcile/items/item-steps.ts'
+import { createSendItems } from '../requests/reconcile/items/send-items.ts'
 import { createReconcile } from '../requests/reconcile/reconcile.ts'
 import { createPollBudget } from '../requests/reconcile/track/poll-budget.ts'
 import { createTrack } from '../requests/reconcile/track/track.ts'
@@ -39,17 +41,21 @@ export function createWorkerSide(foundation: Foundation) {
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
 function createJobs({ config, timings, clients, redis: { keys }, operators: { onApiError, onDistrusted }, requests }: Foundation) {
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
-  const { catalog, signatures, checkAuthority, checkSearch, forJobs } = requests
+  const { catalog, signatures, checkAuthority, checkItems, checkSearch, forJobs } = requests
   const { redis, store, audit, deliver, show, wake, queues } = forJobs
   const budget = createPollBudget({ redis, keys, perMinute: config.movePollBudget })
 
-  const execute = createExecute({ store, audit, catalog, onApiError, planLook: queues.planLook, signatures, checkAuthority, onDistrusted })
+  const itemSteps = createItemSteps({ store, catalog, show, afterEndMs: pollIntervalMs * 3 })
+  const { planLook } = queues
+  const sendItems = createSendItems({ store, audit, catalog, checkItems, itemSteps, planLook, onApiError, onDistrusted })
+  const execute = createExecute({ store, audit, catalog, onApiError, planLook, sendItems, signatures, checkAuthority, onDistrusted })
   const tracking = createTrack({
     store,
     catalog,
     pollIntervalMs,
     lateAfterMs,
     timings,
+    itemSteps,
     budget,
     onApiError,
     audit,
@@ -57,6 +63,6 @@ function createJobs({ config, timings, clients, redis: { keys }, operators: { on
     onDistrusted,
   })
   const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
-  const reconcile = createReconcile({ store, catalog, deliver, show, execute, track: tracking.track, discardUnposted, wake })
+  const reconcile = createReconcile({ store, catalog, deliver, show, execute, ...tracking, sendItems, discardUnposted, wake })
   return { reconcile, tracking }
 }

@@ -81,6 +81,8 @@ export interface Change<Input = unknown, Facts = unknown> {
    */
   run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'tracking' | 'done'>
   handover?: Handover<Input, Facts>
+  /** For a change of several resources that is approved as one. Such a change has no `run`. */
+  items?: Items<Facts>
   /**
    * Reads the outcome of the write: after a lost answer, and repeatedly while the change takes effect. Throws if `signal` is aborted, so
    * that a hanging account API does not delay the other changes that are observed at the same time.
@@ -102,6 +104,24 @@ export interface Change<Input = unknown, Facts = unknown> {
   doneSentence(facts: Facts): string
   /** Returns the input of the request that would undo the change, and the label of its button. Undefined if it cannot be undone. */
   reverse?(input: Input, facts: Facts): { input: Input; label: string } | undefined
+}
+
+/** The items of a change. Each is carried out, tracked and judged as a change of its own. */
+export interface Items<Facts> {
+  /** The change of one item. It has a `run`. */
+  change: Change
+  /** Returns the items in the order in which the request message lists them. */
+  of(facts: Facts): Item[]
+  /** Returns why approved items must not be sent, by their ids. `now` are the facts that were read just before the writes. */
+  leftOut(approved: Facts, now: Facts): Map<string, Finding[]>
+}
+
+/** One item, in the terms of the change of an item. */
+export interface Item {
+  /** The id of its resource: `eip_1`. */
+  id: string
+  input: unknown
+  facts: unknown
 }
 
 /** What is under way on the account, and the words for it. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Finding } from './finding.ts'
 import { Sighting } from './observation.ts'
 import { Origin } from './origin.ts'
+import { RequestItem } from './request-item.ts'
 import { Grant } from './ruling.ts'
 
 /**
@@ -78,7 +79,12 @@ export const Request = z.object({
   seen: z.unknown().optional(),
   /** Signs `seen` (see `request-signature.ts`). */
   seenSignature: z.string().optional(),
+  /** What it locks: a resource has at most one open request. */
   resource: z.string(),
+  /** What it locks besides: the resources of its items. */
+  moreResources: z.array(z.string()).default([]),
+  /** What became of each item, for a change of several. Absent until the first write may be sent. */
+  items: z.array(RequestItem).optional(),
   /** The SHA-256 of what was requested (see `payloadHash`). Buttons carry it, and it is checked again before execution. */
   hash: z.string(),
   /** The name of the policy rule that it was requested under. */
@@ -132,3 +138,8 @@ export type Outline = z.infer<typeof Outline>
 
 /** The part of a request that a worker keeps in memory between ticks. It decides whether the request is still under way, or late. */
 export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>
+
+/** Returns everything that a request locks. */
+export function resourcesOf({ resource, moreResources = [] }: { resource: string; moreResources?: string[] | undefined }): string[] {
+  return [resource, ...moreResources.filter((other) => other !== resource)]
+}

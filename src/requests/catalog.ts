@@ -13,6 +13,13 @@ export interface Opened {
   latest: unknown
 }
 
+/** One item of an opened request, as a change of its own. */
+export interface OpenedItem extends Opened {
+  id: string
+  /** What it locks: `elastic_ip:eip_1`. */
+  resource: string
+}
+
 /** The survey of a kind of change, and how it shows one request that is under way. */
 export interface Surveyed {
   survey: NonNullable<Change['survey']>
@@ -44,6 +51,21 @@ export function createCatalog(changes: Change[] = []) {
     }
   }
 
+  /** Returns the items of a request in the order of its message. Empty for a change of a single resource. */
+  function itemsOf({ change, facts, latest }: Opened): OpenedItem[] {
+    const { items } = change
+    if (!items) return []
+    const latestById = new Map(items.of(latest).map((item) => [item.id, item.facts]))
+    return items.of(facts).map((item) => ({
+      id: item.id,
+      resource: items.change.resource(item.input),
+      change: items.change,
+      input: item.input,
+      facts: item.facts,
+      latest: latestById.get(item.id) ?? item.facts,
+    }))
+  }
+
   /** Describes a request in one sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
   function sentenceOf(request: { kind: string; resource: string; facts?: unknown }): string {
     const change = changeIfKnown(request.kind)
@@ -60,13 +82,17 @@ export function createCatalog(changes: Change[] = []) {
   /** Returns undefined if the kind has no survey, or the record does not fit. */
   function surveyed(request: Request): Surveyed | undefined {
     const opened = openIfFit(request)
-    const { survey, surveyKeys } = opened?.change ?? {}
-    return opened && survey && surveyKeys ? { survey, surveyKeys: surveyKeys(opened.input, opened.latest) } : undefined
+    return opened && surveyedOf(opened)
   }
 
-  return { register, open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
+  return { register, open, openIfFit, itemsOf, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
 }
 export type Catalog = ReturnType<typeof createCatalog>
+
+/** Returns how a survey shows an opened request, or one of its items. Undefined if the kind has no survey. */
+export function surveyedOf({ change: { survey, surveyKeys }, input, latest }: Opened): Surveyed | undefined {
+  return survey && surveyKeys ? { survey, surveyKeys: surveyKeys(input, latest) } : undefined
+}
 
 /** Creates the registry of the changes by their kind. */
 function createKinds(changes: Change[]) {

@@ -1,4 +1,5 @@
 import type { RequestState } from '../domain/request.ts'
+import type { ItemState } from '../domain/request-item.ts'
 
 /**
  * Who takes a step. `worker`: the process that finds the step due. Only docs/request-states.md and tests read it: `access/` checks the rights of
@@ -173,6 +174,14 @@ export const steps = {
     stamps: ['sentAt'],
     beforeDeadline: true,
   },
+  begin: {
+    what: 'The writes of the items are sent, a few at a time',
+    from: ['approved'],
+    to: 'tracking',
+    takers: ['worker'],
+    stamps: ['sentAt', 'acceptedAt'],
+    mayReport: ['remark'],
+  },
   accept: {
     what: 'The account API confirmed the write, or shows it under way',
     from: ['starting'],
@@ -285,6 +294,82 @@ export const steps = {
   },
 } as const satisfies Record<string, Step>
 export type StepName = keyof typeof steps
+
+/**
+ * Lists every step of an item of a request with several. The request stays `tracking` until all its items have ended; then `finish` or `fail`
+ * ends it. Each step of an item is one compare-and-set of the whole record.
+ */
+export const itemSteps = {
+  'send-item': {
+    what: 'The one write of the item is sent',
+    from: ['waiting'],
+    to: 'sending',
+    takers: ['worker'],
+    stamps: ['sentAt'],
+  },
+  'skip-item': {
+    what: 'The write is not sent: the account changed, or it is certain to be refused',
+    from: ['waiting'],
+    to: 'not-started',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+  },
+  'accept-item': {
+    what: 'The account API confirmed the write, or shows it under way',
+    from: ['sending'],
+    to: 'moving',
+    takers: ['worker'],
+    stamps: ['acceptedAt'],
+  },
+  'late-item': {
+    what: 'It takes longer than expected',
+    from: ['sending', 'moving'],
+    to: 'same',
+    takers: ['worker'],
+    stamps: ['lateAt'],
+    mayReport: ['late'],
+  },
+  'finish-item': {
+    what: 'The account shows it as done',
+    from: ['sending', 'moving'],
+    to: 'done',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+  },
+  'fail-item': {
+    what: 'The account API refused it, or it failed',
+    from: ['sending', 'moving'],
+    to: 'failed',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+  },
+  'supersede-item': {
+    what: 'Another change overtook it',
+    from: ['sending', 'moving'],
+    to: 'superseded',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+  },
+  'not-start-item': {
+    what: 'The write had no effect',
+    from: ['sending', 'moving'],
+    to: 'not-started',
+    takers: ['worker'],
+    stamps: ['endedAt'],
+  },
+  'restart-item': {
+    what: 'It starts after it was reported as not started or failed',
+    from: ['not-started', 'failed'],
+    to: 'moving',
+    takers: ['worker'],
+    stamps: ['acceptedAt'],
+  },
+} as const satisfies Record<string, Step<ItemState>>
+export type ItemStepName = keyof typeof itemSteps
+
+export function itemStepOf(name: ItemStepName): Step<ItemState> {
+  return itemSteps[name]
+}
 
 export function stepOf(name: StepName): Step {
   return steps[name]

@@ -20,6 +20,7 @@ const decisions: Record<StepName, Decision | undefined> = {
   'remind-last': undefined,
   void: undefined,
   drop: undefined,
+  begin: undefined,
   send: undefined,
   issue: undefined,
   accept: undefined,
@@ -42,7 +43,7 @@ const decisions: Record<StepName, Decision | undefined> = {
 export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalog: Pick<Catalog, 'changeIfKnown'> }) {
   return function countStep({ step, kind, to, tookMs }: TakenStep): void {
     metrics.transition(kind, to)
-    const decision = step === 'request' ? undefined : decisions[step]
+    const decision = Object.hasOwn(decisions, step) ? decisions[step as StepName] : undefined
     if (decision) metrics.decision(kind, decision)
     if (catalog.changeIfKnown(kind)?.takesTime && tookMs !== undefined) metrics.moveEnded(to, tookMs)
   }

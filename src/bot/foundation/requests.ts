@@ -18,7 +18,7 @@ import { createDeliver } from '../../requests/outbox/deliver.ts'
 import { createOutbox } from '../../requests/outbox/outbox.ts'
 import { createRenderer } from '../../requests/outbox/render.ts'
 import { createShow } from '../../requests/outbox/show.ts'
-import { stateOfAct } from '../../requests/steps.ts'
+import { type ItemStepName, type StepName, stateOfAct } from '../../requests/steps.ts'
 import { createStore } from '../../requests/store/store.ts'
 import type { TakenStep } from '../../requests/store/take-step.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
@@ -77,7 +77,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     noteRefusal,
   })
   const signatures = createRequestSignatures(createKeyring(config.signingSecrets, { purpose: 'requests', prefix }))
-  const checkAuthority = createCheckAuthority({
+  const { checkAuthority, checkItems } = createCheckAuthority({
     signatures,
     ruleOf: access.ruleOf,
     findSends: (request, since) => findSends(audits.jobs, request, since),
@@ -91,7 +91,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const forPeople = requestsOver(prompt, audits.people)
   const forJobs = requestsOver(patient, audits.jobs)
 
-  return { directory, catalog, access, signatures, checkAuthority, checkSearch, render, newestHead, forPeople, forJobs }
+  return { directory, catalog, access, signatures, checkAuthority, checkItems, checkSearch, render, newestHead, forPeople, forJobs }
 }
 export type Requests = ReturnType<typeof createRequests>
 
@@ -115,12 +115,14 @@ function createRequestsOver({ config, telemetry, redis: { keys }, clients, opera
   }
 }
 
+const sendActs = new Set<string>(['send', 'issue', 'begin', 'send-item'] satisfies (StepName | ItemStepName)[])
+
 /**
- * Finds the entries that say that this request was sent. Those that cannot be verified count too: an entry whose signature somebody has broken
+ * Finds the entries that say that this request or an item of it was sent. Those that cannot be verified count too: an entry whose signature somebody has broken
  * must not allow a second write.
  */
 function findSends(audit: Audit, request: Request, since: number): Promise<AuditEntry[]> {
-  return findEntriesOf(audit, request, (act) => act === 'send' || act === 'issue', since)
+  return findEntriesOf(audit, request, (act) => sendActs.has(act), since)
 }
 
 /** Finds the newest genuine entry in which this request changed its state. */

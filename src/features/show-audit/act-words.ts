@@ -23,6 +23,7 @@ const stepWords: Record<StepName, ActWords> = {
   'remind-last': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },
   void: { word: 'void', mark: ':warning:', words: 'Void, because the account had changed' },
   drop: { word: 'give-up', mark: ':white_circle:', words: 'Given up before anything was sent' },
+  begin: { word: 'send', mark: ':arrow_forward:', words: 'Begun' },
   send: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   issue: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   accept: { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },

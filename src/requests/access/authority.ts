@@ -11,7 +11,7 @@ interface AuthorityParts {
   signatures: RequestSignatures
   /** The policy's rule for a request as it is now. Undefined if there is none any more. */
   ruleOf: (request: Request) => PolicyRule | undefined
-  /** Finds entries of the audit that say that this request was sent, since this time in ms by Redis' clock. */
+  /** Finds entries of the audit that say that this request or an item of it was sent, since this time in ms by Redis' clock. */
   findSends: (request: Request, since: number) => Promise<AuditEntry[]>
 }
 
@@ -21,7 +21,27 @@ interface AuthorityParts {
  * true. `now` is in ms by Redis' clock. `holdsMs` is how long after the last approval it may be sent.
  */
 export function createCheckAuthority({ signatures, ruleOf, findSends }: AuthorityParts) {
-  return async function checkAuthority(request: Request, now: number, holdsMs = approvalHoldsMs): Promise<AuthorityProblem | undefined> {
+  async function checkAuthority(request: Request, now: number, holdsMs = approvalHoldsMs): Promise<AuthorityProblem | undefined> {
+    const allowed = whenAllowed(request, now, holdsMs)
+    if ('code' in allowed) return allowed
+    return (await findSends(request, allowed.at)).length > 0 ? { code: 'already-sent' } : undefined
+  }
+
+  /**
+   * Checks the same before items of a request are sent that has begun. Returns until when they may be sent, in ms by Redis' clock, and the ids of
+   * those that were sent before.
+   */
+  async function checkItems(request: Request, now: number): Promise<AuthorityProblem | { until: number; sent: Set<string | undefined> }> {
+    const problem = problemOf(signatures.verifySeen(request))
+    if (problem) return problem
+    const allowed = whenAllowed(request, now, approvalHoldsMs)
+    if ('code' in allowed) return allowed
+    const sends = await findSends(request, allowed.at)
+    return { until: allowed.until, sent: new Set(sends.map(({ item }) => item)) }
+  }
+
+  /** Returns when the request was allowed, and until when it may be sent, both in ms by Redis' clock. */
+  function whenAllowed(request: Request, now: number, holdsMs: number): { at: number; until: number } | AuthorityProblem {
     const problem = problemOf(signatures.verifyRequest(request))
     if (problem) return problem
 
@@ -32,8 +52,8 @@ export function createCheckAuthority({ signatures, ruleOf, findSends }: Authorit
     const allowed = request.needsApproval ? lastApproval(request, rule) : { at: request.createdAt }
     if ('code' in allowed) return allowed
     // What needs no approval waits for its message at most, which Slack may not take for hours.
-    if (now - allowed.at > (request.needsApproval ? holdsMs : request.ttlMs)) return { code: 'approved-too-long-ago' }
-    return (await findSends(request, allowed.at)).length > 0 ? { code: 'already-sent' } : undefined
+    const until = allowed.at + (request.needsApproval ? holdsMs : request.ttlMs)
+    return now > until ? { code: 'approved-too-long-ago' } : { at: allowed.at, until }
   }
 
   /** Returns when the last of enough genuine approvals was given, in ms by Redis' clock. Slack is not asked again: it may be away. */
@@ -58,8 +78,11 @@ export function createCheckAuthority({ signatures, ruleOf, findSends }: Authorit
     if (verdict !== 'genuine' || by !== request.origin.userId || at === undefined) return { code: 'approvals-not-genuine' }
     return rule.breakGlass ? { at } : { code: 'approval-needed-now' }
   }
+
+  return { checkAuthority, checkItems }
 }
-export type CheckAuthority = ReturnType<typeof createCheckAuthority>
+export type CheckAuthority = ReturnType<typeof createCheckAuthority>['checkAuthority']
+export type CheckItems = ReturnType<typeof createCheckAuthority>['checkItems']
 
 /** An approval from before the request, or from after its deadline, belongs to another time. */
 function isInTime({ createdAt, ttlMs }: Request, { at }: Approval): boolean {

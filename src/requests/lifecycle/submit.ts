@@ -83,7 +83,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     if (!fitsOnCard(request))
       throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
     const created = await store.create(request, { mostUndecided })
-    if (created.outcome === 'busy') throw await busyRefusal(created.id)
+    if (created.outcome === 'busy') throw await busyRefusal(created.held[0]?.by ?? created.id)
     if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
 
     const shown = await deliver(request.id, 'card')

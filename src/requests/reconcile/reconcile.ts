@@ -8,6 +8,7 @@ import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
 import type { DiscardUnposted } from './discard-unposted.ts'
 import type { Execute } from './execute/execute.ts'
+import type { SendItems } from './items/send-items.ts'
 import { remindersOf } from './reminders.ts'
 import type { Track } from './track/track.ts'
 
@@ -21,6 +22,9 @@ const refusedCardRetryMs = 60_000
 /** When a request is reconciled again that changed at the same moment. */
 const changedRetryMs = 500
 
+/** How often items are observed that were reported as not started or failed. */
+const trackedItemsMs = 15_000
+
 /** When a request is read again that only another version of Lockkeeper can handle. */
 const unknownRetryMs = 10 * 60_000
 
@@ -31,6 +35,8 @@ interface ReconcileParts {
   show: Show
   execute: Execute
   track: Track['track']
+  toTracked: Track['toTracked']
+  sendItems: SendItems
   discardUnposted: DiscardUnposted
   wake: Wake
 }
@@ -39,7 +45,18 @@ interface ReconcileParts {
  * Creates the function that reads one request and does what it needs now. It may be called for any request, at any time, by several
  * processes at once.
  */
-export function createReconcile({ store, catalog, deliver, show, execute, track, discardUnposted, wake }: ReconcileParts) {
+export function createReconcile({
+  store,
+  catalog,
+  deliver,
+  show,
+  execute,
+  track,
+  toTracked,
+  sendItems,
+  discardUnposted,
+  wake,
+}: ReconcileParts) {
   async function reconcile(id: string): Promise<void> {
     const request = await store.find(id)
     if (!request) return store.clearDueIfUnchanged(id, undefined)
@@ -51,11 +68,22 @@ export function createReconcile({ store, catalog, deliver, show, execute, track,
       await execute(request)
       return show(id)
     }
+    if (request.items) return reconcileItems(request)
     if (request.state === 'starting' || request.state === 'tracking' || request.trackedUntil !== undefined) {
-      await track([request])
+      await track(toTracked(request))
       return show(id)
     }
     return store.clearDueIfUnchanged(id, request.revision)
+  }
+
+  /** Sends what is left of a request that has begun. Its card is updated later, because many items change at once. */
+  async function reconcileItems(request: Request): Promise<void> {
+    if (request.state === 'tracking') return sendItems(request.id)
+    if (request.trackedUntil === undefined || request.trackedUntil < (await store.now())) {
+      return store.clearDueIfUnchanged(request.id, request.revision)
+    }
+    await track(toTracked(request))
+    await store.postpone([request.id], trackedItemsMs)
   }
 
   async function reconcileWaiting(request: Request): Promise<void> {

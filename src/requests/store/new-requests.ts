@@ -2,7 +2,7 @@ import type { Audit } from '../../audit/intake.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { Origin } from '../../domain/origin.ts'
-import { openStates, Request, requestVersion } from '../../domain/request.ts'
+import { openStates, Request, requestVersion, resourcesOf } from '../../domain/request.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
@@ -30,6 +30,7 @@ export interface NewRequest {
   input: unknown
   facts: unknown
   resource: string
+  moreResources?: string[]
   hash: string
   rule: string
   unchecked: Finding[]
@@ -48,12 +49,13 @@ export interface NewRequest {
 
 export interface Created {
   /**
-   * `exists`: a repeated delivery of the same request. `busy`: another open request holds the resource. `too-many`: the requester has as many
+   * `exists`: a repeated delivery of the same request. `busy`: other open requests hold resources of it. `too-many`: the requester has as many
    * undecided requests as a person may have.
    */
   outcome: 'created' | 'exists' | 'busy' | 'too-many'
-  /** The id of the request that holds the resource now. */
   id: string
+  /** The resources that are held, and the id of the request that holds each. Empty unless `busy`. */
+  held: { resource: string; by: string }[]
 }
 
 interface NewRequestsParts {
@@ -85,14 +87,16 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
       mostUndecided: mostUndecided ?? false,
       keepUndecidedMs,
     }
-    const [outcome, holder] = await audit.noteWith(
+    const [outcome, ...pairs] = await audit.noteWith(
       noteOf(request, 'request', { by: origin.userId, rule, reason }),
       (note) => run('create', keysOf(request), [JSON.stringify(argument), note]),
       // `exists`: the client may have sent the command again, after the first one wrote the note.
       ([created]) => (created === 'created' ? 'written' : created === 'exists' ? 'unknown' : 'not-written'),
     )
     if (outcome === 'created') onStep({ step: 'request', kind: request.kind, to: 'waiting' })
-    return { outcome: outcome as Created['outcome'], id: holder ?? id }
+    const resources = resourcesOf(request)
+    const held = pairs.flatMap((by, index) => (index % 2 === 1 ? [{ resource: resources[Number(pairs[index - 1]) - 1] ?? '', by }] : []))
+    return { outcome: outcome as Created['outcome'], id, held }
   }
 
   /** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
@@ -105,9 +109,10 @@ export function createNewRequests({ redis, keys, audit, onStep }: NewRequestsPar
     )
   }
 
-  function keysOf({ id, resource, origin }: Pick<Request, 'id' | 'resource' | 'origin'>): string[] {
-    const ofResource = [keys.resource(resource), keys.latest(resource)]
-    return [keys.record(id), ...ofResource, keys.open, keys.outbox, keys.due, keys.auditIntake, keys.undecided(origin.userId)]
+  function keysOf(request: Pick<Request, 'id' | 'resource' | 'origin'> & { moreResources?: string[] | undefined }): string[] {
+    const { id, origin } = request
+    const ofResources = resourcesOf(request).flatMap((resource) => [keys.resource(resource), keys.latest(resource)])
+    return [keys.record(id), keys.open, keys.outbox, keys.due, keys.auditIntake, keys.undecided(origin.userId), ...ofResources]
   }
 
   return { create, discard }

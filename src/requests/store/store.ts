@@ -31,7 +31,7 @@ export function createStore({ redis, keys, audit, onStep = () => {} }: StorePart
     now,
     ...createRecords({ redis, keys }),
     ...createNewRequests({ redis, keys, audit, onStep }),
-    take: createTakeStep({ redis, keys, audit, onStep }),
+    ...createTakeStep({ redis, keys, audit, onStep }),
     ...createDueTimes({ redis, keys }),
     ...createSearchClaims({ redis, keys }),
     ...createHeartbeats({ redis, keys, now }),

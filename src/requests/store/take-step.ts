@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { AuditNote } from '../../audit/entry.ts'
 import type { Audit } from '../../audit/intake.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
-import { isOpen, type Request, type RequestState, unknownState } from '../../domain/request.ts'
+import { isOpen, type Request, type RequestState, resourcesOf, unknownState } from '../../domain/request.ts'
+import { type ItemState, type RequestItem, unknownItemState } from '../../domain/request-item.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
-import { type ReportName, type StepName, stateAfter, stepOf } from '../steps.ts'
+import { type ItemStepName, itemStepOf, type ReportName, type Step, type StepName, stateAfter, stepOf } from '../steps.ts'
 import { encodeFields } from './record.ts'
 import { noteOf } from './request-note.ts'
 
@@ -15,16 +16,33 @@ const scripts = readScripts(import.meta.url, ['take-step'])
 /** How long Redis keeps the record of an ended request. */
 const keepEndedMs = 30 * 24 * 3_600_000
 
+/** The card of a request with items is updated at most this often while they change. */
+const cardPaceMs = 5_000
+
 /** What a step carries besides its name. */
 export interface StepData {
   set?: Partial<
     Pick<
       Request,
-      'decision' | 'approvals' | 'missing' | 'reminded' | 'causes' | 'seen' | 'seenSignature' | 'lastSeen' | 'trackedUntil' | 'stoppedBy'
+      | 'decision'
+      | 'approvals'
+      | 'missing'
+      | 'reminded'
+      | 'causes'
+      | 'seen'
+      | 'seenSignature'
+      | 'lastSeen'
+      | 'trackedUntil'
+      | 'stoppedBy'
+      | 'items'
+      | 'lateAt'
     >
   >
   /** What the audit notes of the step, beyond the request itself. */
-  audit?: Pick<AuditNote, 'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId'>
+  audit?: Pick<
+    AuditNote,
+    'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId' | 'item' | 'resource' | 'facts' | 'causes'
+  >
   /** The reports that the thread is owed, among those that the step may report. */
   reports?: readonly ReportName[]
   /** The latest time for the step, in ms since 1970 by Redis' clock. Set it if the step rests on a read that can become outdated. */
@@ -33,6 +51,16 @@ export interface StepData {
   extendMs?: number
   /** When the request is due again, in ms from now. Absent: never, unless the step keeps the due time. */
   dueInMs?: number
+}
+
+/** What a step of an item carries besides its name. */
+export interface ItemStepData {
+  set?: Partial<Pick<RequestItem, 'causes' | 'lastSeen' | 'trackedUntil'>>
+  /** What the audit notes of the item: its resource, its facts, and the answer to its write. */
+  audit: Pick<AuditNote, 'resource' | 'facts' | 'answer'>
+  reports?: readonly ReportName[]
+  /** As for a step of the request. */
+  notAfter?: number
 }
 
 export interface StepResult {
@@ -46,9 +74,9 @@ export interface StepResult {
 
 /** A step that this process took, for the metrics. */
 export interface TakenStep {
-  step: StepName | 'request'
+  step: StepName | ItemStepName | 'request'
   kind: ChangeKind
-  to: RequestState
+  to: RequestState | ItemState
   /** From the write to the end in ms, for a step that ends a change. */
   tookMs?: number
 }
@@ -60,34 +88,97 @@ interface TakeStepParts {
   onStep: (step: TakenStep) => void
 }
 
-/** Creates the function that takes a step of a request as one compare-and-set. It throws StoreUnavailableError if Redis does not answer. */
+/**
+ * Creates the functions that take a step of a request, or of one of its items, as one compare-and-set. They throw StoreUnavailableError if
+ * Redis does not answer.
+ */
 export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
   const run = createScripts(redis, scripts)
 
-  /** A repeat with the same `token` gets the same outcome. Pass one only if several calls stand for one intent. */
-  return async function take(request: Request, name: StepName, data: StepData = {}, token: string = randomUUID()): Promise<StepResult> {
-    // No step leads from a state that another version of Lockkeeper wrote.
-    if (request.state === unknownState) return { outcome: 'lost', state: undefined }
-    const to = stateAfter(name, request.state)
-    const argument = JSON.stringify({ ...argumentOf(request, name, data), token, to, open: isOpen(to) })
-    const { id, resource } = request
-    const recordKeys = [keys.record(id), keys.resource(resource), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake]
+  /** Runs the script. `name` is what the audit calls the step. */
+  async function compareAndSet(request: Request, name: string, step: Step, data: StepData, { to, token, cardInMs }: Taking) {
+    const argument = JSON.stringify({
+      ...argumentOf(request, name, step, data),
+      token,
+      to,
+      open: isOpen(to),
+      cardInMs: cardInMs ?? false,
+    })
+    const locks = resourcesOf(request).map(keys.resource)
+    const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
     const [outcome, state, at] = await audit.noteWith(
       noteOf(request, name, { causes: data.set?.causes, ...data.audit }),
       (note) => run('take-step', recordKeys, [argument, note]),
       ([taken, , , repeat]) => (taken !== 'won' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
     )
+    const found = (JSON.parse(state ?? '""') || undefined) as RequestState | undefined
+    return { outcome: outcome as StepResult['outcome'], state: found, at: Number(at) }
+  }
+
+  /** A repeat with the same `token` gets the same outcome. Pass one only if several calls stand for one intent. */
+  async function take(request: Request, name: StepName, data: StepData = {}, token: string = randomUUID()): Promise<StepResult> {
+    // No step leads from a state that another version of Lockkeeper wrote.
+    if (request.state === unknownState) return { outcome: 'lost', state: undefined }
+    const to = stateAfter(name, request.state)
+    const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, { to, token })
     if (outcome === 'won') {
-      const took = stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined ? { tookMs: Number(at) - request.sentAt } : {}
+      const took = stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined ? { tookMs: at - request.sentAt } : {}
       onStep({ step: name, kind: request.kind, to, ...took })
     }
-    return { outcome: outcome as StepResult['outcome'], state: (JSON.parse(state ?? '""') || undefined) as RequestState | undefined }
+    return { outcome, state }
   }
+
+  /**
+   * Takes a step of an item, if the record has not changed since it was read. `kind` is the kind of the item, for the metrics. `at` is the time of
+   * the step, in ms since 1970 by Redis' clock.
+   */
+  async function takeItem(
+    request: Request,
+    item: RequestItem,
+    name: ItemStepName,
+    { kind, at, ...data }: ItemStepData & { kind: ChangeKind; at: number },
+  ): Promise<StepResult> {
+    const step = itemStepOf(name)
+    const { state } = item
+    if (request.state === unknownState || state === unknownItemState || !step.from.includes(state))
+      return { outcome: 'lost', state: undefined }
+    const to = step.to === 'same' ? state : step.to
+    const stamps = Object.fromEntries((step.stamps ?? []).map((stamp) => [stamp, at]))
+    const items = (request.items ?? []).map((one) => (one.id === item.id ? { ...one, ...data.set, ...stamps, state: to } : one))
+    const isFirstLate = name === 'late-item' && request.lateAt === undefined
+    const asStep: Step = { what: step.what, from: [request.state], to: 'same', takers: step.takers, ifUnchanged: true, mayReport: ['late'] }
+    const { outcome, state: found } = await compareAndSet(
+      request,
+      name,
+      asStep,
+      {
+        set: { items, ...(isFirstLate ? { lateAt: at } : {}) },
+        audit: { item: item.id, causes: data.set?.causes, ...data.audit },
+        dueInMs: 0,
+        ...(isFirstLate ? { reports: ['late'] } : {}),
+        ...(data.notAfter === undefined ? {} : { notAfter: data.notAfter }),
+      },
+      { to: request.state, token: randomUUID(), cardInMs: cardPaceMs },
+    )
+    if (outcome === 'won') {
+      const took = step.stamps?.includes('endedAt') && item.sentAt !== undefined ? { tookMs: at - item.sentAt } : {}
+      onStep({ step: name, kind, to, ...took })
+    }
+    return { outcome, state: found }
+  }
+
+  return { take, takeItem }
+}
+
+/** The state after a step, the token of its taker, and how long its card may wait. */
+interface Taking {
+  to: RequestState
+  token: string
+  cardInMs?: number
 }
 
 /** The argument of the script, without what depends on the next state and the token. */
-function argumentOf(request: Request, name: StepName, data: StepData) {
-  const step = stepOf(name)
+function argumentOf(request: Request, name: string, step: Step, data: StepData) {
   return {
     id: request.id,
     // Each person has a token of their own for a step. Otherwise another person's approval would hide that a command is a repeat.

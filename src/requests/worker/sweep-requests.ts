@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import { StoreUnavailableError } from '../../domain/errors.ts'
+import { isItemUnderway } from '../../domain/request-item.ts'
 import type { Reconcile } from '../reconcile/reconcile.ts'
 import type { Tracked } from '../reconcile/track/observe-each.ts'
 import type { Track } from '../reconcile/track/track.ts'
@@ -37,10 +38,15 @@ export function createRequestSweep({ store, reconcile, tracking, sweepSize, onEr
   async function sweep(): Promise<number | undefined> {
     const ids = await store.due(sweepSize)
     const underway = ids.flatMap((id) => unchanged.get(id) ?? [])
-    for await (const request of store.findEach(ids.filter((id) => !unchanged.has(id))))
-      if (request.state === 'tracking') underway.push(tracking.toTracked(request))
+    const needsMore = new Set<string>()
+    for await (const request of store.findEach(ids.filter((id) => !unchanged.has(id)))) {
+      if (request.state !== 'tracking') continue
+      underway.push(...tracking.toTracked(request))
+      // Items may still have to be sent, or the last one has ended.
+      if (request.items && !request.items.every(isItemUnderway)) needsMore.add(request.id)
+    }
     const isTracked = new Set(underway.map(({ id }) => id))
-    for (const id of ids) if (!isTracked.has(id)) reconcileInBackground(id)
+    for (const id of ids) if (!isTracked.has(id) || needsMore.has(id)) reconcileInBackground(id)
     rememberUnchanged(underway, await tracking.track(underway))
     return tracking.firstLook(underway)
   }
@@ -50,14 +56,14 @@ export function createRequestSweep({ store, reconcile, tracking, sweepSize, onEr
     const ids = await store.due(mostDueForLook + 1)
     if (ids.length > mostDueForLook) return undefined
     const underway: Tracked[] = []
-    for await (const request of store.findEach(ids)) if (request.state === 'tracking') underway.push(tracking.toTracked(request))
+    for await (const request of store.findEach(ids)) if (request.state === 'tracking') underway.push(...tracking.toTracked(request))
     return tracking.look(underway)
   }
 
   function rememberUnchanged(underway: Tracked[], stillUnchanged: Tracked[]): void {
     for (const { id } of underway) unchanged.delete(id)
     if (unchanged.size + stillUnchanged.length > sweepSize) unchanged.clear()
-    for (const request of stillUnchanged) unchanged.set(request.id, request)
+    for (const request of stillUnchanged) if (request.item === undefined) unchanged.set(request.id, request)
   }
 
   /** Reconciles without waiting: it may call Slack, and a slow Slack must not delay the tracking. */

@@ -37,7 +37,7 @@ interface World {
 }
 
 function check(request: Request, { sent = [], ...world }: World = {}, at = now) {
-  const authority = createCheckAuthority({
+  const { checkAuthority: authority } = createCheckAuthority({
     signatures,
     ruleOf: () => ('rule' in world ? world.rule : ruleFor()),
     findSends: async () => sent,

@@ -67,6 +67,8 @@ function startReconcile({ delivered = { is: 'sent' }, meanwhile = [] }: World = 
       return []
     },
     wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
+    toTracked: (request) => [request],
+    sendItems: async () => {},
     discardUnposted: async (_, error) => void did.push(`report that the card was refused: ${error}`),
   })
 

@@ -50,7 +50,7 @@ async function startWorker({
       if (failWith) throw failWith
       await redis.zrem(keys.due, id)
     },
-    tracking: { track, toTracked: (request) => request, look, firstLook: async () => undefined },
+    tracking: { track, toTracked: (request) => [request], look, firstLook: async () => undefined },
     deliver: async (id, name) => {
       sent.push(`${id}/${name}`)
       await untilSlackAnswers

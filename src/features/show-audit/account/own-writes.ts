@@ -23,6 +23,7 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   'expire-approved': false,
   void: false,
   drop: false,
+  begin: false,
   send: true,
   issue: true,
   accept: true,

@@ -1,11 +1,11 @@
 -- Stores the result of a try to send a leased message.
 -- KEYS: record, outbox.
 -- ARGV: id, message name, token, status ('settled' | 'queued' | 'unsure'), retry in ms, cardTs or '', shown revision or '0'.
--- Returns 'settled', 'again' (the record has a newer revision, so the card must be sent again), 'later', or 'lost' (another process holds
+-- Returns 'settled', 'again' (the record has a newer revision, so the card must be sent again now), 'later', or 'lost' (another process holds
 -- the lease now).
 local id, name, token, status, retry, cardTs, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local member, field = id .. '/' .. name, 'outbox:' .. name
-local known = redis.call('HMGET', KEYS[1], field, 'revision')
+local known = redis.call('HMGET', KEYS[1], field, 'revision', 'pace:card')
 local item = known[1] and cjson.decode(known[1]) or {}
 if item.token ~= token then return 'lost' end
 
@@ -33,6 +33,11 @@ if shown > 0 then
 end
 redis.call('HSET', KEYS[1], unpack(values))
 if shown > 0 and tonumber(known[2]) > shown then
+  -- The card of a request with items is sent again after a while, with what else has changed by then.
+  if known[3] then
+    redis.call('ZADD', KEYS[2], now + tonumber(known[3]), member)
+    return 'settled'
+  end
   redis.call('ZADD', KEYS[2], now, member)
   return 'again'
 end

@@ -1,6 +1,8 @@
 import type { Audit } from '../../../audit/intake.ts'
 import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
+import type { Items } from '../../../domain/change.ts'
 import type { Request } from '../../../domain/request.ts'
+import type { RequestItem } from '../../../domain/request-item.ts'
 import type { RequestSignatures } from '../../../domain/request-signature.ts'
 import type { Queues } from '../../../redis/queues.ts'
 import type { CheckAuthority } from '../../access/authority.ts'
@@ -8,8 +10,10 @@ import type { Catalog, Opened } from '../../catalog.ts'
 import type { CommonFinding } from '../../messages/causes.ts'
 import type { StepName } from '../../steps.ts'
 import type { Store } from '../../store/store.ts'
+import type { SendItems } from '../items/send-items.ts'
 import { repeatPreflight } from './repeat-preflight.ts'
-import { createSendWrite, firstObservationMs } from './send-write.ts'
+import { createRequestOutcomes, firstObservationMs } from './request-outcomes.ts'
+import { sendWrite } from './send-write.ts'
 
 /** How long after the approval the preflight check is repeated while the account cannot be read. */
 const patienceMs = 10 * 60_000
@@ -30,6 +34,7 @@ interface ExecuteParts {
   catalog: Catalog
   onApiError: (error: unknown) => void
   planLook: Queues['planLook']
+  sendItems: SendItems
   signatures: RequestSignatures
   /** Checks that people allowed the write. */
   checkAuthority: CheckAuthority
@@ -41,13 +46,23 @@ interface ExecuteParts {
  * Creates the function that carries out an approved request: it repeats the preflight check, and sends the write at most once. Only the
  * process that takes the step `send` sends the write. All others, and every process after a crash, only observe the outcome.
  */
-export function createExecute({ store, audit, catalog, onApiError, planLook, signatures, checkAuthority, onDistrusted }: ExecuteParts) {
-  const sendWrite = createSendWrite({ store, audit, onApiError, planLook })
+export function createExecute({
+  store,
+  audit,
+  catalog,
+  onApiError,
+  planLook,
+  sendItems,
+  signatures,
+  checkAuthority,
+  onDistrusted,
+}: ExecuteParts) {
+  const outcomesOf = createRequestOutcomes({ store, audit, planLook })
 
   return async function execute(request: Request): Promise<void> {
     const opened = catalog.open(request)
     // A handover is carried out by its requester. Here it can only expire.
-    if (!opened.change.run) return expireHandover(request)
+    if (opened.change.handover) return expireHandover(request)
     const now = await store.now()
     const startedAt = performance.now()
     if (await dropOutdated(request, now)) return
@@ -61,17 +76,23 @@ export function createExecute({ store, audit, catalog, onApiError, planLook, sig
     const problem = await checkAuthority(request, await store.now())
     if (problem) return refuseWithoutAuthority(request, problem)
 
-    const claimed = await store.take(request, 'send', {
-      set: { seen: facts, seenSignature: signatures.signSeen(request, facts) },
+    const { items } = opened.change
+    const claimed = await store.take(request, items ? 'begin' : 'send', {
+      set: {
+        seen: facts,
+        seenSignature: signatures.signSeen(request, facts),
+        ...(items ? { items: itemsToSend(items, opened.facts, facts) } : {}),
+      },
       reports: opened.change.remark?.(facts) === undefined ? [] : ['remark'],
       dueInMs: firstObservationMs,
       notAfter: now + preflightValidMs,
     })
     if (claimed.outcome === 'outdated') return store.postpone([request.id], 0)
     if (claimed.outcome !== 'won') return
+    if (items) return sendItems(request.id)
     // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
     if (performance.now() - startedAt > preflightValidMs) return end(request, 'not-start', { code: 'suspended' })
-    await sendWrite(request, opened, facts)
+    await sendWrite(opened, facts, outcomesOf(request), onApiError)
   }
 
   async function expireHandover(request: Request): Promise<void> {
@@ -119,6 +140,14 @@ export function createExecute({ store, audit, catalog, onApiError, planLook, sig
   async function end(request: Request, step: StepName, cause: CommonFinding | AuthorityProblem): Promise<void> {
     await store.take(request, step, { set: { causes: [cause] } })
   }
+}
+/** Returns the items as they begin. Those that must not be sent have already ended. */
+function itemsToSend({ of, leftOut }: Items<unknown>, approved: unknown, now: unknown): RequestItem[] {
+  const left = leftOut(approved, now)
+  return of(approved).map(({ id }) => {
+    const causes = left.get(id)
+    return causes ? { id, state: 'not-started', causes } : { id, state: 'waiting', causes: [] }
+  })
 }
 export type Execute = ReturnType<typeof createExecute>
 

@@ -49,8 +49,8 @@ export function createLook({ now, budget, pace, observeEach, pollIntervalMs, lat
     if (found.some(({ is }) => is === 'unread')) return false
     const shown = found.filter(({ is }) => is === 'shown').map(({ request }) => request)
     const missing = found.filter(({ is }) => is === 'missing').map(({ request }) => request)
-    const [ending, others] = [missing.filter(({ id }) => shownBefore.has(id)), missing.filter(({ id }) => !shownBefore.has(id))]
-    shownBefore = new Set(shown.map(({ id }) => id))
+    const [ending, others] = [missing.filter((one) => shownBefore.has(keyOf(one))), missing.filter((one) => !shownBefore.has(keyOf(one)))]
+    shownBefore = new Set(shown.map(keyOf))
     const granted = others.length === 0 ? 0 : await budget.spend(others.length)
     await pace.postpone([...shown, ...others.slice(granted)])
     return observeEach([...ending, ...others.slice(0, granted)], at)
@@ -72,6 +72,10 @@ export function createLook({ now, budget, pace, observeEach, pollIntervalMs, lat
   return { look, firstLook }
 }
 export type Look = ReturnType<typeof createLook>
+
+function keyOf({ id, item = '' }: Tracked): string {
+  return `${id}/${item}`
+}
 
 /** Returns the time between two looks in ms. Returns undefined if there is nothing to look at, or if ticks are as frequent. */
 export function lookEveryMs(count: number, pollIntervalMs: number): number | undefined {

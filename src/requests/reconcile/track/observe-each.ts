@@ -1,30 +1,45 @@
 import pLimit from 'p-limit'
-import type { Request, Underway } from '../../../domain/request.ts'
+import type { Underway } from '../../../domain/request.ts'
 import type { Surveyed } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
-import type { Observe } from './observe.ts'
+import type { ObserveItem } from '../items/observe-item.ts'
+import type { Observe, Observed } from './observe.ts'
 
 const parallelReads = 64
 
 /** How long the single reads of one tick may take, so that a tick ends even if the account API hangs. */
 const readsMs = 10_000
 
-/** The part of a request that every tick compares. It is computed once, because there may be thousands. */
+/** The part of a request, or of one of its items, that every tick compares. It is computed once, because there may be thousands. */
 export interface Tracked extends Underway {
+  /** The id of the item, for a request with several. */
+  item?: string
   surveyed?: Surveyed | undefined
 }
 
-/** Creates the function that observes several requests, each with reads of its own. */
-export function createObserveEach({ store, observe }: { store: Pick<Store, 'findMany'>; observe: Observe }) {
+interface ObserveEachParts {
+  store: Pick<Store, 'findMany'>
+  observe: Observe
+  observeItem: ObserveItem
+}
+
+/** Creates the function that observes several requests and items, each with reads of its own. */
+export function createObserveEach({ store, observe, observeItem }: ObserveEachParts) {
   const limit = pLimit(parallelReads)
 
   /** Observes requests at the time `now`, in ms since 1970. Returns false if the account API did not answer for one of them. */
   return async function observeEach(requests: Tracked[], now: number): Promise<boolean> {
-    const records = await store.findMany(requests.map(({ id }) => id))
+    const records = await store.findMany([...new Set(requests.map(({ id }) => id))])
+    const recordOf = new Map(records.map((request) => [request.id, request]))
     const signal = AbortSignal.timeout(readsMs)
     // A request that is skipped because the time is over stays due, and is among the first at the next tick.
-    const observeInTime = async (request: Request) => (signal.aborted ? 'unread' : observe(request, now, signal))
-    const results = await Promise.all(records.map((request) => limit(observeInTime, request)))
+    async function observeInTime({ id, item }: Tracked): Promise<Observed> {
+      const request = recordOf.get(id)
+      if (!request) return 'skipped'
+      if (signal.aborted) return 'unread'
+      return item === undefined ? observe(request, now, signal) : observeItem(request, item, now, signal)
+    }
+    const results = await Promise.all(requests.map((request) => limit(observeInTime, request)))
     return !results.includes('unread')
   }
 }

@@ -1,6 +1,5 @@
 import type { Audit } from '../../../audit/intake.ts'
 import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
-import type { Moment } from '../../../domain/change.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { isOpen, type Request } from '../../../domain/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
@@ -8,6 +7,7 @@ import type { CheckSearch } from '../../access/search-authority.ts'
 import type { Catalog, Opened } from '../../catalog.ts'
 import { noteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
+import { momentOf } from './moment.ts'
 import { nextStep } from './next-step.ts'
 import type { Pace } from './pace.ts'
 
@@ -72,7 +72,7 @@ export function createObserve(parts: ObserveParts) {
   }
 
   async function readOutcome(request: Request, { change, input, latest }: Opened, now: number, signal: AbortSignal): Promise<Observation> {
-    const moment = momentOfObservation(request, now, timings)
+    const moment = momentOf(request, now, timings)
     // The process that issued the secret may still be showing it.
     if (change.handover && moment.phase === 'sent' && moment.sinceSentMs < timings.handoverMs) return { is: 'unclear' }
     return change.observe(input, latest, moment, { signal })
@@ -105,10 +105,4 @@ export type Observe = ReturnType<typeof createObserve>
 async function skip(instead: Promise<void>): Promise<'skipped'> {
   await instead
   return 'skipped'
-}
-
-function momentOfObservation(request: Request, now: number, { graceMs }: Timings): Moment {
-  const phase = request.state === 'tracking' ? 'accepted' : request.state === 'starting' ? 'sent' : 'ended'
-  const sinceSentMs = now - (request.sentAt ?? request.createdAt)
-  return { phase, sinceSentMs, early: sinceSentMs < graceMs }
 }

@@ -1,7 +1,10 @@
 import type { Request } from '../../../domain/request.ts'
+import { isItemUnderway, type RequestItem } from '../../../domain/request-item.ts'
 import type { Timings } from '../../../domain/timings.ts'
-import type { Catalog } from '../../catalog.ts'
+import { type Catalog, surveyedOf } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
+import type { ItemSteps } from '../items/item-steps.ts'
+import { asUnderway, createObserveItem } from '../items/observe-item.ts'
 import { createLook } from './look.ts'
 import { nextStep } from './next-step.ts'
 import { createObserve, type ObserveParts } from './observe.ts'
@@ -24,6 +27,7 @@ export interface TrackParts extends Pick<ObserveParts, 'audit' | 'checkSearch' |
   /** How long after its write a request is reported as late. */
   lateAfterMs: number
   timings: Timings
+  itemSteps: ItemSteps
   /** The requests for looking at few changes more often than at every tick. */
   budget: PollBudget
   onApiError: (error: unknown) => void
@@ -34,9 +38,10 @@ export interface TrackParts extends Pick<ObserveParts, 'audit' | 'checkSearch' |
  * does the absence from a list.
  */
 export function createTrack(parts: TrackParts) {
-  const { store, catalog, pollIntervalMs, lateAfterMs, budget, onApiError } = parts
+  const { store, catalog, pollIntervalMs, lateAfterMs, timings, budget, itemSteps, onApiError } = parts
   const pace = createPace({ store, pollIntervalMs })
-  const observeEach = createObserveEach({ store, observe: createObserve({ ...parts, pace }) })
+  const observeItem = createObserveItem({ store, catalog, itemSteps, lateAfterMs, timings, onApiError })
+  const observeEach = createObserveEach({ store, observe: createObserve({ ...parts, pace }), observeItem })
   const looks = createLook({ now: store.now, budget, pace, observeEach, pollIntervalMs, lateAfterMs, onApiError })
 
   /**
@@ -72,9 +77,21 @@ export function createTrack(parts: TrackParts) {
     return unchanged
   }
 
-  function toTracked(request: Request): Tracked {
+  /** Returns what is tracked of a request: the request itself, or each of its items that is under way or may still start. */
+  function toTracked(request: Request): Tracked[] {
+    if (request.items) return itemsToTrack(request, request.items)
     const { id, kind, state, createdAt, sentAt, lateAt, trackedUntil } = request
-    return { id, kind, state, createdAt, sentAt, lateAt, trackedUntil, surveyed: catalog.surveyed(request) }
+    return [{ id, kind, state, createdAt, sentAt, lateAt, trackedUntil, surveyed: catalog.surveyed(request) }]
+  }
+
+  function itemsToTrack(request: Request, items: RequestItem[]): Tracked[] {
+    const whole = catalog.openIfFit(request)
+    const opened = new Map(whole ? catalog.itemsOf(whole).map((item) => [item.id, item]) : [])
+    return items.flatMap((item) => {
+      const one = opened.get(item.id)
+      if (!one || (!isItemUnderway(item) && item.trackedUntil === undefined)) return []
+      return [{ ...asUnderway(request, item, one), item: item.id, surveyed: surveyedOf(one) }]
+    })
   }
 
   return { track, toTracked, ...looks }

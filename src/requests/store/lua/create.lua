@@ -1,45 +1,52 @@
--- Creates a request, unless it exists (a repeated delivery), another open request holds its resource, or its requester has as many
--- undecided requests as a person may have.
--- KEYS: record, resource, latest, open, outbox, due, audit intake, undecided requests of the requester.
+-- Creates a request, unless it exists (a repeated delivery), another open request holds one of its resources, or its requester has as many
+-- undecided requests as a person may have. Takes all its resources or none.
+-- KEYS: record, open, outbox, due, audit intake, undecided requests of the requester, then the lock and the latest of each resource.
 -- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, expiresAt, dueInMs, keepLatestMs, needsApproval,
 --              mostUndecided | false, keepUndecidedMs }, the audit note as JSON.
--- Returns { 'created' | 'exists' | 'busy' | 'too-many', id of the request that holds the resource }.
+-- Returns { 'created' | 'exists' | 'too-many' }, or 'busy' and then, for each resource that is held, its number from 1 and the id of the
+-- request that holds it.
 local arg = cjson.decode(ARGV[1])
-if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists', arg.id } end
+if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists' } end
 
-local holder = redis.call('GET', KEYS[2])
-if holder and holder ~= arg.id then
-  local state = redis.call('HGET', arg.recordPrefix .. holder, 'state')
-  for _, open in ipairs(arg.open) do
-    if state == cjson.encode(open) then return { 'busy', holder } end
+local isOpen = {}
+for _, open in ipairs(arg.open) do isOpen[cjson.encode(open)] = true end
+local busy = { 'busy' }
+for i = 7, #KEYS, 2 do
+  local holder = redis.call('GET', KEYS[i])
+  if holder and holder ~= arg.id and isOpen[redis.call('HGET', arg.recordPrefix .. holder, 'state') or ''] then
+    busy[#busy + 1] = whole((i - 5) / 2)
+    busy[#busy + 1] = holder
   end
 end
+if #busy > 1 then return busy end
 
 if arg.needsApproval then
   local undecided = 0
-  for _, id in ipairs(redis.call('SMEMBERS', KEYS[8])) do
+  for _, id in ipairs(redis.call('SMEMBERS', KEYS[6])) do
     if redis.call('HGET', arg.recordPrefix .. id, 'state') == '"waiting"' then
       undecided = undecided + 1
     else
-      redis.call('SREM', KEYS[8], id)
+      redis.call('SREM', KEYS[6], id)
     end
   end
-  if arg.mostUndecided and undecided >= arg.mostUndecided then return { 'too-many', arg.id } end
-  redis.call('SADD', KEYS[8], arg.id)
-  redis.call('PEXPIRE', KEYS[8], arg.keepUndecidedMs)
+  if arg.mostUndecided and undecided >= arg.mostUndecided then return { 'too-many' } end
+  redis.call('SADD', KEYS[6], arg.id)
+  redis.call('PEXPIRE', KEYS[6], arg.keepUndecidedMs)
 end
 
 local now = clock()
-redis.call('SET', KEYS[2], arg.id)
-redis.call('SET', KEYS[3], arg.id, 'PX', arg.keepLatestMs)
+for i = 7, #KEYS, 2 do
+  redis.call('SET', KEYS[i], arg.id)
+  redis.call('SET', KEYS[i + 1], arg.id, 'PX', arg.keepLatestMs)
+end
 local values = { 'revision', '1', 'expiresAt', whole(arg.expiresAt) }
 for field, value in pairs(arg.fields) do
   values[#values + 1] = field
   values[#values + 1] = value
 end
 redis.call('HSET', KEYS[1], unpack(values))
-redis.call('ZADD', KEYS[4], now, arg.id)
-redis.call('ZADD', KEYS[5], now, arg.id .. '/card')
-redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id)
-redis.call('XADD', KEYS[7], '*', 'note', ARGV[2], 'at', whole(now), 'to', 'waiting')
-return { 'created', arg.id }
+redis.call('ZADD', KEYS[2], now, arg.id)
+redis.call('ZADD', KEYS[3], now, arg.id .. '/card')
+redis.call('ZADD', KEYS[4], now + arg.dueInMs, arg.id)
+redis.call('XADD', KEYS[5], '*', 'note', ARGV[2], 'at', whole(now), 'to', 'waiting')
+return { 'created' }

@@ -1,8 +1,9 @@
 -- Takes a step of a request as one compare-and-set. No other script changes the state of an existing record, or raises its revision.
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
--- KEYS: record, resource, open, ended, outbox, due, audit intake.
+-- KEYS: record, open, ended, outbox, due, audit intake, then the lock of each resource.
 -- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
---              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit note as JSON.
+--              revision | false, extendMs | false, dueInMs | false, keepDue, cardInMs | false,
+--              reports: [name], open, keepMs }, the audit note as JSON.
 -- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
 local arg = cjson.decode(ARGV[1])
 local now = clock()
@@ -33,35 +34,41 @@ for field, value in pairs(arg.set) do set(field, value) end
 for _, field in ipairs(arg.stamp) do set(field, stamp) end
 -- Each step owes its own message, even if an earlier step owed the same report.
 for _, report in ipairs(arg.reports) do set('outbox:' .. report, cjson.encode({ status = 'queued', owedBy = revision })) end
+if arg.cardInMs then set('pace:card', whole(arg.cardInMs)) end
 if arg.extendMs then set('expiresAt', whole(now + arg.extendMs)) end
 redis.call('HSET', KEYS[1], unpack(values))
 
-redis.call('XADD', KEYS[7], '*', 'note', ARGV[2], 'at', stamp, 'from', cjson.decode(state), 'to', arg.to)
+redis.call('XADD', KEYS[6], '*', 'note', ARGV[2], 'at', stamp, 'from', cjson.decode(state), 'to', arg.to)
 
-local owed = { now, arg.id .. '/card' }
-for _, report in ipairs(arg.reports) do
-  owed[#owed + 1] = now
-  owed[#owed + 1] = arg.id .. '/' .. report
+-- The steps of items share one update of the card.
+if arg.cardInMs then
+  redis.call('ZADD', KEYS[4], 'NX', now + arg.cardInMs, arg.id .. '/card')
+else
+  redis.call('ZADD', KEYS[4], now, arg.id .. '/card')
 end
-redis.call('ZADD', KEYS[5], unpack(owed))
+for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[4], now, arg.id .. '/' .. report) end
 
 if arg.dueInMs then
-  redis.call('ZADD', KEYS[6], now + arg.dueInMs, arg.id)
+  redis.call('ZADD', KEYS[5], now + arg.dueInMs, arg.id)
 elseif not arg.keepDue then
-  redis.call('ZREM', KEYS[6], arg.id)
+  redis.call('ZREM', KEYS[5], arg.id)
 end
 
 if arg.open then
-  -- A request that starts after it was reported as ended holds its resource again, if the resource is free.
-  if not redis.call('GET', KEYS[2]) then redis.call('SET', KEYS[2], arg.id) end
+  -- A request that starts after it was reported as ended holds its resources again, if they are free.
+  for i = 7, #KEYS do
+    if not redis.call('GET', KEYS[i]) then redis.call('SET', KEYS[i], arg.id) end
+  end
   redis.call('PERSIST', KEYS[1])
-  redis.call('ZADD', KEYS[3], now, arg.id)
-  redis.call('ZREM', KEYS[4], arg.id)
-else
-  if redis.call('GET', KEYS[2]) == arg.id then redis.call('DEL', KEYS[2]) end
+  redis.call('ZADD', KEYS[2], now, arg.id)
   redis.call('ZREM', KEYS[3], arg.id)
-  redis.call('ZADD', KEYS[4], now, arg.id)
-  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - arg.keepMs)
+else
+  for i = 7, #KEYS do
+    if redis.call('GET', KEYS[i]) == arg.id then redis.call('DEL', KEYS[i]) end
+  end
+  redis.call('ZREM', KEYS[2], arg.id)
+  redis.call('ZADD', KEYS[3], now, arg.id)
+  redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now - arg.keepMs)
   redis.call('PEXPIRE', KEYS[1], arg.keepMs)
 end
 return { 'won', cjson.encode(arg.to), stamp }

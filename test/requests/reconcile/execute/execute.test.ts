@@ -74,6 +74,7 @@ function approvedMove(
     catalog: createCatalog([createMoveChange(accountApi)]),
     onApiError: () => {},
     planLook: async (ms) => void looks.push(ms),
+    sendItems: async () => {},
     signatures,
     checkAuthority: async () => problem,
     onDistrusted: (_, { code }) => void distrusted.push(code),

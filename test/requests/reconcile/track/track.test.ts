@@ -32,6 +32,7 @@ function startTrack(checkSearch: (request: Request, store: Store) => Promise<Aut
     lateAfterMs: 900_000,
     timings,
     budget: { spend: async () => 0 },
+    itemSteps: { takeItemStep: async () => undefined, endIfOver: async () => {} },
     onApiError: (error) => {
       throw error
     },
@@ -158,6 +159,7 @@ test('thousands of requests are compared with one survey and postponed in chunks
     lateAfterMs: 900_000,
     timings,
     budget: { spend: async () => 0 },
+    itemSteps: { takeItemStep: async () => undefined, endIfOver: async () => {} },
     onApiError: () => {},
     audit: { note: async () => {} },
     checkSearch: async () => undefined,

@@ -1,0 +1,46 @@
+import type { ApiAnswer } from '../../../audit/entry.ts'
+import type { Audit } from '../../../audit/intake.ts'
+import type { Request } from '../../../domain/request.ts'
+import type { Queues } from '../../../redis/queues.ts'
+import { noteOf } from '../../store/request-note.ts'
+import type { Store } from '../../store/store.ts'
+import type { WriteOutcomes } from './send-write.ts'
+
+/**
+ * The time from a write to the first read of its outcome, in case the process that sent it ends. The read does no harm while the answer is
+ * still on its way, and it reports nothing as not started until every deadline of the write has passed.
+ */
+export const firstObservationMs = 2_000
+
+/** The time from the answer to a write to the first look at its outcome. */
+export const firstLookMs = 1_000
+
+interface RequestOutcomesParts {
+  store: Pick<Store, 'take' | 'postpone'>
+  audit: Pick<Audit, 'note'>
+  /** Plans the first look at what was sent. */
+  planLook: Queues['planLook']
+}
+
+/** Creates the function that returns how the outcomes of a request's one write are recorded. */
+export function createRequestOutcomes({ store, audit, planLook }: RequestOutcomesParts) {
+  return function outcomesOf(request: Request): WriteOutcomes {
+    return {
+      finish: (answer) => store.take(request, 'finish', { audit: withAnswer(answer) }),
+      async accept(answer) {
+        await store.take(request, 'accept', { dueInMs: 0, audit: withAnswer(answer) })
+        await planLook(firstLookMs)
+      },
+      fail: (cause, answer) => store.take(request, 'fail', { set: { causes: [cause] }, audit: withAnswer(answer) }),
+      notStart: (cause, answer) => store.take(request, 'not-start', { set: { causes: [cause] }, audit: withAnswer(answer) }),
+      async unclear(answer) {
+        await store.postpone([request.id], firstObservationMs)
+        await audit.note(noteOf(request, 'answer', withAnswer(answer)))
+      },
+    }
+  }
+}
+
+export function withAnswer(answer: ApiAnswer | undefined): { answer?: ApiAnswer } {
+  return answer ? { answer } : {}
+}

@@ -1,0 +1,123 @@
+import pLimit from 'p-limit'
+import type { Audit } from '../../../audit/intake.ts'
+import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
+import type { Finding } from '../../../domain/finding.ts'
+import type { Request } from '../../../domain/request.ts'
+import type { Queues } from '../../../redis/queues.ts'
+import type { CheckItems } from '../../access/authority.ts'
+import type { Catalog, OpenedItem } from '../../catalog.ts'
+import { noteOf } from '../../store/request-note.ts'
+import type { Store } from '../../store/store.ts'
+import { repeatPreflight } from '../execute/repeat-preflight.ts'
+import { firstLookMs, withAnswer } from '../execute/request-outcomes.ts'
+import { sendWrite, type WriteOutcomes } from '../execute/send-write.ts'
+import type { ItemSteps } from './item-steps.ts'
+
+/** The writes of one request that are under way at once. */
+const parallelWrites = 5
+
+/** How long what was read before a write allows it. Later the item is read again. */
+const readValidMs = 20_000
+
+/** When items are tried again that could not be read. */
+const retryMs = 10_000
+
+interface SendItemsParts {
+  store: Store
+  audit: Pick<Audit, 'note'>
+  catalog: Catalog
+  checkItems: CheckItems
+  itemSteps: ItemSteps
+  planLook: Queues['planLook']
+  onApiError: (error: unknown) => void
+  onDistrusted: (request: Request, problem: AuthorityProblem) => void
+}
+
+/** How an item may be sent: what was read of it, and the latest time. */
+interface Permission {
+  facts: unknown
+  notAfter: number
+}
+
+/**
+ * Creates the function that sends the writes of a request that has begun, a few at a time. Several processes may call it at once, and again after
+ * a crash: only the process that takes the step of an item sends its write.
+ */
+export function createSendItems(parts: SendItemsParts) {
+  const { store, audit, catalog, checkItems, itemSteps, planLook, onApiError, onDistrusted } = parts
+
+  return async function sendItems(id: string): Promise<void> {
+    const request = await store.find(id)
+    const opened = request && catalog.openIfFit(request)
+    if (!request || !opened) return
+    const waiting = new Set(request.items?.filter(({ state }) => state === 'waiting').map((item) => item.id))
+    if (waiting.size === 0) return itemSteps.endIfOver(id)
+    const allowed = await checkItems(request, await store.now())
+    if ('code' in allowed) return refuse(request, waiting, allowed)
+    const limit = pLimit(parallelWrites)
+    const items = catalog.itemsOf(opened).filter((item) => waiting.has(item.id))
+    await Promise.all(items.map((item) => limit(() => sendItem(request, item, allowed))))
+    await itemSteps.endIfOver(id)
+    await planLook(firstLookMs)
+  }
+
+  /** Nobody allowed what the record says now. What was signed with an unknown key waits for a deployment that brings the key. */
+  async function refuse(request: Request, waiting: Set<string>, problem: AuthorityProblem): Promise<void> {
+    const current = await store.find(request.id)
+    if (current?.revision !== request.revision) return
+    if (problem.code !== 'approved-too-long-ago') onDistrusted(request, problem)
+    if (problem.code === 'unknown-key') return store.postponeIfUnchanged(request, retryMs)
+    for (const id of waiting) await skip(request.id, id, [problem])
+  }
+
+  async function sendItem(request: Request, item: OpenedItem, { until, sent }: { until: number; sent: Set<string | undefined> }) {
+    // The audit has a signed note of its write, so its state was put back.
+    if (sent.has(item.id)) {
+      onDistrusted(request, { code: 'already-sent' })
+      return skip(request.id, item.id, [{ code: 'already-sent' }])
+    }
+    const permission = await permit(request, item, until)
+    if (!permission) return
+    const startedAt = performance.now()
+    const taken = await itemSteps.takeItemStep(request.id, item.id, ({ item: { state } }) =>
+      state === 'waiting' ? { name: 'send-item', notAfter: permission.notAfter } : undefined,
+    )
+    if (taken === 'outdated') return store.postpone([request.id], 0)
+    if (taken !== 'won') return
+    const outcomes = outcomesOf(request, item)
+    // This process may have been suspended after Redis took the step. Then the item may already have ended, so do not write.
+    if (performance.now() - startedAt > readValidMs) return void (await outcomes.notStart({ code: 'suspended' }, undefined))
+    await sendWrite(item, permission.facts, outcomes, onApiError)
+  }
+
+  /** Returns what was read of the item, or ends or leaves it and returns undefined. */
+  async function permit(request: Request, item: OpenedItem, until: number): Promise<Permission | undefined> {
+    const now = await store.now()
+    const readUntil = (request.sentAt ?? 0) + readValidMs
+    if (now + readValidMs / 2 < readUntil) return { facts: item.latest, notAfter: Math.min(readUntil, until) }
+    const result = await repeatPreflight(item, onApiError)
+    if (result.is === 'unchanged') return { facts: result.facts, notAfter: Math.min(now + readValidMs, until) }
+    if (result.is === 'unread' && now + retryMs < until) await store.postpone([request.id], retryMs)
+    else await skip(request.id, item.id, result.is === 'changed' ? result.causes : [result.cause])
+    return undefined
+  }
+
+  async function skip(requestId: string, itemId: string, causes: Finding[]): Promise<void> {
+    await itemSteps.takeItemStep(requestId, itemId, ({ item: { state } }) =>
+      state === 'waiting' ? { name: 'skip-item', set: { causes } } : undefined,
+    )
+  }
+
+  function outcomesOf(request: Request, { id, resource, facts }: OpenedItem): WriteOutcomes {
+    const take: ItemSteps['takeItemStep'] = (...step) => itemSteps.takeItemStep(...step)
+    return {
+      finish: (answer) => take(request.id, id, () => ({ name: 'finish-item', ...withAnswer(answer) })),
+      accept: (answer) => take(request.id, id, () => ({ name: 'accept-item', ...withAnswer(answer) })),
+      fail: (cause, answer) => take(request.id, id, () => ({ name: 'fail-item', set: { causes: [cause] }, ...withAnswer(answer) })),
+      notStart: (cause, answer) =>
+        take(request.id, id, () => ({ name: 'not-start-item', set: { causes: [cause] }, ...withAnswer(answer) })),
+      unclear: (answer) => audit.note(noteOf(request, 'answer', { item: id, resource, facts, ...withAnswer(answer) })),
+    }
+  }
+}
+export type SendItems = ReturnType<typeof createSendItems>
