@@ -1,7 +1,20 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isOpen, type RequestState, requestStates } from '../src/domain/request.ts'
-import { type ReportName, type Stamp, type StepName, stateAfter, stepOf, steps, type Taker } from '../src/requests/steps.ts'
+import { type ItemState, itemStates } from '../src/domain/request-item.ts'
+import {
+  type ItemStepName,
+  itemStepOf,
+  itemSteps,
+  type ReportName,
+  type Stamp,
+  type Step,
+  type StepName,
+  stateAfter,
+  stepOf,
+  steps,
+  type Taker,
+} from '../src/requests/steps.ts'
 
 export const requestStatesPath = join(import.meta.dirname, '../docs/request-states.md')
 
@@ -35,37 +48,73 @@ const reports: Record<ReportName, string> = {
   corrected: 'correction: how it ended',
 }
 
+const itemMeanings: Record<ItemState, string> = {
+  waiting: 'Its write was not sent yet.',
+  sending: 'The write may have been sent, and its answer is not known yet.',
+  moving: 'The account API accepted the write, and Lockkeeper tracks it until it ends.',
+  done: 'The account shows it as done.',
+  failed: 'The account API refused it, or it failed.',
+  superseded: 'Another change overtook it.',
+  'not-started': 'The write was not sent, or it had no effect.',
+}
+
 const stepNames = Object.keys(steps) as StepName[]
+const itemStepNames = Object.keys(itemSteps) as ItemStepName[]
+
+/** A state machine for the page. */
+interface Machine<State extends string, Name extends string> {
+  states: readonly State[]
+  names: Name[]
+  stepOf: (name: Name) => Step<State>
+}
+
+const requestMachine: Machine<RequestState, StepName> = { states: requestStates, names: stepNames, stepOf }
+const itemMachine: Machine<ItemState, ItemStepName> = { states: itemStates, names: itemStepNames, stepOf: itemStepOf }
 
 /** Returns the text of docs/request-states.md. */
 export function requestStatesPage(): string {
   return [
     '# Request states',
     'The states of a request and every step between them, generated from [`src/requests/steps.ts`](../src/requests/steps.ts) with `npm run docs:states`.',
-    diagram(),
+    diagram(requestMachine),
     `Steps that keep the state are not drawn: ${listed(stepNames.filter((name) => stepOf(name).to === 'same'))}.`,
     '## States',
     'An open request holds its resource: nobody can request another change of the same thing.',
     table(['State', 'Meaning', 'Open or ended', 'Next states, with their steps'], requestStates.map(stateRow)),
     '## Steps',
     'Each step is one compare-and-set in Redis, so the first of several wins. *Sets* names the fields that get the current time, by the clock of Redis.',
-    table(['Step', 'What happens', 'From → to', 'Taken by', 'Sets', 'Message in the thread', 'Only if'], stepNames.map(stepRow)),
+    table(
+      ['Step', 'What happens', 'From → to', 'Taken by', 'Sets', 'Message in the thread', 'Only if'],
+      stepNames.map((name) => stepRow(name, stepOf(name))),
+    ),
+    '## Items',
+    'A request that changes several resources has an item for each. After the step `begin` the request stays `tracking` until all its items have ended. It is done if all are done, and failed otherwise. Each step of an item is a compare-and-set of the whole record, so the record must be unchanged since it was read.',
+    diagram(itemMachine),
+    table(
+      ['State of an item', 'Meaning'],
+      itemStates.map((state) => [`\`${state}\``, itemMeanings[state]]),
+    ),
+    table(
+      ['Step', 'What happens', 'From → to', 'Taken by', 'Sets', 'Message in the thread', 'Only if'],
+      itemStepNames.map((name) => stepRow(name, itemStepOf(name))),
+    ),
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-function diagram(): string {
+function diagram<State extends string, Name extends string>({ states, names, stepOf: find }: Machine<State, Name>): string {
   // A hyphen is not safe in the name of a Mermaid state, so those states have an alias.
-  const aliases = requestStates.filter((state) => state.includes('-')).map((state) => `state "${state}" as ${idOf(state)}`)
-  const arrows = requestStates.flatMap((from) =>
-    [...nextStates(from)].map(([to, names]) => `${idOf(from)} --> ${idOf(to)} : ${names.join(', ')}`),
-  )
+  const aliases = states.filter((state) => state.includes('-')).map((state) => `state "${state}" as ${idOf(state)}`)
+  const arrows = states.flatMap((from) => {
+    const leaving = names.filter((name) => find(name).to !== 'same' && find(name).from.includes(from))
+    return [...Map.groupBy(leaving, (name) => find(name).to)].map(([to, by]) => `${idOf(from)} --> ${idOf(to)} : ${by.join(', ')}`)
+  })
   const lines = [...aliases, '[*] --> waiting', ...arrows].map((line) => `  ${line}`)
   return ['```mermaid', 'stateDiagram-v2', ...lines, '```'].join('\n')
 }
 
-function idOf(state: RequestState): string {
+function idOf(state: string): string {
   return state.replaceAll('-', '_')
 }
 
@@ -80,8 +129,7 @@ function stateRow(state: RequestState): string[] {
   return [`\`${state}\``, meanings[state], isOpen(state) ? 'open' : 'ended', next.join('<br>') || 'none']
 }
 
-function stepRow(name: StepName): string[] {
-  const step = stepOf(name)
+function stepRow<State extends string>(name: string, step: Step<State>): string[] {
   const messages = [
     ...(step.reports ?? []).map((report) => reports[report]),
     ...(step.mayReport ?? []).map((report) => `${reports[report]}, if anything`),
@@ -101,7 +149,7 @@ function stepRow(name: StepName): string[] {
   ]
 }
 
-function listed(names: readonly (StepName | RequestState | Stamp)[]): string {
+function listed(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ')
 }
 

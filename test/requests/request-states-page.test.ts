@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { requestStatesPage, requestStatesPath } from '../../scripts/write-request-states.ts'
 import { requestStates } from '../../src/domain/request.ts'
-import { steps } from '../../src/requests/steps.ts'
+import { itemStates } from '../../src/domain/request-item.ts'
+import { itemSteps, steps } from '../../src/requests/steps.ts'
 
 const page = requestStatesPage()
 
@@ -13,13 +14,13 @@ test('docs/request-states.md fits the table of steps', () => {
 
 test('the page has one row for each state and each step', () => {
   const rows = [...page.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)
-  expect(rows).toEqual([...requestStates, ...Object.keys(steps)])
+  expect(rows).toEqual([...requestStates, ...Object.keys(steps), ...itemStates, ...Object.keys(itemSteps)])
 })
 
 test('the row of a state names every state that can follow, with its steps', () => {
   const [row] = page.match(/^\| `approved` .*$/m) ?? []
   expect(row).toMatchInlineSnapshot(
-    `"| \`approved\` | It is approved, and nothing was sent yet. | open | \`withdrawn\` (\`withdraw-handover\`)<br>\`expired\` (\`expire-approved\`)<br>\`voided\` (\`void\`)<br>\`not-started\` (\`drop\`)<br>\`starting\` (\`send\`, \`issue\`) |"`,
+    `"| \`approved\` | It is approved, and nothing was sent yet. | open | \`withdrawn\` (\`withdraw-handover\`)<br>\`expired\` (\`expire-approved\`)<br>\`voided\` (\`void\`)<br>\`not-started\` (\`drop\`)<br>\`starting\` (\`send\`, \`issue\`)<br>\`tracking\` (\`begin\`) |"`,
   )
 })
 

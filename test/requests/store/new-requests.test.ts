@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { trackEndedMs } from '../../../src/requests/reconcile/track/next-step.ts'
 import { keepLatestMs } from '../../../src/requests/store/new-requests.ts'
-import { moveFacts, newRequestFor } from '../request-for-test.ts'
+import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
 import { withRequest } from '../with-request.ts'
 
 const notPosted = { code: 'not-posted', error: 'is_archived' }
@@ -23,13 +23,37 @@ describe('a new request', () => {
 
   test('is recorded once if it is delivered twice', async () => {
     const { store, request } = await withRequest()
-    expect(await store.create(newRequestFor({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id })
+    expect(await store.create(newRequestFor({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id, held: [] })
     expect(await store.open()).toHaveLength(1)
+  })
+
+  test('takes all its resources or none, and names every request that holds one', async () => {
+    const { store, redis, keys } = await withRequest({ resource: 'elastic_ip:eip_a' })
+    const other = await recordRequest(store, { resource: 'elastic_ip:eip_b' })
+    const several = { resource: 'server:sv_1', moreResources: ['elastic_ip:eip_c', 'elastic_ip:eip_b', 'elastic_ip:eip_a'] }
+
+    const refused = await store.create(newRequestFor(several))
+
+    expect(refused.outcome).toBe('busy')
+    expect(refused.held.map(({ resource }) => resource)).toEqual(['elastic_ip:eip_b', 'elastic_ip:eip_a'])
+    expect(refused.held[0]?.by).toBe(other.id)
+    expect(await redis.exists(keys.resource('elastic_ip:eip_c'), keys.resource('server:sv_1'))).toBe(0)
+  })
+
+  test('with several resources frees all of them when it ends', async () => {
+    const { store, redis, keys } = await withRequest({ moreResources: ['elastic_ip:eip_c', 'elastic_ip:eip_d'] })
+    const [request] = await store.findMany(await redis.zrange(keys.open, '0', '-1'))
+    if (!request) throw new Error('there is no request')
+    expect(await redis.get(keys.resource('elastic_ip:eip_d'))).toBe(request.id)
+
+    await store.take(request, 'withdraw')
+
+    expect(await redis.exists(...[request.resource, ...request.moreResources].map(keys.resource))).toBe(0)
   })
 
   test('is refused as busy while another open request holds the resource', async () => {
     const { store, request } = await withRequest()
-    expect(await store.create(newRequestFor())).toEqual({ outcome: 'busy', id: request.id })
+    expect(await store.create(newRequestFor())).toMatchObject({ outcome: 'busy', held: [{ resource: request.resource, by: request.id }] })
     await store.take(request, 'reject')
     expect(await store.create(newRequestFor())).toMatchObject({ outcome: 'created' })
   })
