@@ -1,30 +1,34 @@
+import { UnknownName } from '../../domain/errors.ts'
 import { suggestNames } from '../../domain/nearest.ts'
 import { withinOr } from '../../domain/within.ts'
+import { Refusal } from '../errors.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../text/text.ts'
 
-interface UnknownName {
-  /** What was looked for: `API key`. */
-  what: string
-  typed: string
-  /** The names of everything that it could be. */
-  known: string[]
-  /** The command that lists them: `/infra keys`. */
-  list?: string | undefined
+/** Where the names for suggestions come from, and the command that lists them: `/infra keys`. */
+export interface NameSource {
+  names: () => Promise<(string | undefined)[]>
+  list: string
 }
 
-/** Says that there is nothing of this name, and suggests the names that were probably meant. */
-export function unknownName({ what, typed, known, list }: UnknownName): Mrkdwn {
-  const near = suggestNames(known, typed).map(code)
-  const suggestion = near.length > 0 ? mrkdwn` Did you mean ${joinMrkdwn(near, ' or ')}?` : mrkdwn``
-  const see = list === undefined ? mrkdwn`` : mrkdwn` See ${code(list)}.`
-  return mrkdwn`No ${what} ${code(typed)}.${suggestion}${see}`
-}
-
-/** How long suggestions may take. Nobody waits long for them. */
+/** Suggestions may take this long. Without them the answer is still right. */
 const suggestWithinMs = 2_000
 
-/** Reads the names for suggestions. Returns none if they cannot be read soon: the answer is right without them. */
-export async function namesSoon(read: Promise<(string | undefined)[]>): Promise<string[]> {
-  const names = await withinOr(suggestWithinMs, read, []).catch(() => [])
-  return names.filter((name) => name !== undefined)
+/** Says that nothing has this name, and suggests names that were probably meant. */
+export function unknownName({ what, typed }: Pick<UnknownName, 'what' | 'typed'>, known: (string | undefined)[], list: string): Mrkdwn {
+  const names = known.filter((name) => name !== undefined)
+  const near = suggestNames(names, typed).map(code)
+  const suggestion = near.length > 0 ? mrkdwn` Did you mean ${joinMrkdwn(near, ' or ')}?` : mrkdwn``
+  return mrkdwn`No ${what} ${code(typed)}.${suggestion} See ${code(list)}.`
+}
+
+/** Waits for work that looks up typed names. If one is unknown, throws a Refusal with suggestions. `sources` are by what is looked for. */
+export async function withSuggestions<T>(work: Promise<T>, sources: Record<string, NameSource>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const source = error instanceof UnknownName ? sources[error.what] : undefined
+    if (!(error instanceof UnknownName) || !source) throw error
+    const names = await withinOr(suggestWithinMs, source.names(), []).catch(() => [])
+    throw new Refusal(unknownName(error, names, source.list))
+  }
 }
