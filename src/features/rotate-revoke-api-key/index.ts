@@ -66,7 +66,8 @@ function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Featur
       [callbackIds.revoke]: createSubmitKeyForm(submit, 'revoke', revoke),
     },
     options: {
-      [keyPicker]: async ({ typed }) => keyChoices(await accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }), typed, ownLastSlice),
+      [keyPicker]: async ({ typed }) =>
+        keyChoices(await accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }), typed, ownLastSlice),
     },
   }
 }

@@ -34,7 +34,14 @@ export function commandHelp(command: Command, { name, allowed, more, unknown }: 
   const parts = [
     ...notUnderstood(unknown),
     mrkdwn`*${code(synopsis(command, name))}*\n${summary}.${details ? mrkdwn`\n${details}` : ''}`,
-    ...(examples.length > 0 ? [mrkdwn`*Examples*\n${joinMrkdwn(examples.map((one) => code(`${name} ${command.words} ${one}`)), '\n')}`] : []),
+    ...(examples.length > 0
+      ? [
+          mrkdwn`*Examples*\n${joinMrkdwn(
+            examples.map((one) => code(`${name} ${command.words} ${one}`)),
+            '\n',
+          )}`,
+        ]
+      : []),
     ...(more.length > 0 ? [groupLines(mrkdwn`*More*`, more, name)] : []),
     ...(isUsable ? [] : [mrkdwn`_Not open to you here._`]),
   ]

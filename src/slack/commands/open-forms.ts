@@ -42,7 +42,9 @@ export function createOpenForms({ commands, pass }: OpenFormsParts) {
   }
 
   const clicks: InteractionHandlers['clicks'] = Object.fromEntries(
-    commands.flatMap((command) => (command.button && command.form ? [[command.button.actionId, handlerOfButton(command, command.form)]] : [])),
+    commands.flatMap((command) =>
+      command.button && command.form ? [[command.button.actionId, handlerOfButton(command, command.form)]] : [],
+    ),
   )
 
   return { formFor, clicks }

@@ -6,7 +6,7 @@ import { readJson } from '../receive/payloads.ts'
 import { mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 import { type Command, findCommand, type Need } from './commands.ts'
-import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
+import type { Click, FormHandler, Handler, InteractionHandlers, SlashCommand } from './handlers.ts'
 import { takesNone } from './help.ts'
 import { limitWords } from './limit-words.ts'
 import { createOpenForms } from './open-forms.ts'
@@ -18,7 +18,7 @@ import { unknownCommand } from './unknown-command.ts'
 /** Routes the one slash command, whatever its name, to the command that its words name. */
 export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
   const helpOn = createShowHelp({ commands, may })
-  const { formFor, clicks } = createOpenForms({ commands, pass })
+  const { formFor, clicks: formClicks } = createOpenForms({ commands, pass })
 
   async function pass(origin: SlashCommand['origin'], need: Need): Promise<Requester | undefined> {
     return need === 'read' ? undefined : gate(origin, need)
@@ -69,7 +69,10 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     await run(found, { ...click, responseUrl: undefined }, button.args, button.page, click.answer.replace)
   }
 
-  return { command: handlerFor, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage, ...clicks } }
+  const pageClicks = { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage }
+  const clicks: InteractionHandlers['clicks'] = { ...pageClicks, ...formClicks }
+
+  return { command: handlerFor, clicks }
 }
 
 /** Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`. A thing can be named `help`. */
