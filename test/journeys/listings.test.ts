@@ -5,7 +5,33 @@ describe('the listings', () => {
   test('help, in four groups', async () => {
     const world = await startWorld()
     await world.ada.command('/infra', { channel: ops })
-    expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatchInlineSnapshot()
+    expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatchInlineSnapshot(`
+      "*What you can ask me*
+
+      *Change*
+      \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\` Move an Elastic IP to another server
+      \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\` Rename a virtual machine
+
+      *Look*
+      \`/infra ip list [word…]\` Elastic IPs with status, server, project and site
+      \`/infra moves\` Moves in progress, and the latest that ended
+      \`/infra plans [word…]\` Virtual machine plans with size, stock and price
+      \`/infra baselines [word…]\` What servers are expected to be delivered with
+      \`/infra audit [word…]\` Who requested, approved, rejected and did what
+      \`/infra doctor\` Check the set-up: Slack, Redis, the account API, the workers
+
+      *Keys*
+      \`/infra keys [word…]\` API keys, and which of them deserve attention
+      \`/infra keys create [&lt;name&gt;]\` Request a new API key
+      \`/infra keys rotate [&lt;key&gt;]\` Request a new token for an API key
+      \`/infra keys revoke [&lt;key&gt;]\` Request to delete an API key
+
+      *You*
+      \`/infra pending\` Requests that need an approval, yours to decide first
+      \`/infra whoami\` What you may request and approve here, and by which rule
+
+      Changes need another person's approval, unless a rule says otherwise. Details and examples of one command: \`/infra help ip move\`"
+    `)
   })
 
   test('help marks what the person may not request', async () => {
