@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isKeyLabel } from '../../src/domain/api-key-name.ts'
 import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
-import { moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
+import { moveWords } from '../../src/domain/elastic-ip-move-words.ts'
 import { namesakeWarnings } from '../../src/domain/elastic-ip-move-warnings.ts'
 import { payloadHash } from '../../src/domain/payload.ts'
 import type { Server } from '../../src/domain/server.ts'
