@@ -26,7 +26,12 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
       return { facts: input, unchecked: [], warnings: warningsAbout(input), incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
-      return { facts: input, unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding], warnings: warningsAbout(input), incomplete: true }
+      return {
+        facts: input,
+        unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding],
+        warnings: warningsAbout(input),
+        incomplete: true,
+      }
     }
   }
 

@@ -5,13 +5,13 @@ import type { Change, Description, Fact, OnAnswer } from '../../domain/change.ts
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { addressOf, completeMove, MoveFacts, MoveInput, moveDifferences, moveRemark } from '../../domain/elastic-ip-move.ts'
 import { MoveFinding } from '../../domain/elastic-ip-move-findings.ts'
-import { moveWords } from '../../domain/elastic-ip-move-words.ts'
 import { moveSurveyKeys, observeMove, surveyKeysIn } from '../../domain/elastic-ip-move-progress.ts'
+import { afterMove } from '../../domain/elastic-ip-move-warnings.ts'
+import { moveWords } from '../../domain/elastic-ip-move-words.ts'
 import { explainer } from '../../domain/finding.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { phrase } from '../../domain/phrase.ts'
 import { projectName } from '../../domain/place.ts'
-import { afterMove } from '../../domain/elastic-ip-move-warnings.ts'
 import { createPreflight } from './preflight.ts'
 
 /** Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). */

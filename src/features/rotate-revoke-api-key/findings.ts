@@ -72,7 +72,8 @@ function nextAfter({ code }: KeyFinding): string | undefined {
 function historyWords({ usedAgoMs, ageMs, creator }: Extract<KeyFinding, { code: 'key-history' }>): Phrase {
   const used = usedAgoMs === undefined ? 'The account shows no use of it.' : `Last used ${formatDuration(usedAgoMs)} before this request.`
   const by = creator === undefined ? [] : phrase` by ${person(creator)}`
-  const created = ageMs === undefined ? phrase` When it was created is not known.` : phrase` Created ${[formatDuration(ageMs)]} before it${by}.`
+  const created =
+    ageMs === undefined ? phrase` When it was created is not known.` : phrase` Created ${[formatDuration(ageMs)]} before it${by}.`
   return [used, ...created]
 }
 
