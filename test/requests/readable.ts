@@ -26,10 +26,7 @@ function readableBlock(block: KnownBlock): string {
     case 'actions':
       return block.elements.map((element) => (element.type === 'button' ? readableButton(element) : element.type)).join(' ')
     case 'rich_text':
-      return block.elements
-        .flatMap((section) => section.elements)
-        .map(readableElement)
-        .join('')
+      return block.elements.map(({ elements }) => (elements as object[]).map(readableElement).join('')).join('\n')
     case 'divider':
       return '---'
     default:

@@ -10,8 +10,9 @@ type Element = Extract<Section['elements'][number], { type: 'text' | 'link' }>
  * links. Empty without a reason.
  */
 export function reasonBlocks(label: string, reason: string | undefined): KnownBlock[] {
-  if (!reason) return []
-  const elements: Element[] = [{ type: 'text', text: `${label}: `, style: { bold: true } }, ...reasonElements(reason)]
+  const shown = reasonElements(reason ?? '')
+  if (shown.length === 0) return []
+  const elements: Element[] = [{ type: 'text', text: `${label}: `, style: { bold: true } }, ...shown]
   return [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }]
 }
 
@@ -20,7 +21,7 @@ export function reasonElements(reason: string): Element[] {
   const line = cleanText(reason, { oneLine: true })
   const elements: Element[] = []
   let end = 0
-  for (const { 0: found, index } of line.matchAll(/(?<![\w/.-])https?:\/\/\S+/gi)) {
+  for (const { 0: found, index } of line.matchAll(/(?<![\w/.-])https?:\/\/[^\s<>|"`]+/gi)) {
     const url = withoutPunctuation(found)
     if (!isPlainAddress(url)) continue
     if (index > end) elements.push({ type: 'text', text: line.slice(end, index) })
@@ -32,7 +33,7 @@ export function reasonElements(reason: string): Element[] {
 
 /** Removes what ends the sentence around an address, and a bracket that was opened before it. */
 function withoutPunctuation(found: string): string {
-  const url = found.replace(/[.,;:!?'"”’…*_~`>\]}]+$/u, '')
+  const url = found.replace(/[.,;:!?'”’…*_~\]}]+$/u, '')
   const isClosedTooOften = url.endsWith(')') && url.split(')').length > url.split('(').length
   return isClosedTooOften ? withoutPunctuation(url.slice(0, -1)) : url
 }

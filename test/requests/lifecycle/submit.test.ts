@@ -40,7 +40,7 @@ function setUp({ mayRequest = true, unchecked = [] as Finding[] } = {}) {
     explain: () => undefined,
     describe: () => description,
     observe: async () => ({ is: 'done' }),
-    doneSentence: () => 'It was moved',
+    doneSentence: () => ['It was moved.'],
   }
   const submit = createSubmit({
     signatures,

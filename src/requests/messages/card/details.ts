@@ -5,6 +5,7 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../
 import type { Message } from '../../../slack/web-api/messenger.ts'
 import { history } from './approvals.ts'
 import type { CardView } from './card-view.ts'
+import { checkBlocks } from './check-first.ts'
 import { finishedText, isFinished, rejectionBlocks, whatHappened } from './finished-card.ts'
 import { contentBlocks, contentInWords, idWords, titleBlocks } from './open-card.ts'
 import { statusLine } from './status-line.ts'
@@ -25,6 +26,7 @@ export function detailsBlocks(view: CardView): KnownBlock[] {
     ...(isFinished(view) ? wholeSection(whatHappened(view)) : wholeSection(statusLine(view))),
     ...rejectionBlocks(request),
     ...contentBlocks(view),
+    ...checkBlocks(view),
     ...wholeSection(joinMrkdwn(timeline(view), '\n')),
     ...context([smallPrint(view)]),
   ]

@@ -36,11 +36,10 @@ export function contentBlocks(view: CardView): KnownBlock[] {
     ...reasonBlocks('Reason', request.reason),
     ...reasonBlocks(emergencyLabel, emergencyReason(request)),
     ...fields(description.facts.map(factField)),
-    ...checkBlocks(view),
   ]
 }
 
-/** Says the same without blocks. */
+/** Says the same without blocks, and what there is to check. */
 export function contentInWords(view: CardView): Mrkdwn[] {
   const { request, description } = view
   const emergency = emergencyReason(request)
