@@ -34,11 +34,11 @@ describe('after the end', () => {
     world.accountApi.world.moveBehindOurBack(elasticIp.id, third.id)
     await world.ben.click(card, 'Approve')
 
-    const report = await untilReport(world.slack, card.ts, /Nothing was done/)
+    const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *Nothing was done:* “Move 203.0.113.10 from web-1 to web-2” was approved, but the account has changed since it was asked for. 203.0.113.10 was on web-1 when this was asked for, and is on bastion-1 now. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request, so nothing was done. \`203.0.113.10\` was on \`web-1\` when this was asked for, and is on \`bastion-1\` now. Still wanted? Press *Request again* above."`,
     )
-    expect((await untilCard(world.slack, /Void/)).text).toContain(`is on ${third.hostname} now.`)
+    expect((await untilCard(world.slack, /\*Canceled\*/)).text).toContain(`is on ${third.hostname} now.`)
     expect(writesOf(world)).toEqual([])
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', from: 'approved', to: 'voided' })
   })
@@ -137,15 +137,13 @@ describe('after the end', () => {
     await untilReport(world.slack, back.ts, /Done/)
 
     expect(steady(back.text).replace(/request \w{8}/, 'request ID')).toMatchInlineSnapshot(`
-      "Move 203.0.113.10 from web-2 to web-1
-      :hourglass_flowing_sand: *needs approval from* by <!subteam^S0ONCALL01>, until TIME.
-      Elastic IP: 203.0.113.10 (eip_2BJYBkPZR5x1t)
-      Site: ASH
-      From: web-2 (sv_3yuLZoyuzy2cj)
-      To: web-1 (sv_TU8nZb2v5QZal, 198.51.100.21)
-      Project: Storefront
+      "Move 203.0.113.10: web-2 → web-1
+      <@U0BEN00001> needs approval from <!subteam^S0ONCALL01> by TIME (4 h).
       Reason: \`Undoes request ID.\`
-      Asked for by <@U0BEN00001>, TIME  ·  Request \`ID\`"
+      Project: Storefront
+      Site: ASH
+      Check first: Last change, 0 s before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
+      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_3yuLZoyuzy2cj\`  ·  To \`sv_TU8nZb2v5QZal\`, \`198.51.100.21\`  ·  Request \`ID\`"
     `)
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
     expect(writesOf(world)).toHaveLength(2)

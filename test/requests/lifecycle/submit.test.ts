@@ -46,6 +46,7 @@ function setUp({ mayRequest = true, unchecked = [] as Finding[] } = {}) {
     signatures,
     store: {
       now: async () => requestedAt,
+      lastChangeOf: async () => undefined,
       create: async (request: NewRequest) => {
         created.push(request)
         return { outcome: 'created', id: request.id }

@@ -26,10 +26,10 @@ export function titleBlocks({ description, environment }: CardView): KnownBlock[
 
 /** Renders a request without its title and its buttons. */
 export function cardBody(view: CardView): KnownBlock[] {
-  return [...wholeSection(statusLine(view)), ...approvalLines(view), ...contentBlocks(view), ...context([smallPrint(view)])]
+  return [...wholeSection(statusLine(view)), ...approvalLines(view), ...contentBlocks(view), ...context([smallPrint(view)]), ...checkBlocks(view)]
 }
 
-/** Shows what was requested beyond the title, why, and what there is to check. */
+/** Shows what was requested beyond the title, and why. */
 export function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description } = view
   return [
