@@ -80,6 +80,7 @@ describe('a valid configuration', () => {
                 "key.revoke",
               ],
               "channels": undefined,
+              "confirm": false,
               "expiresMs": 14400000,
               "mention": undefined,
               "name": "APPROVERS",

@@ -279,12 +279,12 @@ rules:
         "line 5: "change" is not known here: did you mean changes?",
         "line 6: "aprovers" is not known here: did you mean approve?",
         "line 7: "selfApproval" is not known here: did you mean self_approval?",
-        "line 8: "colour" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
+        "line 8: "colour" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, confirm, expires, mention",
         "line 11: "anyOf" is not known here: did you mean any_of?",
         "line 12: "quorum" is not known here: take it out. Known here: any_of, all_of, approvals",
-        "line 13: "<<" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
-        "line 14: "__proto__" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
-        "line 15: "constructor" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
+        "line 13: "<<" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, confirm, expires, mention",
+        "line 14: "__proto__" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, confirm, expires, mention",
+        "line 15: "constructor" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, confirm, expires, mention",
       ]
     `)
   })

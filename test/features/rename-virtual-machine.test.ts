@@ -3,10 +3,16 @@ import { UserError } from '../../src/domain/errors.ts'
 import type { Finding } from '../../src/domain/finding.ts'
 import { phrase } from '../../src/domain/phrase.ts'
 import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
-import { checkRename, createRenameChange, describeRename, differencesOf, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
+import {
+  checkRename,
+  createRenameChange,
+  describeRename,
+  differencesOf,
+  type RenameFacts,
+} from '../../src/features/rename-virtual-machine/change.ts'
 import { RenameFinding, renameWords } from '../../src/features/rename-virtual-machine/findings.ts'
-import { namesakesIn } from '../../src/features/rename-virtual-machine/namesakes.ts'
 import { whichOne } from '../../src/features/rename-virtual-machine/messages.ts'
+import { namesakesIn } from '../../src/features/rename-virtual-machine/namesakes.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
 import { chooseMachine } from '../../src/features/rename-virtual-machine/resolve.ts'
 import { readableBlocks } from '../requests/readable.ts'
@@ -73,7 +79,9 @@ describe('a new name that another virtual machine already has', () => {
   const others = ['WEB-eu-1', 'web\u200b-eu-1', 'web-eu-2'].map((name, index) => ({ ...machine, id: `vm_${index}`, name }))
 
   test('is found by the name that people see', () => {
-    expect(namesakesIn([machine, ...others], input).map(inWords)).toEqual(['2 other virtual machines (vm_0, vm_1) are already called web-eu-1.'])
+    expect(namesakesIn([machine, ...others], input).map(inWords)).toEqual([
+      '2 other virtual machines (vm_0, vm_1) are already called web-eu-1.',
+    ])
     expect(namesakesIn([{ ...machine, name: 'web-eu-1' }], input)).toEqual([])
   })
 

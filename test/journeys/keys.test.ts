@@ -185,10 +185,10 @@ describe('a new key', () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '900ms' } })
     const { card } = await approvedKey(world)
 
-    await untilReport(world.slack, card.ts, /Expired.*not taken in time/)
+    await untilReport(world.slack, card.ts, /Expired.*not used before the deadline/)
     await world.ada.click(card, 'Create and show')
 
-    await untilShown(world.slack, people.ada, /has expired.*not taken in time/)
+    await untilShown(world.slack, people.ada, /has expired.*not used before the deadline/)
     expect(writes(world, 'POST')).toEqual([])
   })
 

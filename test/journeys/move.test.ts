@@ -74,7 +74,7 @@ describe('a move, from command to report', () => {
     await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: elasticIp.serverId ?? '' })
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors?.server).toMatch(/already, so there is nothing to move/)
+    expect(submitted.errors?.server).toMatch(/is already on/)
     expect(world.ada.openViews()).toHaveLength(1)
     expect(world.slack.messages(ops)).toEqual([])
   })
@@ -188,7 +188,7 @@ describe('a decision', () => {
     await untilCard(world.slack, /\*Expired\*/)
     await world.ben.click(card, 'Approve')
 
-    expect(report.text).toContain('nothing was done')
+    expect(report.text).toContain('Nothing was done')
     await untilShown(world.slack, people.ben, /expired before it was decided/)
     expect(patches(world)).toEqual([])
   })
@@ -245,7 +245,7 @@ describe('a request that cannot be made', () => {
     [
       'the server it is on',
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`,
-      /nothing to move/,
+      /is already on/,
     ],
     ['half of the arguments', () => address, /needs an Elastic IP and a server/],
   ])('%s', async (_, words, sentence) => {

@@ -44,7 +44,10 @@ describe('the Home tab', () => {
     const blocks = homeBlocks(
       content({
         waitsForMe: [
-          entry({ reason: 'web-1 is being replaced' }, { environment: 'PROD', unchecked: [mrkdwn`whether ${'web-2'} is in the same site`] }),
+          entry(
+            { reason: 'web-1 is being replaced' },
+            { environment: 'PROD', unchecked: [mrkdwn`whether ${'web-2'} is in the same site`] },
+          ),
         ],
         mine: [
           entry({ id: 'a'.repeat(32), state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes }, { reverseLabel: 'Move back' }),

@@ -26,7 +26,13 @@ export function titleBlocks({ description, environment }: CardView): KnownBlock[
 
 /** Renders a request without its title and its buttons. */
 export function cardBody(view: CardView): KnownBlock[] {
-  return [...wholeSection(statusLine(view)), ...approvalLines(view), ...contentBlocks(view), ...context([smallPrint(view)]), ...checkBlocks(view)]
+  return [
+    ...wholeSection(statusLine(view)),
+    ...approvalLines(view),
+    ...contentBlocks(view),
+    ...context([smallPrint(view)]),
+    ...checkBlocks(view),
+  ]
 }
 
 /** Shows what was requested beyond the title, and why. */

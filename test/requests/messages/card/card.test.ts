@@ -19,7 +19,10 @@ const buttonsOf = (card: CardView) => cardActions(card).map(({ text }) => text.t
 describe('the card of a waiting request', () => {
   test('shows who may approve, until when, and the whole request', () => {
     const card = approvalCard(
-      cardViewFor({ request: requestFor({ reason: 'web-1 is being replaced' }), unchecked: [mrkdwn`whether ${'web-2'} is in the same site`] }),
+      cardViewFor({
+        request: requestFor({ reason: 'web-1 is being replaced' }),
+        unchecked: [mrkdwn`whether ${'web-2'} is in the same site`],
+      }),
     )
 
     expect(readable(card)).toMatchInlineSnapshot(`

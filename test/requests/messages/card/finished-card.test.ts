@@ -31,7 +31,11 @@ describe('a finished request', () => {
       ended({ ...sent, state: 'superseded' }, { ending: { why: 'The address is on web-3.' } }),
       ended({ ...sent, state: 'untracked', stoppedBy: 'U0CHI00001' }),
       ended({ ...approved, state: 'voided' }, { ending: { why: 'The address was on web-1, and is on web-3 now.' } }),
-      ended({ state: 'rejected', decidedAt: at(13), decision: { ...byBen, reason: 'Not during the sale, see https://status.nimbus.example' } }),
+      ended({
+        state: 'rejected',
+        decidedAt: at(13),
+        decision: { ...byBen, reason: 'Not during the sale, see https://status.nimbus.example' },
+      }),
       ended({ state: 'withdrawn' }),
       ended({ state: 'expired' }),
       ended({ ...approved, state: 'expired' }, { ending: { why: 'Approved, but not used before the deadline.' } }),
@@ -91,7 +95,10 @@ describe('a finished request', () => {
   })
 
   test('says the same in the words that notifications show', () => {
-    const rejected = ended({ state: 'rejected', decidedAt: at(13), decision: { ...byBen, reason: 'Not *now*' } }, { environment: 'production' })
+    const rejected = ended(
+      { state: 'rejected', decidedAt: at(13), decision: { ...byBen, reason: 'Not *now*' } },
+      { environment: 'production' },
+    )
 
     expect(steady(approvalCard(rejected).text)).toMatchInlineSnapshot(`
       ":no_entry: *Rejected*  ·  [production] Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
@@ -115,7 +122,10 @@ describe('a finished request', () => {
 })
 
 describe('the time that a change took', () => {
-  const line = (more: Partial<Request>) => approvalCard(ended({ ...sent, state: 'done', ...more })).text.split('\n').at(-1)
+  const line = (more: Partial<Request>) =>
+    approvalCard(ended({ ...sent, state: 'done', ...more }))
+      .text.split('\n')
+      .at(-1)
 
   test('does not count the time in which it was not tracked', () => {
     expect(line({ endedAt: at(72) + 18_000, untrackedMs: 60 * minutes })).toContain('took 18 s, without 1 h in which it was not tracked')
