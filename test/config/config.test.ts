@@ -349,6 +349,7 @@ describe('the policy', () => {
           request: undefined,
           approve: { anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] }, allOf: [], approvals: 1 },
           breakGlass: false,
+          confirm: false,
           expiresMs: 14_400_000,
           mention: undefined,
         },
@@ -370,6 +371,7 @@ describe('the policy', () => {
       request: { users: [], userGroups: ['S0PLATFORM1'] },
       expiresMs: 172_800_000,
       breakGlass: false,
+      confirm: false,
       projects: undefined,
       mention: undefined,
     }

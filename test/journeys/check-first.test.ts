@@ -38,7 +38,9 @@ describe('what approvers should check first', () => {
       "\`web-2\` has status \`off\`. The address doesn't answer there until the server is on.
       \`web-2\` has the label \`do not touch before the sale\`."
     `)
-    expect(steady(report.text).replace(/It took.*/, 'It took TIME.')).toMatchInlineSnapshot(`"<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`. \`web-2\` has status \`off\`. The address doesn't answer until the server is on."`)
+    expect(steady(report.text).replace(/It took.*/, 'It took TIME.')).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`. \`web-2\` has status \`off\`. The address doesn't answer until the server is on."`,
+    )
     expect(done.text).toContain("`web-2` has status `off`. The address doesn't answer until the server is on.")
   })
 
@@ -66,7 +68,9 @@ describe('what approvers should check first', () => {
     await world.ben.command(`/infra ip move ${elasticIp.id} ${elasticIp.serverId}`, { channel: ops })
     const back = await untilCard(world.slack, /needs approval from/)
 
-    expect(back.text.match(/Check first: .*/)?.[0].replace(/change, .*? before/, 'change, TIME before')).toMatchInlineSnapshot(`"Check first: Last change, TIME before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`."`)
+    expect(back.text.match(/Check first: .*/)?.[0].replace(/change, .*? before/, 'change, TIME before')).toMatchInlineSnapshot(
+      `"Check first: Last change, TIME before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`."`,
+    )
   })
 
   test('names people without a mention where the rule mentions others', async () => {
@@ -87,7 +91,9 @@ describe('what approvers should check first', () => {
     await world.ada.command('/infra keys rotate "laptop of ada"', { channel: ops })
     const card = await untilCard(world.slack, /needs approval from/)
 
-    expect(card.text.match(/Check first: .*/)?.[0].replace(/Created .*? before/, 'Created TIME before')).toMatchInlineSnapshot(`"Check first: The account shows no use of it. Created TIME before it. The key gives full access from any address."`)
+    expect(card.text.match(/Check first: .*/)?.[0].replace(/Created .*? before/, 'Created TIME before')).toMatchInlineSnapshot(
+      `"Check first: Created TIME before this request. The account shows no use of it. The key gives full access from any address."`,
+    )
   })
 
   test('is for a new name that another virtual machine has it', async () => {
@@ -95,7 +101,9 @@ describe('what approvers should check first', () => {
     await world.ada.command('/infra vm rename preview-1 preview-2', { channel: ops })
     const card = await untilCard(world.slack, /needs approval from/)
 
-    expect(card.text.match(/Check first: .*/)?.[0].replace(/vm_\w+/, 'ID')).toMatchInlineSnapshot(`"Check first: Another virtual machine (\`ID\`) is already called \`preview-2\`."`)
+    expect(card.text.match(/Check first: .*/)?.[0].replace(/vm_\w+/, 'ID')).toMatchInlineSnapshot(
+      `"Check first: Another virtual machine (\`ID\`) is already called \`preview-2\`."`,
+    )
   })
 })
 

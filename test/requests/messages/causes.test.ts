@@ -188,8 +188,8 @@ describe('findings in words', () => {
       That is the key that I work with, so I do not rotate it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY). → Change it in the account's dashboard.
       whether ci-deploy is my own key (the account API does not tell how its token ends)
       whether API key tok_1 exists, and that it is not my own (the account API did not answer)
-      Last used 5 min before this request. Created 1 d before it by U0ADA00001.
-      The account shows no use of it. When it was created is not known.
+      Created 1 d before this request, for U0ADA00001. Last used 5 min before it.
+      Created at an unknown time. The account shows no use of it.
       The key gives full access from any address.
       The key was rotated by somebody else after this was asked for.
       The key was called ci-deploy when this was asked for, and is called ci now.
