@@ -34,6 +34,7 @@ export interface StepData {
       | 'lastSeen'
       | 'trackedUntil'
       | 'stoppedBy'
+      | 'untrackedMs'
       | 'items'
       | 'lateAt'
     >
@@ -77,7 +78,7 @@ export interface TakenStep {
   step: StepName | ItemStepName | 'request'
   kind: ChangeKind
   to: RequestState | ItemState
-  /** From the write to the end in ms, for a step that ends a change. */
+  /** From the write to the end in ms, without the time that nobody tracked it, for a step that ends a change. */
   tookMs?: number
 }
 
@@ -96,16 +97,18 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
   const run = createScripts(redis, scripts)
 
   /** Runs the script. `name` is what the audit calls the step. */
-  async function compareAndSet(request: Request, name: string, step: Step, data: StepData, { to, token, cardInMs }: Taking) {
+  async function compareAndSet(request: Request, name: string, step: Step, data: StepData, { to, token, cardInMs, changed }: Taking) {
     const argument = JSON.stringify({
       ...argumentOf(request, name, step, data),
       token,
       to,
       open: isOpen(to),
       cardInMs: cardInMs ?? false,
+      changed: changed !== undefined,
     })
     const locks = resourcesOf(request).map(keys.resource)
-    const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
+    const lastChange = keys.lastChange(changed ?? request.resource)
+    const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, lastChange, ...locks]
     const [outcome, state, at] = await audit.noteWith(
       noteOf(request, name, { causes: data.set?.causes, ...data.audit }),
       (note) => run('take-step', recordKeys, [argument, note]),
@@ -120,9 +123,16 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
     // No step leads from a state that another version of Lockkeeper wrote.
     if (request.state === unknownState) return { outcome: 'lost', state: undefined }
     const to = stateAfter(name, request.state)
-    const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, { to, token })
+    const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, {
+      to,
+      token,
+      ...(to === 'done' ? { changed: request.resource } : {}),
+    })
     if (outcome === 'won') {
-      const took = stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined ? { tookMs: at - request.sentAt } : {}
+      const took =
+        stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined
+          ? { tookMs: at - request.sentAt - (request.untrackedMs ?? 0) }
+          : {}
       onStep({ step: name, kind: request.kind, to, ...took })
     }
     return { outcome, state }
@@ -158,7 +168,12 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
         ...(isFirstLate ? { reports: ['late'] } : {}),
         ...(data.notAfter === undefined ? {} : { notAfter: data.notAfter }),
       },
-      { to: request.state, token: randomUUID(), cardInMs: cardPaceMs },
+      {
+        to: request.state,
+        token: randomUUID(),
+        cardInMs: cardPaceMs,
+        ...(to === 'done' && data.audit.resource !== undefined ? { changed: data.audit.resource } : {}),
+      },
     )
     if (outcome === 'won') {
       const took = step.stamps?.includes('endedAt') && item.sentAt !== undefined ? { tookMs: at - item.sentAt } : {}
@@ -170,11 +185,12 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
   return { take, takeItem }
 }
 
-/** The state after a step, the token of its taker, and how long its card may wait. */
+/** The state after a step, the token of its taker, how long its card may wait, and the resource that the step has changed. */
 interface Taking {
   to: RequestState
   token: string
   cardInMs?: number
+  changed?: string
 }
 
 /** The argument of the script, without what depends on the next state and the token. */
