@@ -6,11 +6,11 @@ import { findInList } from '../../src/account-api/cut-list.ts'
 import { createInventory } from '../../src/account-api/inventory.ts'
 import { ListCutError } from '../../src/domain/list-errors.ts'
 import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
-import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
 import { createFillMove } from '../../src/features/move-elastic-ip/fill.ts'
 import { createResolve } from '../../src/features/move-elastic-ip/resolve.ts'
 import { createFillRename } from '../../src/features/rename-virtual-machine/fill.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
+import { createMoveChange } from '../../src/moves/move-change.ts'
 import { toUserMessage } from '../../src/slack/errors.ts'
 import {
   jsonType,

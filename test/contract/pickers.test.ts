@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/domain/errors.ts'
-import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
 import { elasticIpChoices, serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
-import { chooseServer, createResolve } from '../../src/features/move-elastic-ip/resolve.ts'
+import { createResolve } from '../../src/features/move-elastic-ip/resolve.ts'
+import { chooseServer } from '../../src/moves/find-server.ts'
+import { createMoveChange } from '../../src/moves/move-change.ts'
 import { isChoice } from '../../src/slack/blocks/picker.ts'
 import type { Choices } from '../../src/slack/commands/handlers.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
@@ -101,7 +102,7 @@ describe('a server by its hostname', patience, () => {
         const inProject = wires.filter((wire) => project !== undefined && shown(wire, 'attributes', 'project', 'id') === project)
         const meant = wires.length === 1 ? wires : inProject
 
-        const choose = async () => chooseServer('web-1', candidates, (await account.elasticIps.list())[0])
+        const choose = async () => chooseServer('web-1', candidates, (await account.elasticIps.list())[0]?.project).id
 
         if (meant.length === 1) {
           expect(await choose()).toBe(meant[0]?.id)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Server } from '../../src/domain/server.ts'
-import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { createMoveChange } from '../../src/moves/move-change.ts'
 import { elasticIpFor, ids, serverFor } from './account-objects.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }

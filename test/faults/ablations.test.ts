@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
-import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { createMoveChange } from '../../src/moves/move-change.ts'
 import { createScripts, readScripts } from '../../src/redis/scripts.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { createMessenger } from '../../src/slack/web-api/messenger.ts'
@@ -83,7 +83,7 @@ describe('what an ablation replaces', () => {
 
 test('a program that is started with an ablation gets the module with the one export replaced', async () => {
   const { nodeOptions, env } = startOptions('absence taken for done')
-  const module = new URL('../../src/features/move-elastic-ip/change.ts', import.meta.url).href
+  const module = new URL('../../src/moves/move-change.ts', import.meta.url).href
   const program = `const own = await import('${module}'); console.log(await own.createMoveChange({}).observe(), Object.keys(own))`
   const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, '--input-type=module', '-e', program], {
     env: { ...process.env, ...env },

@@ -1,6 +1,6 @@
 import type { Processor, Worker, WorkerOptions } from 'bullmq'
 import type { createNewKeyChange } from '../../src/features/create-api-key/change.ts'
-import type { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import type { createMoveChange } from '../../src/moves/move-change.ts'
 import type { readScripts } from '../../src/redis/scripts.ts'
 import type { createMessenger } from '../../src/slack/web-api/messenger.ts'
 
@@ -28,7 +28,7 @@ export const ablations = {
   },
   /** A move that is missing in the list of moving Elastic IPs counts as done without a read of its own. */
   'absence taken for done': {
-    module: 'src/features/move-elastic-ip/change.ts',
+    module: 'src/moves/move-change.ts',
     export: 'createMoveChange',
     wrap: withMember<typeof createMoveChange, 'observe'>('observe', () => async () => ({ is: 'done' })),
   },

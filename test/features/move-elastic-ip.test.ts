@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
 import { phrase } from '../../src/domain/phrase.ts'
-import { describeMove } from '../../src/features/move-elastic-ip/change.ts'
-import { chooseServer } from '../../src/features/move-elastic-ip/resolve.ts'
+import { chooseServer } from '../../src/moves/find-server.ts'
+import { describeMove } from '../../src/moves/move-change.ts'
 import { billing, elasticIpFor, ids, serverFor } from '../domain/account-objects.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }
@@ -46,13 +46,13 @@ describe('a server by its hostname', () => {
   const twin = serverFor({ id: ids.web3, project: billing })
 
   test('is the server in the project of the Elastic IP', () => {
-    expect(chooseServer('web-2', [twin, serverFor()], elasticIpFor())).toBe(ids.web2)
+    expect(chooseServer('web-2', [twin, serverFor()], elasticIpFor().project).id).toBe(ids.web2)
   })
 
   test('is refused with the ids if several servers fit', () => {
     expect(() => chooseServer('web-2', [twin, serverFor()], undefined)).toThrowErrorMatchingInlineSnapshot(
       `[UserError: There are 2 servers called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Give the id of the one you mean.]`,
     )
-    expect(() => chooseServer('web-9', [], elasticIpFor())).toThrowErrorMatchingInlineSnapshot(`[UnknownName: No server web-9.]`)
+    expect(() => chooseServer('web-9', [], undefined)).toThrowErrorMatchingInlineSnapshot(`[UnknownName: No server web-9.]`)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { unknownState } from '../../src/domain/request.ts'
-import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { createMoveChange } from '../../src/moves/move-change.ts'
 import { createCatalog } from '../../src/requests/catalog.ts'
 import { cardActions } from '../../src/requests/messages/card/card-actions.ts'
 import { createDeliver } from '../../src/requests/outbox/deliver.ts'

@@ -3,13 +3,13 @@ import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import { sameAddress } from '../../domain/elastic-ip-move.ts'
 import { UnknownName } from '../../domain/errors.ts'
+import { chooseServer } from '../../moves/find-server.ts'
 import type { GivenWords } from '../../slack/commands/commands.ts'
 import { fillForm } from '../../slack/commands/fill-form.ts'
 import { withSuggestions } from '../../slack/commands/unknown-name.ts'
 import { readMove } from './arguments.ts'
 import { moveModal } from './modal.ts'
 import { elasticIpOption, serverOption } from './pickers.ts'
-import { chooseServer } from './resolve.ts'
 import { withElasticIp } from './server-picker.ts'
 import { namesOf } from './suggestions.ts'
 
@@ -41,8 +41,6 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
     // What is not in a list that was cut off may still exist. These reads throw then.
     if (named.length === 0) await Promise.all([inventory.elasticIps(), inventory.servers()])
     if (named.length === 0 && !isServer) throw new UnknownName('Elastic IP', typed)
-    const id = chooseServer(typed, named, undefined)
-    const server = named.find((each) => each.id === id)
-    return { server: server && serverOption(server) }
+    return { server: serverOption(chooseServer(typed, named, undefined)) }
   }
 }

@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
+import { createMoveChange, moveKind } from '../../moves/move-change.ts'
 import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
@@ -9,7 +10,6 @@ import { Refusal } from '../../slack/errors.ts'
 import { code, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { isWholeMove, readMove } from './arguments.ts'
-import { createMoveChange } from './change.ts'
 import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
 import { usage } from './messages.ts'
@@ -26,7 +26,7 @@ interface MoveElasticIpParts {
 }
 
 /** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
-export const moveElasticIp = { kinds: ['ip.move'], create } satisfies FeatureDefinition
+export const moveElasticIp = { kinds: [moveKind], create } satisfies FeatureDefinition
 
 function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
@@ -50,7 +50,7 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
     summary: 'Move an Elastic IP to another server',
     details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. What is missing is asked for in a form. ${code('to')} and commas between the two are fine.`,
     examples: ['203.0.113.10 web-2', '203.0.113.10 to web-2', '203.0.113.10'],
-    need: 'ip.move',
+    need: moveKind,
     form: createFillMove(inventory),
     isComplete: isWholeMove,
     button: { text: 'Move IP', actionId: 'open-move-elastic-ip' },
@@ -61,7 +61,7 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
   return {
     commands: [command],
     changes: [change],
-    forms: { 'ip.move': formAgain },
+    forms: { [moveKind]: formAgain },
     clicks: { [moveForm.elasticIp]: elasticIpChosen },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {

@@ -4,6 +4,7 @@ import type { ListLimit } from '../../domain/list-errors.ts'
 import { sameProject, sameSite } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
 import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
+import { serverCandidate, serverCandidates } from '../../slack/blocks/server-candidates.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 
 export function elasticIpChoices(all: ElasticIp[], typed: string, cut?: ListLimit): Choices {
@@ -43,7 +44,6 @@ export function isWithinReach(elasticIp: ElasticIp, target: Server, assigned: Se
 }
 
 const elasticIpCandidates = candidatesOf(elasticIpCandidate)
-const serverCandidates = candidatesOf(serverCandidate)
 
 function elasticIpCandidate({ id, address, status, server, project, site }: ElasticIp): Candidate {
   const where = server ? `on ${server.hostname ?? server.id}` : 'on no server'
@@ -52,15 +52,5 @@ function elasticIpCandidate({ id, address, status, server, project, site }: Elas
     text: `${address} ${where}${status === 'active' ? '' : ` (${status})`}`,
     description: [placeOf(project, site?.slug ?? site?.name), address === id ? undefined : id].filter(Boolean).join('  ·  '),
     terms: [server?.id, project?.slug, site?.name],
-  }
-}
-
-function serverCandidate({ id, hostname, label, primaryIpv4, project, site }: Server): Candidate {
-  const place = placeOf(project, site?.slug ?? site?.name)
-  return {
-    value: id,
-    text: `${hostname ?? id}${place ? ` (${place})` : ''}`,
-    description: [label, primaryIpv4, hostname === undefined ? undefined : id].filter((part) => part !== undefined).join('  ·  '),
-    terms: [project?.slug, site?.name],
   }
 }

@@ -4,9 +4,8 @@ import { findInList } from '../../account-api/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move.ts'
-import { UnknownName, UserError } from '../../domain/errors.ts'
-import { sameProject } from '../../domain/place.ts'
-import type { Server } from '../../domain/server.ts'
+import { UnknownName } from '../../domain/errors.ts'
+import { chooseServer, findServers } from '../../moves/find-server.ts'
 
 interface Options {
   signal?: AbortSignal
@@ -27,41 +26,17 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
     return found
   }
 
-  /** Returns the server with this id, or else those with this hostname. */
-  async function findServers(typed: string, options: Options): Promise<Server[]> {
-    const [byHostname, byId] = await Promise.all([
-      accountApi.servers.list({ hostname: typed, ...options }),
-      accountApi.servers.get(typed, options).catch(nothingIfAbsent),
-    ])
-    return byId ? [byId] : byHostname.filter((server) => server.hostname?.toLowerCase() === typed.toLowerCase())
-  }
-
   return async function resolve(typedElasticIp: string, typedServer: string, options: Options = {}): Promise<MoveInput> {
     // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
     if (areIds(typedElasticIp, typedServer)) return { elasticIpId: typedElasticIp, serverId: typedServer }
     // If neither exists, the Elastic IP is reported, because people type it first.
-    const servers = findServers(typedServer, options)
+    const servers = findServers(accountApi, typedServer, options)
     servers.catch(() => {})
     const elasticIp = await findElasticIp(typedElasticIp, options)
-    return { elasticIpId: elasticIp.id, serverId: chooseServer(typedServer, await servers, elasticIp) }
+    return { elasticIpId: elasticIp.id, serverId: chooseServer(typedServer, await servers, elasticIp.project).id }
   }
 }
 export type Resolve = ReturnType<typeof createResolve>
-
-/** Returns the only server, or the only one in the project of the Elastic IP. Several servers can have the same hostname. */
-export function chooseServer(typed: string, candidates: Server[], elasticIp: ElasticIp | undefined): string {
-  const [only, ...others] = candidates
-  if (!only) throw new UnknownName('server', typed)
-  if (others.length === 0) return only.id
-  const inProject = candidates.filter((server) => sameProject(server.project, elasticIp?.project))
-  const [sole] = inProject
-  if (sole && inProject.length === 1) return sole.id
-  const list = candidates.map(
-    (server) =>
-      `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`,
-  )
-  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
-}
 
 /** Whether both look like ids of the service: `eip_…`, `ueip_…` (BGP) and `sv_…`. Anything else may be a name. */
 function areIds(elasticIp: string, server: string): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../../src/audit/entry.ts'
 import type { Request } from '../../../src/domain/request.ts'
-import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
+import { createMoveChange } from '../../../src/moves/move-change.ts'
 import { createAccess } from '../../../src/requests/access/access.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { createCardButtons } from '../../../src/requests/interactions/card-buttons.ts'

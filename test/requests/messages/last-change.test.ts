@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
+import { createMoveChange } from '../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { lastChangeOf } from '../../../src/requests/messages/last-change.ts'
 import { createRenderer } from '../../../src/requests/outbox/render.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createMoveChange } from '../../../src/features/move-elastic-ip/change.ts'
+import { createMoveChange } from '../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import type { Deliver } from '../../../src/requests/outbox/deliver.ts'
 import { createOutbox } from '../../../src/requests/outbox/outbox.ts'

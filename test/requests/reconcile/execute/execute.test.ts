@@ -3,7 +3,7 @@ import { ApiError } from '../../../../src/domain/api-errors.ts'
 import type { AuthorityProblem } from '../../../../src/domain/authority-problem.ts'
 import { payloadHash } from '../../../../src/domain/payload.ts'
 import type { Request, RequestState } from '../../../../src/domain/request.ts'
-import { createMoveChange } from '../../../../src/features/move-elastic-ip/change.ts'
+import { createMoveChange } from '../../../../src/moves/move-change.ts'
 import { createCatalog } from '../../../../src/requests/catalog.ts'
 import { explainAll } from '../../../../src/requests/messages/causes.ts'
 import { createExecute } from '../../../../src/requests/reconcile/execute/execute.ts'
@@ -61,7 +61,8 @@ function approvedMove(
     take: async (_: Request, name: StepName, { set }: StepData = {}) => {
       state = afterStep(state, name)
       steps.push({ name, to: state })
-      if (set?.causes) reported.push(...Object.values(explainAll(undefined, set.causes)))
+      const { why, next } = explainAll(undefined, set?.causes ?? [])
+      reported.push(...[why, next].filter(Boolean))
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
       return { outcome: 'won', state }
     },

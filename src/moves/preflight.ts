@@ -1,13 +1,13 @@
-import type { AccountApi } from '../../account-api/client.ts'
-import { asFarAsRead } from '../../account-api/cut-list.ts'
-import { readOrRefuse } from '../../account-api/reading.ts'
-import type { Preflight, PreflightOptions } from '../../domain/change.ts'
-import type { MoveFacts, MoveInput } from '../../domain/elastic-ip-move.ts'
-import { checkMove, needsAssignedServer, refuseMove } from '../../domain/elastic-ip-move-check.ts'
-import type { MoveFinding } from '../../domain/elastic-ip-move-findings.ts'
-import { namesakeWarnings } from '../../domain/elastic-ip-move-warnings.ts'
-import type { Server } from '../../domain/server.ts'
-import { withinOr } from '../../domain/within.ts'
+import type { AccountApi } from '../account-api/client.ts'
+import { asFarAsRead } from '../account-api/cut-list.ts'
+import { readOrRefuse } from '../account-api/reading.ts'
+import type { Preflight, PreflightOptions } from '../domain/change.ts'
+import type { MoveFacts, MoveInput } from '../domain/elastic-ip-move.ts'
+import { checkMove, needsAssignedServer, refuseMove } from '../domain/elastic-ip-move-check.ts'
+import type { MoveFinding } from '../domain/elastic-ip-move-findings.ts'
+import { namesakeWarnings } from '../domain/elastic-ip-move-warnings.ts'
+import type { Server } from '../domain/server.ts'
+import { withinOr } from '../domain/within.ts'
 
 /** The time limit for the search for other servers of the same name, because the requester waits for it. */
 const namesakesMs = 3_000

@@ -1,18 +1,21 @@
-import type { AccountApi } from '../../account-api/client.ts'
-import { asFarAsRead, findInList } from '../../account-api/cut-list.ts'
-import { ApiError } from '../../domain/api-errors.ts'
-import type { Change, Description, Fact, OnAnswer } from '../../domain/change.ts'
-import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import { addressOf, completeMove, MoveFacts, MoveInput, moveDifferences, moveRemark } from '../../domain/elastic-ip-move.ts'
-import { MoveFinding } from '../../domain/elastic-ip-move-findings.ts'
-import { moveSurveyKeys, observeMove, surveyKeysIn } from '../../domain/elastic-ip-move-progress.ts'
-import { afterMove } from '../../domain/elastic-ip-move-warnings.ts'
-import { moveWords } from '../../domain/elastic-ip-move-words.ts'
-import { explainer } from '../../domain/finding.ts'
-import type { Observation } from '../../domain/observation.ts'
-import { phrase } from '../../domain/phrase.ts'
-import { projectName } from '../../domain/place.ts'
+import type { AccountApi } from '../account-api/client.ts'
+import { asFarAsRead, findInList } from '../account-api/cut-list.ts'
+import { ApiError } from '../domain/api-errors.ts'
+import type { Change, Description, Fact, OnAnswer } from '../domain/change.ts'
+import type { ElasticIp } from '../domain/elastic-ip.ts'
+import { addressOf, completeMove, MoveFacts, MoveInput, moveDifferences, moveRemark } from '../domain/elastic-ip-move.ts'
+import { MoveFinding } from '../domain/elastic-ip-move-findings.ts'
+import { moveSurveyKeys, observeMove, surveyKeysIn } from '../domain/elastic-ip-move-progress.ts'
+import { afterMove } from '../domain/elastic-ip-move-warnings.ts'
+import { moveWords } from '../domain/elastic-ip-move-words.ts'
+import { explainer } from '../domain/finding.ts'
+import type { Observation } from '../domain/observation.ts'
+import { phrase } from '../domain/phrase.ts'
+import { projectName } from '../domain/place.ts'
 import { createPreflight } from './preflight.ts'
+
+/** The kind of the change. This name is public. */
+export const moveKind = 'ip.move'
 
 /** Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). */
 export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>): Change<MoveInput, MoveFacts> {
@@ -34,7 +37,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
   }
 
   return {
-    kind: 'ip.move',
+    kind: moveKind,
     label: 'moving an Elastic IP',
     eventActions: ['update', 'move', 'assign', 'reassign'],
     takesTime: true,

@@ -1,0 +1,36 @@
+import type { AccountApi } from '../account-api/client.ts'
+import { nothingIfAbsent } from '../account-api/reading.ts'
+import { UnknownName, UserError } from '../domain/errors.ts'
+import { type ProjectRef, sameProject } from '../domain/place.ts'
+import type { Server } from '../domain/server.ts'
+
+/** Returns the server with this id, or else those with this hostname. Throws as the reads of the account API do. */
+export async function findServers(
+  accountApi: Pick<AccountApi, 'servers'>,
+  typed: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<Server[]> {
+  const [byHostname, byId] = await Promise.all([
+    accountApi.servers.list({ hostname: typed, ...options }),
+    accountApi.servers.get(typed, options).catch(nothingIfAbsent),
+  ])
+  return byId ? [byId] : byHostname.filter((server) => server.hostname?.toLowerCase() === typed.toLowerCase())
+}
+
+/**
+ * Returns the only server, or the only one in this project. Several servers can have the same hostname. Throws UnknownName if there is none,
+ * and UserError if there is more than one.
+ */
+export function chooseServer(typed: string, candidates: Server[], project: ProjectRef | undefined): Server {
+  const [only, ...others] = candidates
+  if (!only) throw new UnknownName('server', typed)
+  if (others.length === 0) return only
+  const inProject = candidates.filter((server) => sameProject(server.project, project))
+  const [sole] = inProject
+  if (sole && inProject.length === 1) return sole
+  const list = candidates.map(
+    (server) =>
+      `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`,
+  )
+  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
+}
