@@ -66,6 +66,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   facts: z.ZodType<Facts>
   /** Returns the resource that is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
   resource(input: Input): string
+  /** Returns what it locks besides the resource. Such a resource has at most one open request, too. */
+  moreResources?(input: Input, facts: Facts): string[]
   /** Returns the project of the resource, for rules that depend on it. */
   project(facts: Facts): Project
   /** Reads the account. Throws CheckFailed if the change cannot be made. */
@@ -86,7 +88,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'tracking' | 'done'>
   handover?: Handover<Input, Facts>
   /** For a change of several resources that is approved as one. Such a change has no `run`. */
-  items?: Items<Facts>
+  items?: Items<Input, Facts>
   /**
    * Reads the outcome of the write: after a lost answer, and repeatedly while the change takes effect. Throws if `signal` is aborted, so
    * that a hanging account API does not delay the other changes that are observed at the same time.
@@ -111,21 +113,27 @@ export interface Change<Input = unknown, Facts = unknown> {
 }
 
 /** The items of a change. Each is carried out, tracked and judged as a change of its own. */
-export interface Items<Facts> {
+export interface Items<Input, Facts> {
   /** The change of one item. It has a `run`. */
   change: Change
   /** Returns the items in the order in which the request message lists them. */
   of(facts: Facts): Item[]
   /** Returns why approved items must not be sent, by their ids. `now` are the facts that were read just before the writes. */
   leftOut(approved: Facts, now: Facts): Map<string, Finding[]>
+  /** Returns the input of the same change for some of its items. */
+  only(input: Input, ids: string[]): Input
 }
 
 /** One item, in the terms of the change of an item. */
 export interface Item {
   /** The id of its resource: `eip_1`. */
   id: string
+  /** What people call it: `203.0.113.10`. */
+  name: string
   input: unknown
   facts: unknown
+  /** Set if the account does not show where it is: where Lockkeeper saw it last, and how long before the request. */
+  lastSeen?: { server: string; agoMs: number }
 }
 
 /** What is under way on the account, and the words for it. */

@@ -1,0 +1,193 @@
+import { freshSeenMs, type SeenAssignment } from './assignment.ts'
+import { canonicalJson } from './canonical-json.ts'
+import type { Preflight } from './change.ts'
+import type { ElasticIp } from './elastic-ip.ts'
+import { checkMove } from './elastic-ip-move-check.ts'
+import { CheckFailed } from './errors.ts'
+import { type EvacuatedIp, type EvacuationFacts, type EvacuationInput, type LeftOut, mostEvacuated } from './evacuation.ts'
+import { type EvacuationFinding, evacuationWords } from './evacuation-findings.ts'
+import type { Finding } from './finding.ts'
+import { projectName } from './place.ts'
+import type { Server } from './server.ts'
+
+/** The reads of a preflight check. */
+export interface EvacuationReads {
+  /** The addresses that the account lists for the server. It may show no server for them while the server is not active. */
+  listed: ElasticIp[]
+  /** The addresses that were read one by one, because the list does not show them. An address that could not be read is absent. */
+  single: Map<string, ElasticIp | 'gone'>
+  /** What Lockkeeper saw on the server before, where the account lists nothing. */
+  seen: SeenAssignment[]
+  source: Server | undefined
+  target: Server | undefined
+}
+
+/** Whether the check is for a new request, where a person can still choose, or repeats it before the writes. */
+export type CheckFor = 'request' | 'writes'
+
+/** One address of the server: how it can be moved, or why it cannot. */
+type Judged = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
+
+/**
+ * Checks which addresses of a server can be moved to another one, each as a move of its own. For a request it throws CheckFailed if one of the
+ * chosen addresses cannot be moved, so that nobody believes that it will be. Before the writes it only leaves such an address out.
+ */
+export function checkEvacuation(
+  input: EvacuationInput,
+  reads: EvacuationReads,
+  checkFor: CheckFor,
+): Preflight<EvacuationFacts, EvacuationInput> {
+  const { source, target } = reads
+  const from = { id: source?.id ?? input.serverId, name: nameOfSource(input, reads) }
+  const to = { id: target?.id ?? input.targetId, name: target?.hostname ?? target?.label ?? input.targetId }
+  if (from.id === to.id) refuseEvacuation({ code: 'same-server', server: from.name })
+  const judged = withinOneProject(judgeAll(input, reads, from, checkFor), target)
+  const chosen = new Set(input.elasticIpIds ?? judged.map(({ elasticIpId }) => elasticIpId))
+  const { moves, leftOut, cannotMove } = divide(judged, { chosen, isAll: input.elasticIpIds === undefined, checkFor, server: from.name })
+  if (checkFor === 'request') refuseUnlessClear({ moves, leftOut, cannotMove, from, to })
+  const items = moves.map(({ facts }) => facts)
+  const [first] = moves
+  return {
+    facts: {
+      from,
+      to,
+      ...(target?.primaryIpv4 ? { toAddress: target.primaryIpv4 } : {}),
+      ...(first?.facts.project ? { project: first.facts.project } : {}),
+      ...(first?.facts.site ? { site: first.facts.site } : {}),
+      items,
+      leftOut: checkFor === 'request' ? leftOut : [...leftOut, ...cannotMove],
+    },
+    input: { serverId: from.id, targetId: to.id, elasticIpIds: input.elasticIpIds ?? items.map(({ elasticIpId }) => elasticIpId) },
+    unchecked: distinct(moves.flatMap(({ unchecked }) => unchecked)),
+    warnings: warningsOf(moves, leftOut, from.name),
+    incomplete: !target,
+  }
+}
+
+/** Throws CheckFailed with the finding and its words. */
+export function refuseEvacuation(finding: EvacuationFinding): never {
+  throw new CheckFailed(finding, evacuationWords(finding))
+}
+
+/** The account may no longer show a server that is gone. Then its name is the one that Lockkeeper saw. */
+export function nameOfSource({ serverId }: Pick<EvacuationInput, 'serverId'>, { source, seen, listed }: Pick<EvacuationReads, 'source' | 'seen' | 'listed'>): string {
+  const shown = listed.find(({ server }) => server?.id === serverId)?.server?.hostname
+  return source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? serverId
+}
+
+function judgeAll(input: EvacuationInput, reads: EvacuationReads, from: { id: string; name: string }, checkFor: CheckFor): Judged[] {
+  const judge = (elasticIp: ElasticIp, agoMs?: number): Judged => judgeOne(elasticIp, { input, reads, from, agoMs })
+  // An account API that ignores the filter lists every address, and an address without a server then proves nothing.
+  const isFiltered = reads.listed.every(({ server }) => server === undefined || server.id === from.id)
+  const onServer = reads.listed.filter(({ server }) => (server === undefined ? isFiltered : server.id === from.id))
+  const seenById = new Map(reads.seen.map((each) => [each.elasticIpId, each]))
+  const asked = new Set(input.elasticIpIds)
+  const single = [...reads.single].flatMap(([id, read]): Judged[] => {
+    const seen = seenById.get(id)
+    const address = read === 'gone' ? (seen?.address ?? id) : read.address
+    if (read === 'gone') return [{ elasticIpId: id, address, finding: { code: 'no-elastic-ip', elasticIpId: id } }]
+    // What was only seen there before, and is on another server now, is no address of this server.
+    if (read.server && read.server.id !== from.id && !asked.has(id)) return []
+    if (!read.server && !seen && checkFor === 'request')
+      return [{ elasticIpId: id, address, finding: { code: 'not-seen-there', address, server: from.name } satisfies EvacuationFinding }]
+    return [judge(read, seen?.agoMs)]
+  })
+  return [...onServer.map((elasticIp) => judge(elasticIp)), ...single]
+}
+
+interface Judging {
+  input: EvacuationInput
+  reads: EvacuationReads
+  from: { id: string; name: string }
+  agoMs: number | undefined
+}
+
+function judgeOne(elasticIp: ElasticIp, { input, reads: { source, target }, from, agoMs }: Judging): Judged {
+  const { id: elasticIpId, address, server } = elasticIp
+  if (server && server.id !== from.id) {
+    const now = server.hostname ?? server.id
+    return { elasticIpId, address, finding: { code: 'not-on-server', address, server: from.name, now } satisfies EvacuationFinding }
+  }
+  const assigned = { ...elasticIp, server: { id: from.id, hostname: from.name } }
+  try {
+    const move = checkMove({ elasticIpId, serverId: input.targetId }, { elasticIp: assigned, target, assigned: source })
+    const facts: EvacuatedIp = {
+      ...move.facts,
+      ...(server ? {} : { showsNoServer: true as const }),
+      ...(agoMs === undefined || server ? {} : { seenAgoMs: agoMs }),
+    }
+    return { elasticIpId, address, move: { ...move, facts } }
+  } catch (error) {
+    if (!(error instanceof CheckFailed)) throw error
+    return { elasticIpId, address, finding: error.finding }
+  }
+}
+
+/** One rule of the policy covers the whole evacuation, so all of it is in one project. */
+function withinOneProject(judged: Judged[], target: Server | undefined): Judged[] {
+  const project = target?.project ?? judged.flatMap((each) => ('move' in each ? [each.move.facts.project] : [])).find((each) => each)
+  return judged.map((each) => {
+    if (!('move' in each) || each.move.facts.project?.id === project?.id) return each
+    const { elasticIpId, address, move } = each
+    const shown = move.facts.project ? projectName(move.facts.project) : 'unknown'
+    return { elasticIpId, address, finding: { code: 'project-of-others', address, project: shown } satisfies EvacuationFinding }
+  })
+}
+
+interface Divided {
+  moves: Preflight<EvacuatedIp>[]
+  /** Addresses that were not chosen. */
+  leftOut: LeftOut[]
+  /** Addresses that were chosen and cannot be moved. */
+  cannotMove: LeftOut[]
+}
+
+interface Choice {
+  chosen: Set<string>
+  /** Whether nobody chose, so that all addresses are meant. */
+  isAll: boolean
+  checkFor: CheckFor
+  server: string
+}
+
+function divide(judged: Judged[], { chosen, isAll, checkFor, server }: Choice): Divided {
+  const divided: Divided = { moves: [], leftOut: [], cannotMove: [] }
+  for (const each of judged) {
+    const { elasticIpId, address } = each
+    const out = (finding: Finding): LeftOut => ({ elasticIpId, address, finding })
+    if (!chosen.has(elasticIpId)) {
+      const own: EvacuationFinding = checkFor === 'writes' ? { code: 'came-later', address, server } : { code: 'not-chosen', address }
+      divided.leftOut.push(out(checkFor === 'request' && 'finding' in each ? each.finding : own))
+    } else if ('finding' in each) divided.cannotMove.push(out(each.finding))
+    else if (isAll && (each.move.facts.seenAgoMs ?? 0) > freshSeenMs)
+      divided.cannotMove.push(out({ code: 'seen-long-ago', address, server, agoMs: each.move.facts.seenAgoMs }))
+    else divided.moves.push(each.move)
+  }
+  return divided
+}
+
+function refuseUnlessClear({ moves, leftOut, cannotMove, from, to }: Divided & Pick<EvacuationFacts, 'from' | 'to'>): void {
+  const server = from.name
+  if (cannotMove.length > 0) {
+    const causes = cannotMove.map(({ address, finding }) => ({ address, finding }))
+    refuseEvacuation({ code: 'addresses-cannot-move', server, target: to.name, moves: moves.length, causes })
+  }
+  if (moves.length === 0) refuseEvacuation({ code: leftOut.length > 0 ? 'nothing-chosen' : 'nothing-on-server', server })
+  if (moves.length > mostEvacuated) refuseEvacuation({ code: 'too-many-addresses', server, count: moves.length, most: mostEvacuated })
+}
+
+/** What approvers should know: of the target once, of the addresses that are left out, and of those that the account shows on no server. */
+function warningsOf(moves: Preflight<EvacuatedIp>[], leftOut: LeftOut[], server: string): Finding[] {
+  const agos = moves.flatMap(({ facts }) => facts.seenAgoMs ?? [])
+  return [
+    ...(agos.length > 0 ? [{ code: 'last-seen', server, count: agos.length, oldestMs: Math.max(...agos) } satisfies EvacuationFinding] : []),
+    ...(leftOut.length > 0
+      ? [{ code: 'left-out', causes: leftOut.map(({ address, finding }) => ({ address, finding })) } satisfies EvacuationFinding]
+      : []),
+    ...distinct(moves.flatMap(({ warnings = [] }) => warnings)),
+  ]
+}
+
+function distinct(findings: Finding[]): Finding[] {
+  return [...new Map(findings.map((finding) => [canonicalJson(finding), finding])).values()]
+}

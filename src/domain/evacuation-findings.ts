@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { MoveFinding } from './elastic-ip-move-findings.ts'
+import { moveWords } from './elastic-ip-move-words.ts'
+import { formatDuration } from './duration.ts'
+import { Finding, type Words, wordsFrom } from './finding.ts'
+import { type Phrase, phrase } from './phrase.ts'
+
+const server = z.string()
+const address = z.string()
+const Cause = z.object({ address, finding: Finding })
+
+/** Everything that can prevent an evacuation, keep an address out of it, or end it. Each address also has the findings of its move. */
+export const EvacuationFinding = z.discriminatedUnion('code', [
+  z.object({ code: z.literal('same-server'), server }),
+  z.object({ code: z.literal('nothing-on-server'), server }),
+  z.object({ code: z.literal('nothing-chosen'), server }),
+  z.object({ code: z.literal('too-many-addresses'), server, count: z.number(), most: z.number() }),
+  /** `moves`: how many of the addresses can be moved. */
+  z.object({ code: z.literal('addresses-cannot-move'), server, target: server, moves: z.number(), causes: z.array(Cause) }),
+
+  z.object({ code: z.literal('left-out'), causes: z.array(Cause) }),
+  z.object({ code: z.literal('last-seen'), server, count: z.number(), oldestMs: z.number() }),
+
+  z.object({ code: z.literal('not-chosen'), address }),
+  z.object({ code: z.literal('seen-long-ago'), address, server, agoMs: z.number() }),
+  z.object({ code: z.literal('not-on-server'), address, server, now: server }),
+  z.object({ code: z.literal('project-of-others'), address, project: z.string() }),
+  /** Neither the account nor what Lockkeeper saw before shows it on the server. */
+  z.object({ code: z.literal('not-seen-there'), address, server }),
+  z.object({ code: z.literal('came-later'), address, server }),
+
+  z.object({ code: z.literal('server-id-changed'), before: server, now: server }),
+  z.object({ code: z.literal('target-project-changed'), server, before: z.string(), now: z.string() }),
+  z.object({ code: z.literal('nothing-left'), server, causes: z.array(Finding) }),
+])
+export type EvacuationFinding = z.infer<typeof EvacuationFinding>
+
+/** Puts a finding of an evacuation, or of the move of one of its addresses, into words. Undefined for any other finding. */
+export function explainEvacuation(finding: Finding): Words | undefined {
+  const move = MoveFinding.safeParse(finding)
+  if (move.success) return moveWords(move.data)
+  const own = EvacuationFinding.safeParse(finding)
+  return own.success ? evacuationWords(own.data) : undefined
+}
+
+export function evacuationWords(finding: EvacuationFinding): Words {
+  const words = wordsFrom(sentenceOf(finding))
+  return finding.code === 'nothing-on-server' ? { ...words, next: 'Check the account.' } : words
+}
+
+function sentenceOf(finding: EvacuationFinding): Phrase {
+  switch (finding.code) {
+    case 'same-server':
+      return phrase`${finding.server} can't be evacuated to itself. Choose another server.`
+    case 'nothing-on-server':
+      return phrase`The account shows no Elastic IP on ${finding.server}, so there is nothing to move.`
+    case 'nothing-chosen':
+      return phrase`Choose at least one address of ${finding.server}.`
+    case 'too-many-addresses':
+      return phrase`${finding.server} has ${finding.count} addresses, and one request moves up to ${finding.most}. Leave the target out to choose some of them in the form.`
+    case 'addresses-cannot-move': {
+      const all = finding.moves + finding.causes.length
+      return phrase`${finding.causes.length} of ${all} addresses of ${finding.server} can't be moved to ${finding.target}, so nothing was requested. ${listed(finding.causes)}`
+    }
+    case 'left-out':
+      return phrase`Left out, ${finding.causes.length}: ${listed(finding.causes)}`
+    case 'last-seen':
+      return phrase`The account shows no server for ${finding.count} of these addresses. Lockkeeper saw them on ${finding.server} ${[span(finding.oldestMs)]} before this request or later. Each is read again before it is moved.`
+    case 'not-chosen':
+      return phrase`${finding.address} was left out by the requester.`
+    case 'seen-long-ago':
+      return phrase`The account shows no server for ${finding.address}. Lockkeeper saw it on ${finding.server} ${[span(finding.agoMs)]} ago.`
+    case 'not-on-server':
+      return phrase`${finding.address} is on ${finding.now}, not on ${finding.server}.`
+    case 'project-of-others':
+      return phrase`${finding.address} is in project ${finding.project}. One evacuation is within one project.`
+    case 'not-seen-there':
+      return phrase`The account shows no server for ${finding.address}, and Lockkeeper did not see it on ${finding.server} in the last 24 h.`
+    case 'came-later':
+      return phrase`${finding.address} came to ${finding.server} after the request, so it was not moved.`
+    case 'server-id-changed':
+      return phrase`This was requested as ${finding.before}, and the account API calls it ${finding.now}. Request it with that id.`
+    case 'target-project-changed':
+      return phrase`${finding.server} was in project ${finding.before} when this was requested, and is in ${finding.now} now.`
+    case 'nothing-left':
+      return phrase`None of the addresses can be moved from ${finding.server} any more. ${whys(finding.causes)}`
+  }
+}
+
+/** A refusal with more reasons than these counts the others. */
+const mostListed = 10
+
+function listed(causes: z.infer<typeof Cause>[]): Phrase {
+  return whys(causes.map(({ finding }) => finding))
+}
+
+/** Joins the reasons, each a sentence that names its address. */
+function whys(causes: Finding[]): Phrase {
+  const sentences = causes.slice(0, mostListed).map((finding): Phrase => {
+    const words = explainEvacuation(finding)
+    return words?.phrase ?? [words?.why ?? `${finding.code}.`]
+  })
+  const more = causes.length - mostListed
+  const all = more > 0 ? [...sentences, phrase`And ${more} more.`] : sentences
+  return all.flatMap((sentence, index) => (index === 0 ? sentence : [' ', ...sentence]))
+}
+
+function span(ms: number): string {
+  return ms < 1_000 ? 'less than a second' : formatDuration(ms)
+}
