@@ -130,7 +130,7 @@ describe('somebody with write access to Redis cannot erase the audit without a t
     [
       'by giving its number to another note',
       (items) => items.toSpliced(2, 1).map(([id, fields]): Item => [id, fields.act === 'accept' ? { ...fields, number: 3 } : fields]),
-      /Entry 3 is not genuine[^]*Notes 3 to 4 are missing/,
+      /Entry 3 is not genuine[\s\S]*Notes 3 to 4 are missing/,
     ],
     [
       'by cutting a signature short',
@@ -163,6 +163,10 @@ describe('somebody with write access to Redis cannot erase the audit without a t
 describe('a note that somebody puts into the intake does not stop the notes after it', () => {
   test.each<[string, string]>([
     ['with 20,000 levels', `{"version":1,"act":"x","deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
+    [
+      'with 20,000 levels and a signature',
+      `{"version":1,"act":"x","signature":"00000000.${'A'.repeat(43)}","deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+    ],
     ['with a prototype', '{"version":1,"act":"x","__proto__":{"signature":"x"},"constructor":1}'],
     ['with members that the log uses', '{"version":1,"act":"x","stream":"log","hash":"x","0":"first","seq":-1,"prev":5}'],
     ['with numbers that are none', '{"version":1,"act":"x","number":1e999,"at":1e999}'],
