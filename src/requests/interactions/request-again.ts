@@ -45,7 +45,7 @@ export function createRequestAgain({ submit, requests, catalog, access, forms }:
     },
     allow: async (click) => {
       const request = await requests.requestOfClick(click)
-      await access.gate(originOf(click, request), request.kind)
+      await access.gateForm(originOf(click, request), request.kind)
     },
   }
 

@@ -1,5 +1,6 @@
 import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
@@ -29,6 +30,8 @@ interface RendererParts {
   /** Returns the current rule of the policy for a request, if any. */
   ruleOf: (request: Request) => PolicyRule | undefined
   environment: string | undefined
+  /** Returns the address of a message. */
+  addressOf: (message: MessageRef) => string | undefined
   moveTimeoutMs: number
   now?: () => number
 }
@@ -38,6 +41,7 @@ export function createRenderer({
   catalog,
   ruleOf,
   environment,
+  addressOf,
   moveTimeoutMs,
   now = Date.now,
 }: RendererParts): Renderer & { view(request: Request): CardView } {
@@ -56,7 +60,13 @@ export function createRenderer({
       reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
       rule: ruleOf(request),
       environment,
+      fromMessage: sourceOf(request),
     }
+  }
+
+  /** A message is linked in its own channel alone, because a private channel is nobody else's business. */
+  function sourceOf({ fromMessage, origin }: Request): string | undefined {
+    return fromMessage?.channelId === origin.channelId ? addressOf(fromMessage) : undefined
   }
 
   return {

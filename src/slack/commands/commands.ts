@@ -19,6 +19,10 @@ export interface Command {
   need: Need
   /** Makes the form that opens if the command is typed without arguments. */
   form?: (metadata: string) => ModalView
+  /** The button that opens the form, on the Home tab and in help. */
+  button?: { text: string; actionId: string }
+  /** The callback id of the global shortcut that opens the form. The manifest names it. */
+  shortcut?: string
   /** Starts to read what the form will need. Called once the form is open and the person may use it. */
   prepare?: () => void
   run(call: CommandCall): Promise<void>

@@ -6,6 +6,7 @@ import { readJson, writeMetadata } from '../receive/payloads.ts'
 import { mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 import { type Command, findCommand, type Need } from './commands.ts'
+import type { GateForm } from './form-openers.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { helpMessage } from './help.ts'
 import { limitWords } from './limit-words.ts'
@@ -16,8 +17,16 @@ export type Gate = (origin: SlashCommand['origin'], kind: ChangeKind) => Promise
 /** Returns those of the needs for which the person has the right, for the help page. */
 export type May = (origin: SlashCommand['origin'], needs: Need[]) => Promise<Need[]>
 
+interface RouterParts {
+  commands: Command[]
+  gate: Gate
+  /** Checks what `gate` checks, and whether the request could be posted in the channel. Default: `gate`. */
+  gateForm?: GateForm
+  may: May
+}
+
 /** Routes the one slash command, whatever its name, to the command that its words name. */
-export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
+export function createCommandRouter({ commands, gate, gateForm = gate, may }: RouterParts) {
   async function pass(origin: SlashCommand['origin'], need: Need): Promise<Requester | undefined> {
     return need === 'read' ? undefined : gate(origin, need)
   }
@@ -37,7 +46,7 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     return {
       form: (slashCommand) => form(metadataOf(slashCommand)),
       allow: async ({ origin }) => {
-        await pass(origin, need)
+        if (need !== 'read') await gateForm(origin, need)
         prepare?.()
       },
     }
