@@ -67,7 +67,9 @@ export function createCatalog(changes: Change[] = []) {
 
   /** Returns the buttons that change a thing of this kind. */
   function offersFor(kind: ThingKind): Offer[] {
-    return kinds().flatMap((each) => changeOf(each).offer ?? []).filter(({ of }) => of === kind)
+    return kinds()
+      .flatMap((each) => changeOf(each).offer ?? [])
+      .filter(({ of }) => of === kind)
   }
 
   return { register, offersFor, open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }

@@ -43,7 +43,13 @@ function create({ accountApi, inventory, store, catalog, linkTo }: LookUpParts):
     const ref = message?.ref
     return lookedUpView({
       metadata: writeMetadata({ origin, ...(responseUrl ? { responseUrl } : {}), ...(ref ? { message: ref } : {}) }),
-      things: things.map((now) => found(now, (about.get(now.id) ?? []).filter(({ state }) => isOpen(state)), targetFor(now, things))),
+      things: things.map((now) =>
+        found(
+          now,
+          (about.get(now.id) ?? []).filter(({ state }) => isOpen(state)),
+          targetFor(now, things),
+        ),
+      ),
       left: named.length - first.length,
       isIncomplete,
       unread,

@@ -46,7 +46,10 @@ function serverLine({ id, hostname, label, status, locked, primaryIpv4, project,
 }
 
 function machineLine({ id, name, status, primaryIpv4, project, site }: VirtualMachine): Mrkdwn {
-  return lines([mrkdwn`*${code(name ?? id)}*  virtual machine, ${status ?? 'status unknown'}`, small([placeOf(project, site), primaryIpv4, id])])
+  return lines([
+    mrkdwn`*${code(name ?? id)}*  virtual machine, ${status ?? 'status unknown'}`,
+    small([placeOf(project, site), primaryIpv4, id]),
+  ])
 }
 
 function addressesLine(elasticIps: ElasticIp[] | undefined): Mrkdwn {

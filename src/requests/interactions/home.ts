@@ -6,7 +6,7 @@ import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Access } from '../access/access.ts'
 import type { CardView } from '../messages/card/card-view.ts'
-import { type HomeContent, homeBlocks, refusedHome, refreshHome } from '../messages/home-view.ts'
+import { type HomeContent, homeBlocks, refreshHome, refusedHome } from '../messages/home-view.ts'
 import type { Store } from '../store/store.ts'
 
 /** Check rights for at most 500 waiting requests. Load at most 100 of the others, which is more than a Home tab can show. */

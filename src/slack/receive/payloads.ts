@@ -165,7 +165,10 @@ export function readOrigin(payload: Pick<z.infer<typeof OptionsPayload>, 'team' 
 }
 
 export function valuesOf(state: z.infer<typeof State> | null | undefined): Values {
-  return mapState(state, (element) => element.selected_option?.value ?? element.selected_user ?? element.selected_conversation ?? element.value)
+  return mapState(
+    state,
+    (element) => element.selected_option?.value ?? element.selected_user ?? element.selected_conversation ?? element.value,
+  )
 }
 
 export function chosenOf(state: z.infer<typeof State> | null | undefined): Chosen {

@@ -23,5 +23,5 @@ export interface CardView {
   rule: PolicyRule | undefined
   environment: string | undefined
   /** The address of the message that it was requested from, if the request message may link it. */
-  fromMessage: string | undefined
+  fromMessage?: string | undefined
 }
