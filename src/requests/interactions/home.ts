@@ -5,8 +5,9 @@ import type { Click } from '../../slack/commands/handlers.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Access } from '../access/access.ts'
+import { refreshHome } from '../messages/buttons.ts'
 import type { CardView } from '../messages/card/card-view.ts'
-import { type HomeContent, homeBlocks, refreshHome, refusedHome } from '../messages/home-view.ts'
+import { type HomeContent, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import type { Store } from '../store/store.ts'
 
 /** Check rights for at most 500 waiting requests. Load at most 100 of the others, which is more than a Home tab can show. */

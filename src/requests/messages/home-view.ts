@@ -1,7 +1,7 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { actions, button, context, divider, header, wholeSection } from '../../slack/blocks/blocks.ts'
 import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
-import { cardButtons } from './buttons.ts'
+import { cardButtons, refreshHome } from './buttons.ts'
 import { cardBody } from './card/card.ts'
 import { cardActions } from './card/card-actions.ts'
 import type { CardView } from './card/card-view.ts'
@@ -23,9 +23,6 @@ export interface HomeContent {
   now: number
 }
 
-/** The id of the button that shows the Home tab again. */
-export const refreshHome = 'refresh-home'
-
 /** The most blocks that a Home tab can have. */
 const mostBlocks = 100
 
@@ -46,7 +43,7 @@ export function homeBlocks({ waitsForMe, mine, underway, unread, buttons, now }:
   const upTo = unread.waiting > 0 ? 59 : 60
   const atLeast = unread.waiting > 0 ? 'at least ' : ''
   add(blocks, { title: `Needs your approval (${atLeast}${waitsForMe.length})`, entries: waitsForMe.map(wholeEntry), upTo })
-  if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Whether yours isn't checked yet.`]))
+  if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
   add(blocks, {
     title: `Your requests (${mine.length + unread.mine})`,
     entries: mine.map((entry) => shortEntry(entry, 'mine', now)),

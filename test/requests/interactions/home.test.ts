@@ -57,7 +57,7 @@ test('a request that is decided or ends during the reads is shown once, in the r
 
   const ids = blocks.flatMap((block) => ('block_id' in block && block.block_id ? [block.block_id] : []))
   expect(new Set(ids).size).toBe(ids.length)
-  expect(readableBlocks(blocks).match(/^# .*$/gm)).toEqual(['# Needs your approval (0)', '# Your requests (1)', '# In progress (0)'])
+  expect(readableBlocks(blocks).match(/^# .*$/gm)).toEqual(['# Your requests (1)'])
 })
 
 test('a Home tab with more than 500 waiting requests says that not all were checked', async () => {

@@ -261,6 +261,7 @@ describe('the listeners', () => {
     expect(registered.map(({ method, constraint }) => [method, constraint])).toEqual([
       ['command', /^\//],
       ['action', /^/],
+      ['shortcut', /^/],
       ['view', { type: 'view_submission', callback_id: /^/ }],
       ['options', /^/],
       ['event', 'app_home_opened'],
