@@ -188,7 +188,7 @@ test('a person whose command or click cannot be read gets an answer', async () =
 
   await world.slack.sendRaw(interaction({ type: 'block_actions', user: ada, actions: [{}], response_url: responseUrl }))
   await untilShown(world.slack, people.ada, /Couldn't read this click\. Nothing was changed\./)
-  await world.slack.sendRaw(interaction({ type: 'message_action', user: ada, response_url: responseUrl }))
+  await world.slack.sendRaw(interaction({ type: 'workflow_step_edit', user: ada, response_url: responseUrl }))
   await untilShown(world.slack, people.ada, /Lockkeeper doesn't handle this/)
   await world.slack.sendRaw(
     interaction({ type: 'block_actions', user: ada, actions: [{ action_id: 'a' }], view: { private_metadata: metadata } }),

@@ -48,12 +48,20 @@ export function createDesk(options: DeskOptions) {
         .map(({ id, name, title, role, color }) => ({ id, name, title, role, color })),
       // Nobody acts as them on the page, but messages of the bot need their names.
       strangers: workspace.people.filter(({ isStranger }) => isStranger).map(({ id, name }) => ({ id, name })),
-      channels: workspace.channels.filter(({ isGroupDirect }) => !isGroupDirect).map(({ id, name, topic }) => ({ id, name, topic })),
+      channels: workspace.channels
+        .filter(({ isGroupDirect }) => !isGroupDirect)
+        .map(({ id, name, topic, isPrivate = false, isShared = false }) => ({ id, name, topic, isPrivate, isShared })),
       userGroups: workspace.userGroups.map(({ id, handle }) => ({ id, handle })),
       bot: { id: bot.userId, name: bot.name, homeTab: options.homeTab },
       commands: options.commands,
-      shortcuts: options.shortcuts,
+      shortcuts: { message: shortcutsOf('message'), global: shortcutsOf('global') },
     }
+  }
+
+  function shortcutsOf(type: ShortcutSuggestion['type']): Json[] {
+    return options.shortcuts
+      .filter((each) => each.type === type)
+      .map(({ callbackId, name, description }) => ({ callbackId, name, description }))
   }
 
   function stateFor(given: Json): Json {

@@ -11,6 +11,7 @@ export interface CommandSuggestion {
 /** A shortcut of the app, as its manifest describes it. */
 export interface ShortcutSuggestion {
   name: string
+  description: string
   type: 'message' | 'global'
   callbackId: string
 }
