@@ -72,7 +72,7 @@ function create({ accountApi, submit }: CreateApiKeyParts): Feature {
         example: 'ci-deploy',
         need: 'key.create',
         form: (metadata) => keyModal({ metadata }),
-        button: { text: 'New key', actionId: 'open-key-form' },
+        button: { text: 'New key', actionId: 'open-create-api-key' },
         run,
       },
     ],

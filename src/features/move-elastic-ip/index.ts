@@ -46,7 +46,7 @@ function create({ accountApi, inventory, submit, access }: MoveElasticIpParts): 
     example: '203.0.113.10 web-2',
     need: 'ip.move',
     form: (metadata) => moveModal({ metadata }),
-    button: { text: 'Move IP', actionId: 'open-move-form' },
+    button: { text: 'Move IP', actionId: 'open-move-elastic-ip' },
     shortcut: 'move-elastic-ip',
     prepare: () => inventory.prefetch('elasticIps', 'servers'),
     run,

@@ -58,7 +58,7 @@ function create({ accountApi, inventory, submit }: RenameParts): Feature {
     example: 'web-1 web-eu-1',
     need: 'vm.rename',
     form: (metadata) => renameModal({ metadata }),
-    button: { text: 'Rename VM', actionId: 'open-rename-form' },
+    button: { text: 'Rename VM', actionId: 'open-rename-virtual-machine' },
     prepare: () => inventory.prefetch('virtualMachines'),
     run,
   }
