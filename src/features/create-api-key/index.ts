@@ -68,8 +68,10 @@ function create({ accountApi, submit }: CreateApiKeyParts): Feature {
       {
         words: 'keys create',
         usage: '[<name>]',
-        summary: 'Asks for a new API key: with a name a read-only one, without one a form opens. Its token is shown to you alone, once.',
-        example: 'ci-deploy',
+        group: 'Keys',
+        summary: 'Request a new API key',
+        details: mrkdwn`With a name: a read-only key, usable from any address. Without a name: a form for access and allowed addresses. After the approval you create the key with a button, and its token is shown once, only to you.`,
+        examples: ['ci-deploy'],
         need: 'key.create',
         form: (metadata) => keyModal({ metadata }),
         button: { text: 'New key', actionId: 'open-create-api-key' },

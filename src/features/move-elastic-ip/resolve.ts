@@ -4,7 +4,7 @@ import { findInList } from '../../account-api/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move.ts'
-import { UserError } from '../../domain/errors.ts'
+import { UnknownName, UserError } from '../../domain/errors.ts'
 import { sameProject } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
 
@@ -13,8 +13,8 @@ interface Options {
 }
 
 /**
- * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UserError if there is none, or
- * more than one.
+ * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UnknownName if there is
+ * none, and UserError if there is more than one.
  */
 export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>) {
   async function findElasticIp(typed: string, options: Options): Promise<ElasticIp> {
@@ -23,7 +23,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
       isIP(address) === 0
         ? await accountApi.elasticIps.get(typed, options).catch(nothingIfAbsent)
         : await findInList(accountApi.elasticIps.list(options), (elasticIp) => sameAddress(elasticIp.address, address))
-    if (!found) throw new UserError(`There is no Elastic IP ${address} on the account. “ip list” shows all of them.`)
+    if (!found) throw new UnknownName('Elastic IP', typed)
     return found
   }
 
@@ -51,7 +51,7 @@ export type Resolve = ReturnType<typeof createResolve>
 /** Returns the only server, or the only one in the project of the Elastic IP. Several servers can have the same hostname. */
 export function chooseServer(typed: string, candidates: Server[], elasticIp: ElasticIp | undefined): string {
   const [only, ...others] = candidates
-  if (!only) throw new UserError(`There is no server ${typed} on the account. Give its hostname or its id.`)
+  if (!only) throw new UnknownName('server', typed)
   if (others.length === 0) return only.id
   const inProject = candidates.filter((server) => sameProject(server.project, elasticIp?.project))
   const [sole] = inProject

@@ -7,6 +7,7 @@ import { readMetadata, writeMetadata } from '../receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { channelBlock, channelForm, channelFormId, chosenChannel } from './channel-form.ts'
 import type { Command } from './commands.ts'
+import { readFormButton } from './form-button.ts'
 import type { Click, FormHandler, InteractionHandlers, Shortcut, Submission, SubmissionAnswer } from './handlers.ts'
 
 /** Throws a Refusal if a request of this kind could not be made or posted in the channel of the origin. */
@@ -40,9 +41,13 @@ export function createFormOpeners({
 
   function opener({ words, form, need, prepare, button: { text: title } }: Opened): FormHandler<Click | Shortcut> {
     return {
-      form: ({ origin, responseUrl }) => {
+      form: (interaction) => {
+        const origin = namedOrigin(interaction)
+        const { responseUrl } = interaction
         const metadata = { origin, ...(responseUrl ? { responseUrl } : {}) }
-        return origin.channelId ? form(writeMetadata(metadata)) : channelForm({ metadata: { ...metadata, extra: words }, title })
+        return origin.channelId
+          ? form(writeMetadata(metadata), { args: [], command: origin.command })
+          : channelForm({ metadata: { ...metadata, extra: words }, title })
       },
       allow: async ({ origin }) => {
         if (origin.channelId && need !== 'read') await gateForm(origin, need)
@@ -67,7 +72,7 @@ export function createFormOpeners({
       if (!problem) throw error
       return { is: 'refused', blockId: channelBlock, problem, again }
     }
-    return { is: 'next', view: await command.form(writeMetadata({ origin: there })) }
+    return { is: 'next', view: await command.form(writeMetadata({ origin: there }), { args: [], command: there.command }) }
   }
 
   const clicks = opened.map((command) => [command.button.actionId, opener(command)] as const)
@@ -77,6 +82,15 @@ export function createFormOpeners({
     shortcuts: Object.fromEntries(shortcuts),
     submissions: { [channelFormId]: submitChannel },
   }
+}
+
+/** Adds the name of the slash command, which a button of the help carries. There is none on the Home tab and in a shortcut. */
+function namedOrigin(interaction: Click | Shortcut): Origin {
+  const { origin } = interaction
+  if (!('actionId' in interaction) || interaction.onHome) return origin
+  const command = readFormButton(interaction.value)
+  if (command === undefined) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
+  return { ...origin, command }
 }
 
 function isOpened(command: Command): command is Opened {
