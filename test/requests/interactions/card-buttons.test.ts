@@ -126,7 +126,7 @@ test('an approval of a request that this version wrote counts', async () => {
   await approve(request)
 
   expect((await store.find(request.id))?.state).toBe('approved')
-  expect(effects).toEqual(['shown', 'woken up'])
+  expect(effects).toEqual(['woken up', 'shown'])
 })
 
 test('a value that no button of Lockkeeper has is refused in words, however long it is', async () => {
