@@ -129,7 +129,7 @@ test('an approval of a request that this version wrote counts', async () => {
   await approve(request)
 
   expect((await store.find(request.id))?.state).toBe('approved')
-  expect(effects).toEqual(['shown', 'woken up'])
+  expect(effects).toEqual(['woken up', 'shown'])
 })
 
 test('the form of a rejection names what is rejected', async () => {
