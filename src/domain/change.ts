@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { ChangeKind } from './change-kind.ts'
 import type { Explain, Finding } from './finding.ts'
 import type { Observation } from './observation.ts'
+import type { Offer } from './offer.ts'
 import type { Project } from './policy.ts'
 import type { RetractedBecause } from './retraction.ts'
 import type { Secret } from './secret.ts'
@@ -100,6 +101,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   underwayNow?: UnderwayNow
   /** Returns the sentence for the thread when the change is done: `203.0.113.10 now answers from web-2.` */
   doneSentence(facts: Facts): string
+  /** The button that opens the filled form for a thing that was looked up. */
+  offer?: Offer
   /** Returns the input of the request that would undo the change, and the label of its button. Undefined if it cannot be undone. */
   reverse?(input: Input, facts: Facts): { input: Input; label: string } | undefined
 }
