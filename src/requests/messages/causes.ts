@@ -58,7 +58,8 @@ export function explainAll(change: Pick<Change, 'explain'> | undefined, findings
   const words = findings.map((finding) => explain(change, finding))
   const next = words.find((each) => each.next !== undefined)?.next
   const phrase = words.flatMap((each, index) => (index === 0 ? phraseOf(each) : [' ', ...phraseOf(each)]))
-  return { why: words.map(({ why }) => why).join(' '), phrase, ...(next === undefined ? {} : { next }) }
+  const isMarked = words.some((each) => each.phrase !== undefined)
+  return { why: words.map(({ why }) => why).join(' '), ...(isMarked ? { phrase } : {}), ...(next === undefined ? {} : { next }) }
 }
 
 /** Shows why something is so. */
