@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Change } from '../../domain/change.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { Origin } from '../../domain/origin.ts'
-import { isGenuine, payloadHash } from '../../domain/payload.ts'
+import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
 import { requestVersion } from '../../domain/request.ts'
@@ -108,7 +108,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
   /** Finds the last change of the resource, so that approvers know of it. A record that somebody changed is left out. */
   async function lastChangeBefore(now: number, resource: string): Promise<Finding[]> {
     const last = await store.lastChangeOf(resource)
-    if (last?.endedAt === undefined || signatures.verifyRequest(last) !== 'genuine' || !isGenuine(last)) return []
+    if (last?.endedAt === undefined || signatures.verifyRecord(last) !== 'genuine') return []
     return [lastChangeOf(last, now)]
   }
 
