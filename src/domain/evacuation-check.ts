@@ -70,7 +70,10 @@ export function refuseEvacuation(finding: EvacuationFinding): never {
 }
 
 /** The account may no longer show a server that is gone. Then its name is the one that Lockkeeper saw. */
-export function nameOfSource({ serverId }: Pick<EvacuationInput, 'serverId'>, { source, seen, listed }: Pick<EvacuationReads, 'source' | 'seen' | 'listed'>): string {
+export function nameOfSource(
+  { serverId }: Pick<EvacuationInput, 'serverId'>,
+  { source, seen, listed }: Pick<EvacuationReads, 'source' | 'seen' | 'listed'>,
+): string {
   const shown = listed.find(({ server }) => server?.id === serverId)?.server?.hostname
   return source?.hostname ?? source?.label ?? shown ?? seen[0]?.serverName ?? serverId
 }
@@ -180,7 +183,9 @@ function refuseUnlessClear({ moves, leftOut, cannotMove, from, to }: Divided & P
 function warningsOf(moves: Preflight<EvacuatedIp>[], leftOut: LeftOut[], server: string): Finding[] {
   const agos = moves.flatMap(({ facts }) => facts.seenAgoMs ?? [])
   return [
-    ...(agos.length > 0 ? [{ code: 'last-seen', server, count: agos.length, oldestMs: Math.max(...agos) } satisfies EvacuationFinding] : []),
+    ...(agos.length > 0
+      ? [{ code: 'last-seen', server, count: agos.length, oldestMs: Math.max(...agos) } satisfies EvacuationFinding]
+      : []),
     ...(leftOut.length > 0
       ? [{ code: 'left-out', causes: leftOut.map(({ address, finding }) => ({ address, finding })) } satisfies EvacuationFinding]
       : []),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { formatDuration } from './duration.ts'
 import { MoveFinding } from './elastic-ip-move-findings.ts'
 import { moveWords } from './elastic-ip-move-words.ts'
-import { formatDuration } from './duration.ts'
 import { Finding, type Words, wordsFrom } from './finding.ts'
 import { type Phrase, phrase } from './phrase.ts'
 

@@ -68,7 +68,8 @@ export function evacuationDifferences(approved: EvacuationFacts, now: Evacuation
   }
   const left = addressesLeftOut(approved, now)
   const isAll = approved.items.every(({ elasticIpId }) => left.has(elasticIpId))
-  if (differences.length === 0 && isAll) differences.push({ code: 'nothing-left', server: approved.from.name, causes: [...left.values()].flat() })
+  if (differences.length === 0 && isAll)
+    differences.push({ code: 'nothing-left', server: approved.from.name, causes: [...left.values()].flat() })
   return differences
 }
 

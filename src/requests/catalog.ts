@@ -1,5 +1,6 @@
-import type { Change, UnderwayNow } from '../domain/change.ts'
+import type { Change, Item, UnderwayNow } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
+import type { Offer, ThingKind } from '../domain/offer.ts'
 import { type Phrase, phrase } from '../domain/phrase.ts'
 import type { Project } from '../domain/policy.ts'
 import { type Request, unknownState } from '../domain/request.ts'
@@ -17,8 +18,13 @@ export interface Opened {
 /** One item of an opened request, as a change of its own. */
 export interface OpenedItem extends Opened {
   id: string
+  /** What people call it: `203.0.113.10`. */
+  name: string
   /** What it locks: `elastic_ip:eip_1`. */
   resource: string
+  /** Whether it was read just before the first write. */
+  isRead: boolean
+  lastSeen: Item['lastSeen']
 }
 
 /** The survey of a kind of change, and how it shows one request that is under way. */
@@ -59,6 +65,9 @@ export function createCatalog(changes: Change[] = []) {
     const latestById = new Map(items.of(latest).map((item) => [item.id, item.facts]))
     return items.of(facts).map((item) => ({
       id: item.id,
+      name: item.name,
+      lastSeen: item.lastSeen,
+      isRead: latest !== facts && latestById.has(item.id),
       resource: items.change.resource(item.input),
       change: items.change,
       input: item.input,
@@ -93,7 +102,28 @@ export function createCatalog(changes: Change[] = []) {
     return opened && surveyedOf(opened)
   }
 
-  return { register, open, openIfFit, itemsOf, surveyed, projectOf, sentenceOf, titleOf, changeIfKnown, kinds, labelOf, underwayNow }
+  /** Returns the buttons that change a thing of this kind. */
+  function offersFor(kind: ThingKind): Offer[] {
+    return kinds()
+      .flatMap((each) => changeOf(each).offer ?? [])
+      .filter(({ of }) => of === kind)
+  }
+
+  return {
+    register,
+    offersFor,
+    open,
+    openIfFit,
+    itemsOf,
+    surveyed,
+    projectOf,
+    sentenceOf,
+    titleOf,
+    changeIfKnown,
+    kinds,
+    labelOf,
+    underwayNow,
+  }
 }
 export type Catalog = ReturnType<typeof createCatalog>
 

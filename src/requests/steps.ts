@@ -387,3 +387,15 @@ export function stateOfAct(act: string): RequestState | undefined {
   const { to } = stepOf(act as StepName)
   return to === 'same' ? undefined : to
 }
+
+/** Whether an act of the audit is a step with which a write is sent. */
+export function isSend(act: string): boolean {
+  return ['send', 'issue', 'begin', 'send-item'].includes(act)
+}
+
+/** Whether an act of the audit is a step after which a request, or the item that it is about, may no longer be sent. */
+export function sendsOrEnds(act: string): boolean {
+  if (Object.hasOwn(itemSteps, act)) return true
+  const to = stateOfAct(act)
+  return to !== undefined && to !== 'waiting' && to !== 'approved'
+}

@@ -6,7 +6,15 @@ import { createRenderer } from '../../../src/requests/outbox/render.ts'
 import { minutes, moveFacts, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
 const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
-const { view } = createRenderer({ catalog, ruleOf: () => ruleFor(), environment: undefined, moveTimeoutMs: 900_000 })
+const { view } = createRenderer({
+  catalog,
+  ruleOf: () => ruleFor(),
+  environment: undefined,
+  addressOf: () => undefined,
+  moveTimeoutMs: 900_000,
+  verifyRecord: () => 'genuine',
+  onChanged: () => {},
+})
 
 const before = requestFor({ state: 'done', facts: moveFacts, endedAt: requestedAt })
 

@@ -142,7 +142,7 @@ export function createExecute({
   }
 }
 /** Returns the items as they begin. Those that must not be sent have already ended. */
-function itemsToSend({ of, leftOut }: Items<unknown>, approved: unknown, now: unknown): RequestItem[] {
+function itemsToSend({ of, leftOut }: Items<unknown, unknown>, approved: unknown, now: unknown): RequestItem[] {
   const left = leftOut(approved, now)
   return of(approved).map(({ id }) => {
     const causes = left.get(id)

@@ -4,7 +4,7 @@ import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
 import type { Finding } from '../../../domain/finding.ts'
 import type { Request } from '../../../domain/request.ts'
 import type { Queues } from '../../../redis/queues.ts'
-import type { CheckItems } from '../../access/authority.ts'
+import type { CheckItems, ItemsAllowed } from '../../access/authority.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
 import { noteOf } from '../../store/request-note.ts'
 import type { Store } from '../../store/store.ts'
@@ -70,11 +70,12 @@ export function createSendItems(parts: SendItemsParts) {
     for (const id of waiting) await skip(request.id, id, [problem])
   }
 
-  async function sendItem(request: Request, item: OpenedItem, { until, sent }: { until: number; sent: Set<string | undefined> }) {
-    // The audit has a signed note of its write, so its state was put back.
-    if (sent.has(item.id)) {
-      onDistrusted(request, { code: 'already-sent' })
-      return skip(request.id, item.id, [{ code: 'already-sent' }])
+  async function sendItem(request: Request, item: OpenedItem, { until, past }: ItemsAllowed): Promise<void> {
+    // The audit has a signed note of its write or of its end, so its state was put back.
+    const problem = past.get(item.id)
+    if (problem) {
+      onDistrusted(request, problem)
+      return skip(request.id, item.id, [problem])
     }
     const permission = await permit(request, item, until)
     if (!permission) return
@@ -94,7 +95,7 @@ export function createSendItems(parts: SendItemsParts) {
   async function permit(request: Request, item: OpenedItem, until: number): Promise<Permission | undefined> {
     const now = await store.now()
     const readUntil = (request.sentAt ?? 0) + readValidMs
-    if (now + readValidMs / 2 < readUntil) return { facts: item.latest, notAfter: Math.min(readUntil, until) }
+    if (item.isRead && now + readValidMs / 2 < readUntil) return { facts: item.latest, notAfter: Math.min(readUntil, until) }
     const result = await repeatPreflight(item, onApiError)
     if (result.is === 'unchanged') return { facts: result.facts, notAfter: Math.min(now + readValidMs, until) }
     if (result.is === 'unread' && now + retryMs < until) await store.postpone([request.id], retryMs)
