@@ -1,3 +1,4 @@
+import type { ElasticIp } from '../domain/elastic-ip.ts'
 import { apiKeysResource } from './api-keys.ts'
 import { baselinesResource } from './baselines.ts'
 import { elasticIpsResource } from './elastic-ips.ts'
@@ -11,6 +12,8 @@ import { virtualMachinesResource } from './virtual-machines.ts'
 export interface AccountApiOptions extends HttpOptions {
   /** Called when items of a list did not fit the schema and were left out. */
   onSkipped?: ReportSkipped
+  /** Called with every complete list of Elastic IPs. */
+  onElasticIps?: (all: ElasticIp[]) => void
 }
 
 /**
@@ -22,11 +25,11 @@ export interface AccountApiOptions extends HttpOptions {
  * - ApiUnreachableError: no answer came. `requestSent` says whether the request may have been carried out.
  * - UserError: the id is impossible. Nothing was sent.
  */
-export function createAccountApi({ onSkipped = () => {}, ...options }: AccountApiOptions) {
+export function createAccountApi({ onSkipped = () => {}, onElasticIps = () => {}, ...options }: AccountApiOptions) {
   const http = createHttp(options)
 
   return {
-    elasticIps: elasticIpsResource(http, onSkipped),
+    elasticIps: elasticIpsResource(http, onSkipped, onElasticIps),
     servers: serversResource(http, onSkipped),
     virtualMachines: virtualMachinesResource(http, onSkipped),
     plans: plansResource(http, onSkipped),

@@ -40,7 +40,7 @@ export interface ElasticIpFilter extends CallOptions {
   firstPageOnly?: boolean | undefined
 }
 
-export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped) {
+export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped, onComplete: (all: ElasticIp[]) => void = () => {}) {
   return {
     /**
      * Lists Elastic IPs, page by page (vendor's OpenAPI document, "GET /elastic_ips"; not in the interface specification 2023-06-01).
@@ -49,7 +49,10 @@ export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped) {
      */
     async list({ projectId, serverId, status, firstPageOnly, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
       const query = { 'filter[project]': projectId, 'filter[server]': serverId, 'filter[status]': status }
-      return readPages(http, elasticIp, { operation: 'elasticIps.list', path: '/elastic_ips', query, firstPageOnly, signal }, reportSkipped)
+      const request = { operation: 'elasticIps.list', path: '/elastic_ips', query, firstPageOnly, signal }
+      const found = await readPages(http, elasticIp, request, reportSkipped)
+      if (!firstPageOnly && Object.values(query).every((filter) => filter === undefined)) onComplete(found)
+      return found
     },
 
     /**

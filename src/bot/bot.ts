@@ -9,7 +9,7 @@ import { createWorkerSide } from './worker-side.ts'
 export function createBot(config: Config, outlets: Outlets) {
   const foundation = createFoundation(config, outlets)
   const people = createPeopleSide(foundation)
-  const { worker, dataLossMark, progress } = createWorkerSide(foundation)
+  const { worker, dataLossMark, progress } = createWorkerSide(foundation, people.features)
   const operations = createOperationsSide(foundation, progress)
 
   const { redis, clients, operators, disconnect } = foundation

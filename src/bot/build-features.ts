@@ -27,6 +27,7 @@ export function buildFeatures(foundation: Foundation, { submit, home, lastReceiv
     store: forPeople.store,
     catalog,
     access,
+    seen: foundation.assignments,
     audit: forPeople.audit,
     linkTo: slack.identity.linkTo,
     setup: setupParts(foundation, home, lastReceived),

@@ -64,5 +64,5 @@ export function createPeopleSide(foundation: Foundation) {
   })
   const createListener = createListenerFactory(foundation, { handlers: interactions, openForm, onReceived: lastReceived.note })
 
-  return { interactions, commands: commands(), createListener }
+  return { interactions, features, commands: commands(), createListener }
 }

@@ -1,3 +1,5 @@
+import { type Policy, permitsKind } from '../domain/policy.ts'
+import type { Feature } from '../features/feature.ts'
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
 import { createExecute } from '../requests/reconcile/execute/execute.ts'
 import { createItemSteps } from '../requests/reconcile/items/item-steps.ts'
@@ -8,11 +10,12 @@ import { createTrack } from '../requests/reconcile/track/track.ts'
 import { createCounts } from '../requests/worker/counts.ts'
 import { createDataLossMark } from '../requests/worker/data-loss-mark.ts'
 import { createProgress } from '../requests/worker/progress.ts'
+import { createRepeatedWork, type Work } from '../requests/worker/repeated-work.ts'
 import { createWorker } from '../requests/worker/worker.ts'
 import type { Foundation } from './foundation/foundation.ts'
 
 /** Creates the worker side: the worker, which handles requests without a person, over the patient connection, and the report of its progress. */
-export function createWorkerSide(foundation: Foundation) {
+export function createWorkerSide(foundation: Foundation, features: Feature[]) {
   const { telemetry, redis, operators, requests } = foundation
   const { keys, prompt, patient } = redis
 
@@ -35,7 +38,35 @@ export function createWorkerSide(foundation: Foundation) {
   const { store, queues } = requests.forPeople
   const progress = createProgress({ store, queues, counts: createCounts({ redis: prompt, keys }), catalog: requests.catalog })
 
-  return { worker, dataLossMark, progress }
+  const repeatedWork = createRepeatedWork({
+    redis: patient,
+    keys,
+    works: repeatedOf(features, foundation.config.policy),
+    onError: telemetry.errorReports.throttled('jobs'),
+  })
+
+  return { worker: together(worker, repeatedWork), dataLossMark, progress }
+}
+
+/** Returns the work of the features that the policy lets people use. */
+function repeatedOf(features: Feature[], policy: Policy): Work[] {
+  return features.flatMap(({ changes = [], repeated = [] }) => (changes.some(({ kind }) => permitsKind(policy, kind)) ? repeated : []))
+}
+
+interface Started {
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+function together(...all: Started[]): Started {
+  return {
+    async start() {
+      for (const each of all) await each.start()
+    },
+    async stop() {
+      await Promise.all(all.map((each) => each.stop()))
+    },
+  }
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */

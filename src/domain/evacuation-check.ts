@@ -26,7 +26,7 @@ export interface EvacuationReads {
 export type CheckFor = 'request' | 'writes'
 
 /** One address of the server: how it can be moved, or why it cannot. */
-type Judged = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
+export type Judged = { elasticIpId: string; address: string } & ({ move: Preflight<EvacuatedIp> } | { finding: Finding })
 
 /**
  * Checks which addresses of a server can be moved to another one, each as a move of its own. For a request it throws CheckFailed if one of the
@@ -37,11 +37,10 @@ export function checkEvacuation(
   reads: EvacuationReads,
   checkFor: CheckFor,
 ): Preflight<EvacuationFacts, EvacuationInput> {
-  const { source, target } = reads
-  const from = { id: source?.id ?? input.serverId, name: nameOfSource(input, reads) }
+  const { target } = reads
+  const { from, judged } = judgeAddresses(input, reads, checkFor)
   const to = { id: target?.id ?? input.targetId, name: target?.hostname ?? target?.label ?? input.targetId }
   if (from.id === to.id) refuseEvacuation({ code: 'same-server', server: from.name })
-  const judged = withinOneProject(judgeAll(input, reads, from, checkFor), target)
   const chosen = new Set(input.elasticIpIds ?? judged.map(({ elasticIpId }) => elasticIpId))
   const { moves, leftOut, cannotMove } = divide(judged, { chosen, isAll: input.elasticIpIds === undefined, checkFor, server: from.name })
   if (checkFor === 'request') refuseUnlessClear({ moves, leftOut, cannotMove, from, to })
@@ -64,13 +63,23 @@ export function checkEvacuation(
   }
 }
 
+/** Finds the addresses of a server, and whether each can be moved. Without a target it compares nothing with it. */
+export function judgeAddresses(
+  input: EvacuationInput,
+  reads: EvacuationReads,
+  checkFor: CheckFor,
+): { from: { id: string; name: string }; judged: Judged[] } {
+  const from = { id: reads.source?.id ?? input.serverId, name: nameOfSource(input, reads) }
+  return { from, judged: withinOneProject(judgeAll(input, reads, from, checkFor), reads.target) }
+}
+
 /** Throws CheckFailed with the finding and its words. */
 export function refuseEvacuation(finding: EvacuationFinding): never {
   throw new CheckFailed(finding, evacuationWords(finding))
 }
 
 /** The account may no longer show a server that is gone. Then its name is the one that Lockkeeper saw. */
-export function nameOfSource(
+function nameOfSource(
   { serverId }: Pick<EvacuationInput, 'serverId'>,
   { source, seen, listed }: Pick<EvacuationReads, 'source' | 'seen' | 'listed'>,
 ): string {

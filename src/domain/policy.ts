@@ -73,6 +73,12 @@ export function rulesOfKind(policy: Policy, kind: ChangeKind, channelId: string)
   return policy.rules.filter((rule) => covers(rule, { kind, channelId }))
 }
 
+/** Whether a change of this kind can be requested in any channel at all. */
+export function permitsKind(policy: Policy, kind: ChangeKind): boolean {
+  const channels = new Set(['', ...policy.rules.flatMap((rule) => rule.channels ?? [])])
+  return [...channels].some((channelId) => rulesOfKind(policy, kind, channelId).length > 0)
+}
+
 function covers(rule: PolicyRule, { kind, channelId }: { kind: ChangeKind; channelId: string }): boolean {
   return rule.changes.includes(kind) && (rule.channels === undefined || rule.channels.includes(channelId))
 }

@@ -1,6 +1,7 @@
 import type { AccountApi } from '../account-api/client.ts'
 import type { Inventory } from '../account-api/inventory.ts'
 import type { Audit } from '../audit/intake.ts'
+import type { SeenAssignments } from '../domain/assignment.ts'
 import type { Change } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import type { Origin } from '../domain/origin.ts'
@@ -11,11 +12,14 @@ import type { FeatureHandlers } from '../requests/interactions/interactions.ts'
 import type { LastReceived } from '../requests/interactions/last-received.ts'
 import type { Submit } from '../requests/lifecycle/submit.ts'
 import type { Store } from '../requests/store/store.ts'
+import type { Work } from '../requests/worker/repeated-work.ts'
 import type { SetupProbe } from '../slack/web-api/setup-probe.ts'
 
 /** One capability of Lockkeeper, with everything that only this capability needs. */
 export interface Feature extends FeatureHandlers {
   changes?: Change[]
+  /** What one worker at a time repeats, while the policy permits a kind of change of this feature. */
+  repeated?: Work[]
 }
 
 /** How to create a feature, and its kinds of change, which the configuration needs before the feature is created. */
@@ -34,6 +38,8 @@ export interface FeatureParts {
   store: Store
   catalog: Catalog
   access: Access
+  /** Where Lockkeeper saw Elastic IPs before. */
+  seen: SeenAssignments
   audit: Audit
   /** Returns the address of a request's message. */
   linkTo: (request: Request) => string | undefined

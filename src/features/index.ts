@@ -1,6 +1,7 @@
 import type { ChangeKind } from '../domain/change-kind.ts'
 import { checkSetup } from './check-setup/index.ts'
 import { createApiKey } from './create-api-key/index.ts'
+import { evacuateServer } from './evacuate-server/index.ts'
 import type { Feature, FeatureDefinition, FeatureParts } from './feature.ts'
 import { listApiKeys } from './list-api-keys/index.ts'
 import { listBaselines } from './list-baselines/index.ts'
@@ -18,6 +19,7 @@ import { whoAmI } from './who-am-i/index.ts'
 /** All features, in the order of the help. */
 const definitions: FeatureDefinition[] = [
   moveElasticIp,
+  evacuateServer,
   listElasticIps,
   listMoves,
   renameVirtualMachine,

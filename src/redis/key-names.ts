@@ -32,6 +32,10 @@ export function createKeys(prefix: string) {
     auditSent: (token: string) => `${tag}:audit:sent:${token}`,
     /** A sorted set of workers by the time they last worked. */
     workers: `${tag}:workers`,
+    /** A hash: the server that each Elastic IP was last seen on, by its id. */
+    assignments: `${tag}:assignments`,
+    /** The process that did a repeated work last. */
+    repeated: (name: string) => `${tag}:repeated:${name}`,
     /** A hash: when the last click and the last request for options arrived from Slack. */
     lastReceived: `${tag}:last-received`,
     /** Marks this data set. If the mark is gone, data was lost. */

@@ -2,6 +2,7 @@ import type { Logger } from '@slack/bolt'
 import { WebClient } from '@slack/web-api'
 import { createAccountApi } from '../../account-api/client.ts'
 import type { Config } from '../../config/config.ts'
+import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { slackLogger } from '../../ops/log/log.ts'
 import { webClientOptions } from '../../slack/receive/app.ts'
 import { createNameOperators } from '../../slack/text/name-operators.ts'
@@ -14,10 +15,10 @@ import { createSlackIdentity } from './slack-identity.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** Creates the clients of Slack and of the account API. Sends nothing yet. */
-export function createApiClients({ slack, infra, opsChannel }: Config, telemetry: Telemetry) {
+export function createApiClients({ slack, infra, opsChannel }: Config, telemetry: Telemetry, onElasticIps: (all: ElasticIp[]) => void) {
   return {
     slack: createSlackClients(slack, opsChannel, telemetry),
-    accountApi: createMeasuredAccountApi(infra, telemetry),
+    accountApi: createMeasuredAccountApi(infra, telemetry, onElasticIps),
     /** The last characters of Lockkeeper's own API key, by which it is recognized in a list of keys. */
     ownLastSlice: infra.key.reveal().slice(-5),
   }
@@ -41,10 +42,11 @@ function createSlackClients({ botToken, apiUrl }: Config['slack'], opsChannel: s
   }
 }
 
-function createMeasuredAccountApi({ url, key }: Config['infra'], { log, metrics }: Telemetry) {
+function createMeasuredAccountApi({ url, key }: Config['infra'], { log, metrics }: Telemetry, onElasticIps: (all: ElasticIp[]) => void) {
   return createAccountApi({
     baseUrl: url,
     key,
+    onElasticIps,
     onCall: (call) => {
       metrics.apiCall(call.operation, call.status, call.ms)
       log.debug(call, 'account API')

@@ -1,8 +1,10 @@
 import type { Config } from '../../config/config.ts'
+import { createKeyring } from '../../domain/keyring.ts'
 import { type Timings, usualTimings } from '../../domain/timings.ts'
 import { settleWithin } from '../../domain/within.ts'
 import { createAuditLog } from '../../ops/log/audit-log.ts'
 import type { Log } from '../../ops/log/log.ts'
+import { createAssignments } from '../../redis/assignments.ts'
 import { createApiClients } from './api-clients.ts'
 import { createOperatorNotifier } from './operator-notifier.ts'
 import { createRedisConnections } from './redis-connections.ts'
@@ -20,7 +22,10 @@ export interface Outlets {
 export function createFoundation(config: Config, { log, printAudit = createAuditLog(), timings = usualTimings }: Outlets) {
   const telemetry = createTelemetry(log)
   const redis = createRedisConnections(config, log)
-  const clients = createApiClients(config, telemetry)
+  const keyring = createKeyring(config.signingSecrets, { purpose: 'assignments', prefix: config.redis.prefix })
+  const assignments = createAssignments({ redis: redis.prompt, keys: redis.keys, keyring })
+  const onAssignmentsLost = telemetry.errorReports.throttled('jobs')
+  const clients = createApiClients(config, telemetry, (all) => void assignments.note(all).catch(onAssignmentsLost))
   const operators = createOperatorNotifier({ config, telemetry, redis, clients })
   const requests = createRequests({ config, printAudit, telemetry, redis, clients, operators })
 
@@ -32,6 +37,6 @@ export function createFoundation(config: Config, { log, printAudit = createAudit
     await redis.close()
   }
 
-  return { config, timings, telemetry, redis, clients, operators, requests, disconnect }
+  return { config, timings, telemetry, redis, clients, assignments, operators, requests, disconnect }
 }
 export type Foundation = ReturnType<typeof createFoundation>

@@ -18,7 +18,10 @@ import type { GenuineRequest } from './genuine-request.ts'
 import { submitFromForm } from './submit-from-slack.ts'
 
 /** Renders the form of a kind of change, filled with what an earlier request had. */
-export type FormAgain = (metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }) => ModalView
+export type FormAgain = (
+  metadata: string,
+  before: { input: unknown; facts: unknown; reason: string | undefined },
+) => ModalView | Promise<ModalView>
 
 interface RequestAgainParts {
   submit: Submit

@@ -72,6 +72,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       input: asRead,
       facts,
       resource,
+      ...lockedBesides(change, asRead, facts),
       unchecked: [...preflight.unchecked, ...unchecked],
       ...(warnings.length > 0 ? { warnings } : {}),
       origin,
@@ -92,7 +93,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     if (!fitsOnCard(request))
       throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
     const created = await store.create(request, { mostUndecided })
-    if (created.outcome === 'busy') throw await busyRefusal(created.held[0]?.by ?? created.id)
+    if (created.outcome === 'busy') throw await busyRefusal(created, requested)
     if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
 
     const shown = await deliver(request.id, 'card')
@@ -132,14 +133,25 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     }
   }
 
-  async function busyRefusal(id: string): Promise<Refusal> {
-    const holder = await store.find(id)
-    if (!holder) return new Refusal(mrkdwn`Another request for this was open just now. Ask again.`)
-    const what = mrkdwn`${mention(holder.origin.userId)} has an open request for this already (${stateWords(holder)}) in <#${holder.origin.channelId}>.`
-    return new Refusal(mrkdwn`${what} One change of a thing at a time: let that one end, or have it withdrawn or rejected, then ask again.`)
+  /** Names the requests that hold what this one needs, each with a link. */
+  async function busyRefusal({ held }: Created, requested: Pick<NewRequest, 'resource' | 'kind' | 'facts'>): Promise<Refusal> {
+    const holders = await store.findMany([...new Set(held.map(({ by }) => by))])
+    return new Refusal(
+      busyWords(
+        holders.map((holder) => ({ holder, link: linkTo(holder), holds: held.filter(({ by }) => by === holder.id).map(({ resource }) => resource) })),
+        requested.resource,
+        itemNames(requested),
+      ),
+    )
   }
 }
 export type Submit = ReturnType<typeof createSubmit>
+
+/** What a change of several resources locks besides its own. */
+function lockedBesides<Input, Facts>(change: Change<Input, Facts>, input: Input, facts: Facts): Pick<NewRequest, 'moreResources'> {
+  const moreResources = change.moreResources?.(input, facts)
+  return moreResources ? { moreResources } : {}
+}
 
 /** Derives the id of a request from its delivery, so that repeated deliveries become one request. */
 export function requestIdFor(deliveryKey: string): string {

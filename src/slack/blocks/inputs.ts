@@ -1,4 +1,5 @@
 import type {
+  Checkboxes,
   ConversationsSelect,
   ExternalSelect,
   KnownBlock,
@@ -32,7 +33,7 @@ interface InputParts {
   optional?: boolean
   /** Makes Slack send every change as a click while the form stays open. */
   dispatchAction?: boolean
-  element: PlainTextInput | ExternalSelect | ConversationsSelect | RadioButtons
+  element: PlainTextInput | ExternalSelect | ConversationsSelect | RadioButtons | Checkboxes
 }
 
 export function input({ blockId, label, hint, optional = false, dispatchAction = false, element }: InputParts): KnownBlock {
@@ -138,6 +139,26 @@ export function radioButtons({ actionId, options, initialOption }: RadioButtonsP
     action_id: exact('an action id', actionId, limits.id),
     options: offered,
     ...(initial ? { initial_option: initial } : {}),
+  }
+}
+
+/** The most checkboxes that one element has (docs.slack.dev, "Checkboxes element"). */
+export const mostCheckboxes = 10
+
+interface CheckboxesParts {
+  actionId: string
+  /** 1 to 10 of them. */
+  options: PlainTextOption[]
+  /** Those of the options that are ticked at first. */
+  ticked: PlainTextOption[]
+}
+
+export function checkboxes({ actionId, options, ticked }: CheckboxesParts): Checkboxes {
+  return {
+    type: 'checkboxes',
+    action_id: exact('an action id', actionId, limits.id),
+    options: options.slice(0, mostCheckboxes),
+    ...(ticked.length > 0 ? { initial_options: ticked } : {}),
   }
 }
 

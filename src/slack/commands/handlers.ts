@@ -61,6 +61,7 @@ export interface ClickedView {
   metadata: string
   values: Values
   chosen: Chosen
+  ticked: Ticked
   /** Replaces the form by another one. Slack keeps what was entered in elements whose block id and action id stay the same. */
   update(view: ModalView): Promise<void>
 }
@@ -77,7 +78,11 @@ export interface Submission extends Delivery {
   metadata: string
   values: Values
   chosen: Chosen
+  ticked: Ticked
 }
+
+/** The values of the ticked checkboxes, by block id. Without a block that has none. */
+export type Ticked = Record<string, string[]>
 
 /** What happens to a submitted modal. */
 export type SubmissionAnswer =

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { type Click, type ClickedView, handlerOf, type InteractionHandlers } from '../commands/handlers.ts'
 import { Refusal } from '../errors.ts'
-import { type ClickPayload, chosenOf, deliveryKey, readMetadata, readOrigin, type View, valuesOf } from '../receive/payloads.ts'
+import { type ClickPayload, chosenOf, deliveryKey, readMetadata, readOrigin, tickedOf, type View, valuesOf } from '../receive/payloads.ts'
 import { mrkdwn } from '../text/text.ts'
 import type { Messenger } from '../web-api/messenger.ts'
 import type { AnswerTo, TrackedAnswer } from './answering.ts'
@@ -27,6 +27,7 @@ export function createTakeClick({ handlers, messenger, answerTo, serve, onError 
       metadata,
       values: valuesOf(state),
       chosen: chosenOf(state),
+      ticked: tickedOf(state),
       async update(view) {
         const updated = await messenger.updateView(id, view)
         // The person may have closed the form, or may continue with the old one: every submission is checked anyway.

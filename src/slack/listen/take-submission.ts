@@ -7,7 +7,7 @@ import { within } from '../../domain/within.ts'
 import { notice, noticeView } from '../blocks/notice.ts'
 import { type Authorize, handlerOf, type InteractionHandlers, type SubmissionAnswer } from '../commands/handlers.ts'
 import { keepForm } from '../receive/keep-form.ts'
-import { chosenOf, deliveryKey, readMetadata, type SubmissionPayload, valuesOf } from '../receive/payloads.ts'
+import { chosenOf, deliveryKey, readMetadata, type SubmissionPayload, tickedOf, valuesOf } from '../receive/payloads.ts'
 import type { UnhandledPayload } from '../receive/read-payload.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from '../text/text.ts'
 import type { Messenger } from '../web-api/messenger.ts'
@@ -81,6 +81,7 @@ export function createTakeSubmission({
       metadata: view.private_metadata,
       values: valuesOf(view.state),
       chosen: chosenOf(view.state),
+      ticked: tickedOf(view.state),
     }
     const at = `submission ${view.callback_id}`
     const work: Promise<Outcome> = isFirst(payload)

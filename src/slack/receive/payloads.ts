@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { MessageRef } from '../../domain/message-ref.ts'
 import { Origin } from '../../domain/origin.ts'
-import type { Chosen, Values } from '../commands/handlers.ts'
+import type { Chosen, Ticked, Values } from '../commands/handlers.ts'
 
 /**
  * Schemas of Slack's payloads (docs.slack.dev, "Interaction payloads"), with the members that Lockkeeper uses. All others are dropped. A
@@ -22,6 +22,7 @@ const Option = z
 const ElementState = z.object({
   value: textOrAbsent,
   selected_option: Option,
+  selected_options: z.array(Option).optional().catch(undefined),
   selected_user: textOrAbsent,
   selected_conversation: textOrAbsent,
 })
@@ -180,6 +181,12 @@ export function chosenOf(state: z.infer<typeof State> | null | undefined): Chose
         }
       : undefined,
   )
+}
+
+/** Returns the ticked checkboxes of each block that has some to tick. */
+export function tickedOf(state: z.infer<typeof State> | null | undefined): Ticked {
+  const ticked = mapState(state, (element) => element.selected_options?.flatMap((option) => option?.value ?? []))
+  return Object.fromEntries(Object.entries(ticked).flatMap(([blockId, values]) => (values ? [[blockId, values]] : [])))
 }
 
 function mapState<T>(state: z.infer<typeof State> | null | undefined, pick: (element: ElementState) => T): Record<string, T> {

@@ -1,0 +1,55 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import { freshSeenMs } from '../../domain/assignment.ts'
+import { mostEvacuated } from '../../domain/evacuation.ts'
+import { judgeAddresses } from '../../domain/evacuation-check.ts'
+import type { Finding } from '../../domain/finding.ts'
+import type { ReadAddresses } from './preflight.ts'
+
+/** The addresses of a server, as the form offers them. */
+export interface OfferedAddresses {
+  serverId: string
+  serverName: string
+  offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
+  /** Addresses that cannot be moved, and why. */
+  cannotMove: { address: string; finding: Finding }[]
+}
+
+export interface Wanted {
+  serverId: string
+  /** The server that they are to be moved to, if it is chosen. */
+  targetId?: string | undefined
+  /** The addresses that were ticked before. Absent: all are ticked that are known well enough. */
+  ticked?: string[] | undefined
+}
+
+interface AddressesParts {
+  accountApi: Pick<AccountApi, 'servers'>
+  readAddresses: ReadAddresses
+}
+
+/** Creates the function that reads which addresses of a server can be moved. Throws as the reads of the account API do. */
+export function createOfferAddresses({ accountApi, readAddresses }: AddressesParts) {
+  return async function offerAddresses({ serverId, targetId, ticked }: Wanted, signal: AbortSignal): Promise<OfferedAddresses> {
+    const known = async (id: string | undefined) =>
+      id === undefined ? undefined : accountApi.servers.get(id, { signal }).catch(() => undefined)
+    const [reads, source, target] = await Promise.all([
+      readAddresses(serverId, { isStrict: true, signal }),
+      known(serverId),
+      known(targetId),
+    ])
+    const { from, judged } = judgeAddresses({ serverId, targetId: targetId ?? '' }, { ...reads, source, target }, 'request')
+    const offered = judged.flatMap((each) => ('move' in each ? [{ ...each, seenAgoMs: each.move.facts.seenAgoMs }] : []))
+    return {
+      serverId,
+      serverName: from.name,
+      offered: offered.map(({ elasticIpId, address, seenAgoMs = 0 }, index) => ({
+        elasticIpId,
+        address,
+        ...(seenAgoMs > 0 ? { seenAgoMs } : {}),
+        isTicked: ticked ? ticked.includes(elasticIpId) : index < mostEvacuated && seenAgoMs <= freshSeenMs,
+      })),
+      cannotMove: judged.flatMap((each) => ('finding' in each ? [{ address: each.address, finding: each.finding }] : [])),
+    }
+  }
+}
+export type OfferAddresses = ReturnType<typeof createOfferAddresses>

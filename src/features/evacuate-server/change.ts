@@ -1,0 +1,78 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import type { SeenAssignments } from '../../domain/assignment.ts'
+import type { Change, Description } from '../../domain/change.ts'
+import {
+  addressesLeftOut,
+  completeEvacuation,
+  EvacuationFacts,
+  EvacuationInput,
+  evacuationDifferences,
+  movesOf,
+} from '../../domain/evacuation.ts'
+import { explainEvacuation } from '../../domain/evacuation-findings.ts'
+import { phrase } from '../../domain/phrase.ts'
+import { projectName } from '../../domain/place.ts'
+import { createMoveChange } from '../../moves/move-change.ts'
+import { addressCount, remarkWords } from './messages.ts'
+import { createPreflight, createReadAddresses } from './preflight.ts'
+
+/** The kind of the change. This name is public. */
+export const evacuationKind = 'ip.evacuate'
+
+export interface EvacuationParts {
+  accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>
+  seen: SeenAssignments
+}
+
+/** Creates the change that moves the Elastic IPs of a server to another one, each as a move of its own. */
+export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<EvacuationInput, EvacuationFacts> {
+  const move = createMoveChange(accountApi)
+
+  return {
+    kind: evacuationKind,
+    label: 'evacuating a server',
+    eventActions: move.eventActions,
+    takesTime: true,
+    input: EvacuationInput,
+    facts: EvacuationFacts,
+    resource: ({ serverId }) => `server:${serverId}`,
+    moreResources: (_, facts) => movesOf(facts).map((item) => move.resource(move.input.parse(item.input))),
+    project: (facts) => facts.project ?? 'unknown',
+    preflight: createPreflight({ accountApi, readAddresses: createReadAddresses({ accountApi, seen }) }),
+    differences: evacuationDifferences,
+    explain: explainEvacuation,
+    complete: completeEvacuation,
+    remark: remarkWords,
+    describe: describeEvacuation,
+    items: {
+      change: move,
+      of: movesOf,
+      leftOut: addressesLeftOut,
+      only: (input, elasticIpIds) => ({ ...input, elasticIpIds }),
+    },
+    // The outcome is read item by item.
+    observe: async () => ({ is: 'unclear' }),
+    doneSentence: ({ items, to }) => phrase`${[addressCount(items.length)]} ${[items.length === 1 ? 'is' : 'are']} assigned to ${to.name}.`,
+    reverse: ({ elasticIpIds = [] }, { from, to }) => ({
+      input: { serverId: to.id, targetId: from.id, elasticIpIds },
+      label: 'Move back',
+    }),
+  }
+}
+
+export function describeEvacuation({ from, to, toAddress, project, site, items }: EvacuationFacts): Description {
+  const count = addressCount(items.length)
+  return {
+    title: phrase`Evacuate ${from.name} → ${to.name}: ${[count]}`,
+    sentence: `Move ${count} from ${from.name} to ${to.name}`,
+    facts: [
+      { label: 'Project', value: project ? projectName(project) : 'not known' },
+      { label: 'Site', value: site ?? 'not known' },
+    ],
+    ids: [
+      ...(from.name === from.id ? [] : [{ label: 'From', value: from.id }]),
+      ...(to.name === to.id ? [] : [{ label: 'To', value: to.id, ...(toAddress === undefined ? {} : { detail: toAddress }) }]),
+    ],
+    underway: 'moving',
+  }
+}

@@ -1,0 +1,38 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import type { SeenAssignments } from '../../domain/assignment.ts'
+import { UnknownName } from '../../domain/errors.ts'
+import type { ProjectRef } from '../../domain/place.ts'
+import { chooseServer, findServers } from '../../moves/find-server.ts'
+
+/** The server that is to be evacuated, as far as it is known. */
+export interface Source {
+  id: string
+  name: string
+  project: ProjectRef | undefined
+}
+
+interface FindSourceParts {
+  accountApi: Pick<AccountApi, 'servers'>
+  seen: SeenAssignments
+}
+
+/**
+ * Creates the function that finds a server by its id or hostname. The account may no longer show a server that is gone, so one that Lockkeeper saw
+ * before counts, too. Throws UnknownName if there is none, and UserError if there are several.
+ */
+export function createFindSource({ accountApi, seen }: FindSourceParts) {
+  return async function findSource(typed: string, options: { signal?: AbortSignal } = {}): Promise<Source> {
+    const found = await findServers(accountApi, typed, options)
+    if (found.length > 0) {
+      const { id, hostname, label, project } = chooseServer(typed, found, undefined)
+      return { id, name: hostname ?? label ?? id, project }
+    }
+    const isTyped = ({ serverId, serverName }: { serverId: string; serverName: string }) =>
+      serverId === typed || serverName.toLowerCase() === typed.toLowerCase()
+    const servers = new Map((await seen.find(isTyped)).map(({ serverId, serverName }) => [serverId, serverName]))
+    const [only] = servers
+    if (!only || servers.size > 1) throw new UnknownName('server', typed)
+    return { id: only[0], name: only[1], project: undefined }
+  }
+}
+export type FindSource = ReturnType<typeof createFindSource>

@@ -1,0 +1,96 @@
+import type { ModalView, PlainTextOption } from '@slack/web-api'
+import type { Change } from '../../domain/change.ts'
+import { EvacuationFacts, EvacuationInput } from '../../domain/evacuation.ts'
+import { withinOr } from '../../domain/within.ts'
+import { submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
+import type { Submit } from '../../requests/lifecycle/submit.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
+import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
+import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
+import { toUserWords } from '../../slack/errors.ts'
+import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { OfferAddresses, OfferedAddresses, Wanted } from './addresses.ts'
+import { type EvacuationFormView, evacuationForm, evacuationModal, tickedAddresses } from './modal.ts'
+
+/** A form opens or changes within this time, also if the account API is slow. */
+const readMs = 1_200
+
+interface FormParts {
+  submit: Submit
+  change: Change<EvacuationInput, EvacuationFacts>
+  offerAddresses: OfferAddresses
+}
+
+type Chosen = Pick<EvacuationFormView, 'server' | 'target'> & { ticked?: string[] | undefined }
+
+/** Creates the form of an evacuation: `formFor` shows it for chosen servers, and `submitForm` requests the evacuation. */
+export function createEvacuationForm({ submit, change, offerAddresses }: FormParts) {
+  /** Shows the addresses of the chosen server. Without them, the form moves all that the server has. */
+  async function formFor(view: EvacuationFormView, { server, target, ticked }: Chosen): Promise<ModalView> {
+    const filled = { ...view, metadata: withServer(view.metadata, server?.value), server, target }
+    if (server?.value === undefined) return evacuationModal(filled)
+    const read = await readFor({ serverId: server.value, targetId: target?.value, ticked })
+    if (!('problem' in read)) return evacuationModal({ ...filled, addresses: read })
+    return evacuationModal({ ...filled, problem: view.problem ?? read.problem })
+  }
+
+  async function readFor(wanted: Wanted): Promise<OfferedAddresses | { problem: Mrkdwn }> {
+    const late = { problem: mrkdwn`Couldn't read the addresses of this server in time. Choose it again to see them.` }
+    try {
+      return await withinOr(readMs, offerAddresses(wanted, AbortSignal.timeout(readMs)), late)
+    } catch (error) {
+      const problem = toUserWords(error)
+      if (problem === undefined) throw error
+      return { problem }
+    }
+  }
+
+  /** Shows the form with the values of an earlier request, for the addresses that are still on its server. */
+  async function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): Promise<ModalView> {
+    const [input, facts] = [EvacuationInput.parse(before.input), EvacuationFacts.parse(before.facts)]
+    const names = new Map([facts.from, facts.to].map(({ id, name }) => [id, name]))
+    const as = (id: string) => preset({ text: names.get(id) ?? id, value: id })
+    return formFor(
+      { metadata, reason: before.reason },
+      { server: as(input.serverId), target: as(input.targetId), ticked: input.elasticIpIds },
+    )
+  }
+
+  /** Shows the addresses of a server that was chosen in the form, or which of them can be moved to the target. */
+  async function serversChosen({ view }: Click): Promise<void> {
+    if (!view) return
+    const server = keepChoice(view.chosen[evacuationForm.server])
+    const target = keepChoice(view.chosen[evacuationForm.target])
+    const isSame = server?.value === readMetadata(view.metadata)?.extra
+    const ticked = isSame ? tickedAddresses(view.ticked) : undefined
+    await view.update(await formFor({ metadata: view.metadata, reason: reasonIn(view.values) }, { server, target, ticked }))
+  }
+
+  async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
+    const { values, chosen, ticked } = submission
+    const reason = reasonIn(values)
+    const [serverId = '', targetId = ''] = [values[evacuationForm.server], values[evacuationForm.target]]
+    const kept: Record<'server' | 'target', PlainTextOption | undefined> = {
+      server: keepChoice(chosen[evacuationForm.server]),
+      target: keepChoice(chosen[evacuationForm.target]),
+    }
+    // The addresses are shown again once a server is chosen again.
+    const again = (problem: Mrkdwn) => evacuationModal({ metadata: submission.metadata, ...kept, reason, problem })
+    const refused = (blockId: string, problem: Mrkdwn): SubmissionAnswer => ({ is: 'refused', blockId, problem, again })
+    if (!isChoice(serverId)) return refused(evacuationForm.server, mrkdwn`Choose a server.`)
+    if (!isChoice(targetId)) return refused(evacuationForm.target, mrkdwn`Choose a server.`)
+    const elasticIpIds = tickedAddresses(ticked)
+    const input = { serverId, targetId, ...(elasticIpIds ? { elasticIpIds } : {}) }
+    return submitFromForm(submit, submission, { change, input, reason, blockId: evacuationForm.target, again })
+  }
+
+  return { formFor, formAgain, serversChosen, submitForm }
+}
+export type EvacuationForm = ReturnType<typeof createEvacuationForm>
+
+/** Adds the chosen server to the metadata of a form: Slack does not send it with an option load (slackapi/bolt-js 1146). */
+function withServer(metadata: string, serverId: string | undefined): string {
+  const known = readMetadata(metadata)
+  return known ? writeMetadata({ ...known, extra: serverId }) : metadata
+}

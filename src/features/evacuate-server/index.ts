@@ -1,0 +1,107 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import type { SeenAssignments } from '../../domain/assignment.ts'
+import type { Offer } from '../../domain/offer.ts'
+import { chooseServer, findServers } from '../../moves/find-server.ts'
+import type { Access } from '../../requests/access/access.ts'
+import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
+import type { Submit } from '../../requests/lifecycle/submit.ts'
+import type { Command, CommandCall } from '../../slack/commands/commands.ts'
+import { type NameSource, withSuggestions } from '../../slack/commands/unknown-name.ts'
+import { Refusal } from '../../slack/errors.ts'
+import { code, mrkdwn } from '../../slack/text/text.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
+import { createOfferAddresses } from './addresses.ts'
+import { isWholeEvacuation, readEvacuation } from './arguments.ts'
+import { createEvacuation, evacuationKind } from './change.ts'
+import { createEvacuateThis } from './evacuate-this.ts'
+import { createFillEvacuation } from './fill.ts'
+import { createFindSource } from './find-source.ts'
+import { createEvacuationForm } from './form.ts'
+import { usage } from './messages.ts'
+import { evacuateThis, evacuationForm } from './modal.ts'
+import { createReadAddresses } from './preflight.ts'
+import { createServerOptions } from './target-picker.ts'
+
+/** How often all Elastic IPs are listed, so that it is known which addresses a server had when it dies. */
+const snapshotMs = 5 * 60_000
+
+interface EvacuateServerParts {
+  accountApi: AccountApi
+  inventory: Inventory
+  submit: Submit
+  access: Pick<Access, 'gateForm'>
+  seen: SeenAssignments
+}
+
+/** `/infra evacuate`: requests to move all Elastic IPs of a server to another one, by arguments or by a form. */
+export const evacuateServer = { kinds: [evacuationKind], create } satisfies FeatureDefinition
+
+function create({ accountApi, inventory, submit, access, seen }: EvacuateServerParts): Feature {
+  const offerOf = { of: 'server', label: 'Evacuate…', actionId: evacuateThis } satisfies Offer
+  const change = { ...createEvacuation({ accountApi, seen }), offer: offerOf }
+  const findSource = createFindSource({ accountApi, seen })
+  const offerAddresses = createOfferAddresses({ accountApi, readAddresses: createReadAddresses({ accountApi, seen }) })
+  const { formFor, formAgain, serversChosen, submitForm } = createEvacuationForm({ submit, change, offerAddresses })
+  const { offerSources, offerTargets } = createServerOptions(inventory)
+
+  const names = (command: string): Record<string, NameSource> => ({
+    server: {
+      names: async () => (await asFarAsRead(inventory.servers())).items.map(({ hostname }) => hostname),
+      list: `${command} servers`,
+    },
+  })
+
+  async function run(call: CommandCall): Promise<void> {
+    const { first, second, rest } = readEvacuation(call.args)
+    const { command } = call.slashCommand.origin
+    if (first === undefined || second === undefined || rest.length > 0) throw new Refusal(usage(command, rest))
+    const input = await withSuggestions(resolve(first, second, AbortSignal.timeout(8_000)), names(command))
+    await submitFromCommand(submit, call, { change, input })
+  }
+
+  async function resolve(typedServer: string, typedTarget: string, signal: AbortSignal) {
+    // If neither exists, the evacuated server is reported, because people type it first.
+    const targets = findServers(accountApi, typedTarget, { signal })
+    targets.catch(() => {})
+    const source = await findSource(typedServer, { signal })
+    return { serverId: source.id, targetId: chooseServer(typedTarget, await targets, source.project).id }
+  }
+
+  const command: Command = {
+    words: 'evacuate',
+    usage: '[<server> [<target>]]',
+    group: 'Change',
+    summary: 'Move all Elastic IPs of a server to another one',
+    details: mrkdwn`One request and one approval for all addresses that the server has, up to 50. Both servers by hostname or id, in the same project and site. Leave the target out to choose the addresses in a form. ${code('to')} between the two is fine.`,
+    examples: ['web-1 web-2', 'web-1 to web-2', 'web-1'],
+    need: evacuationKind,
+    form: createFillEvacuation({ findSource, formFor, names }),
+    isComplete: isWholeEvacuation,
+    button: { text: 'Evacuate', actionId: 'open-evacuate-server' },
+    prepare: () => inventory.prefetch('servers'),
+    run,
+  }
+
+  return {
+    commands: [command],
+    changes: [change],
+    forms: { [evacuationKind]: formAgain },
+    clicks: {
+      [evacuationForm.server]: serversChosen,
+      [evacuationForm.target]: serversChosen,
+      [evacuateThis]: createEvacuateThis({ inventory, access, formFor }),
+    },
+    submissions: { [evacuationForm.callbackId]: submitForm },
+    options: { [evacuationForm.server]: offerSources, [evacuationForm.target]: offerTargets },
+    repeated: [
+      {
+        name: 'assignments',
+        everyMs: snapshotMs,
+        // Every complete list of Elastic IPs is kept as what was seen.
+        run: async (signal) => void (await accountApi.elasticIps.list({ signal })),
+      },
+    ],
+  }
+}

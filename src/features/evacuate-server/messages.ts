@@ -1,0 +1,22 @@
+import type { EvacuationFacts } from '../../domain/evacuation.ts'
+import { notUnderstood } from '../../slack/commands/help.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+
+/** `14 Elastic IPs` */
+export function addressCount(count: number): string {
+  return count === 1 ? '1 Elastic IP' : `${count} Elastic IPs`
+}
+
+/** Says how the command is used. `rest` are the words that are too many. */
+export function usage(name: string, rest: string[]): Mrkdwn {
+  const words = mrkdwn`Usage: ${code(`${name} evacuate <server> <target>`)}, or leave the target out for a form. Put names with spaces in quotes.`
+  return joinMrkdwn([...notUnderstood(rest), words], ' ')
+}
+
+/** Names in the thread what came to the server after the request, and is not moved. */
+export function remarkWords({ from, came = [] }: EvacuationFacts): string | undefined {
+  if (came.length === 0) return undefined
+  const one = came.length === 1
+  const listed = came.map(({ address }) => address).join(', ')
+  return `${listed} came to ${from.name} after the request, so ${one ? "it isn't" : "they aren't"} moved.`
+}

@@ -1,0 +1,103 @@
+import type { KnownBlock, ModalView, PlainTextOption } from '@slack/web-api'
+import { formatDuration } from '../../domain/duration.ts'
+import { mostEvacuated } from '../../domain/evacuation.ts'
+import { explainEvacuation } from '../../domain/evacuation-findings.ts'
+import { context, problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
+import { checkboxes, externalSelect, input, mostCheckboxes, option, reasonInput } from '../../slack/blocks/inputs.ts'
+import { modal } from '../../slack/blocks/modal.ts'
+import type { Ticked } from '../../slack/commands/handlers.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { OfferedAddresses } from './addresses.ts'
+
+export const evacuationForm = {
+  callbackId: 'evacuate-server',
+  server: 'evacuate-from',
+  target: 'evacuate-to',
+  addresses: 'evacuate-addresses',
+} as const
+
+/** The button *Evacuate…* of a look-up. */
+export const evacuateThis = 'evacuate-this-server'
+
+export interface EvacuationFormView {
+  metadata: string
+  server?: PlainTextOption | undefined
+  target?: PlainTextOption | undefined
+  addresses?: OfferedAddresses | undefined
+  reason?: string | undefined
+  /** Why the form was refused. Shown on top, above what was entered. */
+  problem?: Mrkdwn | undefined
+}
+
+export function evacuationModal({ metadata, server, target, addresses, reason, problem }: EvacuationFormView): ModalView {
+  return modal({
+    callbackId: evacuationForm.callbackId,
+    title: 'Evacuate a server',
+    submit: 'Request approval',
+    metadata,
+    blocks: [
+      ...problemBlocks(problem),
+      serverSelect(evacuationForm.server, 'Server', 'Its Elastic IPs are moved to another server.', server),
+      serverSelect(evacuationForm.target, 'Target', 'Must be in the same project and site.', target),
+      ...(addresses ? addressBlocks(addresses) : []),
+      reasonInput({ entered: reason }),
+    ],
+  })
+}
+
+/** Slack sends each choice, because the addresses depend on both servers. */
+function serverSelect(id: string, label: string, hint: string, initialOption: PlainTextOption | undefined): KnownBlock {
+  const placeholder = 'Choose a server'
+  return input({
+    blockId: id,
+    label,
+    hint,
+    dispatchAction: true,
+    element: externalSelect({ actionId: id, placeholder, minQueryLength: 0, initialOption }),
+  })
+}
+
+/** A form has room for these. The others are moved with another request. */
+const mostGroups = 10
+
+function addressBlocks({ serverId, serverName, offered, cannotMove }: OfferedAddresses): KnownBlock[] {
+  if (offered.length + cannotMove.length === 0)
+    return wholeSection(mrkdwn`:warning: The account shows no Elastic IP on ${serverName}, and Lockkeeper saw none there in the last 24 h.`)
+  const groups = Array.from({ length: Math.min(mostGroups, Math.ceil(offered.length / mostCheckboxes)) }, (_, index) =>
+    offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes),
+  )
+  const left = offered.length - groups.flat().length
+  return [
+    ...groups.map((group, index) => addressGroup(group, `${evacuationForm.addresses}:${serverId}:${index}`, index)),
+    ...(left > 0 ? context([mrkdwn`${left} more addresses don't fit in here. Move them with another request.`]) : []),
+    ...(offered.length > mostEvacuated ? context([mrkdwn`One request moves up to ${mostEvacuated} addresses.`]) : []),
+    ...(cannotMove.length > 0 ? wholeSection(cannotMoveWords(cannotMove)) : []),
+  ]
+}
+
+function addressGroup(group: OfferedAddresses['offered'], blockId: string, index: number): KnownBlock {
+  const options = group.map(({ elasticIpId, address, seenAgoMs }) =>
+    option({
+      text: address,
+      value: elasticIpId,
+      ...(seenAgoMs === undefined ? {} : { description: `No server shown. Seen here ${formatDuration(seenAgoMs)} ago.` }),
+    }),
+  )
+  return input({
+    blockId,
+    label: index === 0 ? 'Addresses to move' : 'More addresses',
+    optional: true,
+    element: checkboxes({ actionId: evacuationForm.addresses, options, ticked: options.filter((_, at) => group[at]?.isTicked) }),
+  })
+}
+
+function cannotMoveWords(cannotMove: OfferedAddresses['cannotMove']): Mrkdwn {
+  const lines = cannotMove.map(({ address, finding }) => mrkdwn`•  ${explainEvacuation(finding)?.why ?? address}`)
+  return joinMrkdwn([mrkdwn`*Left out, because they can't be moved:*`, ...lines], '\n')
+}
+
+/** Returns the ticked addresses. Undefined if the form showed none to tick. */
+export function tickedAddresses(ticked: Ticked): string[] | undefined {
+  const groups = Object.entries(ticked).filter(([blockId]) => blockId.startsWith(`${evacuationForm.addresses}:`))
+  return groups.length === 0 ? undefined : groups.flatMap(([, values]) => values)
+}

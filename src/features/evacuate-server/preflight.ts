@@ -1,0 +1,92 @@
+import pLimit from 'p-limit'
+import type { AccountApi } from '../../account-api/client.ts'
+import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
+import { isUnanswered } from '../../domain/api-errors.ts'
+import type { SeenAssignments } from '../../domain/assignment.ts'
+import type { Preflight, PreflightOptions } from '../../domain/change.ts'
+import type { ElasticIp } from '../../domain/elastic-ip.ts'
+import { refuseMove } from '../../domain/elastic-ip-move-check.ts'
+import type { EvacuationFacts, EvacuationInput } from '../../domain/evacuation.ts'
+import { checkEvacuation, type EvacuationReads, refuseEvacuation } from '../../domain/evacuation-check.ts'
+import { noNamesakes, readNamesakes } from '../../moves/namesakes.ts'
+
+/** Reads of single addresses that run at the same time. They are needed only where the list does not show the addresses. */
+const parallelReads = 16
+
+interface EvacuationReadsParts {
+  accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>
+  seen: SeenAssignments
+}
+
+/** What to read of a server, and how. `isStrict`: a failed read of one address fails the whole. Otherwise the address is left open. */
+interface ReadOptions {
+  elasticIpIds?: string[] | undefined
+  isStrict: boolean
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Creates the reads of a server's addresses: one list that shows them all and, only where it does not, what Lockkeeper saw on the server
+ * before, each address read by itself.
+ */
+export function createReadAddresses({ accountApi, seen }: EvacuationReadsParts) {
+  const limit = pLimit(parallelReads)
+
+  return async function readAddresses(
+    serverId: string,
+    { elasticIpIds = [], isStrict, signal }: ReadOptions,
+  ): Promise<Pick<EvacuationReads, 'listed' | 'single' | 'seen'>> {
+    const listed = await accountApi.elasticIps.list({ serverId, signal })
+    const isListed = listed.some(({ server }) => server === undefined || server.id === serverId)
+    // Before the writes the approved addresses are known, and new ones are not moved.
+    const seenThere = isListed || !isStrict ? [] : await seen.find((each) => each.serverId === serverId)
+    const shown = new Set(listed.map(({ id }) => id))
+    const missing = [...new Set([...elasticIpIds, ...seenThere.map(({ elasticIpId }) => elasticIpId)])].filter((id) => !shown.has(id))
+    return { listed, single: await readEach(missing), seen: seenThere }
+
+    async function readEach(ids: string[]): Promise<EvacuationReads['single']> {
+      const read = await Promise.all(ids.map((id) => limit(() => readOne(id))))
+      return new Map(read.flatMap((each, index) => (each ? [[ids[index] ?? '', each]] : [])))
+    }
+
+    async function readOne(id: string): Promise<ElasticIp | 'gone' | undefined> {
+      try {
+        return (await accountApi.elasticIps.get(id, { signal }).catch(nothingIfAbsent)) ?? 'gone'
+      } catch (error) {
+        if (isStrict || !isUnanswered(error)) throw error
+        return undefined
+      }
+    }
+  }
+}
+export type ReadAddresses = ReturnType<typeof createReadAddresses>
+
+/** Creates the preflight check of an evacuation. All its usual reads are sent at once. */
+export function createPreflight({
+  accountApi,
+  readAddresses,
+}: Pick<EvacuationReadsParts, 'accountApi'> & { readAddresses: ReadAddresses }) {
+  return async function preflight(
+    input: EvacuationInput,
+    { signal, forRequest = false }: PreflightOptions,
+  ): Promise<Preflight<EvacuationFacts, EvacuationInput>> {
+    const { serverId, targetId, elasticIpIds } = input
+    if (serverId === targetId) refuseEvacuation({ code: 'same-server', server: serverId })
+    const [addresses, target, source] = await Promise.all([
+      readAddresses(serverId, { elasticIpIds, isStrict: forRequest, signal }),
+      readOrRefuse(
+        () => accountApi.servers.get(targetId, { signal }),
+        () => refuseMove({ code: 'no-server', serverId: targetId }),
+      ),
+      // A server that is gone is what an evacuation is for, so it does not have to be readable.
+      accountApi.servers.get(serverId, { signal }).catch(() => undefined),
+    ])
+    const namesakes = forRequest && target ? await readNamesakes(accountApi, target, { signal }) : noNamesakes
+    const checked = checkEvacuation(input, { ...addresses, source, target }, forRequest ? 'request' : 'writes')
+    return {
+      ...checked,
+      unchecked: [...checked.unchecked, ...namesakes.unchecked],
+      warnings: [...(checked.warnings ?? []), ...namesakes.warnings],
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { asFarAsRead } from '../../account-api/cut-list.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { sameProject, sameSite } from '../../domain/place.ts'
+import { isChoice, offer } from '../../slack/blocks/picker.ts'
+import { serverCandidates } from '../../slack/blocks/server-candidates.ts'
+import type { Choices, OptionsQuery } from '../../slack/commands/handlers.ts'
+import { readMetadata } from '../../slack/receive/payloads.ts'
+
+/** Creates the options of the form: every server to evacuate, and as its target the servers of its project and site. */
+export function createServerOptions(inventory: Pick<Inventory, 'servers'>) {
+  async function offerSources({ typed }: OptionsQuery): Promise<Choices> {
+    const { items, cut } = await asFarAsRead(inventory.servers())
+    return offer([...serverCandidates(items).values()], typed, { one: 'server', many: 'servers', cut })
+  }
+
+  async function offerTargets({ typed, metadata }: OptionsQuery): Promise<Choices> {
+    const { items, cut } = await asFarAsRead(inventory.servers())
+    const sourceId = readMetadata(metadata)?.extra
+    const source = isChoice(sourceId) ? items.find(({ id }) => id === sourceId) : undefined
+    const fits = [...serverCandidates(items)].filter(([target]) => {
+      if (target.id === sourceId) return false
+      if (!source) return true
+      const sites = { location: undefined, assigned: source.site, target: target.site }
+      return sameProject(source.project, target.project) !== false && sameSite(sites) !== false
+    })
+    const note = source ? { note: 'Only servers in the same project and site are offered.' } : {}
+    return offer(
+      fits.map(([, candidate]) => candidate),
+      typed,
+      { one: 'server', many: 'servers', cut, ...note },
+    )
+  }
+
+  return { offerSources, offerTargets }
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { claim } from '../../redis/claims.ts'
+import type { Redis } from '../../redis/connect.ts'
+import type { Keys } from '../../redis/key-names.ts'
+
+/** How often each process looks whether a work is due. */
+const checkMs = 15_000
+
+const longestMs = 60_000
+
+/** Work that one process at a time repeats. */
+export interface Work {
+  /** Unique in the whole bot. */
+  name: string
+  everyMs: number
+  run(signal: AbortSignal): Promise<void>
+}
+
+interface RepeatedWorkParts {
+  redis: Redis
+  keys: Keys
+  works: Work[]
+  onError: (error: unknown) => void
+}
+
+/** Creates the repetition of works. All processes together do each once in its time. One that fails is tried again when it is due again. */
+export function createRepeatedWork({ redis, keys, works, onError }: RepeatedWorkParts) {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<unknown> | undefined
+  const stopping = new AbortController()
+
+  async function runIfDue({ name, everyMs, run }: Work): Promise<void> {
+    const taken = await claim(redis, keys.repeated(name), { token: randomUUID(), lastsMs: everyMs })
+    if (taken === undefined && !stopping.signal.aborted) await run(AbortSignal.any([stopping.signal, AbortSignal.timeout(longestMs)]))
+  }
+
+  function check(): void {
+    running ??= Promise.all(works.map((work) => runIfDue(work).catch((error) => !stopping.signal.aborted && onError(error)))).finally(
+      () => {
+        running = undefined
+      },
+    )
+  }
+
+  async function start(): Promise<void> {
+    if (works.length === 0) return
+    check()
+    timer = setInterval(check, checkMs)
+    timer.unref()
+  }
+
+  /** Interrupts what is running. Nothing depends on its end. */
+  async function stop(): Promise<void> {
+    clearInterval(timer)
+    stopping.abort()
+    await running
+  }
+
+  return { start, stop }
+}
+export type RepeatedWork = ReturnType<typeof createRepeatedWork>
