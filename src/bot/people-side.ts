@@ -43,6 +43,7 @@ export function createPeopleSide(foundation: Foundation) {
     submit,
     home,
     openForm,
+    names: directory.names,
     showSecret: createShowSecret({ respond, messenger }),
     timings,
     signatures,

@@ -121,8 +121,10 @@ export interface UnderwayNow {
  * see the secret. Its `observe` finds a secret that nobody saw, and makes it worthless.
  */
 export interface Handover<Input, Facts> {
-  /** The label of the button: `Create and show`. */
+  /** The label of the button: `Create key`. */
   label: string
+  /** What the requester has to do, as an imperative without a full stop: `Create your key`. */
+  task: string
   /** Sends the one write. */
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes a secret worthless that nobody has seen. Safe to repeat. */

@@ -39,8 +39,8 @@ function approvedContent({ id, hash, approvals }: Pick<Request, 'id' | 'hash' | 
   return { signed: 'approved', requestId: id, hash, by, at, approvals: approvals.map(({ signature }) => signature) }
 }
 
-function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason }: Omit<Decision, 'signature'>) {
-  return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason }
+function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, name, rule, via, at, reason }: Omit<Decision, 'signature'>) {
+  return { signed: 'break-glass', requestId: id, hash, by, name, rule, via, at, reason }
 }
 
 /** What was read of the account just before the one write. Later reads are compared with it, and may lead to another write. */

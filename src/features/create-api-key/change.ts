@@ -55,7 +55,8 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     explain: explainer(NewKeyFinding, newKeyWords),
     describe: describeNewKey,
     handover: {
-      label: 'Create and show',
+      label: 'Create key',
+      task: 'Create your key',
       issue: async ({ name, readOnly, allowedIps }, _, { onAnswer }) => {
         const { key, token } = await apiKeys.create({ name, readOnly, allowedIps }, { onAnswer })
         return { id: key.id, secret: token, heading: `Your new API key ${name}`, note: seenOnce }

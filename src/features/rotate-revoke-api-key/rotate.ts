@@ -42,7 +42,8 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
       underway: 'being rotated',
     }),
     handover: {
-      label: 'Rotate and show',
+      label: 'Rotate key',
+      task: 'Rotate your key',
       issue: async ({ keyId }, facts, { onAnswer }) => {
         const { token } = await apiKeys.rotate(keyId, facts.name ?? '', { onAnswer })
         return {

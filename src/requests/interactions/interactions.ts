@@ -44,6 +44,8 @@ interface InteractionsParts {
   home: Home
   openForm: OpenForm
   showSecret: ShowSecret
+  /** Returns the names of people and groups, by id. */
+  names: (ids: string[]) => Promise<Map<string, string>>
   timings: Timings
   signatures: RequestSignatures
   checkAuthority: CheckAuthority
@@ -55,11 +57,11 @@ interface InteractionsParts {
 
 /** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
 export function createInteractions({ features, catalog, access, submit, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
-  const { store, audit, wake, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
+  const { store, audit, wake, names, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
   const router = createCommandRouter({ commands: features.flatMap(({ commands }) => commands), gate: access.gate, may: access.may })
   // A decision stays taken if it cannot be shown at once. The outbox shows it later.
   const show = (id: string) => parts.show(id).catch(onError)
-  const decide = createDecide({ signatures, store, access, catalog, show, wake })
+  const decide = createDecide({ signatures, store, access, catalog, show, wake, names })
   const handOver = createHandOver({
     signatures,
     checkAuthority,

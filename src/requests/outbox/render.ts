@@ -71,6 +71,7 @@ export function createRenderer({
         ending: explainAll(change, request.causes),
         done: change.doneSentence(latest),
         remark: change.remark?.(latest),
+        handover: change.handover,
         rule: ruleOf(request),
         lateAfter: formatDuration(moveTimeoutMs),
         now: now(),
