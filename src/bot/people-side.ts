@@ -1,6 +1,7 @@
 import { createHome } from '../requests/interactions/home.ts'
 import { createInteractions } from '../requests/interactions/interactions.ts'
 import { createLastReceived } from '../requests/interactions/last-received.ts'
+import { createFindUndone } from '../requests/lifecycle/find-undone.ts'
 import { createSubmit } from '../requests/lifecycle/submit.ts'
 import { fitsOnCard } from '../requests/messages/card/card.ts'
 import { asDraft } from '../requests/store/new-requests.ts'
@@ -28,6 +29,8 @@ export function createPeopleSide(foundation: Foundation) {
     deliver,
     wake,
     names: directory.names,
+    findUndone: createFindUndone({ store, catalog }),
+    linkTo: identity.linkTo,
     mostUndecided: config.openRequestsPerPerson,
     fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
   })

@@ -100,8 +100,11 @@ export interface Change<Input = unknown, Facts = unknown> {
   underwayNow?: UnderwayNow
   /** Returns the sentence for the thread when the change is done: `203.0.113.10 now answers from web-2.` */
   doneSentence(facts: Facts): string
-  /** Returns the input of the request that would undo the change, and the label of its button. Undefined if it cannot be undone. */
-  reverse?(input: Input, facts: Facts): { input: Input; label: string } | undefined
+  /**
+   * Returns the input of the request that would undo the change, the facts that its form shows, and the label of its button. Undefined if it
+   * cannot be undone.
+   */
+  reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined
 }
 
 /** What is under way on the account, and the words for it. */

@@ -18,14 +18,15 @@ type AsRequested = Pick<
   | 'createdAt'
   | 'approvalsNeeded'
   | 'reason'
+  | 'undoes'
 >
 
 /** What the signature of a request covers: all that was requested, under which rule, with how many approvals, and until when. */
 function requestContent({ origin, ...request }: AsRequested) {
-  const { version, id, kind, input, facts, resource, hash, rule, needsApproval, approvalsNeeded, ttlMs, unchecked, createdAt, reason } =
+  const { version, id, kind, input, facts, resource, hash, rule, needsApproval, approvalsNeeded, ttlMs, unchecked, createdAt, reason, undoes } =
     request
   const { userId, channelId, teamId } = origin
-  const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason }
+  const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes }
   return { signed: 'request', ...requested, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
 }
 

@@ -61,6 +61,10 @@ export const Decision = Grant.extend({
 })
 export type Decision = z.infer<typeof Decision>
 
+/** A request whose change another one undoes, and where its message is. */
+export const Undone = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
+export type Undone = z.infer<typeof Undone>
+
 /**
  * A change that a person requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
  * `input`, `facts` and `seen` again. Times are in milliseconds since 1970 by Redis' clock.
@@ -100,6 +104,8 @@ export const Request = z.object({
   warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
+  /** The request that this one undoes, with the place of its message. */
+  undoes: Undone.optional(),
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),
@@ -134,3 +140,6 @@ export type Outline = z.infer<typeof Outline>
 
 /** The part of a request that a worker keeps in memory between ticks. It decides whether the request is still under way, or late. */
 export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>
+
+/** Returns the address of a request's message. Undefined if it was not posted, or the workspace is unknown. */
+export type LinkTo = (request: { origin: Pick<Origin, 'channelId'>; cardTs?: string | undefined }) => string | undefined

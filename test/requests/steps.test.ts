@@ -134,6 +134,7 @@ describe('every state', () => {
         ending: { why: '' },
         isKnown: true,
         handoverLabel: undefined,
+        undoes: undefined,
         reverseLabel: undefined,
         rule: ruleFor(),
         environment: undefined,

@@ -84,7 +84,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   })
   const checkSearch = createCheckSearch({ signatures, findLastChange: (request, since) => findLastChange(audits.jobs, request, since) })
   const { environment, moveTimeoutMs } = config
-  const render = createRenderer({ catalog, ruleOf: access.ruleOf, environment, moveTimeoutMs })
+  const render = createRenderer({ catalog, ruleOf: access.ruleOf, environment, moveTimeoutMs, linkTo: identity.linkTo })
 
   const onStep = createCountStep({ metrics, catalog })
   const requestsOver = createRequestsOver({ config, telemetry, redis, clients, operators, render, onStep })

@@ -1,4 +1,4 @@
-import type { Request } from '../../domain/request.ts'
+import type { LinkTo } from '../../domain/request.ts'
 import type { Identity } from '../../slack/web-api/identity.ts'
 
 /** Holds the bot's identity in Slack, which is unknown until the first call of Slack succeeds. */
@@ -11,8 +11,7 @@ export function createSlackIdentity(fetch: () => Promise<Identity>) {
     return current
   }
 
-  /** Returns the address of a request's card, if it was posted and the workspace is known. */
-  function linkTo({ origin, cardTs }: Request): string | undefined {
+  const linkTo: LinkTo = ({ origin, cardTs }) => {
     const { workspaceUrl } = current ?? {}
     return workspaceUrl && cardTs ? `${workspaceUrl}archives/${origin.channelId}/p${cardTs.replace('.', '')}` : undefined
   }

@@ -4,6 +4,7 @@ import { input, option, radioButtons, reasonInput } from '../../slack/blocks/inp
 import { modal } from '../../slack/blocks/modal.ts'
 import { type Metadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { reasonField } from './reason-field.ts'
 import { breakGlassCallbackId, rejectCallbackId, requestAgainCallbackId } from './buttons.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
@@ -52,7 +53,7 @@ export function requestAgainForm(metadata: Metadata, sentence: string, problem?:
     title: 'Request again',
     submit: 'Ask for approval',
     metadata: writeMetadata(metadata),
-    blocks: [...problemBlocks(problem), ...wholeSection(mrkdwn`*${sentence}*`), reasonInput({ entered, multiline: true })],
+    blocks: [...problemBlocks(problem), ...wholeSection(mrkdwn`*${sentence}*`), ...reasonField(writeMetadata(metadata), entered)],
   })
 }
 

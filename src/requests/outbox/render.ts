@@ -1,7 +1,7 @@
 import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
-import type { Request } from '../../domain/request.ts'
+import type { LinkTo, Request } from '../../domain/request.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvalCard } from '../messages/card/card.ts'
@@ -30,6 +30,8 @@ interface RendererParts {
   ruleOf: (request: Request) => PolicyRule | undefined
   environment: string | undefined
   moveTimeoutMs: number
+  /** Returns the address of a request's message. */
+  linkTo: LinkTo
   now?: () => number
 }
 
@@ -39,6 +41,7 @@ export function createRenderer({
   ruleOf,
   environment,
   moveTimeoutMs,
+  linkTo,
   now = Date.now,
 }: RendererParts): Renderer & { view(request: Request): CardView } {
   /** Gathers what a card shows. */
@@ -54,6 +57,7 @@ export function createRenderer({
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
       reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
+      undoes: request.undoes && { id: request.undoes.id, link: linkTo({ origin: request.undoes, ...request.undoes }) },
       rule: ruleOf(request),
       environment,
     }

@@ -2,7 +2,7 @@ import type { Audit } from '../../audit/intake.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { Origin } from '../../domain/origin.ts'
-import { openStates, Request, requestVersion } from '../../domain/request.ts'
+import { openStates, Request, requestVersion, type Undone } from '../../domain/request.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
@@ -36,6 +36,7 @@ export interface NewRequest {
   warnings?: Finding[]
   origin: Origin
   reason?: string
+  undoes?: Undone
   approverNames?: string
   /** False if the rule needs no approval. The change then starts as soon as its card is posted. */
   needsApproval: boolean

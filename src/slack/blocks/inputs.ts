@@ -1,4 +1,5 @@
 import type { ExternalSelect, KnownBlock, PlainTextElement, PlainTextInput, PlainTextOption, RadioButtons } from '@slack/web-api'
+import { longestReason } from '../../domain/reason.ts'
 import { notAChoice, type Values } from '../commands/handlers.ts'
 import { truncate } from '../text/cut-text.ts'
 import { exact, plain } from '../text/text-objects.ts'
@@ -61,16 +62,16 @@ export function plainTextInput({ actionId, multiline = false, maxLength, initial
 
 interface ReasonParts {
   entered: string | undefined
-  hint?: string
+  hint: string
   optional?: boolean
   multiline?: boolean
 }
 
-const reasonBlockId = 'reason'
+export const reasonBlockId = 'reason'
 
-/** Makes the field for a reason: by default the reason of a request. */
-export function reasonInput({ entered, hint = 'Shown on the card to whoever decides.', optional = true, multiline = false }: ReasonParts) {
-  const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: 500, initialValue: entered })
+/** Makes the field for a reason. */
+export function reasonInput({ entered, hint, optional = true, multiline = false }: ReasonParts) {
+  const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: longestReason, initialValue: entered })
   return input({ blockId: reasonBlockId, label: 'Reason', hint, optional, element })
 }
 

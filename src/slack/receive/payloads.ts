@@ -93,7 +93,17 @@ export const HomeOpenedPayload = z.object({
 })
 
 /** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. CONTRIBUTING.md says how it may change. */
-const Metadata = z.object({ origin: Origin, responseUrl: z.string().optional(), extra: z.string().optional() })
+const Metadata = z.object({
+  origin: Origin,
+  responseUrl: z.string().optional(),
+  extra: z.string().optional(),
+  /** The reason that was typed before the form opened. */
+  reason: z.string().optional(),
+  /** The rule that requires a reason, by its name. */
+  ruleWithReason: z.string().optional(),
+  /** The request that the form undoes: its id, and the address of its message. */
+  undoes: z.object({ id: z.string(), link: z.string().optional() }).optional(),
+})
 export type Metadata = z.infer<typeof Metadata>
 const StoredMetadata = Metadata.extend({ version: z.literal(1) })
 

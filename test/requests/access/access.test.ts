@@ -179,9 +179,11 @@ describe('a step that only the requester may take', () => {
   })
 })
 
+const draft = { input: {}, facts: {} }
+
 describe('a request', () => {
   async function admitWith({ gate, admit }: Pick<Access, 'gate' | 'admit'>, by = ada, where: Project = project) {
-    return admit(by, { kind: 'ip.move', project: where, requester: await gate(by, 'ip.move') })
+    return admit(by, { kind: 'ip.move', project: where, requester: await gate(by, 'ip.move'), reason: undefined, draft })
   }
   const admit = (workspace: Workspace, by = ada, where: Project = project) => admitWith(setUp(workspace).access, by, where)
 
@@ -317,7 +319,7 @@ describe('a request', () => {
   test('is never judged by the facts of another person or another channel', async () => {
     const { access } = setUp()
     const requester = await access.gate(ben, 'ip.move')
-    const requested = { kind: 'ip.move' as const, project, requester }
+    const requested = { kind: 'ip.move' as const, project, requester, reason: undefined, draft }
 
     await expect(access.admit(ada, requested)).rejects.toThrow('a requester was judged for another place')
     await expect(access.admit({ ...ben, channelId: 'C0OTHER001' }, requested)).rejects.toThrow('a requester was judged for another place')
@@ -328,7 +330,7 @@ describe('a request', () => {
     const { access } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
     const requester = await access.gate(ada, 'vm.rename')
 
-    expect(await why(access.admit(ada, { kind: 'ip.move', project, requester }))).toMatch(/^Slack did not tell who is in the user group/)
+    expect(await why(access.admit(ada, { kind: 'ip.move', project, requester, reason: undefined, draft }))).toMatch(/^Slack did not tell who is in the user group/)
   })
 
   test('needs no approvers if it needs no approval', async () => {

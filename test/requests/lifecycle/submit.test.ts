@@ -65,6 +65,8 @@ function setUp({ mayRequest = true, unchecked = [] as Finding[] } = {}) {
     deliver: async () => ({ is: 'sent' }) as never,
     wake: async () => {},
     names: async () => new Map(),
+    findUndone: async () => undefined,
+    linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1',
     mostUndecided: 10,
     fitsOnCard: () => true,
   })

@@ -11,6 +11,7 @@ export function cardViewFor(more: Partial<CardView> = {}): CardView {
     warnings: [],
     ending: { why: '' },
     handoverLabel: undefined,
+    undoes: undefined,
     reverseLabel: undefined,
     rule: ruleFor(),
     environment: undefined,

@@ -5,6 +5,7 @@ import { message } from '../../../slack/blocks/message.ts'
 import { charactersIn, mostCharacters } from '../../../slack/text/characters.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import type { Message } from '../../../slack/web-api/messenger.ts'
+import { undoesWords } from '../undoes.ts'
 import { approvalLines, approvalsInWords, history } from './approvals.ts'
 import { cardActions } from './card-actions.ts'
 import type { CardView } from './card-view.ts'
@@ -28,11 +29,12 @@ function cardBlocks(view: CardView): KnownBlock[] {
 
 /** Renders a card without its title and its buttons. */
 export function cardBody(view: CardView): KnownBlock[] {
-  const { request, description, unchecked, warnings } = view
+  const { request, description, unchecked, warnings, undoes } = view
   return [
     ...wholeSection(statusLine(view)),
     ...approvalLines(view),
     ...fields(description.facts.map(factField)),
+    ...(undoes ? wholeSection(undoesWords(undoes)) : []),
     ...(request.reason ? plainSection(`Reason: “${request.reason}”`) : []),
     ...(warnings.length > 0 ? wholeSection(mrkdwn`:warning: *Warning:* ${warnings.join(' ')}`) : []),
     ...(unchecked.length > 0 ? wholeSection(mrkdwn`:warning: *Not checked:* ${unchecked.join('; ')}.`) : []),
@@ -57,13 +59,14 @@ const laterCharacters = 5_000
 
 /** Says everything on the card without blocks. Notifications and screen readers use it. */
 function fallbackText(view: CardView): Mrkdwn {
-  const { request, description, unchecked, warnings } = view
+  const { request, description, unchecked, warnings, undoes } = view
   const facts = description.facts.map((fact) => mrkdwn`${fact.label}: ${fact.value}${fact.detail ? ` (${fact.detail})` : ''}`)
   const lines = [
     mrkdwn`${view.environment ? `[${view.environment}] ` : ''}${description.sentence}`,
     statusLine(view),
     ...approvalsInWords(view),
     ...facts,
+    ...(undoes ? [undoesWords(undoes)] : []),
     ...(request.reason ? [mrkdwn`Reason: ${code(request.reason)}`] : []),
     ...(warnings.length > 0 ? [mrkdwn`Warning: ${warnings.join(' ')}`] : []),
     ...(unchecked.length > 0 ? [mrkdwn`Not checked: ${unchecked.join('; ')}.`] : []),
