@@ -34,19 +34,19 @@ export function createPeopleSide(foundation: Foundation) {
     mostUndecided: config.openRequestsPerPerson,
     fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
   })
-  const features = buildFeatures(foundation, { submit, home, lastReceived })
+  const openForm = createFormOpener(messenger)
+  const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
 
-  const openForm = createFormOpener(messenger)
   const interactions = createInteractions({
     ...forPeople,
     features,
     catalog,
     access,
-    submit,
     home,
     openForm,
     names: directory.names,
+    linkTo: identity.linkTo,
     showSecret: createShowSecret({ respond, messenger }),
     timings,
     signatures,

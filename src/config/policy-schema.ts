@@ -83,7 +83,9 @@ function ruleSchema(kinds: ChangeKind[]) {
       self_approval: value((input) => (input === 'never' || input === 'break-glass' ? input : undefined), 'never or break-glass').prefault(
         'never',
       ),
-      reason: value((input) => (input === 'required' || input === 'optional' ? input : undefined), 'required or optional').prefault('optional'),
+      reason: value((input) => (input === 'required' || input === 'optional' ? input : undefined), 'required or optional').prefault(
+        'optional',
+      ),
       expires: value((input) => (typeof input === 'string' ? readDuration(input) : undefined), durationWords).optional(),
       mention: ids(undefined).transform(toGroup).optional(),
     },

@@ -23,8 +23,23 @@ type AsRequested = Pick<
 
 /** What the signature of a request covers: all that was requested, under which rule, with how many approvals, and until when. */
 function requestContent({ origin, ...request }: AsRequested) {
-  const { version, id, kind, input, facts, resource, hash, rule, needsApproval, approvalsNeeded, ttlMs, unchecked, createdAt, reason, undoes } =
-    request
+  const {
+    version,
+    id,
+    kind,
+    input,
+    facts,
+    resource,
+    hash,
+    rule,
+    needsApproval,
+    approvalsNeeded,
+    ttlMs,
+    unchecked,
+    createdAt,
+    reason,
+    undoes,
+  } = request
   const { userId, channelId, teamId } = origin
   const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes }
   return { signed: 'request', ...requested, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }

@@ -77,6 +77,7 @@ describe('a member who searches with thousands of words', () => {
     const served: unknown[] = []
     const takeCommand = createTakeCommand({
       handlers: {
+        takesReason: () => true,
         command: (typed) => {
           split.push(typed)
           return async () => {}

@@ -37,6 +37,7 @@ rules:
       all_of: [S0NETWORK1, S0SECURE01]
       approvals: 2
     self_approval: break-glass
+    reason: required
     expires: 30m
     mention: [S0ONCALL01]
 `
@@ -100,6 +101,8 @@ rules:
     ['one kind without brackets', 'changes: ip.move', { changes: ['ip.move'] }],
     ['request: everyone', 'request: everyone', { request: undefined }],
     ['self_approval: never', 'self_approval: never', { breakGlass: false }],
+    ['reason: required', 'reason: required', { needsReason: true }],
+    ['reason: optional', 'reason: optional', { needsReason: false }],
     ['nobody to mention', 'mention: []', { mention: { users: [], userGroups: [] } }],
     ['the longest duration', 'expires: 24d', { expiresMs: 24 * 86_400_000 }],
     ['no approval', 'approve: none', { approve: undefined }],
@@ -155,6 +158,7 @@ rules:
       all_of: S0NETWORK1
       approvals: two
     self_approval: yes
+    reason: please
     expires: 1 hour
     mention: nobody
   - name: |
@@ -279,12 +283,12 @@ rules:
         "line 5: "change" is not known here: did you mean changes?",
         "line 6: "aprovers" is not known here: did you mean approve?",
         "line 7: "selfApproval" is not known here: did you mean self_approval?",
-        "line 8: "colour" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
+        "line 8: "colour" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, reason, expires, mention",
         "line 11: "anyOf" is not known here: did you mean any_of?",
         "line 12: "quorum" is not known here: take it out. Known here: any_of, all_of, approvals",
-        "line 13: "<<" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
-        "line 14: "__proto__" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
-        "line 15: "constructor" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
+        "line 13: "<<" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, reason, expires, mention",
+        "line 14: "__proto__" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, reason, expires, mention",
+        "line 15: "constructor" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, reason, expires, mention",
       ]
     `)
   })

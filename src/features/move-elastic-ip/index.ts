@@ -1,8 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
-import type { Submit } from '../../requests/lifecycle/submit.ts'
+import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
@@ -14,26 +13,25 @@ import { elasticIpChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
 import { createServerPicker } from './server-picker.ts'
 
-interface MoveElasticIpParts {
+interface MoveElasticIpParts extends CommandSubmit {
   accountApi: AccountApi
   inventory: Inventory
-  submit: Submit
 }
 
 /** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
 export const moveElasticIp = { kinds: ['ip.move'], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature {
+function create({ accountApi, inventory, submit, openForm }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
-  const { formAgain, submitForm } = createMoveForm({ submit, change })
+  const { filledForm, submitForm } = createMoveForm({ submit, change })
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
     const [elasticIp, server, ...rest] = call.args
     if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(call.slashCommand.origin.command))
     const input = await resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
-    await submitFromCommand(submit, call, { change, input })
+    await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })
   }
 
   const command: Command = {
@@ -50,7 +48,7 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
   return {
     commands: [command],
     changes: [change],
-    forms: { 'ip.move': formAgain },
+    forms: { 'ip.move': filledForm },
     clicks: { [moveForm.elasticIp]: elasticIpChosen },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {

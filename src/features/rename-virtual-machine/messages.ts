@@ -9,7 +9,13 @@ import type { Message } from '../../slack/web-api/messenger.ts'
 export const renameThisOne = 'rename-this-one'
 
 /** The value of a choice button: the arguments, which anybody could type as a command, and the command's name. */
-export const RenameButton = z.object({ version: z.literal(1), id: z.string(), name: z.string(), command: z.string() })
+export const RenameButton = z.object({
+  version: z.literal(1),
+  id: z.string(),
+  name: z.string(),
+  command: z.string(),
+  reason: z.string().optional(),
+})
 export type RenameButton = z.infer<typeof RenameButton>
 
 /** Each choice takes one of the 50 blocks of a message, and a line of its 4,000 characters of text. */
@@ -19,8 +25,11 @@ export function usage(name: string): Mrkdwn {
   return mrkdwn`A rename needs a virtual machine, by its name or id, and its new name: ${code(`${name} vm rename <vm> <new name>`)}, for example ${code(`${name} vm rename web-1 web-eu-1`)}. Put names with spaces in quotes. ${code(`${name} vm rename`)} alone opens a form.`
 }
 
+/** A rename as it was typed, without the virtual machine. */
+type Asked = Pick<RenameButton, 'name' | 'command' | 'reason'>
+
 /** Asks which of the virtual machines with the typed name is meant, with a button for each. */
-export function whichOne(machines: VirtualMachine[], call: { typed: string; name: string; command: string }): Message {
+export function whichOne(machines: VirtualMachine[], call: Asked & { typed: string }): Message {
   const heading = mrkdwn`There are ${machines.length} virtual machines called ${code(call.typed)}. Which one is to be called ${code(call.name)}?`
   const choices = machines
     .map((machine) => ({ words: describe(machine), value: valueFor(machine.id, call) }))
@@ -41,11 +50,11 @@ export function whichOne(machines: VirtualMachine[], call: { typed: string; name
   })
 }
 
-function valueFor(id: string, { name, command }: { name: string; command: string }): string {
-  return JSON.stringify({ version: 1, id, name, command } satisfies RenameButton)
+function valueFor(id: string, { name, command, reason }: Asked): string {
+  return JSON.stringify({ version: 1, id, name, command, reason } satisfies RenameButton)
 }
 
-function byId({ name, command }: { name: string; command: string }): string {
+function byId({ name, command }: Asked): string {
   return `${command} vm rename <id> ${name}`
 }
 

@@ -3,35 +3,40 @@ import type { ApiKey } from '../../domain/api-key.ts'
 import { findKeys } from '../../domain/api-key-name.ts'
 import type { Change } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
-import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
-import type { Submit } from '../../requests/lifecycle/submit.ts'
+import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
+import { createKeyChangeForm } from './form.ts'
 import type { KeyFacts, KeyInput } from './key.ts'
+import { keyChangeForms, type Verb } from './modal.ts'
 import { createRevokeChange } from './revoke.ts'
 import { createRotateChange } from './rotate.ts'
 
-interface RotateRevokeParts {
+interface RotateRevokeParts extends CommandSubmit {
   accountApi: Pick<AccountApi, 'apiKeys'>
-  submit: Submit
   ownLastSlice: string
 }
 
 /** `/infra keys rotate` and `/infra keys revoke`: request a new token for an API key, or its deletion. */
 export const rotateRevokeApiKey = { kinds: ['key.rotate', 'key.revoke'], create } satisfies FeatureDefinition
 
-function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Feature {
+function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokeParts): Feature {
   const rotate = createRotateChange({ accountApi, ownLastSlice })
   const revoke = createRevokeChange({ accountApi, ownLastSlice })
 
-  function command(verb: 'rotate' | 'revoke', summary: string, change: Change<KeyInput, KeyFacts>): Command {
+  const forms = {
+    rotate: createKeyChangeForm({ submit, verb: 'rotate', change: rotate }),
+    revoke: createKeyChangeForm({ submit, verb: 'revoke', change: revoke }),
+  }
+
+  function command(verb: Verb, summary: string, change: Change<KeyInput, KeyFacts>): Command {
     async function run(call: CommandCall): Promise<void> {
       const { command } = call.slashCommand.origin
       if (call.args.length === 0)
         throw new UserError(`Which key? Give its name or id: ${command} keys ${verb} <key>. ${command} keys shows all of them.`)
       const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
       const keyId = chooseKey(keys, call.args.join(' '))
-      await submitFromCommand(submit, call, { change, input: { keyId } })
+      await submitFromCommand({ submit, openForm }, call, { change, input: { keyId }, form: forms[verb].filledForm })
     }
     return { words: `keys ${verb}`, usage: '<key>', summary, example: 'ci-deploy', need: change.kind, run }
   }
@@ -46,6 +51,8 @@ function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Featur
       command('revoke', 'Asks for the end of an API key, by name or id.', revoke),
     ],
     changes: [rotate, revoke],
+    forms: { 'key.rotate': forms.rotate.filledForm, 'key.revoke': forms.revoke.filledForm },
+    submissions: { [keyChangeForms.rotate]: forms.rotate.submitForm, [keyChangeForms.revoke]: forms.revoke.submitForm },
   }
 }
 

@@ -16,7 +16,7 @@ interface FindUndoneParts {
 export function createFindUndone({ store, catalog }: FindUndoneParts) {
   return async function findUndone(id: string | undefined, kind: ChangeKind, input: unknown): Promise<Undone | undefined> {
     const request = id === undefined ? undefined : await store.find(id)
-    if (request?.kind !== kind || request.cardTs === undefined) return undefined
+    if (request?.kind !== kind || request.state !== 'done' || request.cardTs === undefined) return undefined
     const opened = catalog.openIfFit(request)
     const back = opened?.change.reverse?.(opened.input, opened.latest)
     if (!back || canonicalJson(back.input) !== canonicalJson(input)) return undefined

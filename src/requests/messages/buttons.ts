@@ -15,7 +15,6 @@ export type CardButton = keyof typeof cardButtons
 
 export const rejectCallbackId = 'request-reject'
 export const breakGlassCallbackId = 'request-break-glass'
-export const requestAgainCallbackId = 'request-again'
 
 const hashLength = 16
 

@@ -22,6 +22,8 @@ export interface SlashCommand extends Delivery {
   /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
   responseUrl: string | undefined
   triggerId: string
+  /** What was typed after *because*. */
+  reason?: string | undefined
 }
 
 export interface Click extends Delivery {
@@ -105,6 +107,8 @@ export interface FormHandler<Interaction> {
 export interface InteractionHandlers {
   /** Finds the handler by the words that were typed after the command's name. */
   command: (words: string[]) => Handler<SlashCommand> | FormHandler<SlashCommand>
+  /** Whether the words name a command that takes a reason. In other commands *because* is a word like any other. */
+  takesReason: (words: string[]) => boolean
   clicks: Record<string, Handler<Click> | FormHandler<Click>>
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
   options: Record<string, (query: OptionsQuery) => Promise<Choices>>

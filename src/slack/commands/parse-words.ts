@@ -9,6 +9,6 @@ export function parseWords(text: string): string[] {
   return [...typed.matchAll(quotes)].map((match) => unescapeEntities(match[1] ?? match[2] ?? match[3] ?? match[4] ?? match[5] ?? ''))
 }
 
-function unescapeEntities(text: string): string {
+export function unescapeEntities(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }

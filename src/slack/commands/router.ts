@@ -16,8 +16,16 @@ export type Gate = (origin: SlashCommand['origin'], kind: ChangeKind) => Promise
 /** Returns those of the needs for which the person has the right, for the help page. */
 export type May = (origin: SlashCommand['origin'], needs: Need[]) => Promise<Need[]>
 
+interface RouterParts {
+  commands: Command[]
+  gate: Gate
+  may: May
+  /** Returns the name of the rule that requires a reason for this kind of change in this channel. Undefined if none surely does. */
+  ruleWithReason: (kind: ChangeKind, channelId: string) => string | undefined
+}
+
 /** Routes the one slash command, whatever its name, to the command that its words name. */
-export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
+export function createCommandRouter({ commands, gate, may, ruleWithReason }: RouterParts) {
   async function pass(origin: SlashCommand['origin'], need: Need): Promise<Requester | undefined> {
     return need === 'read' ? undefined : gate(origin, need)
   }
@@ -35,7 +43,7 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
   function formOf({ form, need, prepare }: Command): FormHandler<SlashCommand> | undefined {
     if (!form) return undefined
     return {
-      form: (slashCommand) => form(metadataOf(slashCommand)),
+      form: (slashCommand) => form(metadataOf(slashCommand, ruleWithReason(need, slashCommand.origin.channelId))),
       allow: async ({ origin }) => {
         await pass(origin, need)
         prepare?.()
@@ -80,9 +88,19 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     await run(found, { ...click, responseUrl: undefined }, button.args, button.page, click.answer.replace)
   }
 
-  return { command: handlerFor, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
+  function takesReason(words: string[]): boolean {
+    const found = findCommand(commands, words)
+    return found !== undefined && found.command.need !== 'read'
+  }
+
+  return { command: handlerFor, takesReason, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
 }
 
-function metadataOf({ origin, responseUrl }: SlashCommand): string {
-  return writeMetadata({ origin, ...(responseUrl ? { responseUrl } : {}) })
+function metadataOf({ origin, responseUrl, reason }: SlashCommand, ruleWithReason: string | undefined): string {
+  return writeMetadata({
+    origin,
+    ...(responseUrl ? { responseUrl } : {}),
+    ...(reason ? { reason } : {}),
+    ...(ruleWithReason === undefined ? {} : { ruleWithReason }),
+  })
 }

@@ -42,7 +42,7 @@ const requester: Requester = {
 const everything: Need[] = ['read', 'ip.move', 'vm.rename']
 
 /** A router for these commands, what it did in order, what it showed, and functions to type and to click. */
-function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Need } = {}) {
+function setUp({ routed = commands, refuse, strict }: { routed?: Command[]; refuse?: Need; strict?: Need } = {}) {
   const done: unknown[] = []
   const shown: { how: 'ephemeral' | 'replace'; message: Message }[] = []
   const answer = {
@@ -63,6 +63,7 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
       if (kind === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
       return requester
     },
+    ruleWithReason: (kind) => (kind === strict ? 'production' : undefined),
     may: async (_, needs) => needs.filter((need) => need !== refuse),
   })
   /** Types a command, and opens its form as `serve` does: first the form, then the check of the rights. */
@@ -89,7 +90,7 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
     }
     return router.clicks[actionId](clicked)
   }
-  return { done, shown, type, click }
+  return { done, shown, type, click, router }
 }
 
 describe('a command', () => {
@@ -182,6 +183,22 @@ describe('a command with a form', () => {
     await expect(refused.type('ip move')).rejects.toThrow('Guests may not do this.')
 
     expect([allowed.order, refused.order]).toEqual([['prepared'], []])
+  })
+
+  it('opens the form with the reason that was typed, and with the rule that requires one', async () => {
+    const { type, done } = setUp({ routed, strict: 'ip.move' })
+
+    await type('ip move', { reason: 'OPS-123' })
+
+    expect(done[0]).toMatchObject({ metadata: { reason: 'OPS-123', ruleWithReason: 'production' } })
+  })
+
+  it('takes a reason only if it changes something', () => {
+    const { takesReason } = setUp().router
+
+    expect(takesReason(['ip', 'move', '203.0.113.10', 'web-2'])).toBe(true)
+    expect(takesReason(['ip', 'list'])).toBe(false)
+    expect(takesReason(['dance'])).toBe(false)
   })
 
   it('runs without the form if it has arguments', async () => {
