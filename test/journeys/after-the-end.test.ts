@@ -103,8 +103,10 @@ describe('after the end', () => {
 
     expect(shown).toMatchInlineSnapshot(`
       [
-        "Request again",
-        "*Revoke API key terraform*",
+        "Revoke API key",
+        "*API key*
+      \`terraform\`
+      tok_xCdJTppF0zScz",
         "Reason: ",
       ]
     `)
@@ -116,8 +118,10 @@ describe('after the end', () => {
     const rotate = await rejected(world, await untilCard(world.slack, /Rotate[\s\S]*Waiting for approval/))
     expect(await requestAgain(world, rotate)).toMatchInlineSnapshot(`
       [
-        "Request again",
-        "*Rotate API key terraform*",
+        "Rotate API key",
+        "*API key*
+      \`terraform\`
+      tok_xCdJTppF0zScz",
         "Reason: ",
       ]
     `)
@@ -130,13 +134,22 @@ describe('after the end', () => {
     const done = await untilCard(world.slack, /\*Done/)
 
     await world.ben.click(done, 'Move back')
+    const form = await world.slack.until(() => world.ben.topView())
+    await world.ben.fill(form, { Reason: 'web-2 is slow' })
+    await world.ben.submit()
     const back = await untilCard(world.slack, /Waiting for approval/)
     await world.ben.click(back, 'Approve')
     await untilShown(world.slack, people.ben, /yourself/)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
 
-    expect(steady(back.text).replace(/request \w{8}/, 'request ID')).toMatchInlineSnapshot(`
+    const [, request] = /request (\w{8})>/.exec(back.text) ?? []
+    expect(done.text).toContain(request)
+    expect(JSON.stringify(form.view)).toContain(`|request ${request}>`)
+    expect(back.text.replaceAll(/archives\/\w+\/p\d+/g, (path) => (path.endsWith(done.ts.replace('.', '')) ? 'ITS CARD' : path))).toContain(
+      `/ITS CARD|request ${request}>.`,
+    )
+    expect(steady(back.text).replace(/<https.*request \w{8}>/, 'REQUEST')).toMatchInlineSnapshot(`
       "Move 203.0.113.10 from web-2 to web-1
       :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until TIME.
       Elastic IP: 203.0.113.10 (eip_2BJYBkPZR5x1t)
@@ -144,7 +157,8 @@ describe('after the end', () => {
       From: web-2 (sv_3yuLZoyuzy2cj)
       To: web-1 (sv_TU8nZb2v5QZal, 198.51.100.21)
       Project: Storefront
-      Reason: \`Undoes request ID.\`
+      Undoes REQUEST.
+      Reason: \`web-2 is slow\`
       Asked for by <@U0BEN00001>, TIME  ·  Request \`ID\`"
     `)
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)

@@ -66,8 +66,11 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal 
    * none: the project of the change decides then.
    */
   function ruleWithReason(kind: ChangeKind, channelId: string): string | undefined {
-    const rules = rulesOfKind(policy, kind, channelId)
-    return rules.every(({ needsReason }) => needsReason) ? rules[0]?.name : undefined
+    const all = rulesOfKind(policy, kind, channelId)
+    // No rule below the first one for every project is ever reached.
+    const last = all.findIndex(({ projects }) => projects === undefined)
+    const rules = last === -1 ? all : all.slice(0, last + 1)
+    return rules.every(({ needsReason }) => needsReason) ? rules.at(-1)?.name : undefined
   }
 
   /** Counts the approvals of these people, by the groups as Slack knows them now. */

@@ -357,7 +357,7 @@ describe('a request', () => {
       setUp({ rules: needs.map((needsReason, index) => ruleFor({ name: `rule ${index}`, needsReason })) }).access
 
     expect(rulesWith(true, true).ruleWithReason('ip.move', ada.channelId)).toBe('rule 0')
-    expect(rulesWith(true, false).ruleWithReason('ip.move', ada.channelId)).toBeUndefined()
+    expect(rulesWith(false, true).ruleWithReason('ip.move', ada.channelId)).toBeUndefined()
     expect(rulesWith().ruleWithReason('ip.move', ada.channelId)).toBeUndefined()
   })
 

@@ -33,13 +33,13 @@ test('a report has the same words in its blocks and in its text', () => {
 describe('a reminder', () => {
   test('at half of the time calls those who may approve', () => {
     expect(report(view(), 'reminder-half')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. It expires in 2 h: press *Approve* or *Reject* on the card above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 2 h: press *Approve* or *Reject* above."`,
     )
   })
 
   test('at nine tenths says how little time is left', () => {
     expect(report(view({ now: requestedAt + 216 * minutes }), 'reminder-last')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. It expires in 24 min: press *Approve* or *Reject* on the card above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 24 min: press *Approve* or *Reject* above."`,
     )
   })
 
@@ -47,7 +47,7 @@ describe('a reminder', () => {
     const request = requestFor({ approvals: [approvedBy('U0BEN00001'), approvedBy('U0CHI00001')], missing: 1 })
 
     expect(report(view({ request, rule: threeOf }), 'reminder-half')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. It has 2, and needs 1 more. It expires in 2 h: press *Approve* or *Reject* on the card above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. It has 2, and needs 1 more. Expires in 2 h: press *Approve* or *Reject* above."`,
     )
   })
 
@@ -152,7 +152,7 @@ describe('the report of an emergency approval', () => {
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
-      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: \`web-1 burns &lt;!channel&gt;\`. Look at it now, and talk about it afterwards."`,
+      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: @ada approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Reason: \`web-1 burns &lt;!channel&gt;\`. Check it now."`,
     )
   })
 
