@@ -44,6 +44,7 @@ export function createPeopleSide(foundation: Foundation) {
     catalog,
     access,
     home,
+    details: render.details,
     openForm,
     names: directory.names,
     linkTo: identity.linkTo,

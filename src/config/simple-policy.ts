@@ -12,6 +12,7 @@ export function simplePolicy(v: Variables, kinds: ChangeKind[]): Policy {
     request: v.OPERATORS,
     breakGlass: false,
     needsReason: false,
+    confirm: false,
     expiresMs: v.APPROVAL_TTL,
     mention: undefined,
   }

@@ -39,6 +39,8 @@ export interface PolicyRule {
   breakGlass: boolean
   /** Whether each request needs a reason. */
   needsReason: boolean
+  /** Whether *Approve* always asks for a confirmation, also where there is nothing to check first. */
+  confirm: boolean
   /** How long a request can be approved, in milliseconds. */
   expiresMs: number
   /** The people whom the request message mentions. Undefined: the approvers. */

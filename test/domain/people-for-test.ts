@@ -11,6 +11,7 @@ export const rule: PolicyRule = {
   approve: terms(['UBEN', 'SONCALL']),
   breakGlass: false,
   needsReason: false,
+  confirm: false,
   expiresMs: 3_600_000,
   mention: undefined,
 }

@@ -128,7 +128,7 @@ test('within the usual limits of Slack everything is reported, and few calls are
   const scene = await startScene({ elasticIps: moves, moveTakesMs: 20_000, limits: true })
   for (let index = 0; index < moves; index += 1) {
     await scene.ada.command(`/infra ip move ${scene.elasticIp(index).address} ${scene.to}`, { channel: ops })
-    await scene.ben.click(await scene.untilCard(index, /Waiting for approval/, 60_000), 'Approve')
+    await scene.ben.click(await scene.untilCard(index, /needs approval from/, 60_000), 'Approve')
   }
 
   const evidence = await scene.gather(moves, 180_000)

@@ -50,7 +50,7 @@ describe('after the end', () => {
     const form = await world.slack.until(() => world.ada.topView())
     await world.ada.fill(form, { 'Elastic IP': elasticIp.id, Server: target.id, Reason: 'web-1 is to be rebooted' })
     await world.ada.submit()
-    const move = await rejected(world, await untilCard(world.slack, /Waiting for approval/))
+    const move = await rejected(world, await untilCard(world.slack, /needs approval from/))
     expect(await requestAgain(world, move)).toMatchInlineSnapshot(`
       [
         "Move an Elastic IP",
@@ -60,13 +60,13 @@ describe('after the end', () => {
       ]
     `)
     await world.ada.submit()
-    const second = await untilCard(world.slack, /Waiting for approval/)
+    const second = await untilCard(world.slack, /needs approval from/)
     expect(second.ts).not.toBe(move.ts)
     expect(second.text).toContain('web-1 is to be rebooted')
 
     const [machine] = world.accountApi.world.data.virtualMachines
     await world.ada.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
-    const rename = await rejected(world, await untilCard(world.slack, /Rename[\s\S]*Waiting for approval/))
+    const rename = await rejected(world, await untilCard(world.slack, /Rename[\s\S]*needs approval from/))
     expect(await requestAgain(world, rename)).toMatchInlineSnapshot(`
       [
         "Rename virtual machine",
@@ -78,7 +78,7 @@ describe('after the end', () => {
     await world.ada.close()
 
     await world.ada.command('/infra keys create ci-deploy', { channel: ops })
-    const key = await rejected(world, await untilCard(world.slack, /Create API key[\s\S]*Waiting for approval/))
+    const key = await rejected(world, await untilCard(world.slack, /Create API key[\s\S]*needs approval from/))
     expect(await requestAgain(world, key)).toMatchInlineSnapshot(`
       [
         "Create an API key",
@@ -93,12 +93,12 @@ describe('after the end', () => {
   test('request again for a change without a form shows the earlier request and submits the same', async () => {
     const world = await startWorldUnder(policy)
     await world.ada.command('/infra keys revoke terraform', { channel: ops })
-    const revoke = await rejected(world, await untilCard(world.slack, /Revoke[\s\S]*Waiting for approval/))
+    const revoke = await rejected(world, await untilCard(world.slack, /Revoke[\s\S]*needs approval from/))
     const shown = await requestAgain(world, revoke)
     await world.ada.fill(undefined, { Reason: 'It was found in a log' })
     const again = await world.ada.submit()
     const card = await world.slack.until(() =>
-      world.slack.messages(ops).find(({ ts, text }) => ts > revoke.ts && /Waiting for approval/.test(text)),
+      world.slack.messages(ops).find(({ ts, text }) => ts > revoke.ts && /needs approval from/.test(text)),
     )
 
     expect(shown).toMatchInlineSnapshot(`
@@ -115,7 +115,7 @@ describe('after the end', () => {
     await rejected(world, card)
 
     await world.ada.command('/infra keys rotate terraform', { channel: ops })
-    const rotate = await rejected(world, await untilCard(world.slack, /Rotate[\s\S]*Waiting for approval/))
+    const rotate = await rejected(world, await untilCard(world.slack, /Rotate[\s\S]*needs approval from/))
     expect(await requestAgain(world, rotate)).toMatchInlineSnapshot(`
       [
         "Rotate API key",
@@ -137,7 +137,7 @@ describe('after the end', () => {
     const form = await world.slack.until(() => world.ben.topView())
     await world.ben.fill(form, { Reason: 'web-2 is slow' })
     await world.ben.submit()
-    const back = await untilCard(world.slack, /Waiting for approval/)
+    const back = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(back, 'Approve')
     await untilShown(world.slack, people.ben, /yourself/)
     await world.chiara.click(back, 'Approve')
@@ -151,7 +151,7 @@ describe('after the end', () => {
     )
     expect(steady(back.text).replace(/<https.*request \w{8}>/, 'REQUEST')).toMatchInlineSnapshot(`
       "Move 203.0.113.10 from web-2 to web-1
-      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until TIME.
+      :hourglass_flowing_sand: *needs approval from* by <!subteam^S0ONCALL01>, until TIME.
       Elastic IP: 203.0.113.10 (eip_2BJYBkPZR5x1t)
       Site: ASH
       From: web-2 (sv_3yuLZoyuzy2cj)

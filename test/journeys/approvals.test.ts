@@ -33,7 +33,7 @@ rules:
     `)
     expect(steady(counted.text)).toMatchInlineSnapshot(`
       "Move 203.0.113.10 from web-1 to web-2
-      :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0FIN00001> or <!subteam^S0ONCALL01>, until TIME.
+      :hourglass_flowing_sand: *needs approval from* by 3 of <@U0FIN00001> or <!subteam^S0ONCALL01>, until TIME.
       2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
       Elastic IP: 203.0.113.10 (eip_2BJYBkPZR5x1t)
       Site: ASH

@@ -66,7 +66,7 @@ rules:
     const world = await startWorldUnder(policy)
     const [machine] = world.accountApi.world.data.virtualMachines
     await world.ben.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
 
     await world.ben.click(card, 'Approve')
 

@@ -414,7 +414,7 @@ describe('a button that the bot did not make like this', () => {
     const world = await startQuietWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const older = await untilCard(world.slack, /Waiting for approval/)
+    const older = await untilCard(world.slack, /needs approval from/)
     await world.ada.click(older, 'Withdraw')
     await untilCard(world.slack, /Withdrawn/)
 
@@ -451,7 +451,7 @@ describe('a record that somebody has changed in Redis', () => {
     const records = openRecords(world)
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     const [request] = await records.all()
     const outage = world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: 1_000 })
     await world.ben.click(card, 'Approve')

@@ -5,7 +5,7 @@ import { ops, people, startWorld, untilCard, untilReport, untilShown, type World
 async function approvedMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
   return { elasticIp, target, card }
 }
@@ -31,7 +31,7 @@ describe('a write without a usable answer', () => {
     const { elasticIp, target } = world.accountApi.world.movable()
     const fault = world.accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind: 'status', status: 500 })
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(card, 'Approve')
     await world.slack.until(() => patches(world).length === 1)
     world.accountApi.world.moveBehindOurBack(elasticIp.id, target.id)
@@ -111,7 +111,7 @@ describe('a request that does not succeed', () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
 
     await world.ben.click(card, 'Approve')
@@ -143,7 +143,7 @@ describe('a service that the bot needs is away', () => {
     await untilShown(world.slack, people.ada, /problem of its own \(503\)/)
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain('Not checked:')
   })
 

@@ -10,7 +10,7 @@ const quick = { graceMs: 600, handoverMs: 800 }
 /** Ada requests a key, Ben approves it, and its card waits for her click. */
 async function approvedKey(world: World, command = '/infra keys create ci-deploy') {
   await world.ada.command(command, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
   const approved = await untilCard(world.slack, /\*Approved\.\*/)
   return { card: approved }
@@ -132,7 +132,7 @@ describe('a new key', () => {
 
     await world.ada.fill(view, { 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })
     await world.ada.submit()
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.chiara.click(card, 'Approve')
     await world.ada.click(await untilCard(world.slack, /\*Approved\.\*/), 'Create key')
     await untilShown(world.slack, people.ada, /Your new API key/)
@@ -375,7 +375,7 @@ describe('an existing key', () => {
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
     world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
     await world.ada.command(`/infra keys revoke ${key?.id}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(card, 'Approve')
 
     await untilReport(world.slack, card.ts, /was revoked/)

@@ -7,7 +7,7 @@ const address = '203.0.113.10'
 async function requestMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   return { elasticIp, target, card }
 }
 
@@ -60,7 +60,7 @@ describe('a move, from command to report', () => {
     const submitted = await world.ada.submit()
     expect(submitted.errors).toBeUndefined()
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain('web-1 is to be rebooted')
     expect(world.ada.openViews()).toEqual([])
   })
@@ -89,7 +89,7 @@ describe('a move, from command to report', () => {
     await world.ada.click(done, 'Move back')
     await world.slack.until(() => world.ada.topView())
     await world.ada.submit()
-    const back = await untilCard(world.slack, /Waiting for approval/)
+    const back = await untilCard(world.slack, /needs approval from/)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
 
@@ -113,7 +113,7 @@ describe('a decision', () => {
       `"Guests may not use this bot. Ask a full member of this workspace."`,
     )
     expect(patches(world)).toEqual([])
-    expect(world.slack.messages(ops).at(-1)?.text).toMatch(/Waiting for approval/)
+    expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
   })
 
   test('sends one PATCH and answers every click, for any number of clicks, people and replicas', async () => {
@@ -154,7 +154,7 @@ describe('a decision', () => {
     await world.ada.click(rejected, 'Request again')
     const again = await world.slack.until(() => world.ada.topView())
     await world.ada.submit(again)
-    const second = await untilCard(world.slack, /Waiting for approval/)
+    const second = await untilCard(world.slack, /needs approval from/)
     expect(second.ts).not.toBe(card.ts)
   })
 
@@ -274,7 +274,7 @@ describe('a request that cannot be made', () => {
 
     // Nothing of it is left: the same move can be requested in a channel with the bot.
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    await untilCard(world.slack, /Waiting for approval/)
+    await untilCard(world.slack, /needs approval from/)
   })
 
   test('because the resource has an open request', async () => {

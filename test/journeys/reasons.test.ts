@@ -37,7 +37,7 @@ describe('a reason', () => {
 
     await world.ada.command(typed, { channel: ops })
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain(`Reason: \`${reason}\``)
   })
 
@@ -80,7 +80,7 @@ describe('a rule that requires a reason', () => {
     expect(refused.errors).toEqual({ reason: 'The rule “production” requires a reason.' })
     await world.ada.fill(form, { Reason: 'OPS-123' })
     await world.ada.submit()
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
 
@@ -93,7 +93,7 @@ describe('a rule that requires a reason', () => {
 
     await world.ada.command(`${typedMove(world).command} because OPS-123`, { channel: ops })
 
-    await untilCard(world.slack, /Waiting for approval/)
+    await untilCard(world.slack, /needs approval from/)
     expect(world.ada.openViews()).toEqual([])
   })
 
@@ -130,7 +130,7 @@ describe('a rule that requires a reason', () => {
     await world.ada.fill(form, { Reason: 'It leaked' })
     await world.ada.submit()
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain('Reason: `It leaked`')
     expect(await onlyRequest(world.records)).toMatchObject({ kind: `key.${verb}`, input: { keyId: key?.id } })
   })
@@ -139,13 +139,13 @@ describe('a rule that requires a reason', () => {
     const world = await startWorldUnder(strict)
     const { command } = typedMove(world)
     await world.ada.command(`${command} because OPS-123`, { channel: ops })
-    const first = await untilCard(world.slack, /Waiting for approval/)
+    const first = await untilCard(world.slack, /needs approval from/)
     await world.ada.click(first, 'Withdraw')
     await world.ada.click(await untilCard(world.slack, /\*Withdrawn\*/), 'Request again')
     const again = await world.slack.until(() => world.ada.topView())
     expect(reasonInput(again.view)).toMatchObject({ optional: false, element: { initial_value: 'OPS-123' } })
     await world.ada.submit()
-    const second = await untilCard(world.slack, /Waiting for approval/)
+    const second = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(second, 'Approve')
     const done = await untilCard(world.slack, /\*Done/)
 
@@ -161,7 +161,7 @@ test('a form that was opened to undo a request says nothing of it once it does s
   const world = await startWorld()
   const [machine] = world.accountApi.world.data.virtualMachines
   await world.ada.command(`/infra vm rename ${machine?.id} web-eu-7`, { channel: ops })
-  await world.ben.click(await untilCard(world.slack, /Waiting for approval/), 'Approve')
+  await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
   const done = await untilCard(world.slack, /\*Done/)
   await world.ada.click(done, 'Rename back')
   const form = await world.slack.until(() => world.ada.topView())
@@ -169,7 +169,7 @@ test('a form that was opened to undo a request says nothing of it once it does s
   await world.ada.fill(form, { 'New name': 'web-eu-8' })
   await world.ada.submit()
 
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   expect(JSON.stringify(form.view)).toContain('Undoes')
   expect(card.text).toContain('web-eu-8')
   expect(card.text).not.toContain('Undoes')

@@ -16,7 +16,7 @@ function patches(world: World) {
 
 async function requestRename(world: World, text = 'preview-1 preview-eu-1') {
   await world.ada.command(`/infra vm rename ${text}`, { channel: ops })
-  return untilCard(world.slack, /Waiting for approval/)
+  return untilCard(world.slack, /needs approval from/)
 }
 
 async function openForm(world: World) {
@@ -36,7 +36,7 @@ describe('a rename, from command to report', () => {
 
     expect(card.text.replace(/<!date[^>]*>/g, 'soon').replace(/`[0-9a-f]{8}`/, '`7f3a9c12`')).toMatchInlineSnapshot(`
       "Rename preview-1 to preview-eu-1
-      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until soon.
+      :hourglass_flowing_sand: *needs approval from* by <!subteam^S0ONCALL01>, until soon.
       Old name: preview-1
       New name: preview-eu-1
       Virtual machine: vm_ZFEDO0BjxL3u7
@@ -79,7 +79,7 @@ describe('a rename, from command to report', () => {
     const submitted = await world.ada.submit()
 
     expect(submitted.errors).toBeUndefined()
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain('Rename preview-1 to preview-eu-1')
     expect(card.text).toContain('it has moved to Europe')
     expect(world.ada.openViews()).toEqual([])
@@ -104,7 +104,7 @@ describe('a rename, from command to report', () => {
     await world.ben.click(done, 'Rename back')
     await world.slack.until(() => world.ben.topView())
     await world.ben.submit()
-    const back = await untilCard(world.slack, /Waiting for approval/)
+    const back = await untilCard(world.slack, /needs approval from/)
     expect(back.text).toContain('Rename preview-eu-1 to preview-1')
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
@@ -126,7 +126,7 @@ describe('a rename, from command to report', () => {
     await world.ada.fill(form, { 'New name': 'preview-emea-1' })
     await world.ada.submit(form)
 
-    expect((await untilCard(world.slack, /Waiting for approval/)).text).toContain('Rename preview-1 to preview-emea-1')
+    expect((await untilCard(world.slack, /needs approval from/)).text).toContain('Rename preview-1 to preview-emea-1')
   })
 })
 
@@ -153,7 +153,7 @@ describe('several machines with one name', () => {
 
     await world.ada.click(choice, 'rename-this-one', { blockId })
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain(second.id)
     expect(card.text).not.toContain(first.id)
     expect(JSON.stringify(choice.blocks)).toContain(JSON.stringify(button))
@@ -258,7 +258,7 @@ describe('a rename that cannot be made', () => {
     await untilShown(world.slack, people.ada, /problem of its own \(503\)/)
     await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain(`Not checked: whether virtual machine ${id} exists, and what it is called now`)
   })
 })

@@ -80,7 +80,7 @@ describe('stop watching', () => {
     world.accountApi.world.endMove(elasticIp.id)
     const third = world.accountApi.world.third(elasticIp.id)
     await world.finn.command(`/infra ip move ${elasticIp.address} ${third.hostname}`, { channel: ops })
-    await untilCard(world.slack, /Waiting for approval/)
+    await untilCard(world.slack, /needs approval from/)
 
     await world.ada.click(stopped, 'Watch again')
 

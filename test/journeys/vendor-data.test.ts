@@ -46,7 +46,7 @@ async function live(
   request: (world: World) => Promise<{ elasticIp: { id: string; address: string }; target: { id: string } }>,
 ) {
   const { elasticIp, target } = await request(world)
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
   const report = await untilReport(world.slack, card.ts, /Done|Failed|Superseded|Not started|Nothing was done/)
   const replies = world.slack.thread(ops, card.ts).slice(1)
@@ -111,7 +111,7 @@ describe('a server that dies', () => {
   async function startFailover(options: WorldOptions = {}) {
     const world = await startWorld(options)
     const { elasticIp, target } = await byArguments(world)
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     return { world, elasticIp, target, card, from: elasticIp.serverId ?? '' }
   }
 
@@ -142,7 +142,7 @@ describe('a server that dies', () => {
     await world.ada.click(done, 'Move back')
     await world.slack.until(() => world.ada.topView())
     await world.ada.submit()
-    const back = await untilCard(world.slack, /Waiting for approval/)
+    const back = await untilCard(world.slack, /needs approval from/)
 
     expect(back.text).toContain(`Move ${elasticIp.address} from web-2 to web-1`)
   })
@@ -176,7 +176,7 @@ test('a late report shows the status that was read', async () => {
     account: { moveTakes: { min: 60_000, max: 60_000 }, movePhases: oldServer },
   })
   const { elasticIp } = await byArguments(world)
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
 
   const report = await untilReport(world.slack, card.ts, /Late/)

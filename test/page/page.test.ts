@@ -34,7 +34,7 @@ test('a move on the page, from the command to the report: requested with a form,
   await send(page, '/infra ip move')
   await fillForm(page)
 
-  const card = page.getByRole('article').filter({ hasText: 'Waiting for approval' })
+  const card = page.getByRole('article').filter({ hasText: 'needs approval from' })
   await card.getByText('web-1 is rebooted at noon').waitFor()
   await browser.shoot(page, '05-card')
 
@@ -78,7 +78,7 @@ test('the Home tab shows the requests that wait for a person, and an approval th
   const page = await browser.open(sandbox.url)
   const { elasticIp, target } = sandbox.accountApi.world.movable()
   await send(page, `/infra ip move ${elasticIp.address} ${target.hostname}`)
-  await page.getByRole('article').filter({ hasText: elasticIp.address }).filter({ hasText: 'Waiting for approval' }).waitFor()
+  await page.getByRole('article').filter({ hasText: elasticIp.address }).filter({ hasText: 'needs approval from' }).waitFor()
 
   await openApp(page)
   const home = page.getByRole('region', { name: 'Home' })

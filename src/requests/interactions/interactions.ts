@@ -17,7 +17,7 @@ import { createHandOver } from '../hand-over/hand-over.ts'
 import { createDecide } from '../lifecycle/decide.ts'
 import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
-import { createCardButtons } from './card-buttons.ts'
+import { type CardButtonsParts, createCardButtons } from './card-buttons.ts'
 import type { FilledForm } from './filled-form.ts'
 import type { Home } from './home.ts'
 
@@ -40,6 +40,7 @@ interface InteractionsParts {
   catalog: Catalog
   access: Access
   home: Home
+  details: CardButtonsParts['details']
   openForm: OpenForm
   showSecret: ShowSecret
   /** Returns the names of people and groups, by id. */
@@ -85,6 +86,7 @@ export function createInteractions({ features, catalog, access, home, onError, .
     access,
     openForm,
     home,
+    details: parts.details,
     signatures,
     onChanged: (request) => onDistrusted(request, { code: 'record-changed' }),
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../domain/duration.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
-import { code, deadline, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { deadline, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { whoIsIn } from './approvers.ts'
 import type { ReportView } from './report-view.ts'
 
@@ -26,7 +26,7 @@ export function emergencyCall({ request, description, rule }: ReportView): Mrkdw
   const called = rule ? peopleToCall(rule, [origin.userId]) : []
   const callees = called.map((each) => mrkdwn`${each}: `)
   const who = decision.name ?? 'The requester'
-  const words = mrkdwn`${who} approved their own request alone: “${description.sentence}”. Reason: ${code(decision.reason ?? 'none given')}. Check it now.`
+  const words = mrkdwn`${who} approved their own request alone: “${description.sentence}”. Check it now.`
   return mrkdwn`:rotating_light: *Emergency approval.* ${joinMrkdwn([...callees, words], '')}`
 }
 

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
 import type { Change } from '../../domain/change.ts'
 import { explainer, type Finding, type Words } from '../../domain/finding.ts'
+import type { Phrase } from '../../domain/phrase.ts'
 import { apiErrorSentence, refusedWrite } from '../../slack/errors.ts'
+import { phraseWords, type ShowPerson } from '../../slack/text/phrase-words.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** The sentences that say that a write had no effect. */
 const effects = {
@@ -54,7 +57,23 @@ export function explain(change: Pick<Change, 'explain'> | undefined, finding: Fi
 export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
   const words = findings.map((finding) => explain(change, finding))
   const next = words.find((each) => each.next !== undefined)?.next
-  return { why: words.map(({ why }) => why).join(' '), ...(next === undefined ? {} : { next }) }
+  const phrase = words.flatMap((each, index) => (index === 0 ? phraseOf(each) : [' ', ...phraseOf(each)]))
+  return { why: words.map(({ why }) => why).join(' '), phrase, ...(next === undefined ? {} : { next }) }
+}
+
+/** Shows why something is so. */
+export function whyWords(words: Words, showPerson?: ShowPerson): Mrkdwn {
+  return phraseWords(phraseOf(words), showPerson)
+}
+
+/** Shows why a request ended, and what to do next if it is not to request the change again. */
+export function endingWords(words: Words): Mrkdwn {
+  const why = whyWords(words)
+  return words.next === undefined ? why : mrkdwn`${why} ${words.next}`
+}
+
+function phraseOf({ why, phrase }: Words): Phrase {
+  return phrase ?? (why === '' ? [] : [why])
 }
 
 function commonWords(finding: CommonFinding): Words {

@@ -1,6 +1,7 @@
 import type { Request } from '../../domain/request.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
+import { reasonBlocks } from '../../slack/blocks/reason.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { ReportName } from '../steps.ts'
@@ -12,7 +13,7 @@ import { timeTaken } from './words.ts'
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
 export function report(view: ReportView, name: ReportName): Message | undefined {
   const words = sentence(view, name)
-  return words && message({ text: words, blocks: wholeSection(words) })
+  return words && say(words, reasonOf(view, name))
 }
 
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
@@ -76,4 +77,16 @@ function lastSeenWords({ lastSeen }: Request): Mrkdwn {
   const where =
     lastSeen.server === undefined ? mrkdwn`` : lastSeen.server === null ? mrkdwn`, on no server` : mrkdwn`, on ${code(lastSeen.server)}`
   return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`
+}
+
+/** Returns the reason that a report shows: of a rejection, or of an emergency approval. */
+function reasonOf({ request: { state, decision } }: ReportView, name: ReportName): string | undefined {
+  if (name === 'break-glass') return decision?.reason ?? 'none given'
+  return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
+}
+
+/** `reason`: what a person wrote. */
+function say(text: Mrkdwn, reason?: string): Message {
+  const inWords = reason ? mrkdwn`${text} Reason: ${code(reason)}` : text
+  return message({ text: inWords, blocks: [...wholeSection(text), ...reasonBlocks('Reason', reason)] })
 }

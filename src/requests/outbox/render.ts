@@ -1,12 +1,16 @@
-import type { Description } from '../../domain/change.ts'
+import type { Change, Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { LinkTo, Request } from '../../domain/request.ts'
+import { phraseWords, type ShowPerson } from '../../slack/text/phrase-words.ts'
+import { type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvalCard } from '../messages/card/card.ts'
 import type { CardView } from '../messages/card/card-view.ts'
-import { explain, explainAll } from '../messages/causes.ts'
+import { requestDetails } from '../messages/card/details.ts'
+import { explain, explainAll, whyWords } from '../messages/causes.ts'
+import { isRecent, LastChange, lastChangeWords } from '../messages/last-change.ts'
 import { report } from '../messages/reports.ts'
 import { asDirect, asRepeat } from '../messages/resent.ts'
 import type { ReportName } from '../steps.ts'
@@ -43,7 +47,7 @@ export function createRenderer({
   moveTimeoutMs,
   linkTo,
   now = Date.now,
-}: RendererParts): Renderer & { view(request: Request): CardView } {
+}: RendererParts): Renderer & { view(request: Request): CardView; details(request: Request): Message } {
   /** Gathers what a card shows. */
   function view(request: Request): CardView {
     const opened = catalog.openIfFit(request)
@@ -52,8 +56,8 @@ export function createRenderer({
       request,
       isKnown: opened !== undefined,
       description: opened ? opened.change.describe(opened.facts) : otherVersionDescription(request, catalog),
-      unchecked: request.unchecked.map((finding) => explain(change, finding).why),
-      warnings: request.warnings.map((finding) => explain(change, finding).why),
+      unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
+      ...warningsOf(request, change),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
       reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
@@ -63,10 +67,25 @@ export function createRenderer({
     }
   }
 
+  /** Separates what approvers should check first from what is small print. People are named where the rule mentions others. */
+  function warningsOf(request: Request, change: Change | undefined): Pick<CardView, 'checks' | 'notes'> {
+    const { personNames } = request
+    const showPerson: ShowPerson = (id) => (personNames === undefined ? mention(id) : mrkdwn`${personNames[id] ?? id}`)
+    const checks: Mrkdwn[] = []
+    const notes: Mrkdwn[] = []
+    for (const finding of request.warnings) {
+      const { success, data } = LastChange.safeParse(finding)
+      if (success) (isRecent(data) ? checks : notes).push(phraseWords(lastChangeWords(data, catalog.titleOf(data)), showPerson))
+      else checks.push(whyWords(explain(change, finding), showPerson))
+    }
+    return { checks, notes }
+  }
+
   return {
     view,
     canRender: (request) => catalog.openIfFit(request) !== undefined,
     card: (request) => approvalCard(view(request)),
+    details: (request) => requestDetails(view(request)),
     report: (request, name) => {
       const { change, latest } = catalog.open(request)
       const reported = {
@@ -89,5 +108,5 @@ export function createRenderer({
 
 /** Describes a request that another version of Lockkeeper wrote, as far as this version can. */
 function otherVersionDescription(request: Request, catalog: Catalog): Description {
-  return { title: 'Request of another version', sentence: catalog.sentenceOf(request), facts: [], underway: 'under way' }
+  return { title: catalog.titleOf(request), sentence: catalog.sentenceOf(request), facts: [], ids: [], underway: 'under way' }
 }

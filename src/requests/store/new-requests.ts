@@ -38,6 +38,7 @@ export interface NewRequest {
   reason?: string
   undoes?: Undone
   approverNames?: string
+  personNames?: Record<string, string>
   /** False if the rule needs no approval. The change then starts as soon as its card is posted. */
   needsApproval: boolean
   approvalsNeeded: number

@@ -50,7 +50,7 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone }: Setup = {}
     explain: () => undefined,
     describe: () => description,
     observe: async () => ({ is: 'done' }),
-    doneSentence: () => 'It was moved',
+    doneSentence: () => ['It was moved.'],
   }
   const submit = createSubmit({
     signatures,

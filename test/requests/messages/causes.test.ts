@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { type MoveFinding, moveWords, MoveFinding as schemaOfMoves } from '../../../src/domain/elastic-ip-move-findings.ts'
+import { type MoveFinding, MoveFinding as schemaOfMoves } from '../../../src/domain/elastic-ip-move-findings.ts'
+import { moveWords } from '../../../src/domain/elastic-ip-move-words.ts'
 import type { Finding, Words } from '../../../src/domain/finding.ts'
 import { type NewKeyFinding, newKeyWords, NewKeyFinding as schemaOfNewKeys } from '../../../src/features/create-api-key/findings.ts'
 import { type RenameFinding, renameWords, RenameFinding as schemaOfRenames } from '../../../src/features/rename-virtual-machine/findings.ts'

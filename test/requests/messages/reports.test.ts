@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { phrase } from '../../../src/domain/phrase.ts'
 import { toGroup } from '../../../src/domain/policy.ts'
 import { type RequestState, requestStates } from '../../../src/domain/request.ts'
 import type { ReportView } from '../../../src/requests/messages/report-view.ts'
@@ -11,7 +12,7 @@ function view(more: Partial<ReportView> = {}): ReportView {
     request: requestFor(),
     description,
     ending: { why: '' },
-    done: '203.0.113.10 now answers from web-2.',
+    done: phrase`${'203.0.113.10'} is assigned to ${'web-2'}.`,
     remark: undefined,
     handover: undefined,
     rule: ruleFor(),
@@ -191,14 +192,14 @@ describe('the report of an end', () => {
     )
 
     expect(ends.join('\n')).toMatchInlineSnapshot(`
-      "<@U0ADA00001> :large_green_circle: *Done.* 203.0.113.10 now answers from web-2. It took 43 s.
-      <@U0ADA00001> :red_circle: *Failed:* “Move 203.0.113.10 from web-1 to web-2”. web-2 was deleted. Press *Request again* on the card if it is still wanted.
-      <@U0ADA00001> :red_circle: *Failed:* “Move 203.0.113.10 from web-1 to web-2”. web-2 was deleted. Look at it in the account before you ask again.
-      <@U0ADA00001> :red_circle: *Not started:* “Move 203.0.113.10 from web-1 to web-2”. The address is still on web-1. Press *Request again* on the card if it is still wanted.
-      <@U0ADA00001> :large_orange_circle: *Superseded:* “Move 203.0.113.10 from web-1 to web-2”. The address is on web-3. I leave it as it is.
-      <@U0ADA00001> :large_orange_circle: *Nothing was done:* “Move 203.0.113.10 from web-1 to web-2” was approved, but the account has changed since it was asked for. The address is on web-3 now, not on web-1. Press *Request again* on the card if it is still wanted.
-      <@U0ADA00001> :no_entry: *Rejected:* “Move 203.0.113.10 from web-1 to web-2”. <@U0BEN00001> gives the reason: \`Not during the sale.\`
-      <@U0ADA00001> :alarm_clock: *Expired:* nobody decided “Move 203.0.113.10 from web-1 to web-2” in time, and nothing was done. Press *Request again* on the card if it is still wanted."
+      "<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`. It took 43 s.
+      <@U0ADA00001> :red_circle: *Failed:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. web-2 was deleted. Still wanted? Press *Request again* above.
+      <@U0ADA00001> :red_circle: *Failed:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. web-2 was deleted. Check the account before you request it again.
+      <@U0ADA00001> :red_circle: *Not started:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is still on web-1. Still wanted? Press *Request again* above.
+      <@U0ADA00001> :large_orange_circle: *Superseded:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is on web-3. Lockkeeper leaves it as it is.
+      <@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request, so nothing was done. The address is on web-3 now, not on web-1. Still wanted? Press *Request again* above.
+      <@U0ADA00001> :no_entry: *Rejected* by <@U0BEN00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Reason: \`Not during the sale.\`
+      <@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” was not decided before the deadline. Nothing was done. Still wanted? Press *Request again* above."
     `)
     expect(new Set(ends).size).toBe(ends.length)
   })
@@ -231,7 +232,7 @@ test.each([
   ['ended', requestFor({ state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })],
 ] as const)('a name with a line break cannot imitate a line of the bot (%s)', (name, request) => {
   const sentence = 'Revoke API key x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
-  const sent = report(view({ request, description: { ...description, sentence }, done: sentence }), name)
+  const sent = report(view({ request, description: { ...description, sentence }, done: phrase`${sentence}` }), name)
 
   expect(sent?.text).toContain('Revoke API key x :large_green_circle:')
   expect(sent?.text).not.toContain('\n')
