@@ -75,9 +75,9 @@ describe('the listings', () => {
     await world.ada.command('/infra ip list fra', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /Elastic IP/)).text).toMatchInlineSnapshot(`
       "*3 Elastic IPs with \`fra\`*
-      :large_green_circle: *\`203.0.113.40\`* active on \`edge-fra-1\`  ·  Storefront  ·  FRA  ·  \`eip_7sWfx7zVPU8De\`
-      :large_green_circle: *\`203.0.113.41\`* active on \`edge-fra-2\`  ·  Storefront  ·  FRA  ·  \`eip_A1DTDi9pG1cNL\`
-      :large_green_circle: *\`2001:db8:40:1::\`* active on \`web-fra-1\`  ·  Storefront  ·  FRA  ·  \`eip_IB4d0blJzzdjp\`"
+      :large_green_circle: *203.0.113.40*  ·  active  ·  on \`edge-fra-1\`  ·  Storefront  ·  FRA
+      :large_green_circle: *203.0.113.41*  ·  active  ·  on \`edge-fra-2\`  ·  Storefront  ·  FRA
+      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA"
     `)
   })
 

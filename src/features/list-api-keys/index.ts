@@ -1,12 +1,13 @@
+import { findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { apiKeyListing } from './messages.ts'
+import { apiKeyDetails, apiKeyListing } from './messages.ts'
 
 /** `/infra keys`: lists the API keys of the account. The account API never returns their tokens. */
 export const listApiKeys = { create } satisfies FeatureDefinition
 
-function create({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Feature {
+function create({ accountApi: { apiKeys } }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Feature {
   return {
     commands: [
       {
@@ -16,10 +17,16 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Fe
         example: 'never used',
         need: 'read',
         run: async (call) => {
-          const { items, cut } = await asFarAsRead(accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
+          const { items, cut } = await asFarAsRead(apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
           await call.list(apiKeyListing(items, call.args, Date.now(), cut))
         },
       },
     ],
+    details: {
+      'api-key': async (id) => {
+        const key = await findApiKey(apiKeys, (one) => one.id === id, { signal: AbortSignal.timeout(10_000) })
+        return key && apiKeyDetails(key, Date.now())
+      },
+    },
   }
 }

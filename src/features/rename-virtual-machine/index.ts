@@ -29,7 +29,7 @@ export const renameVirtualMachine = { kinds: ['vm.rename'], create } satisfies F
 
 function create({ accountApi, inventory, submit }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
-  const { formAgain, submitForm } = createRenameForm({ submit, change })
+  const { formAgain, formFor, submitForm } = createRenameForm({ submit, change })
 
   async function run(call: CommandCall): Promise<void> {
     const { origin, answer } = call.slashCommand
@@ -66,6 +66,7 @@ function create({ accountApi, inventory, submit }: RenameParts): Feature {
     commands: [command],
     changes: [change],
     forms: { 'vm.rename': formAgain },
+    itemActions: [{ of: 'virtual-machine', kind: 'vm.rename', label: 'Rename…', form: formFor }],
     clicks: { [renameThisOne]: choose },
     submissions: { [renameForm.callbackId]: submitForm },
     options: {

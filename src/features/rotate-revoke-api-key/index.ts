@@ -7,6 +7,7 @@ import { submitFromCommand } from '../../requests/interactions/submit-from-slack
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
+import { createKeyForm } from './form.ts'
 import type { KeyFacts, KeyInput } from './key.ts'
 import { createRevokeChange } from './revoke.ts'
 import { createRotateChange } from './rotate.ts'
@@ -23,6 +24,13 @@ export const rotateRevokeApiKey = { kinds: ['key.rotate', 'key.revoke'], create 
 function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Feature {
   const rotate = createRotateChange({ accountApi, ownLastSlice })
   const revoke = createRevokeChange({ accountApi, ownLastSlice })
+  const rotateForm = createKeyForm({
+    submit,
+    change: rotate,
+    verb: 'Rotate',
+    effect: 'The old token stops working. The new one is shown to you alone, once, after the approval.',
+  })
+  const revokeForm = createKeyForm({ submit, change: revoke, verb: 'Revoke', effect: 'The key stops working at once.' })
 
   function command(verb: 'rotate' | 'revoke', summary: string, change: Change<KeyInput, KeyFacts>): Command {
     async function run(call: CommandCall): Promise<void> {
@@ -46,6 +54,11 @@ function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Featur
       command('revoke', 'Asks for the end of an API key, by name or id.', revoke),
     ],
     changes: [rotate, revoke],
+    submissions: { ...rotateForm.submissions, ...revokeForm.submissions },
+    itemActions: [
+      { of: 'api-key', kind: 'key.rotate', label: 'Rotate…', form: rotateForm.formFor },
+      { of: 'api-key', kind: 'key.revoke', label: 'Revoke…', style: 'danger', form: revokeForm.formFor },
+    ],
   }
 }
 
