@@ -7,7 +7,7 @@ import { submitFromCommand } from '../../requests/interactions/submit-from-slack
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { createKeyForm } from './form.ts'
+import { createKeyForm } from './item-form.ts'
 import type { KeyFacts, KeyInput } from './key.ts'
 import { createRevokeChange } from './revoke.ts'
 import { createRotateChange } from './rotate.ts'
