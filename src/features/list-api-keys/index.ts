@@ -6,7 +6,13 @@ import { apiKeyListing } from './messages.ts'
 /** `/infra keys`: lists the API keys of the account. The account API never returns their tokens. */
 export const listApiKeys = { create } satisfies FeatureDefinition
 
-function create({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Feature {
+interface ListApiKeysParts {
+  accountApi: Pick<AccountApi, 'apiKeys'>
+  /** The last characters of the key that Lockkeeper itself uses. */
+  ownLastSlice: string
+}
+
+function create({ accountApi, ownLastSlice }: ListApiKeysParts): Feature {
   return {
     commands: [
       {
@@ -17,7 +23,7 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Fe
         need: 'read',
         run: async (call) => {
           const { items, cut } = await asFarAsRead(accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(apiKeyListing(items, call.args, Date.now(), cut))
+          await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlice, cut }))
         },
       },
     ],

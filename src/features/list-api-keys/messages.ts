@@ -9,14 +9,27 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../
 /** A key with what its rows are found and sorted by, worked out once for each key. */
 interface ListedKey {
   key: ApiKey
+  /** Whether Lockkeeper itself uses it. */
+  isOwn: boolean
   remarks: string[]
   /** In ms since 1970. */
   createdAt: number
 }
 
-/** Lists the keys with the most remarks first, then the newest first. `now` is in ms since 1970. */
-export function apiKeyListing(keys: ApiKey[], words: string[], now: number, cut?: ListLimit): Listing {
-  const all = keys.map((key): ListedKey => ({ key, remarks: remarksOn(key, now), createdAt: created(key) }))
+interface Reading {
+  /** In ms since 1970. */
+  now: number
+  /** The last characters of the key that Lockkeeper itself uses. */
+  ownLastSlice: string
+  cut?: ListLimit | undefined
+}
+
+/** Lists the keys with the most remarks first, then the newest first. */
+export function apiKeyListing(keys: ApiKey[], words: string[], { now, ownLastSlice, cut }: Reading): Listing {
+  const all = keys.map((key): ListedKey => {
+    const isOwn = key.tokenLastSlice === ownLastSlice
+    return { key, isOwn, remarks: remarksOn(key, now, { isOwn }), createdAt: created(key) }
+  })
   return filteredListing({
     all,
     words,
@@ -30,12 +43,12 @@ export function apiKeyListing(keys: ApiKey[], words: string[], now: number, cut?
   })
 }
 
-function row({ key, remarks }: ListedKey): Mrkdwn {
+function row({ key, isOwn, remarks }: ListedKey): Mrkdwn {
   const by = requesterOfKey(key)
   const owner = mrkdwn`${by ? mrkdwn`asked for by ${mention(by)}, ` : ''}owner ${key.user?.email ?? key.user?.id ?? 'not told'}`
   const lines = [
     mrkdwn`${remarks.length > 0 ? ':warning:' : ':key:'} *${key.name ?? 'no name'}*  ·  ends in ${code(key.tokenLastSlice ?? '?')}  ·  ${code(key.id)}`,
-    joinMrkdwn([reach(key), used(key), owner], '  ·  '),
+    joinMrkdwn([reach(key), isOwn ? mrkdwn`used by Lockkeeper` : used(key), owner], '  ·  '),
     ...(remarks.length > 0 ? [mrkdwn`_Worth a look: ${remarks.join(', ')}._`] : []),
   ]
   return joinMrkdwn(lines, '\n')
@@ -57,7 +70,16 @@ function created(key: ApiKey): number {
   return key.createdAt === undefined ? 0 : Date.parse(key.createdAt)
 }
 
-function textsOf({ key, remarks }: ListedKey): unknown[] {
+function textsOf({ key, isOwn, remarks }: ListedKey): unknown[] {
   const access = key.readOnly ? 'read-only' : 'full access'
-  return [key.name, key.id, key.tokenLastSlice, access, key.user?.email, ...(key.allowedIps ?? []), ...remarks]
+  return [
+    key.name,
+    key.id,
+    key.tokenLastSlice,
+    access,
+    key.user?.email,
+    ...(key.allowedIps ?? []),
+    ...(isOwn ? ['used by Lockkeeper'] : []),
+    ...remarks,
+  ]
 }
