@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
-import { elasticIpListing } from '../../src/features/list-elastic-ips/index.ts'
+import { elasticIpListing } from '../../src/features/list-elastic-ips/messages.ts'
 
 const active: ElasticIp = {
   id: 'eip_1GijF7NsZe3bN',

@@ -148,7 +148,7 @@ describe('the list by unit price', () => {
     )
     const listing = planListing(many, ['cheapest'])
     for (let page = 0; page < 50; page += 1) {
-      const shown = listingMessage(listing, { command: 'plans', args: ['cheapest'], page })
+      const shown = listingMessage(listing, { name: '/infra', command: 'plans', args: ['cheapest'], page })
       expect(shown.blocks.length).toBeLessThanOrEqual(50)
       expect(shown.text.length).toBeLessThanOrEqual(4_000)
       expect(shown.text).toContain(`page ${page + 1} of 50`)

@@ -10,7 +10,10 @@ import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { moveForm, moveModal, serverBlockIn } from './modal.ts'
 import { withElasticIp } from './server-picker.ts'
 
-/** Creates the form of a move. `formAgain` shows it with the values of an earlier request, and `submitForm` requests the move. */
+/**
+ * Creates the form of a move. `formAgain` shows it with the values of an earlier request, `formFor` for one Elastic IP, and
+ * `submitForm` requests the move.
+ */
 export function createMoveForm({ submit, change }: { submit: Submit; change: Change<MoveInput, MoveFacts> }) {
   function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
     const [input, facts] = [MoveInput.parse(before.input), MoveFacts.parse(before.facts)]
@@ -19,6 +22,14 @@ export function createMoveForm({ submit, change }: { submit: Submit; change: Cha
       elasticIp: preset({ text: facts.address ?? input.elasticIpId, value: input.elasticIpId }),
       server: preset({ text: facts.to.name, value: input.serverId }),
       reason: before.reason,
+    })
+  }
+
+  /** Renders the form for one Elastic IP, named as in a list. */
+  function formFor(metadata: string, elasticIp: { id: string; text: string }): ModalView {
+    return moveModal({
+      metadata: withElasticIp(metadata, elasticIp.id),
+      elasticIp: preset({ text: elasticIp.text, value: elasticIp.id }),
     })
   }
 
@@ -41,5 +52,5 @@ export function createMoveForm({ submit, change }: { submit: Submit; change: Cha
     return submitFromForm(submit, submission, { change, input, reason, blockId: serverBlock, again })
   }
 
-  return { formAgain, submitForm }
+  return { formAgain, formFor, submitForm }
 }

@@ -26,7 +26,7 @@ export const moveElasticIp = { kinds: ['ip.move'], create } satisfies FeatureDef
 function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
-  const { formAgain, submitForm } = createMoveForm({ submit, change })
+  const { formAgain, formFor, submitForm } = createMoveForm({ submit, change })
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
@@ -51,6 +51,7 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
     commands: [command],
     changes: [change],
     forms: { 'ip.move': formAgain },
+    itemActions: [{ of: 'elastic-ip', kind: 'ip.move', label: 'Move…', form: formFor }],
     clicks: { [moveForm.elasticIp]: elasticIpChosen },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {

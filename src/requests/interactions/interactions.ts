@@ -20,6 +20,7 @@ import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
 import { createCardButtons } from './card-buttons.ts'
 import type { Home } from './home.ts'
+import { createItemDetails, type ItemAction, type ReadDetails } from './item-details.ts'
 import type { FormAgain } from './request-again.ts'
 
 /** What a feature adds: its commands, and what its buttons, forms and pickers do. */
@@ -30,6 +31,10 @@ export interface FeatureHandlers {
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
   options?: InteractionHandlers['options']
+  /** Reads the details of an item of a list, by the kind of item. */
+  details?: Record<string, ReadDetails>
+  /** The changes that are offered below the details of an item. */
+  itemActions?: ItemAction[]
 }
 
 interface InteractionsParts {
@@ -87,9 +92,14 @@ export function createInteractions({ features, catalog, access, submit, home, on
     onChanged: (request) => onDistrusted(request, { code: 'record-changed' }),
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),
   })
+  const itemDetails = createItemDetails({
+    details: Object.assign({}, ...features.map(({ details }) => details)),
+    actions: features.flatMap(({ itemActions }) => itemActions ?? []),
+    access,
+  })
   return {
     command: router.command,
-    clicks: Object.assign({}, router.clicks, cardButtons.clicks, ...features.map(({ clicks }) => clicks)),
+    clicks: Object.assign({}, router.clicks, cardButtons.clicks, itemDetails.clicks, ...features.map(({ clicks }) => clicks)),
     submissions: Object.assign({}, cardButtons.submissions, ...features.map(({ submissions }) => submissions)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: async (viewer, refused) => void (await home.show(viewer, refused)),

@@ -1,6 +1,6 @@
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Requester } from '../../domain/people.ts'
-import { listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
+import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
 import { notice } from '../blocks/notice.ts'
 import { readJson, writeMetadata } from '../receive/payloads.ts'
 import { mrkdwn } from '../text/text.ts'
@@ -29,7 +29,7 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     if (!found) return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
     const { command, args } = found
     const form = args.length === 0 ? formOf(command) : undefined
-    return form ?? ((slashCommand) => run(command, slashCommand, args, 0, slashCommand.answer.ephemeral))
+    return form ?? ((slashCommand) => run(command, slashCommand, args, firstPage(slashCommand)))
   }
 
   function formOf({ form, need, prepare }: Command): FormHandler<SlashCommand> | undefined {
@@ -48,21 +48,15 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     await answer.ephemeral(helpMessage(commands, origin.command, await may(origin, needs)))
   }
 
-  async function run(
-    found: Command,
-    slashCommand: SlashCommand,
-    args: string[],
-    page: number,
-    show: (message: Message) => Promise<void>,
-  ): Promise<void> {
+  async function run(found: Command, slashCommand: SlashCommand, args: string[], view: ListView): Promise<void> {
     if (found.need === 'read') limitWords(args)
     const requester = await pass(slashCommand.origin, found.need)
     await found.run({
       slashCommand,
       args,
       requester,
-      list: (listing) => show(listingMessage(listing, { page, command: found.words, args })),
-      say: (words) => show(notice(words)),
+      list: (listing) => view.list(listing, { name: slashCommand.origin.command, command: found.words, args }),
+      say: (words) => view.say(notice(words)),
     })
   }
 
@@ -77,10 +71,26 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
       await click.answer.ephemeral(notice(mrkdwn`This list is from another version of me. Ask for it again with the command.`))
       return
     }
-    await run(found, { ...click, responseUrl: undefined }, button.args, button.page, click.answer.replace)
+    const { replace } = click.answer
+    const { page, args } = button
+    await run(found, { ...click, responseUrl: undefined }, args, {
+      list: (listing, at) => replace(listingMessage(listing, { ...at, page })),
+      say: replace,
+    })
   }
 
   return { command: handlerFor, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
+}
+
+/** How a list is shown: as the answer to a command, or in place of the page that was clicked. */
+interface ListView {
+  list(listing: Listing, at: Omit<ListPlace, 'page'>): Promise<void>
+  say(message: Message): Promise<void>
+}
+
+/** Answers a command with a list as a table where one fits, or else with its first page. */
+function firstPage({ answer }: SlashCommand): ListView {
+  return { list: (listing, at) => answer.ephemeral(listAnswer(listing, { ...at, page: 0 })), say: answer.ephemeral }
 }
 
 function metadataOf({ origin, responseUrl }: SlashCommand): string {

@@ -1,3 +1,4 @@
+import { dataTable } from './data-table-schema.ts'
 import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
 import {
   anyText,
@@ -45,6 +46,11 @@ const externalSelect = object({
   optional: { ...field, initial_option: option, min_query_length: wholeNumber({ min: 0 }) },
 })
 
+const staticSelect = object({
+  required: { type, options: array(option, { max: 100, min: 1 }) },
+  optional: field,
+})
+
 const plainTextInput = object({
   required: { type },
   optional: { ...field, initial_value: string({ max: 3000 }), multiline: boolean, max_length: wholeNumber({ min: 1, max: 3000 }) },
@@ -87,8 +93,12 @@ export const block: Check = byType({
     optional: everywhere,
   }),
   divider: object({ required: always, optional: everywhere }),
+  data_table: dataTable,
   actions: object({
-    required: { ...always, elements: array(byType({ button, external_select: externalSelect }), { max: 25, min: 1 }) },
+    required: {
+      ...always,
+      elements: array(byType({ button, external_select: externalSelect, static_select: staticSelect }), { max: 25, min: 1 }),
+    },
     optional: everywhere,
   }),
   input: object({
