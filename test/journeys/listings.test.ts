@@ -17,8 +17,14 @@ describe('the listings', () => {
       \`/infra moves\`
       Shows the moves in flight, with how long they have taken, and the latest that ended.
 
+      \`/infra servers [word…]\`
+      Shows servers with status, site, project and their Elastic IPs. Words filter by any of these. Example: \`/infra servers fra off\`
+
       \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\`
       Renames a virtual machine, given by name or id. Without arguments a form opens. Example: \`/infra vm rename web-1 web-eu-1\`
+
+      \`/infra vms [word…]\`
+      Shows virtual machines with status, site, project, plan and address. Words filter by any of these. Example: \`/infra vms fra running\`
 
       \`/infra plans [word…]\`
       Shows virtual machine plans with their size, stock and price. Words filter by name, GPU, region, site or operating system; in-stock keeps those in stock; a code such as EUR chooses the currency; cheapest compares by vCPU, cheapest-gb by memory. Example: \`/infra plans fra in-stock EUR\`
@@ -96,7 +102,22 @@ describe('the listings', () => {
   test('plans in stock in one place, in another currency', async () => {
     const world = await startWorld()
     await world.ada.command('/infra plans h100 EUR', { channel: ops })
-    expect((await untilShown(world.slack, people.ada, /plan/)).text).toMatch(/EUR an hour/)
+    expect((await untilShown(world.slack, people.ada, /plan/)).text).toMatch(/EUR \d+\.\d+\/h/)
+  })
+
+  test('servers with their Elastic IPs, and virtual machines', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra servers web-1 storefront', { channel: ops })
+    expect((await untilShown(world.slack, people.ada, /server/)).text).toMatchInlineSnapshot(`
+      "*1 server with \`web-1 storefront\`*
+      *\`web-1\`*  ·  on  ·  Storefront  ·  ASH  ·  \`198.51.100.21\`  ·  \`sv_TU8nZb2v5QZal\`  ·  label: \`shop front\`
+      Elastic IPs: \`203.0.113.10\`"
+    `)
+    await world.ada.command('/infra vms tyo', { channel: ops })
+    expect((await untilShown(world.slack, people.ada, /virtual machine/)).text).toMatchInlineSnapshot(`
+      "*1 virtual machine with \`tyo\`*
+      *\`cache-tyo-1\`*  ·  Stopped  ·  Storefront  ·  TYO  ·  vm.medium  ·  \`192.0.2.114\`  ·  \`vm_2PsQkh8zXKQL9\`"
+    `)
   })
 
   test('moves in flight, waiting and ended', async () => {

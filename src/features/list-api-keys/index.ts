@@ -7,7 +7,13 @@ import { apiKeyDetails, apiKeyListing } from './messages.ts'
 /** `/infra keys`: lists the API keys of the account. The account API never returns their tokens. */
 export const listApiKeys = { create } satisfies FeatureDefinition
 
-function create({ accountApi: { apiKeys } }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Feature {
+interface ListApiKeysParts {
+  accountApi: Pick<AccountApi, 'apiKeys'>
+  /** The last characters of the key that Lockkeeper itself uses. */
+  ownLastSlice: string
+}
+
+function create({ accountApi: { apiKeys }, ownLastSlice }: ListApiKeysParts): Feature {
   return {
     commands: [
       {
@@ -18,14 +24,14 @@ function create({ accountApi: { apiKeys } }: { accountApi: Pick<AccountApi, 'api
         need: 'read',
         run: async (call) => {
           const { items, cut } = await asFarAsRead(apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(apiKeyListing(items, call.args, Date.now(), cut))
+          await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlice, cut }))
         },
       },
     ],
     details: {
       'api-key': async (id) => {
         const key = await findApiKey(apiKeys, (one) => one.id === id, { signal: AbortSignal.timeout(10_000) })
-        return key && apiKeyDetails(key, Date.now())
+        return key && apiKeyDetails(key, { now: Date.now(), ownLastSlice })
       },
     },
   }

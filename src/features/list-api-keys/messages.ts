@@ -11,6 +11,8 @@ import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../
 /** A key with what its rows are found and sorted by, worked out once for each key. */
 interface ListedKey {
   key: ApiKey
+  /** Whether Lockkeeper itself uses it. */
+  isOwn: boolean
   remarks: string[]
   /** In ms since 1970. */
   createdAt: number
@@ -22,15 +24,23 @@ const columns: Columns<ListedKey> = [
   { header: 'Ends in', cell: ({ key }) => key.tokenLastSlice && code(key.tokenLastSlice), before: 'ends in ' },
   { header: 'Access', cell: ({ key }) => access(key), absent: 'access unknown', line: 2 },
   { header: 'From', cell: ({ key }) => origins(key), before: 'from ', absent: 'allowed addresses unknown', line: 2 },
-  { header: 'Last used', cell: ({ key }) => lastUsed(key), before: 'last used: ', line: 2 },
+  { header: 'Last used', cell: lastUsed, before: 'last used: ', line: 2 },
   { header: 'Owner', cell: ({ key }) => key.user?.email ?? key.user?.id, before: 'owner ', absent: 'owner unknown', line: 2 },
   { header: 'Worth a look', cell: ({ remarks }) => remarks.join(', '), before: 'Worth a look: ', line: 3 },
 ]
 
-/** Lists the keys with the most remarks first, then the newest first. `now` is in ms since 1970. */
-export function apiKeyListing(keys: ApiKey[], words: string[], now: number, cut?: ListLimit): Listing {
+interface Reading {
+  /** In ms since 1970. */
+  now: number
+  /** The last characters of the key that Lockkeeper itself uses. */
+  ownLastSlice: string
+  cut?: ListLimit | undefined
+}
+
+/** Lists the keys with the most remarks first, then the newest first. */
+export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading): Listing {
   return filteredListing({
-    all: keys.map((key) => listed(key, now)),
+    all: keys.map((key) => listed(key, reading)),
     words,
     textsOf,
     one: 'API key',
@@ -40,18 +50,19 @@ export function apiKeyListing(keys: ApiKey[], words: string[], now: number, cut?
     mark: ({ remarks }) => (remarks.length > 0 ? mrkdwn`:warning:` : mrkdwn`:key:`),
     details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ key }) => key.id, nameOf: ({ key }) => choiceOf(key) },
     none: mrkdwn`The account has no API keys.`,
-    notes: [...cutNotes(cut, keys.length), mrkdwn`Tokens can't be shown again.`],
+    notes: [...cutNotes(reading.cut, keys.length), mrkdwn`Tokens can't be shown again.`],
   })
 }
 
-export function apiKeyDetails(key: ApiKey, now: number): Details {
+export function apiKeyDetails(key: ApiKey, reading: Reading): Details {
   const created = key.createdAt === undefined ? [] : [{ label: 'Created', words: dateTime(Date.parse(key.createdAt)) }]
   const more = [...created, { label: 'Full name', words: mrkdwn`${key.name ?? '–'}` }, idFact(key.id)]
-  return { ...detailsOf(listed(key, now), columns, more), name: labelOfKey(key) }
+  return { ...detailsOf(listed(key, reading), columns, more), name: labelOfKey(key) }
 }
 
-function listed(key: ApiKey, now: number): ListedKey {
-  return { key, remarks: remarksOn(key, now), createdAt: key.createdAt === undefined ? 0 : Date.parse(key.createdAt) }
+function listed(key: ApiKey, { now, ownLastSlice }: Reading): ListedKey {
+  const isOwn = key.tokenLastSlice === ownLastSlice
+  return { key, isOwn, remarks: remarksOn(key, now, { isOwn }), createdAt: key.createdAt === undefined ? 0 : Date.parse(key.createdAt) }
 }
 
 /** Returns the part of the name that a person chose, or the id of a key without a name. */
@@ -78,10 +89,12 @@ function origins({ allowedIps }: ApiKey): Mrkdwn | undefined {
   return allowedIps.length > 0 ? joinMrkdwn(allowedIps.map(code), ', ') : mrkdwn`anywhere`
 }
 
-function lastUsed({ lastUsedAt }: ApiKey): Mrkdwn {
+function lastUsed({ key: { lastUsedAt }, isOwn }: ListedKey): Mrkdwn {
+  if (isOwn) return mrkdwn`by Lockkeeper`
   return lastUsedAt === undefined ? mrkdwn`never` : dateTime(Date.parse(lastUsedAt))
 }
 
-function textsOf({ key, remarks }: ListedKey): unknown[] {
-  return [key.name, key.id, key.tokenLastSlice, access(key), key.user?.email, ...(key.allowedIps ?? []), ...remarks]
+function textsOf({ key, isOwn, remarks }: ListedKey): unknown[] {
+  const own = isOwn ? ['used by Lockkeeper'] : []
+  return [key.name, key.id, key.tokenLastSlice, access(key), key.user?.email, ...(key.allowedIps ?? []), ...own, ...remarks]
 }

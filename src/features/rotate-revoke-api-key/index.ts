@@ -3,6 +3,7 @@ import type { ApiKey } from '../../domain/api-key.ts'
 import { findKeys } from '../../domain/api-key-name.ts'
 import type { Change } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
+import { someOf } from '../../domain/some-of.ts'
 import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
@@ -67,6 +68,6 @@ export function chooseKey(keys: ApiKey[], typed: string): string {
   const [only, ...others] = findKeys(keys, typed)
   if (!only) throw new UserError(`There is no API key ${typed} on the account. “keys” shows all of them.`)
   if (others.length === 0) return only.id
-  const list = [only, ...others].slice(0, 10).map((key) => `${key.id} (${key.name}, ends in ${key.tokenLastSlice ?? '?'})`)
-  throw new UserError(`There are ${others.length + 1} API keys called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
+  const list = [only, ...others].map((key) => `${key.id} (${key.name}, ends in ${key.tokenLastSlice ?? '?'})`)
+  throw new UserError(`There are ${others.length + 1} API keys called ${typed}: ${someOf(list)}. Give the id of the one you mean.`)
 }

@@ -57,7 +57,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
     const { facts, warnings = [] } = preflight
     const asRead = preflight.input ?? input
-    const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project(facts), requester })
+    const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project?.(facts) ?? 'none', requester })
     const requested = {
       id: requestIdFor(deliveryKey),
       kind: change.kind,

@@ -1,0 +1,25 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
+import { virtualMachineListing } from './messages.ts'
+
+/** `/infra vms`: lists the virtual machines of the account. */
+export const listVirtualMachines = { create } satisfies FeatureDefinition
+
+function create({ accountApi }: { accountApi: Pick<AccountApi, 'virtualMachines'> }): Feature {
+  return {
+    commands: [
+      {
+        words: 'vms',
+        usage: '[word…]',
+        summary: 'Shows virtual machines with status, site, project, plan and address. Words filter by any of these.',
+        example: 'fra running',
+        need: 'read',
+        run: async (call) => {
+          const read = await asFarAsRead(accountApi.virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(virtualMachineListing(read, call.args))
+        },
+      },
+    ],
+  }
+}
