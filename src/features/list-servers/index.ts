@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import { toUserMessage } from '../../slack/errors.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type ElasticIpsRead, serverListing } from './messages.ts'
 
@@ -24,8 +25,10 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'servers' | 'elas
       {
         words: 'servers',
         usage: '[word…]',
-        summary: 'Shows servers with status, site, project and their Elastic IPs. Words filter by any of these.',
-        example: 'fra off',
+        group: 'Look',
+        summary: 'Servers with status, site, project and their Elastic IPs',
+        details: mrkdwn`Words filter by hostname, label, address, id, status, project or site. All of them must match.`,
+        examples: ['fra', 'storefront ash'],
         need: 'read',
         run: async (call) => {
           const signal = AbortSignal.timeout(10_000)

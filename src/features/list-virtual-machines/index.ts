@@ -1,5 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { virtualMachineListing } from './messages.ts'
 
@@ -12,8 +13,10 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'virtualMachines'
       {
         words: 'vms',
         usage: '[word…]',
-        summary: 'Shows virtual machines with status, site, project, plan and address. Words filter by any of these.',
-        example: 'fra running',
+        group: 'Look',
+        summary: 'Virtual machines with status, site, project, plan and address',
+        details: mrkdwn`Words filter by name, address, id, status, project, site, plan or operating system. All of them must match.`,
+        examples: ['fra'],
         need: 'read',
         run: async (call) => {
           const read = await asFarAsRead(accountApi.virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))
