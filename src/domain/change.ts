@@ -66,8 +66,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   facts: z.ZodType<Facts>
   /** Returns the resource that is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
   resource(input: Input): string
-  /** Returns the project of the resource, for rules that depend on it. */
-  project(facts: Facts): Project
+  /** Returns the project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
+  project?(facts: Facts): Project
   /** Reads the account. Throws CheckFailed if the change cannot be made. */
   preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
   /** Finds what has changed since the approval. Returns an empty list if nothing that matters has changed. */

@@ -18,7 +18,11 @@ const labels: Record<string, string> = {
   'key.rotate': 'rotating an API key',
   'key.revoke': 'revoking an API key',
 }
-const catalog = { labelOf: (kind: string) => labels[kind] ?? kind, kinds: () => [...changeKinds] }
+const catalog = {
+  labelOf: (kind: string) => labels[kind] ?? kind,
+  kinds: () => [...changeKinds],
+  hasProject: (kind: string) => !kind.startsWith('key.'),
+}
 
 /** Returns the rights of Ben, who is on call, under these rules. */
 async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
@@ -92,6 +96,37 @@ describe('the rights of a person', () => {
       :white_check_mark: you may approve it for others (production: <!subteam^S0ONCALL01>). It takes one approval within 4 h, and in an emergency an approver may approve their own (break-glass).
       :white_check_mark: Otherwise: you may ask for it (the rest: every full member may ask)
       :no_entry: you may not approve it; <@U0EVE00001> may. It takes one approval within 4 h."
+    `)
+  })
+
+  test('leave out rules that an earlier rule keeps from being reached', async () => {
+    const { words } = await rightsUnder([
+      of('ip.move', { name: 'here', channels: ['C0OPS00001'], request: toGroup(['U0ADA00001']) }),
+      of('ip.move', { name: 'everywhere' }),
+    ])
+
+    expect(words).not.toContain('everywhere')
+    expect(words).not.toContain('you may ask for it')
+  })
+
+  test('leave out rules for projects where changes of the kind belong to none', async () => {
+    const { words } = await rightsUnder([of('key.create', { name: 'storefront', projects: { ids: [], names: ['Storefront'] } })])
+
+    expect(words).not.toContain('Storefront')
+    expect(words.split('\n\n').find((part) => part.includes('key.create'))).toMatchInlineSnapshot(`
+      "*A new API key* (\`key.create\`)
+      :no_entry: No rule of the policy lets anybody ask for a new API key in this channel, so it is refused. The people who run this bot can add a rule for it."
+    `)
+  })
+
+  test('say that other projects have no rule', async () => {
+    const { words } = await rightsUnder([of('ip.move', { name: 'storefront', projects: { ids: [], names: ['Storefront'] } })])
+
+    expect(words.split('\n\n').find((part) => part.includes('ip.move'))).toMatchInlineSnapshot(`
+      "*Moving an Elastic IP* (\`ip.move\`)
+      :white_check_mark: In the project Storefront: you may ask for it (storefront: every full member may ask)
+      :white_check_mark: you may approve it for others (storefront: <!subteam^S0ONCALL01>). It takes one approval within 4 h.
+      :no_entry: In other projects: nobody may ask for it here, because no rule covers them."
     `)
   })
 

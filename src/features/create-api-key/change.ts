@@ -55,7 +55,6 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,
-    project: () => 'none',
     preflight,
     differences: () => [],
     explain: explainer(NewKeyFinding, newKeyWords),

@@ -11,7 +11,7 @@ import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { moveForm, moveModal, serverBlockIn } from './modal.ts'
 import { withElasticIp } from './server-picker.ts'
 
-/** Creates the form of a move. `filledForm` shows it filled, and `submitForm` requests the move. */
+/** Creates the form of a move. `filledForm` shows it filled, `formFor` for one Elastic IP, and `submitForm` requests the move. */
 export function createMoveForm({ submit, change }: { submit: Submit; change: Change<MoveInput, MoveFacts> }) {
   function filledForm(metadata: string, { reason, problem, ...filling }: Filling): ModalView {
     const [input, facts] = [MoveInput.parse(filling.input), MoveFacts.parse(filling.facts)]
@@ -21,6 +21,14 @@ export function createMoveForm({ submit, change }: { submit: Submit; change: Cha
       server: preset({ text: facts.to.name, value: input.serverId }),
       reason,
       problem,
+    })
+  }
+
+  /** Renders the form for one Elastic IP, named as in a list. */
+  function formFor(metadata: string, elasticIp: { id: string; text: string }): ModalView {
+    return moveModal({
+      metadata: withElasticIp(metadata, elasticIp.id),
+      elasticIp: preset({ text: elasticIp.text, value: elasticIp.id }),
     })
   }
 
@@ -43,5 +51,5 @@ export function createMoveForm({ submit, change }: { submit: Submit; change: Cha
     return submitFromForm(submit, submission, { change, input, reason, blockId: serverBlock, again })
   }
 
-  return { filledForm, submitForm }
+  return { filledForm, formFor, submitForm }
 }

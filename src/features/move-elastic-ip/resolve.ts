@@ -4,17 +4,18 @@ import { findInList } from '../../account-api/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move.ts'
-import { UserError } from '../../domain/errors.ts'
+import { UnknownName, UserError } from '../../domain/errors.ts'
 import { sameProject } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
+import { someOf } from '../../domain/some-of.ts'
 
 interface Options {
   signal?: AbortSignal
 }
 
 /**
- * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UserError if there is none, or
- * more than one.
+ * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UnknownName if there is
+ * none, and UserError if there is more than one.
  */
 export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>) {
   async function findElasticIp(typed: string, options: Options): Promise<ElasticIp> {
@@ -23,7 +24,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
       isIP(address) === 0
         ? await accountApi.elasticIps.get(typed, options).catch(nothingIfAbsent)
         : await findInList(accountApi.elasticIps.list(options), (elasticIp) => sameAddress(elasticIp.address, address))
-    if (!found) throw new UserError(`There is no Elastic IP ${address} on the account. “ip list” shows all of them.`)
+    if (!found) throw new UnknownName('Elastic IP', address)
     return found
   }
 
@@ -51,7 +52,7 @@ export type Resolve = ReturnType<typeof createResolve>
 /** Returns the only server, or the only one in the project of the Elastic IP. Several servers can have the same hostname. */
 export function chooseServer(typed: string, candidates: Server[], elasticIp: ElasticIp | undefined): string {
   const [only, ...others] = candidates
-  if (!only) throw new UserError(`There is no server ${typed} on the account. Give its hostname or its id.`)
+  if (!only) throw new UnknownName('server', typed)
   if (others.length === 0) return only.id
   const inProject = candidates.filter((server) => sameProject(server.project, elasticIp?.project))
   const [sole] = inProject
@@ -60,7 +61,7 @@ export function chooseServer(typed: string, candidates: Server[], elasticIp: Ela
     (server) =>
       `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`,
   )
-  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
+  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${someOf(list)}. Give the id of the one you mean.`)
 }
 
 /** Whether both look like ids of the service: `eip_…`, `ueip_…` (BGP) and `sv_…`. Anything else may be a name. */

@@ -1,34 +1,31 @@
 import type { ModalView } from '@slack/web-api'
+import { labelOf } from '../../domain/api-key-name.ts'
 import type { Change } from '../../domain/change.ts'
 import type { Filling } from '../../requests/interactions/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
-import { reasonBlockId, reasonIn } from '../../slack/blocks/inputs.ts'
+import { reasonIn } from '../../slack/blocks/inputs.ts'
+import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
-import { Refusal } from '../../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { KeyFacts, type KeyInput } from './key.ts'
-import { keyChangeModal, keyIn, type Verb, withKey } from './modal.ts'
+import { keyChoiceModal, keyPicker, type Verb } from './modal.ts'
 
-interface KeyChangeFormParts {
-  submit: Submit
-  verb: Verb
-  change: Change<KeyInput, KeyFacts>
-}
-
-/** Creates the form of a rotation or a revocation. `filledForm` shows it for a key, and `submitForm` requests the change. */
-export function createKeyChangeForm({ submit, verb, change }: KeyChangeFormParts) {
+/** Creates the form of a rotation or a revocation. `filledForm` shows it filled, and `submitForm` requests the change. */
+export function createKeyForm(submit: Submit, verb: Verb, change: Change<KeyInput, KeyFacts>) {
   function filledForm(metadata: string, { facts, reason, problem }: Filling): ModalView {
-    return keyChangeModal({ verb, metadata: withKey(metadata, KeyFacts.parse(facts)), reason, problem })
+    const { keyId, name } = KeyFacts.parse(facts)
+    const apiKey = preset({ text: name === undefined ? keyId : labelOf(name), value: keyId, description: keyId })
+    return keyChoiceModal(verb, { metadata, apiKey, reason, problem })
   }
 
   async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
-    const { metadata, values } = submission
-    const key = keyIn(metadata)
-    if (!key) throw new Refusal(mrkdwn`This form is out of date. Run the command again.`)
+    const { metadata, values, chosen } = submission
+    const keyId = values[keyPicker]
     const reason = reasonIn(values)
-    const again = (problem: Mrkdwn) => keyChangeModal({ verb, metadata, reason, problem })
-    return submitFromForm(submit, submission, { change, input: { keyId: key.keyId }, reason, blockId: reasonBlockId, again })
+    const again = (problem: Mrkdwn) => keyChoiceModal(verb, { metadata, apiKey: keepChoice(chosen[keyPicker]), reason, problem })
+    if (!isChoice(keyId)) return { is: 'refused', blockId: keyPicker, problem: mrkdwn`Choose an API key.`, again }
+    return submitFromForm(submit, submission, { change, input: { keyId }, reason, blockId: keyPicker, again })
   }
 
   return { filledForm, submitForm }

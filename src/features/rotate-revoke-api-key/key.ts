@@ -47,7 +47,6 @@ export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChange
     input: KeyInput,
     facts: KeyFacts,
     resource: ({ keyId }: KeyInput) => `api_key:${keyId}`,
-    project: () => 'none' as const,
     preflight,
     differences: differencesOf,
     explain: explainer(KeyFinding, keyWords),

@@ -1,49 +1,44 @@
-import type { ModalView } from '@slack/web-api'
-import { z } from 'zod'
+import type { ModalView, PlainTextOption } from '@slack/web-api'
 import { reasonField } from '../../requests/messages/reason-field.ts'
-import { problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
+import { problemBlocks } from '../../slack/blocks/blocks.ts'
+import { externalSelect, input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
-import { readJson, readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
-import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
 
-export type Verb = 'rotate' | 'revoke'
+export const keyPicker = 'api-key'
 
-export const keyChangeForms: Record<Verb, string> = { rotate: 'rotate-api-key', revoke: 'revoke-api-key' }
+/** The callback ids of the two forms. */
+export const callbackIds = { rotate: 'rotate-api-key', revoke: 'revoke-api-key' } as const
+export type Verb = keyof typeof callbackIds
 
-const titles: Record<Verb, string> = { rotate: 'Rotate API key', revoke: 'Revoke API key' }
+const titles = { rotate: 'Rotate an API key', revoke: 'Revoke an API key' } as const
+const hints = {
+  rotate: 'The old token stops working at once. The new one is shown to you once.',
+  revoke: 'Its token stops working at once.',
+} as const
 
-/** The key that a form is for. It is kept in the form's metadata, because the person can only enter a reason. */
-const KeyOfForm = z.object({ keyId: z.string(), name: z.string().optional() })
-export type KeyOfForm = z.infer<typeof KeyOfForm>
-
-export function withKey(metadata: string, { keyId, name }: KeyOfForm): string {
-  const known = readMetadata(metadata)
-  return known ? writeMetadata({ ...known, extra: JSON.stringify({ keyId, name } satisfies KeyOfForm) }) : metadata
-}
-
-export function keyIn(metadata: string): KeyOfForm | undefined {
-  return readJson(KeyOfForm, readMetadata(metadata)?.extra ?? '')
-}
-
-interface KeyChangeView {
-  verb: Verb
-  /** Has the key. */
+export interface KeyChoiceView {
   metadata: string
+  apiKey?: PlainTextOption | undefined
   reason?: string | undefined
+  /** Why the form was refused. Shown on top, above what was entered. */
   problem?: Mrkdwn | undefined
 }
 
-/** Renders the form that asks for the reason of a rotation or a revocation. */
-export function keyChangeModal({ verb, metadata, reason, problem }: KeyChangeView): ModalView {
-  const { keyId, name } = keyIn(metadata) ?? { keyId: 'unknown' }
+export function keyChoiceModal(verb: Verb, { metadata, apiKey, reason, problem }: KeyChoiceView): ModalView {
   return modal({
-    callbackId: keyChangeForms[verb],
+    callbackId: callbackIds[verb],
     title: titles[verb],
     submit: 'Request approval',
     metadata,
     blocks: [
       ...problemBlocks(problem),
-      ...wholeSection(mrkdwn`*API key*\n${code(name ?? keyId)}\n${keyId}`),
+      input({
+        blockId: keyPicker,
+        label: 'API key',
+        hint: hints[verb],
+        element: externalSelect({ actionId: keyPicker, placeholder: 'Choose an API key', initialOption: apiKey }),
+      }),
       ...reasonField(metadata, reason),
     ],
   })

@@ -25,7 +25,12 @@ export function rightsMessage({ person, kinds }: Rights, { channelId }: Origin, 
 function kindLine({ kind, request, rules }: KindRights, labelOf: LabelOf): Mrkdwn {
   const title = mrkdwn`*${capitalised(labelOf(kind))}* (${code(kind)})`
   if (rules.length === 0) return joinMrkdwn([title, mrkdwn`:no_entry: ${whyNot(request, labelOf)}`], '\n')
-  return joinMrkdwn([title, ...rules.map((each) => ruleLine(each, rules.length > 1, labelOf))], '\n')
+  return joinMrkdwn([title, ...rules.map((each) => ruleLine(each, rules.length > 1, labelOf)), ...elsewhereLine(rules)], '\n')
+}
+
+/** Says that projects without a rule are refused. Empty if the last rule is for every project. */
+function elsewhereLine(rules: KindRights['rules']): Mrkdwn[] {
+  return rules.at(-1)?.rule.projects ? [mrkdwn`:no_entry: In other projects: nobody may ask for it here, because no rule covers them.`] : []
 }
 
 function ruleLine({ rule, request, approve }: KindRights['rules'][number], isOneOfMany: boolean, labelOf: LabelOf): Mrkdwn {

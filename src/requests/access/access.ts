@@ -19,7 +19,7 @@ interface AccessParts {
   policy: Policy
   /** The workspace of the bot. A click may name the workspace of the person who clicked instead. */
   homeTeamId: () => string | undefined
-  catalog: Pick<Catalog, 'projectOf' | 'labelOf' | 'kinds'>
+  catalog: Pick<Catalog, 'projectOf' | 'labelOf' | 'kinds' | 'hasProject'>
   /** Notes a refusal in the audit. Never throws. */
   noteRefusal: (note: AuditNote) => Promise<void>
 }
@@ -30,7 +30,7 @@ interface AccessParts {
  */
 export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal }: AccessParts) {
   const standings = createStandings({ people, homeTeamId })
-  const { judge, judgeRequesting } = createJudge({ standings, policy, ruleOf })
+  const { judge, judgeRequesting } = createJudge({ standings, policy, hasProject: catalog.hasProject, ruleOf })
   const refuse = createRefuse({ noteRefusal, labelOf: catalog.labelOf })
 
   /** Returns what allows an act. Throws a Refusal and notes it if the person may not. */
@@ -66,10 +66,7 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal 
    * none: the project of the change decides then.
    */
   function ruleWithReason(kind: ChangeKind, channelId: string): string | undefined {
-    const all = rulesOfKind(policy, kind, channelId)
-    // No rule below the first one for every project is ever reached.
-    const last = all.findIndex(({ projects }) => projects === undefined)
-    const rules = last === -1 ? all : all.slice(0, last + 1)
+    const rules = rulesOfKind(policy, { kind, channelId, hasProject: catalog.hasProject(kind) })
     return rules.every(({ needsReason }) => needsReason) ? rules.at(-1)?.name : undefined
   }
 
@@ -90,7 +87,7 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal 
     gate,
     admit: createAdmit({ standings, policy, refuse }),
     may,
-    rights: createRights({ standings, policy, kinds: catalog.kinds }),
+    rights: createRights({ standings, policy, catalog }),
     tally,
     ruleOf,
     ruleWithReason,

@@ -48,7 +48,7 @@ export function createAdmit({ standings, policy, refuse }: AdmitParts) {
     if (person.userId !== origin.userId || place.channelId !== origin.channelId) throw new Error('a requester was judged for another place')
     const attempt = { to: 'request', kind }
     const found = ruleFor(policy, { kind, channelId: origin.channelId, project })
-    if (found.is === 'none') throw await refuse(origin, attempt, noRule(policy, kind))
+    if (found.is === 'none') throw await refuse(origin, attempt, noRule(policy, { kind, hasProject: project !== 'none' }))
     const { rule } = found
     if (found.is === 'project-unknown') throw await refuse(origin, attempt, { code: 'project-unknown', rule: rule.name })
     const ruling = judgeRequester(person, place, rule, membership)

@@ -20,6 +20,7 @@ import type { Store } from '../store/store.ts'
 import { type CardButtonsParts, createCardButtons } from './card-buttons.ts'
 import type { FilledForm } from './filled-form.ts'
 import type { Home } from './home.ts'
+import { createItemDetails, type ItemAction, type ReadDetails } from './item-details.ts'
 
 /** What a feature adds: its commands, and what its buttons, forms and pickers do. */
 export interface FeatureHandlers {
@@ -29,6 +30,10 @@ export interface FeatureHandlers {
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
   options?: InteractionHandlers['options']
+  /** Reads the details of an item of a list, by the kind of item. */
+  details?: Record<string, ReadDetails>
+  /** The changes that are offered below the details of an item. */
+  itemActions?: ItemAction[]
 }
 
 interface InteractionsParts {
@@ -92,10 +97,15 @@ export function createInteractions({ features, catalog, access, home, onError, .
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),
     linkTo,
   })
+  const itemDetails = createItemDetails({
+    details: Object.assign({}, ...features.map(({ details }) => details)),
+    actions: features.flatMap(({ itemActions }) => itemActions ?? []),
+    access,
+  })
   return {
     command: router.command,
     takesReason: router.takesReason,
-    clicks: Object.assign({}, router.clicks, cardButtons.clicks, ...features.map(({ clicks }) => clicks)),
+    clicks: Object.assign({}, router.clicks, cardButtons.clicks, itemDetails.clicks, ...features.map(({ clicks }) => clicks)),
     submissions: Object.assign({}, cardButtons.submissions, ...features.map(({ submissions }) => submissions)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: async (viewer, refused) => void (await home.show(viewer, refused)),

@@ -1,9 +1,10 @@
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import type { LinkTo, Request } from '../../domain/request.ts'
+import { formMetadata } from '../../slack/commands/form-metadata.ts'
 import { type Click, type FormHandler, handlerOf } from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
-import { type Metadata, writeMetadata } from '../../slack/receive/payloads.ts'
+import type { Metadata } from '../../slack/receive/payloads.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
@@ -24,7 +25,9 @@ interface RequestAgainParts {
  * who sends the form is the requester, and it needs approval like any other.
  */
 export function createRequestAgain({ requests, catalog, access, forms, linkTo }: RequestAgainParts) {
-  function opener(fill: (request: Request, userId: string) => { filling: Filling; metadata?: Partial<Metadata> }): FormHandler<Click> {
+  function opener(
+    fill: (request: Request, userId: string) => { filling: Filling; metadata?: Pick<Metadata, 'undoes'> },
+  ): FormHandler<Click> {
     return {
       reads: true,
       form: async (click) => {
@@ -32,21 +35,14 @@ export function createRequestAgain({ requests, catalog, access, forms, linkTo }:
         const { filling, metadata } = fill(request, click.origin.userId)
         const form = handlerOf(forms, request.kind)
         if (!form) throw new Refusal(cannot)
-        return form(writeMetadata({ ...metadataFor(click, request), ...metadata }), filling)
+        const rule = access.ruleOf(request)
+        const opened = { origin: originOf(click, request), responseUrl: click.responseUrl }
+        return form(formMetadata(opened, rule?.needsReason ? rule.name : undefined, metadata), filling)
       },
       allow: async (click) => {
         const request = await requests.requestOfClick(click)
         await access.gate(originOf(click, request), request.kind)
       },
-    }
-  }
-
-  function metadataFor(click: Click, request: Request): Metadata {
-    const rule = access.ruleOf(request)
-    return {
-      origin: originOf(click, request),
-      ...(click.responseUrl ? { responseUrl: click.responseUrl } : {}),
-      ...(rule?.needsReason ? { ruleWithReason: rule.name } : {}),
     }
   }
 

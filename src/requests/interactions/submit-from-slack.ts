@@ -4,9 +4,10 @@ import type { Requester } from '../../domain/people.ts'
 import { reasonBlockId } from '../../slack/blocks/inputs.ts'
 import type { CommandCall } from '../../slack/commands/commands.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
+import { formMetadata } from '../../slack/commands/form-metadata.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { Refusal, toUserWords } from '../../slack/errors.ts'
-import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
+import { readMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { ReasonRequired } from '../access/reason-required.ts'
 import type { RequestedChange, Submit } from '../lifecycle/submit.ts'
@@ -63,11 +64,9 @@ export async function submitTyped<Input, Facts>(
 
 /** Opens the form with everything that was typed. The reads may have taken longer than Slack's trigger lasts. */
 async function askForReason(openForm: OpenForm, typed: Typed, { rule, draft, words }: ReasonRequired, form: FilledForm): Promise<void> {
-  const { origin, triggerId, responseUrl } = typed
-  const metadata = writeMetadata({ origin, ruleWithReason: rule, ...(responseUrl ? { responseUrl } : {}) })
-  const view = form(metadata, { ...draft, reason: undefined, problem: mrkdwn`${words} Nothing was requested yet.` })
+  const view = form(formMetadata(typed, rule), { ...draft, reason: undefined, problem: mrkdwn`${words} Nothing was requested yet.` })
   try {
-    await openForm(triggerId, view, async () => {})
+    await openForm(typed.triggerId, view, async () => {})
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     throw new Refusal(mrkdwn`${words} Nothing was requested. Add it at the end of the command: *because* and the reason.`)

@@ -75,7 +75,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const draft = { input: asRead, facts }
     const { rule, unchecked } = await access.admit(origin, {
       kind: change.kind,
-      project: change.project(facts),
+      project: change.project?.(facts) ?? 'none',
       requester,
       reason,
       draft,

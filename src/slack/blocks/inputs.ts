@@ -1,4 +1,12 @@
-import type { ExternalSelect, KnownBlock, PlainTextElement, PlainTextInput, PlainTextOption, RadioButtons } from '@slack/web-api'
+import type {
+  ExternalSelect,
+  KnownBlock,
+  PlainTextElement,
+  PlainTextInput,
+  PlainTextOption,
+  RadioButtons,
+  StaticSelect,
+} from '@slack/web-api'
 import { longestReason } from '../../domain/reason.ts'
 import { notAChoice, type Values } from '../commands/handlers.ts'
 import { truncate } from '../text/cut-text.ts'
@@ -16,7 +24,11 @@ const limits = {
   // The limit is 75, and Slack asks to stay below it.
   option: 74,
   radioButtons: 10,
+  selectOptions: 100,
 } as const
+
+/** Slack accepts no longer values of options, and a cut id could be that of another resource. */
+export const longestOptionValue = limits.option
 
 interface InputParts {
   blockId: string
@@ -94,6 +106,23 @@ export function externalSelect({ actionId, placeholder, minQueryLength = 0, init
     action_id: exact('an action id', actionId, limits.id),
     min_query_length: minQueryLength,
     ...(initialOption ? { initial_option: initialOption } : {}),
+    ...placeholderOf(placeholder),
+  }
+}
+
+interface StaticSelectParts {
+  actionId: string
+  placeholder: string
+  /** At least one. Only the first 100 are offered. */
+  options: PlainTextOption[]
+}
+
+/** Makes a picker whose options are part of the message. */
+export function staticSelect({ actionId, placeholder, options }: StaticSelectParts): StaticSelect {
+  return {
+    type: 'static_select',
+    action_id: exact('an action id', actionId, limits.id),
+    options: options.slice(0, limits.selectOptions),
     ...placeholderOf(placeholder),
   }
 }

@@ -3,13 +3,10 @@ import type { ListLimit } from '../../domain/list-errors.ts'
 import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
 import { mostWords, searchText } from '../text/contains-words.ts'
-import { option } from './inputs.ts'
+import { longestOptionValue, option } from './inputs.ts'
 
 /** Slack accepts at most 100 options (docs.slack.dev, "block_suggestion payloads"). */
 const mostOptions = 100
-
-/** Slack accepts no longer values, and a cut id could be that of another resource. Longer ids can still be typed as arguments. */
-const longestValue = 74
 
 export interface Candidate {
   /** The id that Slack sends back when it is chosen. */
@@ -54,7 +51,8 @@ export function candidatesOf<T>(toCandidate: (item: T) => Candidate): (all: T[])
  */
 export function offer(candidates: Candidate[], typed: string, { one, many, note, cut }: Offered): Choices {
   const unread = cut === undefined ? [] : [unchoosable(`Incomplete: there are more ${many} than could be read`, typeTheId)]
-  const pickable = candidates.filter(({ value }) => value.length <= longestValue)
+  // Longer ids can still be typed as arguments.
+  const pickable = candidates.filter(({ value }) => value.length <= longestOptionValue)
   if (pickable.length === 0) return { options: [unchoosable(`There are no ${many} to choose from.`, note), ...unread] }
   const words = typed.toLowerCase().split(/\s+/)
   if (words.length > mostWords) return { options: [unchoosable(`Too many words: use up to ${mostWords}.`, note)] }
@@ -87,7 +85,7 @@ export function keepChoice(chosen: PlainTextOption | undefined): PlainTextOption
 
 /** Makes the option that is already chosen when a form opens. Undefined if its id is too long for Slack: the person then chooses again. */
 export function preset(candidate: Omit<Candidate, 'terms'>): PlainTextOption | undefined {
-  return candidate.value.length <= longestValue ? toOption(candidate) : undefined
+  return candidate.value.length <= longestOptionValue ? toOption(candidate) : undefined
 }
 
 /** Names the project and the site of a resource, as far as they are known: `Storefront, ASH`. */

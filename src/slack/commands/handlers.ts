@@ -1,12 +1,13 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import type { Origin } from '../../domain/origin.ts'
+import type { Answerable } from '../lists/answerable.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 
 /** Answers the person who typed or clicked. Only they see the answer. It never throws: an answer that Slack does not take is logged. */
 export interface Answer {
   /** Posts a new message. */
-  ephemeral(message: Message): Promise<void>
+  ephemeral(message: Answerable): Promise<void>
   /** Replaces the message that they clicked, for example a page of a list. */
   replace(message: Message): Promise<void>
 }

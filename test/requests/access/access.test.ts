@@ -46,7 +46,7 @@ function setUp({ rules = [ruleFor()], standings = {}, teams = {}, groups = {}, c
     },
     policy: { rules },
     homeTeamId: () => 'T0NIMBUS01',
-    catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'] },
+    catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
     noteRefusal: async (note) => void noted.push(note),
   })
   return { access, noted, reads }

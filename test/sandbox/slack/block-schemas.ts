@@ -1,3 +1,4 @@
+import { dataTable } from './data-table-schema.ts'
 import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
 import {
   anyText,
@@ -43,6 +44,11 @@ const field = { action_id: id, placeholder: plain(150) }
 const externalSelect = object({
   required: { type },
   optional: { ...field, initial_option: option, min_query_length: wholeNumber({ min: 0 }) },
+})
+
+const staticSelect = object({
+  required: { type, options: array(option, { max: 100, min: 1 }) },
+  optional: field,
 })
 
 const plainTextInput = object({
@@ -104,8 +110,12 @@ export const block: Check = byType({
     required: { ...always, elements: array(byType({ rich_text_section: richTextSection }), { min: 1, max: 100 }) },
     optional: everywhere,
   }),
+  data_table: dataTable,
   actions: object({
-    required: { ...always, elements: array(byType({ button, external_select: externalSelect }), { max: 25, min: 1 }) },
+    required: {
+      ...always,
+      elements: array(byType({ button, external_select: externalSelect, static_select: staticSelect }), { max: 25, min: 1 }),
+    },
     optional: everywhere,
   }),
   input: object({

@@ -1,3 +1,5 @@
+import type { TablesAre } from './data-table-schema.ts'
+
 /** A change, for waits and subscriptions. */
 export interface Change {
   rev: number
@@ -20,6 +22,8 @@ export function createState(now: () => number) {
   }
 
   return {
+    /** Whether messages may hold a data table. */
+    tables: 'taken' as TablesAre,
     now,
     rev: () => rev,
     changed,

@@ -19,6 +19,25 @@ export function readable(text: string, directory: Directory): string {
     .replaceAll('&amp;', '&')
 }
 
+function tableRows(block: Json): Json[][] {
+  return Array.isArray(block.rows) ? block.rows.map((row) => objectsOf(row)) : []
+}
+
+/** Returns a cell of a table as people read it. */
+export function cellInWords(one: Json, directory: Directory): string {
+  if (one.type !== 'rich_text') return textOf(one)
+  const elements = objectsOf(one.elements).flatMap((part) => objectsOf(part.elements))
+  return elements.map((element) => readable(markOf(element), directory)).join('')
+}
+
+function markOf({ type, text, user_id, channel_id, usergroup_id, timestamp }: Json): string {
+  if (type === 'user') return `<@${user_id}>`
+  if (type === 'channel') return `<#${channel_id}>`
+  if (type === 'usergroup') return `<!subteam^${usergroup_id}>`
+  if (type === 'date') return `${new Date(Number(timestamp) * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return String(text)
+}
+
 function blockInWords(block: Json, directory: Directory): string[] {
   const text = (value: unknown) => readable(textOf(value), directory)
   const controls = elementsOf([block])
@@ -37,6 +56,8 @@ function blockInWords(block: Json, directory: Directory): string[] {
       ]
     case 'rich_text':
       return [richTextInWords(block)]
+    case 'data_table':
+      return [textOf({ text: block.caption }), ...tableRows(block).map((row) => row.map((one) => cellInWords(one, directory)).join(' | '))]
     case 'divider':
       return ['———']
     case 'actions':

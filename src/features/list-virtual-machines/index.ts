@@ -1,0 +1,28 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
+import { virtualMachineListing } from './messages.ts'
+
+/** `/infra vms`: lists the virtual machines of the account. */
+export const listVirtualMachines = { create } satisfies FeatureDefinition
+
+function create({ accountApi }: { accountApi: Pick<AccountApi, 'virtualMachines'> }): Feature {
+  return {
+    commands: [
+      {
+        words: 'vms',
+        usage: '[word…]',
+        group: 'Look',
+        summary: 'Virtual machines with status, site, project, plan and address',
+        details: mrkdwn`Words filter by name, address, id, status, project, site, plan or operating system. All of them must match.`,
+        examples: ['fra'],
+        need: 'read',
+        run: async (call) => {
+          const read = await asFarAsRead(accountApi.virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(virtualMachineListing(read, call.args))
+        },
+      },
+    ],
+  }
+}

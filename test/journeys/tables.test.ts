@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import type { Message } from '../sandbox/slack/slack.ts'
+import { ops, people, startWorld, untilCard, untilShown } from './world.ts'
+
+function kindsOf({ blocks = [] }: Message): unknown[] {
+  return blocks.map(({ type }) => type)
+}
+
+describe('a list', () => {
+  test('is a table that Slack sorts and filters, with a picker for the details of a row', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra ip list fra', { channel: ops })
+    const list = await untilShown(world.slack, people.ada, /Elastic IPs/)
+
+    expect(kindsOf(list)).toEqual(['data_table', 'actions'])
+    expect(world.slack.transcript(ops, { as: people.ada })).toMatchInlineSnapshot(`
+      "Lockkeeper (only visible to Ada): 3 Elastic IPs with fra
+        Address | Status | Server | Project | Site
+        203.0.113.40 | active | edge-fra-1 | Storefront | FRA
+        203.0.113.41 | active | edge-fra-2 | Storefront | FRA
+        2001:db8:40:1:: | active | web-fra-1 | Storefront | FRA
+        [Details of an Elastic IP ▾]"
+    `)
+    expect(list.text).toMatchInlineSnapshot(`
+      "*3 Elastic IPs with \`fra\`*
+      :large_green_circle: *203.0.113.40*  ·  active  ·  on \`edge-fra-1\`  ·  Storefront  ·  FRA
+      :large_green_circle: *203.0.113.41*  ·  active  ·  on \`edge-fra-2\`  ·  Storefront  ·  FRA
+      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA"
+    `)
+  })
+
+  test('opens the details of a row, and from there the filled form of a change', async () => {
+    const world = await startWorld()
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip list ${elasticIp.id}`, { channel: ops })
+    const list = await untilShown(world.slack, people.ada, /1 Elastic IP/)
+
+    await world.ada.click(list, 'Details of an Elastic IP', { choose: elasticIp.id })
+    const details = await untilShown(world.slack, people.ada, /Id: /)
+    await world.ada.click(details, 'Move…')
+    await world.slack.until(() => world.ada.openViews().length === 1)
+    await world.ada.fill(undefined, { Server: target.id })
+    await world.ada.submit()
+
+    expect(details.text.split('\n').map((line) => line.split(':')[0])).toEqual([
+      expect.stringContaining(elasticIp.address),
+      'Status',
+      'Server',
+      'Project',
+      'Site',
+      'Id',
+    ])
+    await untilCard(world.slack, /Waiting/)
+  })
+
+  test('offers no change to somebody who may not request it', async () => {
+    const world = await startWorld({ env: { OPERATORS: people.chiara } })
+    const { elasticIp } = world.accountApi.world.movable()
+    await world.ada.command('/infra ip list', { channel: ops })
+
+    await world.ada.click(await untilShown(world.slack, people.ada, /Elastic IPs/), 'Details of an Elastic IP', { choose: elasticIp.id })
+
+    expect(kindsOf(await untilShown(world.slack, people.ada, /Id: /))).toEqual(['section'])
+  })
+
+  test('that Slack refuses as a table comes as text, and so do the next ones', async () => {
+    const world = await startWorld()
+    world.slack.setTables('refused in response URLs')
+
+    await world.ada.command('/infra ip list fra', { channel: ops })
+    const first = await untilShown(world.slack, people.ada, /Elastic IPs/)
+    await world.ada.command('/infra ip list ash', { channel: ops })
+    const second = await untilShown(world.slack, people.ada, /Elastic IPs with `ash`/)
+
+    expect([first, second].map(kindsOf).map((kinds) => kinds.includes('data_table'))).toEqual([false, false])
+    expect(world.slack.calls('response_url').map(({ status }) => status)).toEqual([400, 400, 200, 200])
+    expect(first.text).toContain('203.0.113.40')
+  })
+})
