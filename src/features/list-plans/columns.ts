@@ -8,9 +8,12 @@ import { stockOf } from './stock.ts'
 /** Names the amount that a unit price is for. */
 const unitNames = { vcpu: 'vCPU', gb: 'GB of memory' } as const
 
-const name: Column<Plan> = { header: 'Plan', cell: ({ name }) => name }
+/** A plan's own columns have the same words in both lists. */
+type OwnColumn = Omit<Column<Plan>, 'absent'>
 
-const size: Column<Plan>[] = [
+const name: OwnColumn = { header: 'Plan', cell: ({ name }) => name }
+
+const size: OwnColumn[] = [
   { header: 'vCPU', cell: ({ specs }) => numberCell(specs.vcpuCount), after: ' vCPU' },
   { header: 'Memory (GB)', cell: ({ specs }) => numberCell(specs.memory), after: ' GB memory' },
   { header: 'GPU', cell: gpu },
@@ -58,7 +61,7 @@ export function planColumns({ currency, measure }: PlanQuery): Columns<PlanOffer
   ]
 }
 
-function ofOffer(column: Column<Plan>): Column<PlanOffer> {
+function ofOffer(column: OwnColumn): Column<PlanOffer> {
   return { ...column, cell: ({ plan }) => column.cell(plan) }
 }
 
