@@ -1,5 +1,6 @@
 import type { ApiKey } from './api-key.ts'
 import { hasInvisible } from './invisible.ts'
+import { owner, type Phrase, phrase } from './phrase.ts'
 
 /** The part of a key's name that a person chooses. It has no brackets, because they enclose the part that Lockkeeper adds. */
 const label = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u
@@ -19,6 +20,12 @@ export function uniqueKeyName(text: string, requesterId: string, requestId: stri
 /** Returns the part of a key's name that a person chose. */
 export function labelOf(name: string): string {
   return name.replace(/ \[\S+ [0-9a-f]{12}\]$/, '')
+}
+
+/** Names a key as people know it: `ci-deploy, for @Ada`. Its full name on the account is small print. */
+export function keyPhrase(name: string): Phrase {
+  const requester = requesterOfKey({ name })
+  return requester === undefined ? phrase`${name}` : phrase`${labelOf(name)}${owner(requester)}`
 }
 
 /** Returns the Slack user id of the requester from the name of a key. Returns undefined for a key that Lockkeeper did not create. */

@@ -12,6 +12,8 @@ export interface Fact {
   label: string
   value: string
   detail?: string
+  /** The value is a person, by Slack's user id. */
+  isPerson?: true
 }
 
 /** A change in words. It is complete, because people approve what it shows. */

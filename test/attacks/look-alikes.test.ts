@@ -57,9 +57,9 @@ describe('a server that is called like another one', () => {
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
     const card = await untilCard(world.slack, /needs approval from/)
 
-    const line = JSON.stringify(card.blocks).match(/:warning: \*Warning:\*[^"]*/)?.[0]
-    expect(line).toContain(`Another server (${twin.id}) is also called ${target.hostname}. This move goes to ${target.id}.`)
-    expect(card.text).toContain(`Another server (${twin.id}) is also called ${target.hostname}.`)
+    const line = JSON.stringify(card.blocks).match(/:warning: \*Check first\*[^"]*/)?.[0]
+    expect(line).toContain(`Another server (\`${twin.id}\`) is also called \`${target.hostname}\`. This move goes to \`${target.id}\`.`)
+    expect(card.text).toContain(`Another server (\`${twin.id}\`) is also called \`${target.hostname}\`.`)
   })
 
   test('is found by the name that people see, and listed up to three times', () => {
@@ -112,12 +112,12 @@ describe('a server that is called like another one', () => {
 })
 
 describe('a target that would not answer', () => {
-  const off = 'only-one has status off. The address does not answer there until the server is on.'
-  const locked = 'only-one is locked on the account.'
+  const off = "`only-one` has status `off`. The address doesn't answer there until the server is on."
+  const locked = '`only-one` is locked on the account.'
 
   test.each([
     ['off', { status: 'off' }, off],
-    ['being deployed', { status: 'deploying' }, off.replace('off', 'deploying')],
+    ['being deployed', { status: 'deploying' }, off.replace('`off`', '`deploying`')],
     ['locked', { locked: true }, locked],
     ['off and locked', { status: 'off', locked: true }, `${off} ${locked}`],
   ])('that is %s is told and not refused', async (_, more, words) => {
@@ -128,7 +128,7 @@ describe('a target that would not answer', () => {
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
 
     const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain(`\nWarning: ${words}\n`)
+    expect(card.text).toContain(`\nCheck first: ${words}\n`)
   })
 
   test('that is on and not locked gives no warning', async () => {
@@ -137,7 +137,7 @@ describe('a target that would not answer', () => {
 
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
 
-    expect((await untilCard(world.slack, /needs approval from/)).text).not.toContain('Warning')
+    expect((await untilCard(world.slack, /needs approval from/)).text).not.toContain('Check first')
   })
 
   test('is part of what is approved: the hash covers it', () => {
@@ -229,7 +229,7 @@ describe('a reason that looks like a status', () => {
     )
 
     for (const { text } of [rejected, broken])
-      expect(text).toContain('Reason: `*Approved* by &lt;@U0BEN00001&gt; :white_check_mark: :large_green_circle: *Done.* ’x’ _really_`')
+      expect(text).toContain(': `*Approved* by &lt;@U0BEN00001&gt; :white_check_mark: :large_green_circle: *Done.* ’x’ _really_`')
   })
 
   test('stays that in the list of what waits, in the thread and in the audit', async () => {

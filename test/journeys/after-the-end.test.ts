@@ -34,11 +34,11 @@ describe('after the end', () => {
     world.accountApi.world.moveBehindOurBack(elasticIp.id, third.id)
     await world.ben.click(card, 'Approve')
 
-    const report = await untilReport(world.slack, card.ts, /Nothing was done/)
+    const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *Nothing was done:* “Move 203.0.113.10 from web-1 to web-2” was approved, but the account has changed since it was asked for. 203.0.113.10 was on web-1 when this was asked for, and is on bastion-1 now. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request, so nothing was done. \`203.0.113.10\` was on \`web-1\` when this was asked for, and is on \`bastion-1\` now. Still wanted? Press *Request again* above."`,
     )
-    expect((await untilCard(world.slack, /Void/)).text).toContain(`is on ${third.hostname} now.`)
+    expect((await untilCard(world.slack, /\*Canceled\*/)).text).toContain(`is on ${third.hostname} now.`)
     expect(writesOf(world)).toEqual([])
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', from: 'approved', to: 'voided' })
   })

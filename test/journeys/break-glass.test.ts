@@ -42,7 +42,7 @@ rules:
     expect(String(post?.args.reply_broadcast)).toBe('true')
     const done = await untilCard(world.slack, /\*Done/)
     expect(steady(done.text).split('\n').at(-1)).toMatchInlineSnapshot(
-      `"Asked for by <@U0BEN00001>, TIME  ·  :rotating_light: *Break-glass:* approved alone by <@U0BEN00001>, who asked for it, TIME. Reason: \`The site is down\`  ·  Request \`ID\`"`,
+      `":rotating_light: *Break-glass:* requested and approved by <@U0BEN00001> alone  ·  TIME  ·  Request \`ID\`"`,
     )
     const [entry] = (await world.records.audit()).filter(({ act }) => act === 'break-glass')
     expect(entry).toMatchObject({ by: people.ben, reason: 'The site is down', from: 'waiting', to: 'approved' })

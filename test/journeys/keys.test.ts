@@ -151,7 +151,7 @@ describe('a new key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
     expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key ci-deploy … (read-only, everywhere)”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy …\`”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Still wanted? Press *Request again* above."`,
     )
     const ephemeral = await untilShown(world.slack, people.ada, /I deleted it at once/)
     expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
@@ -296,7 +296,7 @@ describe('an existing key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key terraform”. It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
     )
     expect((await untilShown(world.slack, people.ada, /deleted/)).text).toMatchInlineSnapshot(
       `"It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
@@ -318,7 +318,7 @@ describe('an existing key', () => {
 
     expect(lost.fired).toBe(1)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key terraform”. The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. Ask for a new key."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. Ask for a new key."`,
     )
   })
 
@@ -364,7 +364,7 @@ describe('an existing key', () => {
     const correction = await untilReport(world.slack, card.ts, /Correction/)
     expect(lost.fired).toBe(1)
     expect(correction.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key terraform”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Still wanted? Press *Request again* above."`,
     )
     expect(world.accountApi.world.data.apiKeys).toContain(key)
     expect(writes(world, 'DELETE')).toEqual([])

@@ -24,7 +24,7 @@ describe('a move, from command to report', () => {
     const report = await untilReport(world.slack, card.ts, /Done/)
 
     expect(report.text).toContain(`<@${people.ada}>`)
-    expect(report.text).toContain(`${elasticIp.address} now answers from ${target.hostname}.`)
+    expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to \`${target.hostname}\`.`)
     expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: target.id })
     expect(patches(world)).toMatchObject([
       { path: `/elastic_ips/${elasticIp.id}`, body: { data: { type: 'elastic_ips', attributes: { server_id: target.id } } } },
@@ -213,7 +213,7 @@ describe('a decision', () => {
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    const card = await untilCard(world.slack, /Needed no approval/)
+    const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)
   })
@@ -227,7 +227,7 @@ describe('a decision', () => {
 
     const report = await untilShown(world.slack, people.ada, /Recorded/)
     expect(report.text).toMatch(/this starts then: it needs no approval/)
-    const card = await untilCard(world.slack, /Needed no approval/)
+    const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)
   })

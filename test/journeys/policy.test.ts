@@ -159,7 +159,7 @@ describe('the approvers of a rule', () => {
     const denied = await untilShown(world.slack, people.ben, /Slack did not tell/)
 
     expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(
-      `"Not checked: whether enough people can approve it (Slack did not tell who is in the user group)."`,
+      `"Check first: Not checked: whether enough people can approve it (Slack did not tell who is in the user group)."`,
     )
     expect(denied.text).toMatchInlineSnapshot(
       `"Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute."`,

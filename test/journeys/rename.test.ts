@@ -35,17 +35,14 @@ describe('a rename, from command to report', () => {
     const report = await untilReport(world.slack, card.ts, /Done/)
 
     expect(card.text.replace(/<!date[^>]*>/g, 'soon').replace(/`[0-9a-f]{8}`/, '`7f3a9c12`')).toMatchInlineSnapshot(`
-      "Rename preview-1 to preview-eu-1
-      :hourglass_flowing_sand: *needs approval from* by <!subteam^S0ONCALL01>, until soon.
-      Old name: preview-1
-      New name: preview-eu-1
-      Virtual machine: vm_ZFEDO0BjxL3u7
-      Address: 192.0.2.110
+      "Rename preview-1 → preview-eu-1
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by soon (4 h).
       Project: Storefront
       Site: ASH
-      Asked for by <@U0ADA00001>, soon  ·  Request \`7f3a9c12\`"
+      Address: 192.0.2.110
+      Virtual machine \`vm_ZFEDO0BjxL3u7\`  ·  Request \`7f3a9c12\`"
     `)
-    expect(report.text).toMatchInlineSnapshot(`"<@U0ADA00001> :large_green_circle: *Done.* preview-1 is called preview-eu-1 now."`)
+    expect(report.text).toMatchInlineSnapshot(`"<@U0ADA00001> :large_green_circle: *Done.* \`preview-1\` is now called \`preview-eu-1\`."`)
     expect(patches(world)).toMatchObject([
       {
         method: 'PATCH',
@@ -90,7 +87,7 @@ describe('a rename, from command to report', () => {
 
     await world.ada.command('/infra vm rename preview-1 preview-eu-1', { channel: ops })
 
-    const card = await untilCard(world.slack, /Needed no approval/)
+    const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)
   })
@@ -300,7 +297,7 @@ describe('a rename without a usable answer', () => {
     const report = await untilReport(world.slack, card.ts, /Not started/)
 
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Not started:* “Rename preview-1 to preview-eu-1”. It is still called preview-1: the rename did not take effect and nothing was changed. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :red_circle: *Not started:* “Rename \`preview-1\` → \`preview-eu-1\`”. It is still called \`preview-1\`: the rename did not take effect and nothing was changed. Still wanted? Press *Request again* above."`,
     )
     expect(fault.fired).toBe(1)
     expect(patches(world)).toHaveLength(1)
@@ -331,7 +328,7 @@ describe('a rename that does not succeed', () => {
     await world.ben.click(card, 'Approve')
 
     expect((await untilReport(world.slack, card.ts, /Failed/)).text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rename preview-1 to preview-eu-1”. The account API is busy with another change of this just now (409). It says: “The virtual machine is being resized”. Ask again when that has ended. Nothing was changed. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rename \`preview-1\` → \`preview-eu-1\`”. The account API is busy with another change of this just now (409). It says: “The virtual machine is being resized”. Ask again when that has ended. Nothing was changed. Still wanted? Press *Request again* above."`,
     )
     expect(patches(world)).toHaveLength(1)
   })
@@ -350,7 +347,7 @@ describe('a rename that does not succeed', () => {
     await world.ben.click(card, 'Approve')
 
     expect((await untilReport(world.slack, card.ts, /Failed/)).text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rename preview-1 to preview-eu-1”. The account API refused (422, VALIDATION_ERROR). It says: “Name is reserved”. Nothing was changed. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rename \`preview-1\` → \`preview-eu-1\`”. The account API refused (422, VALIDATION_ERROR). It says: “Name is reserved”. Nothing was changed. Still wanted? Press *Request again* above."`,
     )
     expect(patches(world)).toHaveLength(1)
   })
@@ -362,7 +359,7 @@ describe('a rename that does not succeed', () => {
 
     await world.ben.click(card, 'Approve')
 
-    const report = await untilReport(world.slack, card.ts, /Nothing was done/)
+    const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
     expect(report.text).toContain('It was called preview-1 when this was asked for, and is called preview-apac-1 now.')
     expect(patches(world)).toEqual([])
   })

@@ -48,7 +48,7 @@ async function live(
   const { elasticIp, target } = await request(world)
   const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
-  const report = await untilReport(world.slack, card.ts, /Done|Failed|Superseded|Not started|Nothing was done/)
+  const report = await untilReport(world.slack, card.ts, /Done|Failed|Superseded|Not started|Canceled/)
   const replies = world.slack.thread(ops, card.ts).slice(1)
   return { card, report, replies, now: world.accountApi.world.elasticIp(elasticIp.id), elasticIp, target }
 }

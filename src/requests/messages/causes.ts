@@ -101,13 +101,16 @@ function commonWords(finding: CommonFinding): Words {
     case 'approval-needed-now':
       return { why: 'The policy requires an approval for it now, so nothing was sent and nothing was changed.' }
     case 'rule-gone':
-      return { why: 'No rule of the policy covers it any more, so nothing was sent and nothing was changed.' }
+      return {
+        why: 'No rule of the policy covers it any more, so nothing was sent and nothing was changed.',
+        next: 'The people who run this bot can add a rule for it.',
+      }
     case 'suspended':
       return {
         why: 'I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.',
       }
     case 'not-used':
-      return { why: 'It was approved, but not taken in time.' }
+      return { why: 'Approved, but not used before the deadline.' }
     case 'not-posted':
       return { why: `The request message could not be posted: ${finding.error}.` }
     case 'approvers-unknown':

@@ -60,7 +60,7 @@ function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | un
 function stoppedSentence({ request, description }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'untracked') return undefined
   const who = request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`Somebody`
-  return mrkdwn`:large_orange_circle: *No longer followed:* “${description.sentence}”. ${who} stopped it after ${timeTaken(request)}. The account API had accepted it, so it may still complete, and I do not tell when. *Watch again* on the card takes it up again.`
+  return mrkdwn`:large_orange_circle: *No longer tracked:* “${description.sentence}”. ${who} stopped tracking after ${timeTaken(request)}. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking.`
 }
 
 function lateSentence({ request, description, lateAfter, now }: ReportView): Mrkdwn | undefined {

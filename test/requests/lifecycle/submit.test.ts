@@ -56,6 +56,7 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone }: Setup = {}
     signatures,
     store: {
       now: async () => requestedAt,
+      lastChangeOf: async () => undefined,
       create: async (request: NewRequest) => {
         if (holder) return { outcome: 'busy', id: holder.id }
         created.push(request)

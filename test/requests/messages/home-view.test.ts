@@ -65,6 +65,8 @@ describe('the Home tab', () => {
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
       (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
+      :warning: *Check first*
+      •  Not checked: whether web-2 is in the same site.
       [Approve, primary, asks once more] [Reject, danger]
       ---
       # You asked for (2)
@@ -99,7 +101,7 @@ describe('the Home tab', () => {
     expect(words.match(/^.*(?= {2}· {2}in )/gm)).toEqual([
       'moving for 25 min',
       'approved 1 min ago',
-      'no longer followed, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
+      'no longer tracked, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
     ])
   })
 

@@ -218,7 +218,7 @@ describe('the report of an end', () => {
     const request = requestFor({ state: 'untracked', sentAt, endedAt: sentAt + 5 * minutes, stoppedBy: 'U0CHI00001' })
 
     expect(report(view({ request }), 'stopped')?.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer followed:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped it after 5 min. The account API had accepted it, so it may still complete, and I do not tell when. *Watch again* on the card takes it up again."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after 5 min. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking."`,
     )
   })
 

@@ -5,7 +5,7 @@ import type { Request } from '../../../domain/request.ts'
 import { context, fields, header, headerFits, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { boldPhrase, plainPhrase } from '../../../slack/text/phrase-words.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { approversNotListed } from '../approvers.ts'
 import { undoesWords } from '../undoes.ts'
 import { shortId } from '../words.ts'
@@ -27,10 +27,16 @@ export function titleBlocks({ description, environment }: CardView): KnownBlock[
 
 /** Renders a request without its title and its buttons. */
 export function cardBody(view: CardView): KnownBlock[] {
-  return [...wholeSection(statusLine(view)), ...approvalLines(view), ...contentBlocks(view), ...context([smallPrint(view)])]
+  return [
+    ...wholeSection(statusLine(view)),
+    ...approvalLines(view),
+    ...contentBlocks(view),
+    ...context([smallPrint(view)]),
+    ...checkBlocks(view),
+  ]
 }
 
-/** Shows what was requested beyond the title, why, and what there is to check. */
+/** Shows what was requested beyond the title, and why. */
 export function contentBlocks(view: CardView): KnownBlock[] {
   const { request, description, undoes } = view
   return [
@@ -49,7 +55,9 @@ export function contentInWords(view: CardView): Mrkdwn[] {
     ...(undoes ? [undoesWords(undoes)] : []),
     ...(request.reason ? [mrkdwn`Reason: ${code(request.reason)}`] : []),
     ...(emergency ? [mrkdwn`${emergencyLabel}: ${code(emergency)}`] : []),
-    ...description.facts.map(({ label, value, detail }) => mrkdwn`${label}: ${value}${detail ? ` (${detail})` : ''}`),
+    ...description.facts.map(
+      ({ label, value, detail, isPerson }) => mrkdwn`${label}: ${isPerson ? mention(value) : value}${detail ? ` (${detail})` : ''}`,
+    ),
     ...checksInWords(view),
   ]
 }
@@ -89,6 +97,7 @@ export function idWords({ label, value, detail }: Fact): Mrkdwn {
   return detail ? mrkdwn`${label} ${code(value)}, ${code(detail)}` : mrkdwn`${label} ${code(value)}`
 }
 
-function factField({ label, value, detail }: Fact): Mrkdwn {
-  return detail ? mrkdwn`*${label}*\n${code(value)}\n${detail}` : mrkdwn`*${label}*\n${code(value)}`
+function factField({ label, value, detail, isPerson }: Fact): Mrkdwn {
+  const shown = isPerson ? mention(value) : code(value)
+  return detail ? mrkdwn`*${label}*\n${shown}\n${detail}` : mrkdwn`*${label}*\n${shown}`
 }

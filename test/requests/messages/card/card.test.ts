@@ -32,6 +32,8 @@ describe('the card of a waiting request', () => {
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
       (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
+      :warning: *Check first*
+      •  Not checked: whether web-2 is in the same site.
       [Approve, primary, asks once more] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10: web-1 → web-2

@@ -23,6 +23,10 @@ describe('what approvers should check first', () => {
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
       (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
+      :warning: *Check first*
+      •  \`web-2\` has status \`off\`.
+      •  \`web-2\` is locked on the account.
+      •  Not checked: whether it answers.
       [Approve, primary, asks once more] [Reject, danger] [Withdraw]
       --- in words ---
       Move 203.0.113.10: web-1 → web-2
