@@ -103,10 +103,8 @@ describe('after the end', () => {
 
     expect(shown).toMatchInlineSnapshot(`
       [
-        "Revoke API key",
-        "*API key*
-      \`terraform\`
-      tok_xCdJTppF0zScz",
+        "Revoke an API key",
+        "API key: terraform",
         "Reason: ",
       ]
     `)
@@ -118,10 +116,8 @@ describe('after the end', () => {
     const rotate = await rejected(world, await untilCard(world.slack, /Rotate[\s\S]*needs approval from/))
     expect(await requestAgain(world, rotate)).toMatchInlineSnapshot(`
       [
-        "Rotate API key",
-        "*API key*
-      \`terraform\`
-      tok_xCdJTppF0zScz",
+        "Rotate an API key",
+        "API key: terraform",
         "Reason: ",
       ]
     `)
@@ -150,16 +146,14 @@ describe('after the end', () => {
       `/ITS CARD|request ${request}>.`,
     )
     expect(steady(back.text).replace(/<https.*request \w{8}>/, 'REQUEST')).toMatchInlineSnapshot(`
-      "Move 203.0.113.10 from web-2 to web-1
-      :hourglass_flowing_sand: *needs approval from* by <!subteam^S0ONCALL01>, until TIME.
-      Elastic IP: 203.0.113.10 (eip_2BJYBkPZR5x1t)
-      Site: ASH
-      From: web-2 (sv_3yuLZoyuzy2cj)
-      To: web-1 (sv_TU8nZb2v5QZal, 198.51.100.21)
-      Project: Storefront
+      "Move 203.0.113.10: web-2 → web-1
+      <@U0BEN00001> needs approval from <!subteam^S0ONCALL01> by TIME (4 h).
       Undoes REQUEST.
       Reason: \`web-2 is slow\`
-      Asked for by <@U0BEN00001>, TIME  ·  Request \`ID\`"
+      Project: Storefront
+      Site: ASH
+      Check first: Last change, 0 s before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
+      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_3yuLZoyuzy2cj\`  ·  To \`sv_TU8nZb2v5QZal\`, \`198.51.100.21\`  ·  Request \`ID\`"
     `)
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
     expect(writesOf(world)).toHaveLength(2)

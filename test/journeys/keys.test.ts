@@ -75,7 +75,7 @@ describe('a new key', () => {
         "<@U0ADA00001>, approved by <@U0BEN00001>. Create your key by TIME.",
         ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved and waits for you. Create your key by TIME (SECONDS left): press *Create key* above.",
         ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved and waits for you. Create your key by TIME (SECONDS left): press *Create key* above.",
-        "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key ci-deploy (read-only, everywhere)”. It was approved, but not taken in time. Nothing was done.",
+        "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. Approved, but not used before the deadline. Nothing was done.",
       ]
     `)
     expect(new Set(calls.map((text) => text.includes('<@U0ADA00001>')))).toEqual(new Set([true]))
@@ -151,7 +151,7 @@ describe('a new key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
     expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy …\`”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Still wanted? Press *Request again* above."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Still wanted? Press *Request again* above."`,
     )
     const ephemeral = await untilShown(world.slack, people.ada, /I deleted it at once/)
     expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
@@ -233,10 +233,10 @@ describe('a new key', () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '900ms' } })
     const { card } = await approvedKey(world)
 
-    await untilReport(world.slack, card.ts, /Expired.*not taken in time/)
+    await untilReport(world.slack, card.ts, /Expired.*not used before the deadline/)
     await world.ada.click(card, 'Create key')
 
-    await untilShown(world.slack, people.ada, /has expired.*not taken in time/)
+    await untilShown(world.slack, people.ada, /has expired.*not used before the deadline/)
     expect(writes(world, 'POST')).toEqual([])
   })
 
@@ -261,7 +261,7 @@ describe('an existing key', () => {
 
     await world.ada.click(card, 'Rotate key')
     const shown = await untilShown(world.slack, people.ada, /The new token of API key/)
-    await untilReport(world.slack, card.ts, /was rotated/)
+    await untilReport(world.slack, card.ts, /Rotated API key/)
 
     const after = world.accountApi.world.data.apiKeys.find((key) => key.id === id)
     expect(after?.token).not.toBe(token)
@@ -378,7 +378,7 @@ describe('an existing key', () => {
     const card = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(card, 'Approve')
 
-    await untilReport(world.slack, card.ts, /was revoked/)
+    await untilReport(world.slack, card.ts, /Revoked API key/)
 
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
     expect(writes(world, 'DELETE')).toHaveLength(1)

@@ -102,7 +102,7 @@ describe('a rename, from command to report', () => {
     await world.slack.until(() => world.ben.topView())
     await world.ben.submit()
     const back = await untilCard(world.slack, /needs approval from/)
-    expect(back.text).toContain('Rename preview-eu-1 to preview-1')
+    expect(back.text).toContain('Rename preview-eu-1 → preview-1')
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
 

@@ -153,7 +153,7 @@ describe('the report of an emergency approval', () => {
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
-      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: @ada approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Reason: \`web-1 burns &lt;!channel&gt;\`. Check it now."`,
+      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: @ada approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`web-1 burns &lt;!channel&gt;\`"`,
     )
   })
 
