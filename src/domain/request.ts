@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Finding } from './finding.ts'
+import { MessageRef } from './message-ref.ts'
 import { Sighting } from './observation.ts'
 import { Origin } from './origin.ts'
 import { Grant } from './ruling.ts'
@@ -108,6 +109,8 @@ export const Request = z.object({
   reason: z.string().optional(),
   /** The request that this one undoes, with the place of its message. */
   undoes: Undone.optional(),
+  /** The message that it was requested from. */
+  fromMessage: MessageRef.optional(),
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),

@@ -38,6 +38,7 @@ rules:
       approvals: 2
     self_approval: break-glass
     reason: required
+    confirm: true
     expires: 30m
     mention: [S0ONCALL01]
 `
@@ -57,7 +58,7 @@ rules:
           },
           breakGlass: true,
           needsReason: true,
-          confirm: false,
+          confirm: true,
           expiresMs: 1_800_000,
           mention: { users: [], userGroups: ['S0ONCALL01'] },
         },
@@ -107,6 +108,7 @@ rules:
     ['self_approval: never', 'self_approval: never', { breakGlass: false }],
     ['reason: required', 'reason: required', { needsReason: true }],
     ['reason: optional', 'reason: optional', { needsReason: false }],
+    ['confirm: false', 'confirm: false', { confirm: false }],
     ['nobody to mention', 'mention: []', { mention: { users: [], userGroups: [] } }],
     ['the longest duration', 'expires: 24d', { expiresMs: 24 * 86_400_000 }],
     ['no approval', 'approve: none', { approve: undefined }],
@@ -314,6 +316,14 @@ rules:
     changes: key.create
     approve: { all_of: [U0BEN00001, W0CHI00001], approvals: 4 }
     expires: soon
+  - name: d
+    changes: key.rotate
+    approve: none
+    confirm: true
+  - name: e
+    changes: key.revoke
+    approve: [U0BEN00001]
+    confirm: yes
 `
 
     expect(errorsOf(text)).toMatchInlineSnapshot(`
@@ -322,6 +332,8 @@ rules:
         "line 11: approve.approvals must be at most 2, because any_of and all_of name no more people: name more, or ask for fewer approvals",
         "line 14: approve.approvals must be at most 2, because any_of and all_of name no more people: name more, or ask for fewer approvals",
         "line 15: expires must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "soon"",
+        "line 19: confirm must not be true where approve is none: take it out, or name who approves",
+        "line 23: confirm must be true or false, not "yes"",
       ]
     `)
   })
@@ -649,6 +661,7 @@ describe('any text', () => {
           ),
           channels: fc.jsonValue(),
           self_approval: fc.constantFrom<unknown>('never', 'break-glass', true),
+          confirm: fc.constantFrom<unknown>(true, false, 'yes', null),
         },
         { requiredKeys: [] },
       ),
@@ -703,6 +716,7 @@ describe('a policy', () => {
         fc.record({ any_of: ids(1).map((list) => [...list, 'S0ONCALL01']), all_of: ids(1), approvals: fc.integer({ min: 1, max: 10 }) }),
       ),
       self_approval: fc.constantFrom('never', 'break-glass'),
+      confirm: fc.boolean(),
       expires: fc.integer({ min: 1, max: 24 }).map((days) => `${days}d`),
       mention: ids(0),
     },
@@ -749,6 +763,7 @@ function toFile(rule: PolicyRule) {
     request: rule.request ? namesOf(rule.request) : 'everyone',
     approve: terms ?? 'none',
     self_approval: rule.breakGlass ? 'break-glass' : 'never',
+    confirm: rule.confirm,
     expires: `${rule.expiresMs / 1_000}s`,
     ...(rule.mention && { mention: namesOf(rule.mention) }),
   }

@@ -38,7 +38,7 @@ describe('after the end', () => {
     expect(report.text).toMatchInlineSnapshot(
       `"<@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request, so nothing was done. \`203.0.113.10\` was on \`web-1\` when this was asked for, and is on \`bastion-1\` now. Still wanted? Press *Request again* above."`,
     )
-    expect((await untilCard(world.slack, /\*Canceled\*/)).text).toContain(`is on ${third.hostname} now.`)
+    expect((await untilCard(world.slack, /\*Canceled\*/)).text).toContain(`is on \`${third.hostname}\` now.`)
     expect(writesOf(world)).toEqual([])
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', from: 'approved', to: 'voided' })
   })
@@ -152,7 +152,7 @@ describe('after the end', () => {
       Reason: \`web-2 is slow\`
       Project: Storefront
       Site: ASH
-      Check first: Last change, 0 s before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
+      Check first: Last change, less than a second before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`.
       Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_3yuLZoyuzy2cj\`  ·  To \`sv_TU8nZb2v5QZal\`, \`198.51.100.21\`  ·  Request \`ID\`"
     `)
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)

@@ -296,12 +296,12 @@ function unknown(cardTs: string): Request {
   return { id: '0'.repeat(32), hash: '0'.repeat(64), cardTs } as Request
 }
 
-const names: Record<string, string> = { [people.ada]: '@ada', [people.chiara]: '@chiara', S0ONCALL01: '@oncall' }
+const names: Record<string, string> = { [people.ada]: '@ada', [people.chiara]: '@chiara', S0ONCALL01: '@oncall', [ops]: '#ops' }
 
 function answerOf({ words, effect }: Cell): string {
-  const [said = ''] = words.map((text) =>
-    text.replaceAll(/<[@!](?:subteam\^)?(\w+)>/g, (_, id) => names[id] ?? id).replaceAll(/ci-deploy-\d+/g, 'ci-deploy'),
-  )
+  const [said = ''] = words
+    .map(withoutDetails)
+    .map((text) => text.replaceAll(/<[@!#](?:subteam\^)?(\w+)>/g, (_, id) => names[id] ?? id).replaceAll(/ci-deploy-\d+/g, 'ci-deploy'))
   return [said, effect && `*${effect}*`].filter(Boolean).join(' ')
 }
 
@@ -401,7 +401,9 @@ describe('a button that the bot did not make like this', () => {
     const request = await bring(world, { state: 'waiting', steps: [] }, 'requester')
 
     await world.ben.click(cardOf(request, { value: buttonValue({ ...request, id: '0'.repeat(32) }) }), cardButtons.approve)
-    await world.slack.until(() => world.slack.ephemerals(people.ben).some(({ text }) => text.startsWith('I no longer know this request')))
+    await world.slack.until(() =>
+      world.slack.ephemerals(people.ben).some(({ text }) => text.startsWith('Lockkeeper no longer has this request')),
+    )
 
     expect(await world.records.find(request.id)).toEqual(request)
     expect(await world.records.audit()).toMatchObject([
@@ -480,3 +482,8 @@ describe('a record that somebody has changed in Redis', () => {
     expect(world.accountApi.journal.writes()).toEqual([])
   })
 })
+
+/** The details of a request have its id and its times. */
+function withoutDetails(text: string): string {
+  return /Rule “.+Request `\w{32}`$/s.test(text) ? 'shows the details of the request' : text
+}

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 describe('the listings', () => {
-  test('help, with examples', async () => {
+  test('help, in four groups', async () => {
     const world = await startWorld()
     await world.ada.command('/infra', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatchInlineSnapshot(`
@@ -47,8 +47,8 @@ describe('the listings', () => {
   test('another command name in the manifest works, and answers quote it', async () => {
     const world = await startWorld()
     await world.ada.command('/cloud plan', { channel: ops })
-    expect((await untilShown(world.slack, people.ada, /do not know/)).text).toMatchInlineSnapshot(
-      `"I do not know \`/cloud plan\`. Did you mean \`/cloud plans\`? \`/cloud help\` shows everything that can be asked."`,
+    expect((await untilShown(world.slack, people.ada, /isn't a command/)).text).toMatchInlineSnapshot(
+      `"\`/cloud plan\` isn't a command. Did you mean \`/cloud plans\`? See \`/cloud help\`."`,
     )
   })
 
@@ -105,14 +105,14 @@ describe('the listings', () => {
 
     world.accountApi.world.nextMove({ takesMs: 100 })
     await world.ada.command(`/infra ip move ${done.elasticIp.id} ${done.target.id}`, { channel: ops })
-    const first = await untilCard(world.slack, /Waiting/)
+    const first = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(first, 'Approve')
     await untilReport(world.slack, first.ts, /Done/)
     await world.ada.command(`/infra ip move ${flying.elasticIp.id} ${flying.target.id}`, { channel: ops })
-    await world.ben.click(await untilCard(world.slack, /Waiting/), 'Approve')
+    await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
     await untilCard(world.slack, /\*Moving\*/)
     await world.ada.command(`/infra ip move ${waiting.elasticIp.id} ${waiting.target.id}`, { channel: ops })
-    await untilCard(world.slack, /Waiting/)
+    await untilCard(world.slack, /needs approval from/)
 
     await world.ada.command('/infra moves', { channel: ops })
     const { text } = await untilShown(world.slack, people.ada, /1 in progress/)

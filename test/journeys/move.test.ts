@@ -74,7 +74,7 @@ describe('a move, from command to report', () => {
     await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: elasticIp.serverId ?? '' })
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors?.server).toMatch(/already, so there is nothing to move/)
+    expect(submitted.errors?.server).toMatch(/is already on/)
     expect(world.ada.openViews()).toHaveLength(1)
     expect(world.slack.messages(ops)).toEqual([])
   })
@@ -190,7 +190,7 @@ describe('a decision', () => {
     await untilCard(world.slack, /\*Expired\*/)
     await world.ben.click(card, 'Approve')
 
-    expect(report.text).toContain('nothing was done')
+    expect(report.text).toContain('Nothing was done')
     await untilShown(world.slack, people.ben, /expired before it was decided/)
     expect(patches(world)).toEqual([])
   })
@@ -235,21 +235,21 @@ describe('a decision', () => {
 
 describe('a request that cannot be made', () => {
   test.each([
-    ['an Elastic IP that does not exist', () => '203.0.113.250 web-2', /no Elastic IP 203\.0\.113\.250/],
-    ['an Elastic IP id that does not exist', () => 'eip_nowhere web-2', /no Elastic IP eip_nowhere/],
+    ['an Elastic IP that does not exist', () => '203.0.113.250 web-2', /No Elastic IP `203\.0\.113\.250`/],
+    ['an Elastic IP id that does not exist', () => 'eip_nowhere web-2', /No Elastic IP `eip_nowhere`/],
     [
       'a server that does not exist',
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} web-999`,
-      /no server web-999/,
+      /No server `web-999`/,
     ],
     ['a server in another site', (world: World) => pair(world, world.accountApi.world.inAnotherSite()), /within its site/],
     ['a server in another project', (world: World) => pair(world, world.accountApi.world.inAnotherProject()), /within its project/],
     [
       'the server it is on',
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`,
-      /nothing to move/,
+      /is already on/,
     ],
-    ['half of the arguments', () => address, /needs an Elastic IP and a server/],
+    ['words too many', () => `${address} web-2 now please`, /Not understood: `now please`\. Usage: /],
   ])('%s', async (_, words, sentence) => {
     const world = await startWorld()
 

@@ -71,7 +71,7 @@ describe('the servers for an Elastic IP', () => {
     await world.ada.fill(undefined, { Server: 'edge-fra-2 (Storefront, FRA)' })
     await world.ada.submit()
     const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain('Move 203.0.113.40 from edge-fra-1 to edge-fra-2')
+    expect(card.text).toContain('Move 203.0.113.40: edge-fra-1 → edge-fra-2')
     expect(card.text).toContain('web-1 is to be rebooted')
   })
 

@@ -72,7 +72,7 @@ rules:
     const card = await untilCard(world.slack, /needs approval from/)
     await world.finn.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    expect(card.text).toContain(`*needs approval from* by <@${people.ben}>`)
+    expect(card.text).toContain(`needs approval from <@${people.ben}> by`)
     expect((await untilShown(world.slack, finn, /among/)).text).toMatchInlineSnapshot(
       `"You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot."`,
     )
@@ -184,7 +184,7 @@ describe('the people whom a card mentions', () => {
     await requestMove(world)
     const card = await untilCard(world.slack, /needs approval from/)
 
-    const called = [`<@${finn}>`, '<!subteam^S0ONCALL01>', `<@${people.ada}>`]
+    const called = [`<@${people.ada}>`, `<@${finn}>`, '<!subteam^S0ONCALL01>']
     expect(mentions(card)).toEqual({ text: called, blocks: called })
   })
 
@@ -196,10 +196,10 @@ describe('the people whom a card mentions', () => {
     const card = await untilCard(world.slack, /needs approval from/)
     const reminder = await untilReport(world.slack, card.ts, /still needs/)
 
-    const called = ['<!subteam^S0PAGED001>', `<@${people.ada}>`]
+    const called = [`<@${people.ada}>`, '<!subteam^S0PAGED001>']
     expect(mentions(card)).toEqual({ text: called, blocks: called })
     expect(card.text.split('\n')[1]?.replace(/<!date.*?>/, 'TIME')).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: *needs approval from* by @finn or @oncall, until TIME. For the attention of <!subteam^S0PAGED001>."`,
+      `"<@U0ADA00001> needs approval from @finn or @oncall by TIME (1 s). cc <!subteam^S0PAGED001>"`,
     )
     expect(mentions(reminder)).toEqual({ text: ['<!subteam^S0PAGED001>'], blocks: ['<!subteam^S0PAGED001>'] })
   })

@@ -60,10 +60,10 @@ describe('a rename, from command to report', () => {
     world.accountApi.world.changeVirtualMachine(machine(world, 'wiki-1').id, { name: 'The old wiki' })
 
     await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
-    await untilCard(world.slack, /Rename preview-1 to preview-eu-1/)
+    await untilCard(world.slack, /Rename preview-1 → preview-eu-1/)
     await world.ada.command('/infra vm rename “the old wiki” wiki-2', { channel: ops })
 
-    await untilCard(world.slack, /Rename The old wiki to wiki-2/)
+    await untilCard(world.slack, /Rename “The old wiki” → wiki-2/)
   })
 
   test('works with the form, and the card shows the reason', async () => {
@@ -77,7 +77,7 @@ describe('a rename, from command to report', () => {
 
     expect(submitted.errors).toBeUndefined()
     const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain('Rename preview-1 to preview-eu-1')
+    expect(card.text).toContain('Rename preview-1 → preview-eu-1')
     expect(card.text).toContain('it has moved to Europe')
     expect(world.ada.openViews()).toEqual([])
   })
@@ -123,7 +123,7 @@ describe('a rename, from command to report', () => {
     await world.ada.fill(form, { 'New name': 'preview-emea-1' })
     await world.ada.submit(form)
 
-    expect((await untilCard(world.slack, /needs approval from/)).text).toContain('Rename preview-1 to preview-emea-1')
+    expect((await untilCard(world.slack, /needs approval from/)).text).toContain('Rename preview-1 → preview-emea-1')
   })
 })
 
@@ -188,13 +188,13 @@ describe('several machines with one name', () => {
 
 describe('a rename that cannot be made', () => {
   test.each([
-    ['a machine that does not exist', 'nowhere-1 preview-eu-1', /There is no virtual machine nowhere-1 on the account/],
-    ['an id that does not exist', 'vm_0000000000 preview-eu-1', /There is no virtual machine vm_0000000000 on the account/],
-    ['an impossible id', '../servers/1 preview-eu-1', /There is no virtual machine \.\.\/servers\/1 on the account/],
-    ['the name it has', 'preview-1 preview-1', /is called preview-1 already, so there is nothing to rename/],
+    ['a machine that does not exist', 'nowhere-1 preview-eu-1', /No virtual machine `nowhere-1`\. See `\/infra vms`/],
+    ['an id that does not exist', 'vm_0000000000 preview-eu-1', /No virtual machine `vm_0000000000`/],
+    ['an impossible id', '../servers/1 preview-eu-1', /No virtual machine `\.\.\/servers\/1`/],
+    ['the name it has', 'preview-1 preview-1', /is already called preview-1/],
     ['a name that is no hostname', 'preview-1 preview_1', /this has an underscore/],
-    ['half of the arguments', 'preview-1', /needs a virtual machine, by its name or id, and its new name/],
-    ['a name in two words', 'preview-1 preview eu', /Put names with spaces in quotes/],
+    ['a mistyped name', 'preveiw-1 preview-eu-1', /Did you mean `preview-1`/],
+    ['a name in two words', 'preview-1 preview eu', /Not understood: `eu`\. Usage: .* Put names with spaces in quotes/],
   ])('%s', async (_, words, refusal) => {
     const world = await startWorld()
 
@@ -208,7 +208,7 @@ describe('a rename that cannot be made', () => {
   test.each([
     ['preview_1', /an underscore/],
     ['-preview', /begins and ends with a letter or digit/],
-    ['preview-1', /is called preview-1 already/],
+    ['preview-1', /is already called preview-1/],
     ['*', /an asterisk/],
   ])('is refused at the field of the form, and the other fields stay: %j', async (name, refusal) => {
     const world = await startWorld()
@@ -256,7 +256,7 @@ describe('a rename that cannot be made', () => {
     await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
 
     const card = await untilCard(world.slack, /needs approval from/)
-    expect(card.text).toContain(`Not checked: whether virtual machine ${id} exists, and what it is called now`)
+    expect(card.text).toContain(`Not checked: whether virtual machine \`${id}\` exists, and what it is called now`)
   })
 })
 
@@ -314,7 +314,7 @@ describe('a rename without a usable answer', () => {
     world.accountApi.world.changeVirtualMachine(id, { name: 'preview-apac-1' })
 
     const report = await untilReport(world.slack, card.ts, /Superseded/)
-    expect(report.text).toContain('preview-1 is called preview-apac-1 now: it was renamed by somebody else meanwhile. I leave it as it is.')
+    expect(report.text).toContain('`preview-1` is called `preview-apac-1` now: it was renamed by somebody else meanwhile.')
   })
 })
 
@@ -360,7 +360,7 @@ describe('a rename that does not succeed', () => {
     await world.ben.click(card, 'Approve')
 
     const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
-    expect(report.text).toContain('It was called preview-1 when this was asked for, and is called preview-apac-1 now.')
+    expect(report.text).toContain('It was called `preview-1` when this was asked for, and is called `preview-apac-1` now.')
     expect(patches(world)).toEqual([])
   })
 })

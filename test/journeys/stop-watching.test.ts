@@ -32,6 +32,7 @@ describe('stop watching', () => {
       `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after TIME. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking."`,
     )
     expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to`)
+    expect(report.text).toMatch(/It took .+, without .+ in which it was not tracked\./)
     expect(writesOf(world)).toHaveLength(1)
     const acts = (await world.records.audit()).map(({ act }) => act)
     expect(acts).toEqual(['request', 'approve', 'send', 'accept', 'refused', 'stop-tracking', 'track-again', 'finish'])

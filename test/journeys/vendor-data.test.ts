@@ -144,7 +144,7 @@ describe('a server that dies', () => {
     await world.ada.submit()
     const back = await untilCard(world.slack, /needs approval from/)
 
-    expect(back.text).toContain(`Move ${elasticIp.address} from web-2 to web-1`)
+    expect(back.text).toContain(`Move ${elasticIp.address}: web-2 → web-1`)
   })
 
   test('before the request is shown on the card, and its address can be moved', async () => {
@@ -155,7 +155,7 @@ describe('a server that dies', () => {
     const { card, report } = await live(world, byArguments)
 
     expect(card.text).toContain('no server shown')
-    expect(card.text).toContain(`which server ${elasticIp.address} is on (the account shows none)`)
+    expect(card.text).toContain(`which server \`${elasticIp.address}\` is on (the account shows none)`)
     expect(report.text).toMatch(/Done/)
   })
 

@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
+import type { Access } from '../../requests/access/access.ts'
 import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import { withSuggestions } from '../../slack/commands/unknown-name.ts'
@@ -12,7 +13,8 @@ import { createMoveChange } from './change.ts'
 import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
 import { usage } from './messages.ts'
-import { moveForm } from './modal.ts'
+import { moveForm, moveThis } from './modal.ts'
+import { createMoveThis } from './move-this.ts'
 import { elasticIpChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
 import { createServerPicker } from './server-picker.ts'
@@ -21,12 +23,13 @@ import { namesOf } from './suggestions.ts'
 interface MoveElasticIpParts extends CommandSubmit {
   accountApi: AccountApi
   inventory: Inventory
+  access: Pick<Access, 'gateForm'>
 }
 
 /** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
 export const moveElasticIp = { kinds: ['ip.move'], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit, openForm }: MoveElasticIpParts): Feature {
+function create({ accountApi, inventory, submit, openForm, access }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
   const { filledForm, formFor, submitForm } = createMoveForm({ submit, change })
@@ -52,6 +55,7 @@ function create({ accountApi, inventory, submit, openForm }: MoveElasticIpParts)
     form: createFillMove(inventory),
     isComplete: isWholeMove,
     button: { text: 'Move IP', actionId: 'open-move-elastic-ip' },
+    shortcut: 'move-elastic-ip',
     prepare: () => inventory.prefetch('elasticIps', 'servers'),
     run,
   }
@@ -61,7 +65,7 @@ function create({ accountApi, inventory, submit, openForm }: MoveElasticIpParts)
     changes: [change],
     forms: { 'ip.move': filledForm },
     itemActions: [{ of: 'elastic-ip', kind: 'ip.move', label: 'Move…', form: formFor }],
-    clicks: { [moveForm.elasticIp]: elasticIpChosen },
+    clicks: { [moveForm.elasticIp]: elasticIpChosen, [moveThis]: createMoveThis({ inventory, access }) },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
       [moveForm.elasticIp]: async ({ typed }) => {

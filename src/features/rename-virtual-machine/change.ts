@@ -8,7 +8,7 @@ import { distinctLabels, projectName, sameProject } from '../../domain/place.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import { RenameFinding, refuseRename, renameWords } from './findings.ts'
 import { hostnameProblem } from './hostname.ts'
-import { createReadNamesakes } from './namesakes.ts'
+import { namesakesAmong, readMachines } from './namesakes.ts'
 import { observeRename } from './progress.ts'
 
 export const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
@@ -27,8 +27,6 @@ export type RenameFacts = z.infer<typeof RenameFacts>
 
 /** Creates the change that renames a virtual machine (interface specification, "PATCH /virtual_machines/{virtual_machine_id}"). */
 export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines'>): Change<RenameInput, RenameFacts> {
-  const readNamesakes = createReadNamesakes(accountApi)
-
   return {
     kind: 'vm.rename',
     label: 'renaming a virtual machine',
@@ -40,14 +38,16 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     preflight: async (input, { signal, forRequest }) => {
       refuseBadName(input.name)
       const { virtualMachineId } = input
-      const [machine, namesakes] = await Promise.all([
+      const [machine, machines] = await Promise.all([
         readOrRefuse(
           () => accountApi.virtualMachines.get(virtualMachineId, { signal }),
           () => refuseRename({ code: 'no-virtual-machine', virtualMachineId }),
         ),
-        forRequest ? readNamesakes(input, { signal }) : { unchecked: [], warnings: [] },
+        forRequest ? readMachines(accountApi, { signal }) : undefined,
       ])
       const { unchecked, ...checked } = checkRename(input, machine)
+      if (!forRequest) return { ...checked, unchecked }
+      const namesakes = namesakesAmong(machines, { virtualMachineId: machine?.id ?? virtualMachineId, name: input.name })
       return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: namesakes.warnings }
     },
     differences: differencesOf,

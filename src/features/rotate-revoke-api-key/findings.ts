@@ -70,11 +70,10 @@ function nextAfter({ code }: KeyFinding): string | undefined {
 }
 
 function historyWords({ usedAgoMs, ageMs, creator }: Extract<KeyFinding, { code: 'key-history' }>): Phrase {
-  const used = usedAgoMs === undefined ? 'The account shows no use of it.' : `Last used ${formatDuration(usedAgoMs)} before this request.`
-  const by = creator === undefined ? [] : phrase` by ${person(creator)}`
-  const created =
-    ageMs === undefined ? phrase` When it was created is not known.` : phrase` Created ${[formatDuration(ageMs)]} before it${by}.`
-  return [used, ...created]
+  const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[formatDuration(ageMs)]} before this request`
+  const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
+  const used = usedAgoMs === undefined ? ['The account shows no use of it.'] : phrase`Last used ${[formatDuration(usedAgoMs)]} before it.`
+  return phrase`${created}${owner}. ${used}`
 }
 
 function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' }>): string {

@@ -37,11 +37,12 @@ export function createRequestAgain({ requests, catalog, access, forms, linkTo }:
         if (!form) throw new Refusal(cannot)
         const rule = access.ruleOf(request)
         const opened = { origin: originOf(click, request), responseUrl: click.responseUrl }
-        return form(formMetadata(opened, rule?.needsReason ? rule.name : undefined, metadata), filling)
+        const message = request.fromMessage ? { message: request.fromMessage } : {}
+        return form(formMetadata(opened, rule?.needsReason ? rule.name : undefined, { ...metadata, ...message }), filling)
       },
       allow: async (click) => {
         const request = await requests.requestOfClick(click)
-        await access.gate(originOf(click, request), request.kind)
+        await access.gateForm(originOf(click, request), request.kind)
       },
     }
   }

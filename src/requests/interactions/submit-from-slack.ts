@@ -84,12 +84,16 @@ interface FormRequest<Input, Facts> extends ChangeAndInput<Input, Facts> {
 /** Submits the request of a form. If it is refused, the form stays open and shows why. Throws errors that are no refusals. */
 export async function submitFromForm<Input, Facts>(
   submit: Submit,
-  { origin, deliveryKey, metadata }: Pick<Submission, 'origin' | 'deliveryKey' | 'metadata'>,
+  { origin, metadata, deliveryKey }: Pick<Submission, 'origin' | 'metadata' | 'deliveryKey'>,
   { change, input, reason, blockId, again }: FormRequest<Input, Facts>,
 ): Promise<SubmissionAnswer> {
+  const before = readMetadata(metadata)
   try {
-    const undoes = readMetadata(metadata)?.undoes?.id
-    return { is: 'accepted', words: submittedWords(await submit({ change, input, origin, reason, undoes, deliveryKey })) }
+    const undoes = before?.undoes?.id
+    return {
+      is: 'accepted',
+      words: submittedWords(await submit({ change, input, origin, reason, undoes, fromMessage: before?.message, deliveryKey })),
+    }
   } catch (error) {
     const problem = toUserWords(error)
     if (problem === undefined) throw error

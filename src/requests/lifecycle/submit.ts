@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import type { Change } from '../../domain/change.ts'
 import type { Finding } from '../../domain/finding.ts'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
-import { isGenuine, payloadHash } from '../../domain/payload.ts'
+import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
 import { longestReason, visibleReason } from '../../domain/reason.ts'
@@ -34,6 +35,8 @@ export interface RequestedChange<Input, Facts> {
   reason: string | undefined
   /** The id of the request that the form was opened to undo. */
   undoes?: string | undefined
+  /** The message that the change is requested from. */
+  fromMessage?: MessageRef | undefined
   /** The same for every delivery of one command or form, so that it becomes one request. */
   deliveryKey: string
 }
@@ -63,7 +66,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
   const { findUndone, linkTo } = parts
 
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
-    const { change, input, origin, deliveryKey } = submitted
+    const { change, input, origin, fromMessage, deliveryKey } = submitted
     const reason = readReason(submitted.reason)
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
@@ -92,6 +95,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       origin,
       ...(reason ? { reason } : {}),
       ...(undoes ? { undoes } : {}),
+      ...(fromMessage ? { fromMessage } : {}),
     }
     const underRule = {
       ...requested,
@@ -127,7 +131,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
   /** Finds the last change of the resource, so that approvers know of it. A record that somebody changed is left out. */
   async function lastChangeBefore(now: number, resource: string): Promise<Finding[]> {
     const last = await store.lastChangeOf(resource)
-    if (last?.endedAt === undefined || signatures.verifyRequest(last) !== 'genuine' || !isGenuine(last)) return []
+    if (last?.endedAt === undefined || signatures.verifyRecord(last) !== 'genuine') return []
     return [lastChangeOf(last, now)]
   }
 

@@ -35,7 +35,8 @@ export function timeApproved(request: Request, now: number): string {
   return span(now - (request.decidedAt ?? request.createdAt))
 }
 
-function span(ms: number): string {
+/** Formats a duration for a sentence: `43 s`, `less than a second`. */
+export function span(ms: number): string {
   return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }
 

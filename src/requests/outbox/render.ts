@@ -1,7 +1,9 @@
-import type { Change, Description } from '../../domain/change.ts'
+import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { LinkTo, Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import { phraseWords, type ShowPerson } from '../../slack/text/phrase-words.ts'
 import { type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
@@ -10,9 +12,11 @@ import { approvalCard } from '../messages/card/card.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { requestDetails } from '../messages/card/details.ts'
 import { explain, explainAll, whyWords } from '../messages/causes.ts'
-import { isRecent, LastChange, lastChangeWords } from '../messages/last-change.ts'
+import type { ReportView } from '../messages/report-view.ts'
 import { report } from '../messages/reports.ts'
 import { asDirect, asRepeat } from '../messages/resent.ts'
+import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/unverified.ts'
+import { warningWords } from '../messages/warnings.ts'
 import type { ReportName } from '../steps.ts'
 
 /** Renders the messages of the outbox. */
@@ -33,9 +37,14 @@ interface RendererParts {
   /** Returns the current rule of the policy for a request, if any. */
   ruleOf: (request: Request) => PolicyRule | undefined
   environment: string | undefined
+  /** Returns the address of a message. */
+  addressOf: (message: MessageRef) => string | undefined
   moveTimeoutMs: number
   /** Returns the address of a request's message. */
   linkTo: LinkTo
+  verifyRecord: RequestSignatures['verifyRecord']
+  /** Receives a record that is no longer what was requested. */
+  onChanged: (request: Request) => void
   now?: () => number
 }
 
@@ -44,12 +53,23 @@ export function createRenderer({
   catalog,
   ruleOf,
   environment,
+  addressOf,
   moveTimeoutMs,
   linkTo,
+  verifyRecord,
+  onChanged,
   now = Date.now,
 }: RendererParts): Renderer & { view(request: Request): CardView; details(request: Request): Message } {
+  /** Whether what the record says may be shown. */
+  function isVerified(request: Request): boolean {
+    const verdict = verifyRecord(request)
+    if (verdict !== 'genuine' && verdict !== 'unknown-key') onChanged(request)
+    return verdict === 'genuine'
+  }
+
   /** Gathers what a card shows. */
   function view(request: Request): CardView {
+    if (!isVerified(request)) return unverifiedView(request)
     const opened = catalog.openIfFit(request)
     const change = opened?.change ?? catalog.changeIfKnown(request.kind)
     return {
@@ -57,50 +77,60 @@ export function createRenderer({
       isKnown: opened !== undefined,
       description: opened ? opened.change.describe(opened.facts) : otherVersionDescription(request, catalog),
       unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
-      ...warningsOf(request, change),
+      ...warningWords(request, change, catalog.titleOf),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
       reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
       undoes: request.undoes && { id: request.undoes.id, link: linkTo({ origin: request.undoes, ...request.undoes }) },
       rule: ruleOf(request),
       environment,
+      fromMessage: sourceOf(request),
     }
   }
 
-  /** Separates what approvers should check first from what is small print. People are named where the rule mentions others. */
-  function warningsOf(request: Request, change: Change | undefined): Pick<CardView, 'checks' | 'notes'> {
-    const { personNames } = request
-    const showPerson: ShowPerson = (id) => (personNames === undefined ? mention(id) : mrkdwn`${personNames[id] ?? id}`)
-    const checks: Mrkdwn[] = []
-    const notes: Mrkdwn[] = []
-    for (const finding of request.warnings) {
-      const { success, data } = LastChange.safeParse(finding)
-      if (success) (isRecent(data) ? checks : notes).push(phraseWords(lastChangeWords(data, catalog.titleOf(data)), showPerson))
-      else checks.push(whyWords(explain(change, finding), showPerson))
+  /** Gathers the little that the card of a record shows that cannot be verified. It has no buttons. */
+  function unverifiedView(request: Request): CardView {
+    return {
+      request: withoutContent(request),
+      isKnown: false,
+      description: unverifiedDescription(request),
+      unchecked: [],
+      checks: [],
+      notes: [],
+      ending: explainAll(undefined, request.causes),
+      handoverLabel: undefined,
+      reverseLabel: undefined,
+      undoes: undefined,
+      rule: undefined,
+      environment,
     }
-    return { checks, notes }
+  }
+
+  function reportView(request: Request): Omit<ReportView, 'lateAfter' | 'now'> {
+    if (!isVerified(request)) return { ...unverifiedView(request), done: unverifiedDone, remark: undefined, handover: undefined }
+    const { change, latest } = catalog.open(request)
+    return {
+      request,
+      description: change.describe(latest),
+      ending: explainAll(change, request.causes),
+      done: change.doneSentence(latest),
+      remark: change.remark?.(latest),
+      handover: change.handover,
+      rule: ruleOf(request),
+    }
+  }
+
+  /** A message is linked in its own channel alone, because a private channel is nobody else's business. */
+  function sourceOf({ fromMessage, origin }: Request): string | undefined {
+    return fromMessage?.channelId === origin.channelId ? addressOf(fromMessage) : undefined
   }
 
   return {
     view,
-    canRender: (request) => catalog.openIfFit(request) !== undefined,
+    canRender: (request) => catalog.openIfFit(request) !== undefined || verifyRecord(request) !== 'genuine',
     card: (request) => approvalCard(view(request)),
     details: (request) => requestDetails(view(request)),
-    report: (request, name) => {
-      const { change, latest } = catalog.open(request)
-      const reported = {
-        request,
-        description: change.describe(latest),
-        ending: explainAll(change, request.causes),
-        done: change.doneSentence(latest),
-        remark: change.remark?.(latest),
-        handover: change.handover,
-        rule: ruleOf(request),
-        lateAfter: formatDuration(moveTimeoutMs),
-        now: now(),
-      }
-      return report(reported, name)
-    },
+    report: (request, name) => report({ ...reportView(request), lateAfter: formatDuration(moveTimeoutMs), now: now() }, name),
     asRepeat,
     asDirect,
   }

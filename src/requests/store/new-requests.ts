@@ -1,6 +1,7 @@
 import type { Audit } from '../../audit/intake.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Finding } from '../../domain/finding.ts'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { openStates, Request, requestVersion, type Undone } from '../../domain/request.ts'
 import type { Redis } from '../../redis/connect.ts'
@@ -37,6 +38,7 @@ export interface NewRequest {
   origin: Origin
   reason?: string
   undoes?: Undone
+  fromMessage?: MessageRef
   approverNames?: string
   personNames?: Record<string, string>
   /** False if the rule needs no approval. The change then starts as soon as its card is posted. */

@@ -1,5 +1,6 @@
 import { actions, button, wholeSection } from '../blocks/blocks.ts'
 import { message } from '../blocks/message.ts'
+import { truncate } from '../text/cut-text.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 import { type Command, groups, type Need } from './commands.ts'
@@ -21,7 +22,7 @@ export function helpMessage(commands: Command[], { name, allowed }: HelpFor): Me
     mrkdwn`*What you can ask me*`,
     ...titled.filter(({ members }) => members.length > 0).map(({ group, members }) => groupLines(mrkdwn`*${group}*`, members, name)),
     ...(usable.length === 0 ? [mrkdwn`Nothing: only full members of this workspace can use me.`] : []),
-    ...(others.length > 0 ? [mrkdwn`_Not open to you here:_ ${joinMrkdwn(others.map(quoted(name)), ', ')}`] : []),
+    ...notOpen(others, name),
     closing(usable, name),
   ]
   return withButtons(parts, usable, name)
@@ -52,17 +53,19 @@ export function commandHelp(command: Command, { name, allowed, more, unknown }: 
 export function groupHelp(commands: Command[], { name, allowed, unknown }: HelpFor & { unknown: string[] }): Message {
   const usable = commands.filter(({ need }) => allowed.includes(need))
   const others = commands.filter((command) => !usable.includes(command))
-  const parts = [
-    ...notUnderstood(unknown),
-    ...(usable.length > 0 ? [groupLines(undefined, usable, name)] : []),
-    ...(others.length > 0 ? [mrkdwn`_Not open to you here:_ ${joinMrkdwn(others.map(quoted(name)), ', ')}`] : []),
-  ]
+  const parts = [...notUnderstood(unknown), ...(usable.length > 0 ? [groupLines(undefined, usable, name)] : []), ...notOpen(others, name)]
   return withButtons(parts, usable, name)
+}
+
+function notOpen(commands: Command[], name: string): Mrkdwn[] {
+  if (commands.length === 0) return []
+  const named = commands.map(({ words }) => code(`${name} ${words}`))
+  return [mrkdwn`_Not open to you here:_ ${joinMrkdwn(named, ', ')}`]
 }
 
 /** Says which words nothing was made of. */
 export function notUnderstood(words: string[]): Mrkdwn[] {
-  return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(words.join(' '))}.`]
+  return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.join(' '), 80, 'plain'))}.`]
 }
 
 /** Says that a command takes no arguments. */
@@ -90,8 +93,4 @@ function withButtons(parts: Mrkdwn[], usable: Command[], name: string): Message 
 
 function synopsis({ words, usage }: Command, name: string): string {
   return `${name} ${words}${usage ? ` ${usage}` : ''}`
-}
-
-function quoted(name: string): (command: Command) => Mrkdwn {
-  return ({ words }) => code(`${name} ${words}`)
 }

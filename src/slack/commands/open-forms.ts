@@ -1,58 +1,32 @@
 import type { ChangeKind } from '../../domain/change-kind.ts'
-import type { Requester } from '../../domain/people.ts'
-import { Refusal } from '../errors.ts'
-import { mrkdwn } from '../text/text.ts'
-import type { Command, Need } from './commands.ts'
-import { readFormButton } from './form-button.ts'
+import type { Command } from './commands.ts'
 import { formMetadata } from './form-metadata.ts'
-import type { Click, FormHandler, InteractionHandlers, SlashCommand } from './handlers.ts'
+import type { GateForm } from './form-openers.ts'
+import type { FormHandler, SlashCommand } from './handlers.ts'
 
 export interface OpenFormsParts {
-  commands: Command[]
-  /** Throws a Refusal if the person does not have the right. */
-  pass: (origin: SlashCommand['origin'], need: Need) => Promise<Requester | undefined>
-  /** Returns the name of the rule that requires a reason for this kind of change in this channel. Undefined if none surely does. */
-  ruleWithReason: (kind: ChangeKind, channelId: string) => string | undefined
+  gateForm: GateForm
+  ruleWithReason: RuleWithReason
 }
 
-/** Creates what opens the forms of commands: an incomplete command, or a button of the help. */
-export function createOpenForms({ commands, pass, ruleWithReason }: OpenFormsParts) {
+/** Returns the name of the rule that requires a reason for this kind of change in this channel. Undefined if none surely does. */
+export type RuleWithReason = (kind: ChangeKind, channelId: string) => string | undefined
+
+/** Creates the function that returns what opens the form of an incomplete command. */
+export function createOpenForms({ gateForm, ruleWithReason }: OpenFormsParts) {
   /** Returns undefined if the command is complete or has no form. A form that shows what was named opens only after the authorization. */
-  function formFor(command: Command, args: string[]): FormHandler<SlashCommand> | undefined {
-    const { form, isComplete = () => args.length > 0 } = command
-    if (!form || isComplete(args)) return undefined
+  return function formFor({ form, isComplete, need, prepare }: Command, args: string[]): FormHandler<SlashCommand> | undefined {
+    if (!form || (isComplete?.(args) ?? args.length > 0)) return undefined
     return {
-      form: (slashCommand) => form(metadataOf(slashCommand, command.need), { args, command: slashCommand.origin.command }),
-      ...(args.length > 0 ? { reads: true } : {}),
-      allow: ({ origin }) => allow(command, origin),
-    }
-  }
-
-  function handlerOfButton(command: Command, form: NonNullable<Command['form']>): FormHandler<Click> {
-    return {
-      form: ({ value, origin, responseUrl }) => {
-        const name = readFormButton(value)
-        if (name === undefined) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
-        return form(metadataOf({ origin: { ...origin, command: name }, responseUrl }, command.need), { args: [], command: name })
+      form: (slashCommand) => {
+        const { channelId, command } = slashCommand.origin
+        return form(formMetadata(slashCommand, ruleWithReason(need, channelId)), { args, command })
       },
-      allow: ({ origin }) => allow(command, origin),
+      ...(args.length > 0 ? { reads: true } : {}),
+      allow: async ({ origin }) => {
+        if (need !== 'read') await gateForm(origin, need)
+        prepare?.()
+      },
     }
   }
-
-  function metadataOf(opened: Pick<SlashCommand, 'origin' | 'responseUrl' | 'reason'>, need: Need): string {
-    return formMetadata(opened, ruleWithReason(need, opened.origin.channelId))
-  }
-
-  async function allow({ need, prepare }: Command, origin: SlashCommand['origin']): Promise<void> {
-    await pass(origin, need)
-    prepare?.()
-  }
-
-  const clicks: InteractionHandlers['clicks'] = Object.fromEntries(
-    commands.flatMap((command) =>
-      command.button && command.form ? [[command.button.actionId, handlerOfButton(command, command.form)]] : [],
-    ),
-  )
-
-  return { formFor, clicks }
 }

@@ -46,6 +46,23 @@ const externalSelect = object({
   optional: { ...field, initial_option: option, min_query_length: wholeNumber({ min: 0 }) },
 })
 
+const conversationsSelect = object({
+  required: { type },
+  optional: {
+    ...field,
+    initial_conversation: string({ min: 1 }),
+    default_to_current_conversation: boolean,
+    filter: object({
+      required: {},
+      optional: {
+        include: array(string({ oneOf: ['public', 'private', 'im', 'mpim'] }), { min: 1, max: 4 }),
+        exclude_external_shared_channels: boolean,
+        exclude_bot_users: boolean,
+      },
+    }),
+  },
+})
+
 const staticSelect = object({
   required: { type, options: array(option, { max: 100, min: 1 }) },
   optional: field,
@@ -122,7 +139,12 @@ export const block: Check = byType({
     required: {
       ...always,
       label: plain(2000),
-      element: byType({ plain_text_input: plainTextInput, external_select: externalSelect, radio_buttons: radioButtons }),
+      element: byType({
+        plain_text_input: plainTextInput,
+        external_select: externalSelect,
+        conversations_select: conversationsSelect,
+        radio_buttons: radioButtons,
+      }),
     },
     optional: { ...everywhere, hint: plain(2000), optional: boolean, dispatch_action: boolean },
     also: onlyPickersDispatch,

@@ -8,10 +8,11 @@ import { stateWords } from '../words.ts'
 import type { CardView } from './card-view.ts'
 
 /** Says in one line what happens next with a request that is not finished, and who has to act until when. */
-export function statusLine({ request, description, rule, handoverLabel }: CardView): Mrkdwn {
+export function statusLine({ request, description, rule, handoverLabel, isKnown }: CardView): Mrkdwn {
   const requester = mention(request.origin.userId)
   switch (request.state) {
     case 'waiting':
+      if (!isKnown) return mrkdwn`${requester} needs approval, but nobody can give it here: this message has no buttons.`
       return request.needsApproval
         ? mrkdwn`${neededApproval(request, rule)}${cc(rule)}`
         : mrkdwn`${requester} requested this. No approval is needed: it starts now.`
