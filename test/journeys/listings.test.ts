@@ -65,6 +65,7 @@ describe('the listings', () => {
 
   test('plans, a page at a time, in place of the page that was clicked', async () => {
     const world = await startWorld()
+    world.slack.setTables('refused')
     await world.ada.command('/infra plans', { channel: ops })
     const first = await untilShown(world.slack, people.ada, /plans.*page 1 of/)
     await world.ada.click(first, 'Next')

@@ -104,7 +104,7 @@ describe('a list', () => {
 describe('a cell', () => {
   const elementsOf = (words: Cell) => {
     const made = tableCell(words)
-    return made.type === 'rich_text' ? made.elements.map((part) => part.elements).flat(1) : made
+    return made.type === 'rich_text' ? made.elements.flatMap((part) => part.elements) : made
   }
 
   it.each<[string, Cell, unknown]>([
