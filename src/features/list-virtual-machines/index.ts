@@ -1,12 +1,13 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { nothingIfAbsent } from '../../account-api/reading.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { virtualMachineListing } from './messages.ts'
+import { virtualMachineDetails, virtualMachineListing } from './messages.ts'
 
 /** `/infra vms`: lists the virtual machines of the account. */
 export const listVirtualMachines = { create } satisfies FeatureDefinition
 
-function create({ accountApi }: { accountApi: Pick<AccountApi, 'virtualMachines'> }): Feature {
+function create({ accountApi: { virtualMachines } }: { accountApi: Pick<AccountApi, 'virtualMachines'> }): Feature {
   return {
     commands: [
       {
@@ -16,10 +17,16 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'virtualMachines'
         example: 'fra running',
         need: 'read',
         run: async (call) => {
-          const read = await asFarAsRead(accountApi.virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))
+          const read = await asFarAsRead(virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))
           await call.list(virtualMachineListing(read, call.args))
         },
       },
     ],
+    details: {
+      'virtual-machine': async (id) => {
+        const machine = await virtualMachines.get(id, { signal: AbortSignal.timeout(10_000) }).catch(nothingIfAbsent)
+        return machine && virtualMachineDetails(machine)
+      },
+    },
   }
 }
