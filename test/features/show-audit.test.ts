@@ -270,12 +270,14 @@ describe('a row', () => {
 
   test('tells a request of which no entry can be verified as such, with its words quoted', () => {
     const [done] = wholeMove.slice(-1) as [FoundEntry]
+    const approved = entriesOf({ ...move, act: 'approve', by: ben }).map((entry) => ({ ...entry, verdict: 'unsigned' as const }))
+    expect(textOf(approved)).not.toMatch(/approved by|· {2}Approved/)
     const sentence = '*Done* ” by Lockkeeper'
     expect(textOf([{ ...done, verdict: 'unsigned', facts: { sentence } }])).toMatchInlineSnapshot(`
-      ":warning: *Unverified (it isn't signed): “*Done* " by Lockkeeper”*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      ":warning: *Unverified (it isn't signed): “*Done* " by Lockkeeper”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       its beginning was not found"
     `)
-    expect(textOf([{ ...done, requestId: undefined, verdict: 'forged' }])).toMatchInlineSnapshot(`":warning: *Unverified (its signature doesn't fit): Done: “Move 203.0.113.10 from web-1 to web-2”*  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`)
+    expect(textOf([{ ...done, requestId: undefined, verdict: 'forged' }])).toMatchInlineSnapshot(`":warning: *Unverified (its signature doesn't fit): Done: “Move 203.0.113.10 from web-1 to web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`)
   })
 
   test('offers no steps of a request whose id Lockkeeper cannot have made', () => {
@@ -399,7 +401,9 @@ describe('a step', () => {
 
   test('that was refused for an unknown reason shows its code', () => {
     const [entry] = entriesOf({ ...move, act: 'refused', by: dov, attempted: 'decide', causes: [{ code: 'on-vacation', until: 'Monday' }] })
-    expect(entry && stepText(entry)).toMatchInlineSnapshot(`"Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: \`on-vacation\`"`)
+    expect(entry && stepText(entry)).toMatchInlineSnapshot(
+      `"Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: \`on-vacation\`"`,
+    )
   })
 
   test('of every other kind has its own words, and an unknown one is shown as it is', () => {
@@ -480,7 +484,9 @@ describe('a step', () => {
       reason: '<@U0ADA00001>',
       causes: [said('<!everyone>')],
     })
-    expect(entry && stepText(entry)).toMatchInlineSnapshot(`"Requested: \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  about “&lt;!here&gt; " *bold*”  ·  reason: \`&lt;@U0ADA00001&gt;\`  ·  &lt;!everyone&gt;"`)
+    expect(entry && stepText(entry)).toMatchInlineSnapshot(
+      `"Requested: \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  about “&lt;!here&gt; " *bold*”  ·  reason: \`&lt;@U0ADA00001&gt;\`  ·  &lt;!everyone&gt;"`,
+    )
   })
 })
 
@@ -807,7 +813,9 @@ describe('the list', () => {
       :warning: *Event of the account: \`delete.elastic_ip\` of \`eip_gone\`*  ·  Made outside Lockkeeper  ·  <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by Mallory"
     `)
-    expect((await list(['nothing-of-the-kind'])).empty.text).toMatchInlineSnapshot(`"No entry matches \`nothing-of-the-kind\`. Use fewer or other words."`)
+    expect((await list(['nothing-of-the-kind'])).empty.text).toMatchInlineSnapshot(
+      `"No entry matches \`nothing-of-the-kind\`. Use fewer or other words."`,
+    )
   })
 
   test('counts the resources whose events it does not show', async () => {

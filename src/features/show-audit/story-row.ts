@@ -24,15 +24,16 @@ export function storyRow(story: Story, { confirmedBy, address, catalog }: Beside
   const outcome = outcomeOf(entries)
   const unverified = unverifiedAmong(story.entries)
   const last = outcome?.entry ?? entries.at(-1)
+  const isMadeUp = !entries.some(({ verdict }) => verdict === 'genuine')
   const what = whatIn(story, entries, { catalog, isTrusted: unverified === undefined })
   return {
     at: last?.at,
     requestId: story.requestId,
     what: unverified === undefined ? what : mrkdwn`Unverified (${unverified}): ${what}`,
     name: toPlainText(what),
-    outcome: outcomeWords(story, entries, outcome),
+    outcome: isMadeUp ? 'Unverified' : outcomeWords(story, entries, outcome),
     by: requesterIn(story, entries),
-    decision: decisionIn(entries),
+    decision: isMadeUp ? undefined : decisionIn(entries),
     notes: notesOn(story, entries, confirmedBy, catalog),
     message: address === undefined ? undefined : link(address, 'Open'),
     mark: unverified !== undefined || last === undefined ? ':warning:' : markOf(last),
