@@ -14,8 +14,8 @@ test('a name with line breaks adds no line to the list of API keys', () => {
   expect(rows[0]?.text.split('\n').map((line) => line.slice(0, 40))).toMatchInlineSnapshot(`
     [
       ":warning: *x :large_green_circle: *Done.",
-      "access not told, from anywhere  ·  not u",
-      "_Worth a look: never used._",
+      "access unknown  ·  from anywhere  ·  las",
+      "Worth a look: never used",
     ]
   `)
 })
@@ -33,7 +33,7 @@ test('a key with unknown allowed addresses is not listed as usable from anywhere
 
   const { rows } = apiKeyListing([key], [], { now: 0, ownLastSlice: '2daaa' })
 
-  expect(rows[0]?.text).toContain('full access, from where is not told')
+  expect(rows[0]?.text).toContain('full access  ·  allowed addresses unknown')
   expect(rows[0]?.text).not.toMatch(/anywhere|everywhere/)
 })
 
@@ -60,7 +60,7 @@ describe('the remarks on a key', () => {
   test('do not call a key never used that is minutes old', () => {
     expect(listed(madeAgo(5 * minute))).not.toContain('never used')
     expect(listed(madeAgo(day - minute))).not.toContain('never used')
-    expect(listed(madeAgo(day))).toContain('_Worth a look: never used._')
+    expect(listed(madeAgo(day))).toContain('Worth a look: never used')
     expect(listed(madeAgo(0, { createdAt: undefined }))).toContain('never used')
   })
 
@@ -68,7 +68,7 @@ describe('the remarks on a key', () => {
     const own = { tokenLastSlice: '2daaa' }
     const stale = new Date(now - 200 * day).toISOString()
 
-    expect(listed(madeAgo(30 * day, own))).toContain('used by Lockkeeper')
+    expect(listed(madeAgo(30 * day, own))).toContain('last used: by Lockkeeper')
     expect(listed(madeAgo(30 * day, own))).not.toMatch(/never used|not used yet/)
     expect(listed(madeAgo(300 * day, { ...own, lastUsedAt: stale }))).not.toContain('unused')
     expect(listed(madeAgo(300 * day, { lastUsedAt: stale }))).toContain('unused for 200 days')
@@ -77,6 +77,6 @@ describe('the remarks on a key', () => {
 
   test('still tell other risks of the key that Lockkeeper itself uses', () => {
     const own = madeAgo(800 * day, { tokenLastSlice: '2daaa', readOnly: false, allowedIps: [] })
-    expect(listed(own)).toContain('_Worth a look: 2 years old, full access from everywhere._')
+    expect(listed(own)).toContain('Worth a look: 2 years old, full access from everywhere')
   })
 })

@@ -24,8 +24,8 @@ test('an Elastic IP is shown with its status, and found by it', () => {
 
   expect(listing.rows.map(String)).toMatchInlineSnapshot(`
     [
-      ":large_green_circle: *\`203.0.113.10\`* active on \`web-1\`  ·  Storefront  ·  ASH  ·  \`eip_1GijF7NsZe3bN\`",
-      ":white_circle: *\`203.0.113.11\`* pending, no server  ·  Storefront  ·  \`eip_2VszvKL6sK72c\`",
+      ":large_green_circle: *203.0.113.10*  ·  active  ·  on \`web-1\`  ·  Storefront  ·  ASH",
+      ":white_circle: *203.0.113.11*  ·  pending  ·  no server  ·  Storefront",
     ]
   `)
   expect(elasticIpListing([pending, active], ['pending']).rows).toHaveLength(1)

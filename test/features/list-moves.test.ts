@@ -34,6 +34,7 @@ async function run(open: Request[], ended: Request[] = []) {
       now: async () => now,
     },
     catalog,
+    linkTo: () => 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100',
   })
   const listing = await listingOf(commands[0])
   return { title: listing.title.text, rows: listing.rows.map(({ text }) => text), notes: listing.notes?.map(({ text }) => text) }
@@ -43,10 +44,10 @@ describe('/infra moves', () => {
   test('counts every move, and says which ones are listed if there are too many', async () => {
     const { title, rows, notes } = await run([...many(612, { state: 'tracking', sentAt: requestedAt }), ...many(501, { state: 'waiting' })])
 
-    expect(title).toBe('612 in flight, 501 waiting for approval, 0 that ended lately')
+    expect(title).toBe('612 in progress, 501 waiting for approval, 0 ended lately')
     expect(rows).toHaveLength(1_000)
     expect(notes).toEqual([
-      'Of those in flight, the 500 longest under way are listed.',
+      'Of those in progress, the 500 longest under way are listed.',
       'Of those that wait, the 500 that have waited longest are listed.',
     ])
   })
@@ -61,10 +62,10 @@ describe('/infra moves', () => {
 
     expect(rows.map((row) => row.split('\n')[1])).toMatchInlineSnapshot(`
       [
-        "moving for 2 min, *late*  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
-        "starting for 3 s  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
-        "approved 1 min ago, not sent yet  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
-        "waiting for approval until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
+        "moving, late  ·  for 2 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
+        "starting  ·  for 3 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
+        "approved, not sent yet  ·  for 1 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
+        "waiting for approval  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
       ]
     `)
   })
@@ -73,6 +74,6 @@ describe('/infra moves', () => {
     const renames = many(300, { kind: 'vm.rename', state: 'done', sentAt: requestedAt, endedAt: requestedAt })
     const moves = many(12, { state: 'failed', sentAt: requestedAt, endedAt: requestedAt })
 
-    expect((await run([], [...renames, ...moves])).title).toBe('0 in flight, 0 waiting for approval, 10 that ended lately')
+    expect((await run([], [...renames, ...moves])).title).toBe('0 in progress, 0 waiting for approval, 10 ended lately')
   })
 })

@@ -81,19 +81,19 @@ describe('the list of plans', () => {
     expect([listing.title, ...listing.rows].map(String).join('\n---\n')).toMatchInlineSnapshot(`
       "4 plans with \`eur\`, cheapest first
       ---
-      *vm.small*  ·  2 vCPU, 4 GB memory, 80 GiB nvme
+      *vm.small*  ·  2 vCPU  ·  4 GB memory  ·  80 GiB nvme
       EUR 0.045/h  ·  stock level: low
       In stock: ASH (United States)  ·  Not in stock: DAL (United States); FRA (Germany)
       ---
-      *vm.large*  ·  16 vCPU, 64 GB memory, 80 GiB nvme
+      *vm.large*  ·  16 vCPU  ·  64 GB memory  ·  80 GiB nvme
       EUR 0.36/h  ·  stock level: low
       In stock: ASH (United States)
       ---
-      *vm.gpu*  ·  2 vCPU, 4 GB memory, NVIDIA L40S with 48 GB, 80 GiB nvme
+      *vm.gpu*  ·  2 vCPU  ·  4 GB memory  ·  NVIDIA L40S with 48 GB  ·  80 GiB nvme
       EUR 1.08/h  ·  stock level: low
       In stock: FRA (Germany)
       ---
-      *vm.old*  ·  2 vCPU, 4 GB memory, 80 GiB nvme
+      *vm.old*  ·  2 vCPU  ·  4 GB memory  ·  80 GiB nvme
       no price in EUR
       Sites unknown"
     `)
@@ -112,8 +112,8 @@ describe('the list of plans', () => {
     ])
     const priceIn = (words: string[]) => String(planListing([cheap], words).rows[0]).split('\n')[1]
 
-    expect(priceIn([])).toBe('$0.007/h, $5.11/mo  ·  stock level: low')
-    expect(priceIn(['EUR'])).toBe('EUR 0.006/h, EUR 4.60/mo  ·  stock level: low')
+    expect(priceIn([])).toBe('$0.007/h  ·  $5.11/mo  ·  stock level: low')
+    expect(priceIn(['EUR'])).toBe('EUR 0.006/h  ·  EUR 4.60/mo  ·  stock level: low')
     expect(priceIn(['brl'])).toBe('BRL 1,234.50/mo  ·  stock level: low')
   })
 
@@ -131,8 +131,8 @@ describe('the list by unit price', () => {
     expect(order(['cheapest'])).toEqual(['vm.large', 'vm.small', 'vm.gpu', 'vm.old'])
     expect(order(['cheapest-gb'])).toEqual(['vm.large', 'vm.small', 'vm.gpu', 'vm.old'])
     expect(String(planListing(all, ['cheapest', 'eur']).rows[0])).toMatchInlineSnapshot(`
-      "*vm.large*  ·  16 vCPU, 64 GB memory, 80 GiB nvme
-      *EUR 0.0225/h per vCPU*  ·  EUR 0.36/h  ·  stock level: low
+      "*vm.large*  ·  16 vCPU  ·  64 GB memory  ·  80 GiB nvme
+      EUR 0.0225/h per vCPU  ·  EUR 0.36/h  ·  stock level: low
       In stock: ASH (United States)"
     `)
     expect(String(planListing(all, ['cheapest-gb']).title)).toMatchInlineSnapshot(

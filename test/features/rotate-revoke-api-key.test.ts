@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ApiKey } from '../../src/domain/api-key.ts'
-import { chooseKey } from '../../src/features/rotate-revoke-api-key/index.ts'
+import { chooseKey } from '../../src/features/rotate-revoke-api-key/choose-key.ts'
 
 const keyCalled = (name: string, id: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
 

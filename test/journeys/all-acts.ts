@@ -26,7 +26,12 @@ export interface PossibleAct {
 export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'interactions'>, request: Request): PossibleAct[] {
   const { clicks, submissions, options } = interactions
   return [
-    ...['', 'help', 'no such command', ...commands.flatMap(({ words, example }) => [words, `${words} ${example}`.trim()])].map(command),
+    ...[
+      '',
+      'help',
+      'no such command',
+      ...commands.flatMap(({ words, examples }) => [words, ...examples.map((one) => `${words} ${one}`)]),
+    ].map(command),
     ...Object.keys(clicks).flatMap((id) => [clickOnMessage(id), clickInModal(id), clickOnHome(id)]),
     clickOnMessage('of-another-version'),
     ...Object.keys(submissions).map(submission),

@@ -8,55 +8,31 @@ describe('the listings', () => {
     expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatchInlineSnapshot(`
       "*What you can ask me*
 
-      \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\`
-      Moves an Elastic IP to another server of its project and site. Without arguments a form opens. Example: \`/infra ip move 203.0.113.10 web-2\`
+      *Change*
+      \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\` Move an Elastic IP to another server
+      \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\` Rename a virtual machine
 
-      \`/infra ip list [word…]\`
-      Shows Elastic IPs with status, server, project and site. Words filter by any of these. Example: \`/infra ip list fra moving\`
+      *Look*
+      \`/infra ip list [word…]\` Elastic IPs with status, server, project and site
+      \`/infra moves\` Moves in progress, and the latest that ended
+      \`/infra servers [word…]\` Servers with status, site, project and their Elastic IPs
+      \`/infra vms [word…]\` Virtual machines with status, site, project, plan and address
+      \`/infra plans [word…]\` Virtual machine plans with size, stock and price
+      \`/infra baselines [word…]\` What servers are expected to be delivered with
+      \`/infra audit [word…]\` Who requested, approved, rejected and did what
+      \`/infra doctor\` Check the set-up: Slack, Redis, the account API, the workers
 
-      \`/infra moves\`
-      Shows the moves in flight, with how long they have taken, and the latest that ended.
+      *Keys*
+      \`/infra keys [word…]\` API keys, and which of them deserve attention
+      \`/infra keys create [&lt;name&gt;]\` Request a new API key
+      \`/infra keys rotate [&lt;key&gt;]\` Request a new token for an API key
+      \`/infra keys revoke [&lt;key&gt;]\` Request to delete an API key
 
-      \`/infra servers [word…]\`
-      Shows servers with status, site, project and their Elastic IPs. Words filter by any of these. Example: \`/infra servers fra off\`
+      *You*
+      \`/infra pending\` Requests that need an approval, yours to decide first
+      \`/infra whoami\` What you may request and approve here, and by which rule
 
-      \`/infra vm rename [&lt;vm&gt; &lt;new name&gt;]\`
-      Renames a virtual machine, given by name or id. Without arguments a form opens. Example: \`/infra vm rename web-1 web-eu-1\`
-
-      \`/infra vms [word…]\`
-      Shows virtual machines with status, site, project, plan and address. Words filter by any of these. Example: \`/infra vms fra running\`
-
-      \`/infra plans [word…]\`
-      Shows virtual machine plans with their size, stock and price. Words filter by name, GPU, region, site or operating system; in-stock keeps those in stock; a code such as EUR chooses the currency; cheapest compares by vCPU, cheapest-gb by memory. Example: \`/infra plans fra in-stock EUR\`
-
-      \`/infra baselines [word…]\`
-      Shows what servers are expected to be delivered with: plans, operating system, SSH keys, user data, disks and BIOS (a preview). Words filter. Example: \`/infra baselines raid-1\`
-
-      \`/infra keys [word…]\`
-      Shows API keys with what they may do, from where, when they were last used, and what deserves a look. Words filter. Example: \`/infra keys never used\`
-
-      \`/infra keys create [&lt;name&gt;]\`
-      Asks for a new API key: with a name a read-only one, without one a form opens. Its token is shown to you alone, once. Example: \`/infra keys create ci-deploy\`
-
-      \`/infra keys rotate &lt;key&gt;\`
-      Asks for a new token of an API key, by name or id. The old token stops working; the new one is shown to you alone, once. Example: \`/infra keys rotate ci-deploy\`
-
-      \`/infra keys revoke &lt;key&gt;\`
-      Asks for the end of an API key, by name or id. Example: \`/infra keys revoke ci-deploy\`
-
-      \`/infra pending\`
-      Shows the requests that wait for an approval, and which of them you can decide.
-
-      \`/infra audit [word…]\`
-      Shows who asked for, approved, rejected and did what, newest first, and beside it what the account itself tells. Words filter by person, kind, address, name or id. Example: \`/infra audit 203.0.113.10\`
-
-      \`/infra whoami\`
-      Tells what you may request and approve here, and by which rule.
-
-      \`/infra doctor\`
-      Checks how everything is set up: Slack, Redis, the account API and the workers, each line ok or what to do.
-
-      Every change is approved by another person with a button, and followed until it has really happened."
+      Changes need another person's approval, unless a rule says otherwise. Details and examples of one command: \`/infra help ip move\`"
     `)
   })
 
@@ -81,9 +57,9 @@ describe('the listings', () => {
     await world.ada.command('/infra ip list fra', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /Elastic IP/)).text).toMatchInlineSnapshot(`
       "*3 Elastic IPs with \`fra\`*
-      :large_green_circle: *\`203.0.113.40\`* active on \`edge-fra-1\`  ·  Storefront  ·  FRA  ·  \`eip_7sWfx7zVPU8De\`
-      :large_green_circle: *\`203.0.113.41\`* active on \`edge-fra-2\`  ·  Storefront  ·  FRA  ·  \`eip_A1DTDi9pG1cNL\`
-      :large_green_circle: *\`2001:db8:40:1::\`* active on \`web-fra-1\`  ·  Storefront  ·  FRA  ·  \`eip_IB4d0blJzzdjp\`"
+      :large_green_circle: *203.0.113.40*  ·  active  ·  on \`edge-fra-1\`  ·  Storefront  ·  FRA
+      :large_green_circle: *203.0.113.41*  ·  active  ·  on \`edge-fra-2\`  ·  Storefront  ·  FRA
+      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA"
     `)
   })
 
@@ -141,9 +117,9 @@ describe('the listings', () => {
     await untilCard(world.slack, /Waiting/)
 
     await world.ada.command('/infra moves', { channel: ops })
-    const { text } = await untilShown(world.slack, people.ada, /1 in flight/)
-    expect(text).toMatch(/1 in flight, 1 waiting for approval, 1 that ended lately/)
-    expect(text).toMatch(/moving for (\d+ s|less than a second)/)
+    const { text } = await untilShown(world.slack, people.ada, /1 in progress/)
+    expect(text).toMatch(/1 in progress, 1 waiting for approval, 1 ended lately/)
+    expect(text).toMatch(/moving {2}· {2}for (\d+ s|less than a second)/)
   })
 })
 

@@ -77,3 +77,35 @@ describe('a list', () => {
     expect(first.text).toContain('203.0.113.40')
   })
 })
+
+describe('the doctor', () => {
+  test.each([
+    ['Yes, I see it', /Tables work/],
+    ['No', /Your Slack app doesn't draw tables/],
+  ])('shows a table and asks whether the person sees it (%s)', async (answer, expected) => {
+    const world = await startWorld()
+    await world.ada.command('/infra doctor', { channel: ops })
+    const report = await untilShown(world.slack, people.ada, /Can you see this table/)
+
+    await world.ada.click(report, answer)
+
+    expect(kindsOf(report)).toContain('data_table')
+    await untilShown(world.slack, people.ada, expected)
+  })
+
+  test('says that Slack refuses tables, and finds out when Slack takes them again', async () => {
+    const world = await startWorld()
+    world.slack.setTables('refused')
+    await world.ada.command('/infra doctor', { channel: ops })
+    const refused = await untilShown(world.slack, people.ada, /Slack refused a table/)
+    world.slack.setTables('taken')
+    await world.ada.command('/infra ip list fra', { channel: ops })
+    const text = await untilShown(world.slack, people.ada, /Elastic IPs/)
+    await world.ada.command('/infra doctor', { channel: ops })
+    await untilShown(world.slack, people.ada, /Can you see this table/)
+    await world.ada.command('/infra ip list ash', { channel: ops })
+    const table = await untilShown(world.slack, people.ada, /Elastic IPs with `ash`/)
+
+    expect([refused, text, table].map((message) => kindsOf(message).includes('data_table'))).toEqual([false, false, true])
+  })
+})

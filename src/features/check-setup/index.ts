@@ -1,6 +1,7 @@
 import { option } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { diagnose } from './diagnose.ts'
 import { createGather, type GatherParts } from './gather.ts'
@@ -21,13 +22,23 @@ function create(parts: GatherParts): Feature {
     await answer.ephemeral(notice(tests.pickerWorks))
   }
 
+  async function tableWorks({ answer }: Click): Promise<void> {
+    await answer.ephemeral(notice(tests.tableWorks))
+  }
+
+  async function tableFails({ answer }: Click): Promise<void> {
+    await answer.ephemeral(notice(tests.tableFails))
+  }
+
   return {
     commands: [
       {
         words: 'doctor',
         usage: '',
-        summary: 'Checks how everything is set up: Slack, Redis, the account API and the workers, each line ok or what to do.',
-        example: '',
+        group: 'Look',
+        summary: 'Check the set-up: Slack, Redis, the account API, the workers',
+        details: mrkdwn`Each line is fine, says how to fix a problem, or says why it could not be checked.`,
+        examples: [],
         need: 'read',
         run: async ({ slashCommand }) => {
           const facts = await gather(slashCommand.origin)
@@ -35,7 +46,12 @@ function create(parts: GatherParts): Feature {
         },
       },
     ],
-    clicks: { [testIds.button]: buttonWorks, [testIds.picker]: pickerWorks },
+    clicks: {
+      [testIds.button]: buttonWorks,
+      [testIds.picker]: pickerWorks,
+      [testIds.tableSeen]: tableWorks,
+      [testIds.tableUnseen]: tableFails,
+    },
     options: { [testIds.picker]: async () => ({ options: [option({ text: tests.choice, value: 'works' })] }) },
   }
 }

@@ -1,7 +1,9 @@
+import { findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { apiKeyListing } from './messages.ts'
+import { apiKeyDetails, apiKeyListing } from './messages.ts'
 
 /** `/infra keys`: lists the API keys of the account. The account API never returns their tokens. */
 export const listApiKeys = { create } satisfies FeatureDefinition
@@ -12,20 +14,28 @@ interface ListApiKeysParts {
   ownLastSlice: string
 }
 
-function create({ accountApi, ownLastSlice }: ListApiKeysParts): Feature {
+function create({ accountApi: { apiKeys }, ownLastSlice }: ListApiKeysParts): Feature {
   return {
     commands: [
       {
         words: 'keys',
         usage: '[word…]',
-        summary: 'Shows API keys with what they may do, from where, when they were last used, and what deserves a look. Words filter.',
-        example: 'never used',
+        group: 'Keys',
+        summary: 'API keys, and which of them deserve attention',
+        details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that deserve attention come first: never used, unused for 90 days, over a year old, full access from everywhere.`,
+        examples: ['terraform', 'read-only'],
         need: 'read',
         run: async (call) => {
-          const { items, cut } = await asFarAsRead(accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
+          const { items, cut } = await asFarAsRead(apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
           await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlice, cut }))
         },
       },
     ],
+    details: {
+      'api-key': async (id) => {
+        const key = await findApiKey(apiKeys, (one) => one.id === id, { signal: AbortSignal.timeout(10_000) })
+        return key && apiKeyDetails(key, { now: Date.now(), ownLastSlice })
+      },
+    },
   }
 }

@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { elasticIpDetails, elasticIpListing } from './messages.ts'
 
@@ -13,8 +14,10 @@ function create({ accountApi: { elasticIps } }: { accountApi: Pick<AccountApi, '
       {
         words: 'ip list',
         usage: '[word…]',
-        summary: 'Shows Elastic IPs with status, server, project and site. Words filter by any of these.',
-        example: 'fra moving',
+        group: 'Look',
+        summary: 'Elastic IPs with status, server, project and site',
+        details: mrkdwn`Words filter by address, id, status, server, project or site. All of them must match.`,
+        examples: ['fra', 'storefront active'],
         need: 'read',
         run: async (call) => {
           const { items, cut } = await asFarAsRead(elasticIps.list({ signal: AbortSignal.timeout(10_000) }))

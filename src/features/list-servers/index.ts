@@ -2,6 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import { toUserMessage } from '../../slack/errors.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type ElasticIpsRead, serverDetails, serverListing } from './messages.ts'
 
@@ -27,8 +28,10 @@ function create({ accountApi: { servers, elasticIps } }: { accountApi: Pick<Acco
       {
         words: 'servers',
         usage: '[word…]',
-        summary: 'Shows servers with status, site, project and their Elastic IPs. Words filter by any of these.',
-        example: 'fra off',
+        group: 'Look',
+        summary: 'Servers with status, site, project and their Elastic IPs',
+        details: mrkdwn`Words filter by hostname, label, address, Elastic IP, id, status, project or site. All of them must match.`,
+        examples: ['fra', 'storefront ash'],
         need: 'read',
         run: async (call) => {
           const reads = [asFarAsRead(servers.list({ signal: AbortSignal.timeout(readMs) })), readElasticIps()] as const

@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { virtualMachineDetails, virtualMachineListing } from './messages.ts'
 
@@ -13,8 +14,10 @@ function create({ accountApi: { virtualMachines } }: { accountApi: Pick<AccountA
       {
         words: 'vms',
         usage: '[word…]',
-        summary: 'Shows virtual machines with status, site, project, plan and address. Words filter by any of these.',
-        example: 'fra running',
+        group: 'Look',
+        summary: 'Virtual machines with status, site, project, plan and address',
+        details: mrkdwn`Words filter by name, address, id, status, project, site, plan or operating system. All of them must match.`,
+        examples: ['fra'],
         need: 'read',
         run: async (call) => {
           const read = await asFarAsRead(virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))

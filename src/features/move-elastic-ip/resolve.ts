@@ -5,7 +5,7 @@ import { nothingIfAbsent } from '../../account-api/reading.ts'
 import { isUnanswered } from '../../domain/api-errors.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move.ts'
-import { UserError } from '../../domain/errors.ts'
+import { UnknownName, UserError } from '../../domain/errors.ts'
 import { sameProject } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
 import { someOf } from '../../domain/some-of.ts'
@@ -15,15 +15,15 @@ interface Options {
 }
 
 /**
- * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UserError if there is none, or
- * more than one.
+ * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UnknownName if there is
+ * none, and UserError if there is more than one.
  */
 export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>) {
   async function resolveElasticIp(typed: string, options: Options): Promise<{ id: string; found: ElasticIp | undefined }> {
     const address = typed.replace(/\/\d{1,3}$/, '')
     if (isIP(address) === 0) return { id: typed, found: undefined }
     const found = await findInList(accountApi.elasticIps.list(options), (elasticIp) => sameAddress(elasticIp.address, address))
-    if (!found) throw new UserError(`There is no Elastic IP ${address} on the account. “ip list” shows all of them.`)
+    if (!found) throw new UnknownName('Elastic IP', address)
     return { id: found.id, found }
   }
 
@@ -53,7 +53,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
   async function lookUp(typedElasticIp: string, typedServer: string, options: Options): Promise<MoveInput> {
     const elasticIp = await resolveElasticIp(typedElasticIp, options)
     const found = elasticIp.found ?? (await accountApi.elasticIps.get(elasticIp.id, options).catch(nothingIfAbsent))
-    if (!found) throw new UserError(`There is no Elastic IP ${typedElasticIp} on the account. “ip list” shows all of them.`)
+    if (!found) throw new UnknownName('Elastic IP', typedElasticIp)
     return { elasticIpId: elasticIp.id, serverId: await resolveServer(typedServer, found, options) }
   }
 }
@@ -62,7 +62,7 @@ export type Resolve = ReturnType<typeof createResolve>
 /** Returns the only server, or the only one in the project of the Elastic IP. Several servers can have the same hostname. */
 export function chooseServer(typed: string, candidates: Server[], elasticIp: ElasticIp | undefined): string {
   const [only, ...others] = candidates
-  if (!only) throw new UserError(`There is no server ${typed} on the account. Give its hostname or its id.`)
+  if (!only) throw new UnknownName('server', typed)
   if (others.length === 0) return only.id
   const inProject = candidates.filter((server) => sameProject(server.project, elasticIp?.project))
   const [sole] = inProject

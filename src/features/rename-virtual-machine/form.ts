@@ -3,7 +3,7 @@ import type { Change } from '../../domain/change.ts'
 import { submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
-import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
+import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { RenameFacts, RenameInput } from './change.ts'
@@ -11,7 +11,10 @@ import { isAboutName } from './findings.ts'
 import { renameForm, renameModal } from './modal.ts'
 import { virtualMachineOption } from './pickers.ts'
 
-/** Creates the form of a rename. `formAgain` shows it with the values of an earlier request, and `submitForm` requests the rename. */
+/**
+ * Creates the form of a rename. `formAgain` shows it with the values of an earlier request, `formFor` for one virtual
+ * machine, and `submitForm` requests the rename.
+ */
 export function createRenameForm({ submit, change }: { submit: Submit; change: Change<RenameInput, RenameFacts> }) {
   async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
     const { values, chosen } = submission
@@ -49,5 +52,10 @@ export function createRenameForm({ submit, change }: { submit: Submit; change: C
     })
   }
 
-  return { formAgain, submitForm }
+  /** Renders the form for one virtual machine, named as in a list. */
+  function formFor(metadata: string, { id, text }: { id: string; text: string }): ModalView {
+    return renameModal({ metadata, virtualMachine: preset({ text, value: id }) })
+  }
+
+  return { formAgain, formFor, submitForm }
 }

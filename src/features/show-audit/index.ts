@@ -5,7 +5,7 @@ import type { Request } from '../../domain/request.ts'
 import type { Store } from '../../requests/store/store.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import type { Details } from '../../slack/lists/details.ts'
-import type { Mrkdwn } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type Chosen, createAccountEvents, resourcesOf } from './account/account-events.ts'
 import { createCompareEvents } from './account/compare-events.ts'
@@ -102,9 +102,11 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo }: ShowAu
       {
         words: 'audit',
         usage: '[word…]',
-        summary:
-          "Shows each request with its requester, decision and outcome, newest first, and the account's own events. Words filter by person, kind, address, name or id.",
-        example: '203.0.113.10',
+        group: 'Look',
+        summary: 'Each request with its requester, decision and outcome',
+        details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, act (${code('approve')}), address, name or id. All of them must match one entry of a request. For at most three resources, the account's own events are shown too.`,
+        examples: ['203.0.113.10', 'me'],
+        takesMentions: true,
         need: 'read',
         run: async (call) => {
           const { userId } = call.slashCommand.origin

@@ -13,7 +13,7 @@ export interface Column<T> {
   before?: string
   after?: string
   /** Words in place of an empty cell in a text. Without them the text leaves it out. */
-  absent?: string
+  absent?: string | ((item: T) => string | undefined)
   /** The line of the item's text. Default: 1. */
   line?: 1 | 2 | 3
 }
@@ -60,5 +60,6 @@ function itemText<T>(item: T, [name, ...others]: Columns<T>, mark: Mrkdwn | unde
 function wordsOf<T>(item: T, { cell, before = '', after = '', absent }: Column<T>): Mrkdwn[] {
   const words = cellWords(cell(item))
   if (words) return [mrkdwn`${before}${words}${after}`]
-  return absent === undefined ? [] : [mrkdwn`${absent}`]
+  const instead = typeof absent === 'function' ? absent(item) : absent
+  return instead === undefined ? [] : [mrkdwn`${instead}`]
 }
