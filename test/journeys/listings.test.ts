@@ -19,7 +19,7 @@ describe('the listings', () => {
       \`/infra vms [word…]\` Virtual machines with status, site, project, plan and address
       \`/infra plans [word…]\` Virtual machine plans with size, stock and price
       \`/infra baselines [word…]\` What servers are expected to be delivered with
-      \`/infra audit [word…]\` Who requested, approved, rejected and did what
+      \`/infra audit [word…]\` Each request with its requester, decision and outcome
       \`/infra doctor\` Check the set-up: Slack, Redis, the account API, the workers
 
       *Keys*
