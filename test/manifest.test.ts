@@ -104,7 +104,7 @@ function elementOf(id: string): string {
 describe('an element with an action', () => {
   test('has a listener, and every listener has an element', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /(buttons|card|conversation|forms|listing|modal|messages|report|index)\.ts$/.test(file),
+      /(buttons|card|conversation|forms|listing|modal|messages|report|row|index)\.ts$/.test(file),
     )
     const { interactions } = build()
     const listeners = {
