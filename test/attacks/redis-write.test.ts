@@ -158,6 +158,6 @@ test('somebody with write access to Redis cannot put an approval into the audit 
 
   await ada.command('/infra audit approve', { channel: ops })
 
-  const shown = await untilShown(slack, people.ada, /Audit: 1 entry/)
-  expect(shown.text).toMatch(/:warning: \*Unverified\* \(it isn't signed\): \*Approved\*/)
+  const shown = await untilShown(slack, people.ada, /Audit: 1 other entry/)
+  expect(shown.text).toMatch(/:warning: \*Unverified \(it isn't signed\): Approved.* {2}· {2}Unverified {2}·/)
 })

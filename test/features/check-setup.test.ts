@@ -38,7 +38,8 @@ const well: SetupFacts = {
 /** Returns the lines that are not ok. */
 function linesOf(facts: Partial<SetupFacts>): string {
   const { text } = report(well.bot, diagnose({ ...well, ...facts })).table
-  const lines = text.split('\n').filter((line) => !line.startsWith(':white_check_mark:') && !line.startsWith('Lockkeeper'))
+  const others = [':white_check_mark:', 'Lockkeeper', '*Can you see this table?*']
+  const lines = text.split('\n').filter((line) => !others.some((start) => line.startsWith(start)))
   return lines.join('\n')
 }
 
@@ -58,7 +59,8 @@ describe('the ten mistakes', () => {
       :white_check_mark: *The account API* answers.
       :white_check_mark: *The API key* \`lockkeeper\` is accepted, and may make changes.
       :white_check_mark: *The clock* agrees with that of Slack and Redis.
-      :white_check_mark: *Workers* 2 are at work."
+      :white_check_mark: *Workers* 2 are at work.
+      *Can you see this table?* Lists such as \`ip list\` are tables."
     `)
   })
 

@@ -6,6 +6,8 @@ import type { Server } from '../../src/domain/server.ts'
 import { listServers } from '../../src/features/list-servers/index.ts'
 import { listingOf } from './listing-of.ts'
 
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
+
 const web1: Server = {
   id: 'sv_1WFgWmkF9Mzju',
   hostname: 'web-1',
@@ -53,15 +55,48 @@ function list(words: string[], servers: Server[], elasticIps: () => Promise<Elas
 
 describe('the list of servers', () => {
   test('shows status, project, site, addresses and label, in the order of the names', async () => {
-    const { title, rows, notes } = await list([], [web10, bare, web1])
+    const { title, rows, notes, table } = await list([], [web10, bare, web1])
 
+    expect(table?.rows.map((row) => row.map(String))).toMatchInlineSnapshot(`
+      [
+        [
+          "\`sv_37rDaYrmwgNZr\`",
+          "undefined",
+          "undefined",
+          "undefined",
+          "undefined",
+          "undefined",
+          "undefined",
+        ],
+        [
+          "\`web-1\`",
+          "on",
+          "ASH",
+          "Storefront",
+          "\`203.0.113.2\`, \`203.0.113.11\` (moving)",
+          "192.0.2.11",
+          "undefined",
+        ],
+        [
+          "\`web-10\`",
+          "off, locked",
+          "ASH",
+          "Storefront",
+          "undefined",
+          "192.0.2.11",
+          "\`do not touch &lt;before&gt; the sale\`",
+        ],
+      ]
+    `)
     expect([title, ...rows].map(String)).toMatchInlineSnapshot(`
       [
         "3 servers",
-        "*\`sv_37rDaYrmwgNZr\`*  ·  status unknown  ·  \`sv_37rDaYrmwgNZr\`",
-        "*\`web-1\`*  ·  on  ·  Storefront  ·  ASH  ·  \`192.0.2.11\`  ·  \`sv_1WFgWmkF9Mzju\`
-      Elastic IPs: \`203.0.113.2\`, \`203.0.113.11\` (moving)",
-        "*\`web-10\`*  ·  off, locked  ·  Storefront  ·  ASH  ·  \`192.0.2.11\`  ·  \`sv_2vGfTqoYmjY5u\`  ·  label: \`do not touch &lt;before&gt; the sale\`",
+        "*\`sv_37rDaYrmwgNZr\`*  ·  status unknown",
+        "*\`web-1\`*  ·  on  ·  ASH  ·  Storefront
+      Elastic IPs: \`203.0.113.2\`, \`203.0.113.11\` (moving)
+      own address 192.0.2.11",
+        "*\`web-10\`*  ·  off, locked  ·  ASH  ·  Storefront
+      own address 192.0.2.11  ·  label \`do not touch &lt;before&gt; the sale\`",
       ]
     `)
     expect(notes).toEqual([])
@@ -87,7 +122,7 @@ describe('the list of servers', () => {
   test('counts the Elastic IPs of a server that it does not name', async () => {
     const many = Array.from({ length: 22 }, (_, index) => elasticIp(`203.0.113.${index + 1}`))
     const { rows } = await list([], [web1], async () => many)
-    expect(String(rows[0])).toMatch(/`203\.0\.113\.10` and 12 more$/)
+    expect(String(rows[0])).toMatch(/`203\.0\.113\.10` and 12 more\n/)
   })
 
   test('is shown without Elastic IPs if the team does not have that feature, and says so', async () => {
@@ -131,6 +166,58 @@ describe('the list of servers', () => {
       throw new TypeError('broken')
     })
     await expect(broken).rejects.toThrow('broken')
+  })
+
+  test('has the details of each server, with all its Elastic IPs', async () => {
+    const many = Array.from({ length: 22 }, (_, index) => elasticIp(`203.0.113.${index + 1}`))
+    const filters: unknown[] = []
+    const { details } = listServers.create({
+      accountApi: {
+        servers: { get: async () => web10 },
+        elasticIps: {
+          list: async ({ serverId }: { serverId: string }) => {
+            filters.push(serverId)
+            return many.map((one) => ({ ...one, server: { id: web10.id, hostname: 'web-10' } }))
+          },
+        },
+      } as never,
+    })
+
+    const shown = await details?.server?.(web10.id, origin)
+
+    expect(filters).toEqual([web10.id])
+    expect([shown?.title, ...(shown?.facts ?? []).map(({ label, words }) => `${label}: ${words}`)].map(String)).toMatchInlineSnapshot(`
+      [
+        "\`web-10\`",
+        "Status: off, locked",
+        "Site: ASH",
+        "Project: Storefront",
+        "Elastic IPs: \`203.0.113.1\`, \`203.0.113.2\`, \`203.0.113.3\`, \`203.0.113.4\`, \`203.0.113.5\`, \`203.0.113.6\`, \`203.0.113.7\`, \`203.0.113.8\`, \`203.0.113.9\`, \`203.0.113.10\`, \`203.0.113.11\`, \`203.0.113.12\`, \`203.0.113.13\`, \`203.0.113.14\`, \`203.0.113.15\`, \`203.0.113.16\`, \`203.0.113.17\`, \`203.0.113.18\`, \`203.0.113.19\`, \`203.0.113.20\`, \`203.0.113.21\`, \`203.0.113.22\`",
+        "Address: 192.0.2.11",
+        "Label: \`do not touch &lt;before&gt; the sale\`",
+        "Id: \`sv_2vGfTqoYmjY5u\`",
+      ]
+    `)
+  })
+
+  test('has no details of a server that is gone, and fails if the account API does', async () => {
+    const detailsAt = (status: number) =>
+      listServers.create({
+        accountApi: {
+          servers: { get: () => Promise.reject(new ApiError({ operation: 'servers.get', status, codes: [] })) },
+          elasticIps: { list: async () => [] },
+        } as never,
+      }).details
+    expect(await detailsAt(404)?.server?.(web1.id, origin)).toBeUndefined()
+    await expect(detailsAt(500)?.server?.(web1.id, origin)).rejects.toThrow(ApiError)
+  })
+
+  test('offers each server once in the picker, also two with one name', async () => {
+    const { choices } = await list([], [web1, { ...web10, hostname: 'web-1' }])
+    expect(choices?.options.map((one) => [one?.text.text, one?.value])).toEqual([
+      ['web-1 (ASH), …F9Mzju', web1.id],
+      ['web-1 (ASH), …YmjY5u', web10.id],
+    ])
   })
 
   test('says that there are none', async () => {

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { ApiError } from '../../src/domain/api-errors.ts'
 import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
 import { listVirtualMachines } from '../../src/features/list-virtual-machines/index.ts'
 import { listingOf } from './listing-of.ts'
+
+const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
 
 const cache: VirtualMachine = {
   id: 'vm_7265Xp57xmWdK',
@@ -37,13 +40,43 @@ function list(words: string[], machines: VirtualMachine[]) {
 
 describe('the list of virtual machines', () => {
   test('shows status, project, site, plan and address, in the order of the names', async () => {
-    const { title, rows } = await list([], [waiting, bare, cache])
+    const { title, rows, table } = await list([], [waiting, bare, cache])
+    expect(table?.rows.map((row) => row.map(String))).toMatchInlineSnapshot(`
+      [
+        [
+          "\`cache-1\`",
+          "Running",
+          "FRA",
+          "Storefront",
+          "vm.small",
+          "192.0.2.114",
+        ],
+        [
+          "\`cache-10\`",
+          "Stopped, restart pending",
+          "FRA",
+          "Storefront",
+          "vm.small",
+          "192.0.2.114",
+        ],
+        [
+          "\`vm_9265Xp57xmWdK\`",
+          "undefined",
+          "undefined",
+          "undefined",
+          "undefined",
+          "undefined",
+        ],
+      ]
+    `)
     expect([title, ...rows].map(String)).toMatchInlineSnapshot(`
       [
         "3 virtual machines",
-        "*\`cache-1\`*  ·  Running  ·  Storefront  ·  FRA  ·  vm.small  ·  \`192.0.2.114\`  ·  \`vm_7265Xp57xmWdK\`",
-        "*\`cache-10\`*  ·  Stopped, restart pending  ·  Storefront  ·  FRA  ·  vm.small  ·  \`192.0.2.114\`  ·  \`vm_8265Xp57xmWdK\`",
-        "*\`vm_9265Xp57xmWdK\`*  ·  status unknown  ·  \`vm_9265Xp57xmWdK\`",
+        "*\`cache-1\`*  ·  Running  ·  FRA  ·  Storefront
+      vm.small  ·  192.0.2.114",
+        "*\`cache-10\`*  ·  Stopped, restart pending  ·  FRA  ·  Storefront
+      vm.small  ·  192.0.2.114",
+        "*\`vm_9265Xp57xmWdK\`*  ·  status unknown",
       ]
     `)
   })
@@ -61,6 +94,51 @@ describe('the list of virtual machines', () => {
   ])('finds virtual machines by %j', async (words, found) => {
     const { rows } = await list(words, [cache, waiting])
     expect(rows.map(({ text }) => /`(.*?)`/.exec(text)?.[1])).toEqual(found)
+  })
+
+  test('has the details of each machine', async () => {
+    const detailsOf = async (machine: VirtualMachine) => {
+      const accountApi = { virtualMachines: { get: async () => machine } }
+      const shown = await listVirtualMachines.create({ accountApi: accountApi as never }).details?.['virtual-machine']?.(machine.id, origin)
+      return [shown?.name, shown?.title, ...(shown?.facts ?? []).map(({ label, words }) => `${label}: ${words}`)].map(String)
+    }
+    expect(await detailsOf({ ...cache, createdAt: '2026-11-20T12:00:00Z' })).toMatchInlineSnapshot(`
+      [
+        "cache-1",
+        "\`cache-1\`",
+        "Status: Running",
+        "Site: FRA",
+        "Project: Storefront",
+        "Plan: vm.small",
+        "Address: 192.0.2.114",
+        "Operating system: Ubuntu 24.04",
+        "Size: 2 vCPU, 4 GB memory",
+        "Created: <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
+        "Id: \`vm_7265Xp57xmWdK\`",
+      ]
+    `)
+    expect(
+      await detailsOf({ ...bare, specs: { vcpuCount: undefined, ram: undefined, storage: undefined, nic: undefined, gpu: undefined } }),
+    ).toMatchInlineSnapshot(`
+      [
+        "vm_9265Xp57xmWdK",
+        "\`vm_9265Xp57xmWdK\`",
+        "Status: –",
+        "Site: –",
+        "Project: –",
+        "Plan: –",
+        "Address: –",
+        "Operating system: –",
+        "Size: –",
+        "Id: \`vm_9265Xp57xmWdK\`",
+      ]
+    `)
+  })
+
+  test('has no details of a machine that is gone', async () => {
+    const get = () => Promise.reject(new ApiError({ operation: 'virtualMachines.get', status: 404, codes: [] }))
+    const { details } = listVirtualMachines.create({ accountApi: { virtualMachines: { get } } as never })
+    expect(await details?.['virtual-machine']?.('vm_gone', origin)).toBeUndefined()
   })
 
   test('says that there are none, or that none fits', async () => {

@@ -82,14 +82,14 @@ describe('the rights of a person', () => {
       Approve: not needed (NO_APPROVAL)
 
       :no_entry: *A new API key*  ·  \`key.create\`
-      Request: no: You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
-      Approve: no: <@U0EVE00001> and <!subteam^S0SECURE01> can  ·  2 approvals within 4 h
+      Request: no. You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
+      Approve: no, <@U0EVE00001> and <!subteam^S0SECURE01> can  ·  2 approvals within 4 h
 
       :no_entry: *Rotating an API key*  ·  \`key.rotate\`
-      Request: no: No rule of the policy lets anybody ask for rotating an API key in this channel, so it is refused. Ask in <#C0GENERAL1>.
+      Request: no. No rule of the policy lets anybody ask for rotating an API key in this channel, so it is refused. Ask in <#C0GENERAL1>.
 
       :no_entry: *Revoking an API key*  ·  \`key.revoke\`
-      Request: no: No rule of the policy lets anybody ask for revoking an API key in this channel, so it is refused. The people who run this bot can add a rule for it.
+      Request: no. No rule of the policy lets anybody ask for revoking an API key in this channel, so it is refused. The people who run this bot can add a rule for it.
 
       You are <@U0BEN00001> (\`U0BEN00001\`), a full member of this workspace, so you can see everything. The rights are those in <#C0OPS00001>."
     `)
@@ -108,11 +108,11 @@ describe('the rights of a person', () => {
 
     expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
       ":no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: Storefront, proj_2RBis9AK23gEc
-      Request: no: You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
+      Request: no. You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
       Approve: yes, for others (production: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h, or an emergency approval (break-glass)
       :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
       Request: yes (the rest: every full member may ask)
-      Approve: no: <@U0EVE00001> can  ·  1 approval within 4 h"
+      Approve: no, <@U0EVE00001> can  ·  1 approval within 4 h"
     `)
   })
 
@@ -132,7 +132,7 @@ describe('the rights of a person', () => {
     expect(words).not.toContain('Storefront')
     expect(rowsOf(words, 'key.create')).toMatchInlineSnapshot(`
       ":no_entry: *A new API key*  ·  \`key.create\`
-      Request: no: No rule of the policy lets anybody ask for a new API key in this channel, so it is refused. The people who run this bot can add a rule for it."
+      Request: no. No rule of the policy lets anybody ask for a new API key in this channel, so it is refused. The people who run this bot can add a rule for it."
     `)
   })
 
@@ -144,7 +144,7 @@ describe('the rights of a person', () => {
       Request: yes (storefront: every full member may ask)
       Approve: yes, for others (storefront: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h
       :no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
-      Request: no: no rule covers them"
+      Request: no. No rule covers them."
     `)
   })
 

@@ -19,7 +19,7 @@ describe('the listings', () => {
       \`/infra vms [word…]\` Virtual machines with status, site, project, plan and address
       \`/infra plans [word…]\` Virtual machine plans with size, stock and price
       \`/infra baselines [word…]\` What servers are expected to be delivered with
-      \`/infra audit [word…]\` Who requested, approved, rejected and did what
+      \`/infra audit [word…]\` Each request with its requester, decision and outcome
       \`/infra doctor\` Check the set-up: Slack, Redis, the account API, the workers
 
       *Keys*
@@ -65,6 +65,7 @@ describe('the listings', () => {
 
   test('plans, a page at a time, in place of the page that was clicked', async () => {
     const world = await startWorld()
+    world.slack.setTables('refused')
     await world.ada.command('/infra plans', { channel: ops })
     const first = await untilShown(world.slack, people.ada, /plans.*page 1 of/)
     await world.ada.click(first, 'Next')
@@ -86,13 +87,15 @@ describe('the listings', () => {
     await world.ada.command('/infra servers web-1 storefront', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /server/)).text).toMatchInlineSnapshot(`
       "*1 server with \`web-1 storefront\`*
-      *\`web-1\`*  ·  on  ·  Storefront  ·  ASH  ·  \`198.51.100.21\`  ·  \`sv_TU8nZb2v5QZal\`  ·  label: \`shop front\`
-      Elastic IPs: \`203.0.113.10\`"
+      *\`web-1\`*  ·  on  ·  ASH  ·  Storefront
+      Elastic IPs: \`203.0.113.10\`
+      own address 198.51.100.21  ·  label \`shop front\`"
     `)
     await world.ada.command('/infra vms tyo', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /virtual machine/)).text).toMatchInlineSnapshot(`
       "*1 virtual machine with \`tyo\`*
-      *\`cache-tyo-1\`*  ·  Stopped  ·  Storefront  ·  TYO  ·  vm.medium  ·  \`192.0.2.114\`  ·  \`vm_2PsQkh8zXKQL9\`"
+      *\`cache-tyo-1\`*  ·  Stopped  ·  TYO  ·  Storefront
+      vm.medium  ·  192.0.2.114"
     `)
   })
 

@@ -5,8 +5,10 @@ import type { Server } from '../../domain/server.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
+import type { Columns } from '../../slack/lists/columns.ts'
+import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
 import { someTexts } from '../../slack/text/some-texts.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** The Elastic IPs of the account, or why they could not be read. */
 export type ElasticIpsRead = ReadList<ElasticIp> | { problem: string }
@@ -17,8 +19,19 @@ interface ListedServer {
   elasticIps: ElasticIp[] | undefined
 }
 
-/** The most Elastic IPs of one server that are named. A move or an evacuation finds the others. */
-const mostElasticIps = 10
+/** The most Elastic IPs of one server that a list names. Its details name more. */
+const mostInList = 10
+const mostInDetails = 100
+
+const columns: Columns<ListedServer> = [
+  { header: 'Server', cell: ({ server }) => code(nameOf(server)) },
+  { header: 'Status', cell: ({ server }) => statusOf(server), absent: 'status unknown' },
+  { header: 'Site', cell: ({ server: { site } }) => site?.slug ?? site?.name },
+  { header: 'Project', cell: ({ server }) => server.project?.name },
+  { header: 'Elastic IPs', cell: ({ elasticIps }) => elasticIpWords(elasticIps, mostInList), line: 2, before: 'Elastic IPs: ' },
+  { header: 'Address', cell: ({ server }) => server.primaryIpv4, line: 3, before: 'own address ' },
+  { header: 'Label', cell: ({ server }) => server.label && code(server.label), line: 3, before: 'label ' },
+]
 
 export function serverListing({ items, cut }: ReadList<Server>, words: string[], elasticIps: ElasticIpsRead): Listing {
   const onServers = 'items' in elasticIps ? Map.groupBy(elasticIps.items, ({ server }) => server?.id) : undefined
@@ -29,10 +42,25 @@ export function serverListing({ items, cut }: ReadList<Server>, words: string[],
     one: 'server',
     many: 'servers',
     order: (a, b) => inNaturalOrder(nameOf(a.server), nameOf(b.server)) || inNaturalOrder(a.server.id, b.server.id),
-    row,
+    columns,
+    details: {
+      of: 'server',
+      placeholder: 'Details of a server',
+      idOf: ({ server }) => server.id,
+      nameOf: ({ server }) => pickerName(server),
+    },
     none: mrkdwn`The account has no servers.`,
     notes: [...cutNotes(cut, items.length), ...elasticIpNotes(elasticIps)],
   })
+}
+
+/** Names all Elastic IPs of the server, with their ids. */
+export function serverDetails(server: Server, read: ElasticIpsRead): Details {
+  const elasticIps = 'items' in read ? read.items.filter((one) => one.server?.id === server.id) : undefined
+  const whole = columns.map((column) =>
+    column.header === 'Elastic IPs' ? { ...column, cell: () => elasticIpWords(elasticIps, mostInDetails) } : column,
+  ) as Columns<ListedServer>
+  return { ...detailsOf({ server, elasticIps }, whole, [idFact(server.id)]), notes: elasticIpNotes(read), name: nameOf(server) }
 }
 
 function elasticIpNotes(read: ElasticIpsRead): Mrkdwn[] {
@@ -40,28 +68,25 @@ function elasticIpNotes(read: ElasticIpsRead): Mrkdwn[] {
   return read.cut === undefined ? [] : [mrkdwn`:warning: Not all Elastic IPs could be read, so a server may have more than are shown.`]
 }
 
-function row({ server, elasticIps }: ListedServer): Mrkdwn {
-  const { id, label, status, locked, project, site, primaryIpv4 } = server
-  const details = [
-    mrkdwn`${status ?? 'status unknown'}${locked ? ', locked' : ''}`,
-    ...[project?.name, site?.slug ?? site?.name].flatMap((part) => (part === undefined ? [] : [mrkdwn`${part}`])),
-    ...(primaryIpv4 === undefined ? [] : [code(primaryIpv4)]),
-    code(id),
-  ]
-  const named = label === undefined ? mrkdwn`` : mrkdwn`  ·  label: ${code(label)}`
-  const lines = [mrkdwn`*${code(nameOf(server))}*  ·  ${joinMrkdwn(details, '  ·  ')}${named}`, ...elasticIpLine(elasticIps)]
-  return joinMrkdwn(lines, '\n')
-}
-
-function elasticIpLine(elasticIps: ElasticIp[] | undefined): Mrkdwn[] {
-  if (elasticIps === undefined || elasticIps.length === 0) return []
+function elasticIpWords(elasticIps: ElasticIp[] | undefined, most: number): Mrkdwn | undefined {
+  if (elasticIps === undefined || elasticIps.length === 0) return undefined
   const sorted = elasticIps.toSorted((a, b) => inNaturalOrder(a.address, b.address))
-  return [mrkdwn`Elastic IPs: ${someTexts(sorted.map(shownElasticIp), mostElasticIps)}`]
+  return someTexts(sorted.map(shownElasticIp), most)
 }
 
 /** An Elastic IP that is on its way names its target already. */
 function shownElasticIp({ address, status }: ElasticIp): Mrkdwn {
   return status === 'active' ? code(address) : mrkdwn`${code(address)} (${status})`
+}
+
+function statusOf({ status, locked }: Server): string | undefined {
+  return locked ? `${status ?? 'status unknown'}, locked` : status
+}
+
+/** Several servers can have one hostname, so the picker adds the place and the last characters of the id. */
+function pickerName(server: Server): string {
+  const place = server.site?.slug ?? server.site?.name
+  return `${nameOf(server)}${place ? ` (${place})` : ''}, …${server.id.slice(-6)}`
 }
 
 function nameOf({ id, hostname }: Server): string {

@@ -1,13 +1,14 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { nothingIfAbsent } from '../../account-api/reading.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { virtualMachineListing } from './messages.ts'
+import { virtualMachineDetails, virtualMachineListing } from './messages.ts'
 
 /** `/infra vms`: lists the virtual machines of the account. */
 export const listVirtualMachines = { create } satisfies FeatureDefinition
 
-function create({ accountApi }: { accountApi: Pick<AccountApi, 'virtualMachines'> }): Feature {
+function create({ accountApi: { virtualMachines } }: { accountApi: Pick<AccountApi, 'virtualMachines'> }): Feature {
   return {
     commands: [
       {
@@ -19,10 +20,16 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'virtualMachines'
         examples: ['fra'],
         need: 'read',
         run: async (call) => {
-          const read = await asFarAsRead(accountApi.virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))
+          const read = await asFarAsRead(virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))
           await call.list(virtualMachineListing(read, call.args))
         },
       },
     ],
+    details: {
+      'virtual-machine': async (id) => {
+        const machine = await virtualMachines.get(id, { signal: AbortSignal.timeout(10_000) }).catch(nothingIfAbsent)
+        return machine && virtualMachineDetails(machine)
+      },
+    },
   }
 }

@@ -4,7 +4,18 @@ import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Columns } from '../../slack/lists/columns.ts'
+import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
+import { code, dateTime, mrkdwn } from '../../slack/text/text.ts'
+
+const columns: Columns<VirtualMachine> = [
+  { header: 'Virtual machine', cell: (machine) => code(nameOf(machine)) },
+  { header: 'Status', cell: statusOf, absent: 'status unknown' },
+  { header: 'Site', cell: ({ site }) => site },
+  { header: 'Project', cell: ({ project }) => project?.name },
+  { header: 'Plan', cell: ({ plan }) => plan?.name ?? plan?.slug, line: 2 },
+  { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4, line: 2 },
+]
 
 export function virtualMachineListing({ items, cut }: ReadList<VirtualMachine>, words: string[]): Listing {
   return filteredListing({
@@ -14,21 +25,35 @@ export function virtualMachineListing({ items, cut }: ReadList<VirtualMachine>, 
     one: 'virtual machine',
     many: 'virtual machines',
     order: (a, b) => inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),
-    row,
+    columns,
+    details: { of: 'virtual-machine', placeholder: 'Details of a virtual machine', idOf: ({ id }) => id, nameOf: pickerName },
     none: mrkdwn`The account has no virtual machines.`,
     notes: cutNotes(cut, items.length),
   })
 }
 
-function row(machine: VirtualMachine): Mrkdwn {
-  const { id, status, project, site, plan, primaryIpv4, pendingRestart } = machine
-  const details = [
-    mrkdwn`${status ?? 'status unknown'}${pendingRestart ? ', restart pending' : ''}`,
-    ...[project?.name, site, plan?.name ?? plan?.slug].flatMap((part) => (part === undefined ? [] : [mrkdwn`${part}`])),
-    ...(primaryIpv4 === undefined ? [] : [code(primaryIpv4)]),
-    code(id),
+export function virtualMachineDetails(machine: VirtualMachine): Details {
+  const { operatingSystem: system, specs, createdAt, id } = machine
+  const facts = [
+    { label: 'Operating system', words: mrkdwn`${[system?.name ?? system?.slug, system?.version].filter(Boolean).join(' ') || '–'}` },
+    { label: 'Size', words: mrkdwn`${sizeOf(specs) || '–'}` },
+    ...(createdAt === undefined ? [] : [{ label: 'Created', words: dateTime(Date.parse(createdAt)) }]),
+    idFact(id),
   ]
-  return mrkdwn`*${code(nameOf(machine))}*  ·  ${joinMrkdwn(details, '  ·  ')}`
+  return { ...detailsOf(machine, columns, facts), name: nameOf(machine) }
+}
+
+function sizeOf({ vcpuCount, ram, storage, gpu }: VirtualMachine['specs']): string {
+  return [vcpuCount === undefined ? undefined : `${vcpuCount} vCPU`, ram && `${ram} memory`, storage, gpu].filter(Boolean).join(', ')
+}
+
+function statusOf({ status, pendingRestart }: VirtualMachine): string | undefined {
+  return pendingRestart ? `${status ?? 'status unknown'}, restart pending` : status
+}
+
+/** Several machines can have one name, so the picker adds the site and the last characters of the id. */
+function pickerName(machine: VirtualMachine): string {
+  return `${nameOf(machine)}${machine.site ? ` (${machine.site})` : ''}, …${machine.id.slice(-6)}`
 }
 
 function nameOf({ id, name }: VirtualMachine): string {

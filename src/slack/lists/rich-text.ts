@@ -6,7 +6,7 @@ const sortableDate = '{date_num} {time}'
 
 /** The marks that the functions of `text.ts` make: a date, a mention, a link, and inline code. Anything else is text. */
 const marks =
-  /<!date\^(?<seconds>\d+)\^[^<>]*>|<(?<kind>[@#]|!subteam\^)(?<id>[A-Z0-9]+)(?:\|[^<>]*)?>|<(?<url>https:[^<>|]+)\|(?<label>[^<>]*)>|`(?<code>[^`]*)`/g
+  /<!date\^(?<seconds>\d+)\^[^<>]*>|<(?<kind>[@#]|!subteam\^)(?<id>[A-Z0-9]+)(?:\|[^<>]*)?>|<(?<url>https:[^<>|]+)\|(?<label>[^<>]*)>|`(?<code>[^`]+)`/g
 
 /**
  * Turns mrkdwn into the elements of a rich text. Text from outside becomes a text element, in which nothing is markup. `*` and `_` stay as
