@@ -67,8 +67,8 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
       [moveForm.elasticIp]: async ({ typed }) => {
-        const { items, cut } = await asFarAsRead(inventory.elasticIps())
-        return elasticIpChoices(items, typed, cut)
+        const { items, ...missing } = await asFarAsRead(inventory.elasticIps())
+        return elasticIpChoices(items, typed, missing)
       },
       [moveForm.server]: offerServers,
     },
