@@ -52,8 +52,6 @@ describe('a server by its hostname', () => {
     )
     const many = Array.from({ length: 12 }, (_, index) => serverFor({ id: `sv_${index}` }))
     expect(() => chooseServer('web-2', many, undefined)).toThrow(/sv_9 \(Storefront, ASH\) and 2 more\. Give the id/)
-    expect(() => chooseServer('web-9', [], elasticIpFor())).toThrowErrorMatchingInlineSnapshot(
-      `[UnknownName: No server web-9.]`,
-    )
+    expect(() => chooseServer('web-9', [], elasticIpFor())).toThrowErrorMatchingInlineSnapshot(`[UnknownName: No server web-9.]`)
   })
 })

@@ -277,7 +277,9 @@ describe('a row', () => {
       ":warning: *Unverified (it isn't signed): “*Done* " by Lockkeeper”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       its beginning was not found"
     `)
-    expect(textOf([{ ...done, requestId: undefined, verdict: 'forged' }])).toMatchInlineSnapshot(`":warning: *Unverified (its signature doesn't fit): Done: “Move 203.0.113.10 from web-1 to web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`)
+    expect(textOf([{ ...done, requestId: undefined, verdict: 'forged' }])).toMatchInlineSnapshot(
+      `":warning: *Unverified (its signature doesn't fit): Done: “Move 203.0.113.10 from web-1 to web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
+    )
   })
 
   test('offers no steps of a request whose id Lockkeeper cannot have made', () => {
