@@ -91,9 +91,9 @@ export interface Change<Input = unknown, Facts = unknown> {
   observe(input: Input, facts: Facts, moment: Moment, options: { signal: AbortSignal }): Promise<Observation>
   /**
    * Reads everything under way with one list, for when many changes are tracked. A change is under way if the list contains one of its
-   * `surveyKeys`. A change that is not in the list is observed by itself, because its absence proves nothing.
+   * `surveyKeys`. A change that is not in the list is observed by itself, because its absence proves nothing. `firstPageOnly`: reads with one request at most.
    */
-  survey?(options: { signal?: AbortSignal }): Promise<Set<string>>
+  survey?(options: { signal?: AbortSignal; firstPageOnly?: boolean }): Promise<Set<string>>
   /** Returns the keys by which the survey can show this change while it is under way. */
   surveyKeys?(input: Input, facts: Facts): string[]
   /** What of this kind is under way on the account, for the operators after Redis has lost its requests. */

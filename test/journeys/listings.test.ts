@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 describe('the listings', () => {
-  test('help, with examples', async () => {
+  test('help, in four groups', async () => {
     const world = await startWorld()
     await world.ada.command('/infra', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /What you can ask/)).text).toMatchInlineSnapshot(`
@@ -47,8 +47,8 @@ describe('the listings', () => {
   test('another command name in the manifest works, and answers quote it', async () => {
     const world = await startWorld()
     await world.ada.command('/cloud plan', { channel: ops })
-    expect((await untilShown(world.slack, people.ada, /do not know/)).text).toMatchInlineSnapshot(
-      `"I do not know \`/cloud plan\`. Did you mean \`/cloud plans\`? \`/cloud help\` shows everything that can be asked."`,
+    expect((await untilShown(world.slack, people.ada, /isn't a command/)).text).toMatchInlineSnapshot(
+      `"\`/cloud plan\` isn't a command. Did you mean \`/cloud plans\`? See \`/cloud help\`."`,
     )
   })
 
@@ -65,6 +65,7 @@ describe('the listings', () => {
 
   test('plans, a page at a time, in place of the page that was clicked', async () => {
     const world = await startWorld()
+    world.slack.setTables('refused')
     await world.ada.command('/infra plans', { channel: ops })
     const first = await untilShown(world.slack, people.ada, /plans.*page 1 of/)
     await world.ada.click(first, 'Next')

@@ -1,9 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import type { Message } from '../sandbox/slack/slack.ts'
+import { elementsOf } from '../sandbox/slack/elements.ts'
+import { objectsOf } from '../sandbox/slack/json.ts'
+import type { Hands, Message } from '../sandbox/slack/slack.ts'
 import { ops, people, startWorld, untilCard, untilShown } from './world.ts'
 
 function kindsOf({ blocks = [] }: Message): unknown[] {
   return blocks.map(({ type }) => type)
+}
+
+/** Chooses the first option of a picker in a message, and returns its value. */
+async function chosenFirst(person: Hands, list: Message, picker: string): Promise<string[]> {
+  const select = elementsOf(list.blocks ?? []).find(({ label }) => label === picker)
+  const [first = ''] = objectsOf(select?.element.options).map(({ value }) => String(value))
+  await person.click(list, picker, { choose: first })
+  return [first]
 }
 
 describe('a list', () => {
@@ -51,6 +61,54 @@ describe('a list', () => {
       'Id',
     ])
     await untilCard(world.slack, /Waiting/)
+  })
+
+  test('of API keys opens the form to rotate or revoke one, and the request is made', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra keys', { channel: ops })
+    const list = await untilShown(world.slack, people.ada, /API keys/)
+    const [choice] = await chosenFirst(world.ada, list, 'Details of an API key')
+
+    const details = await untilShown(world.slack, people.ada, /Full name: /)
+    await world.ada.click(details, 'Revoke…')
+    await world.slack.until(() => world.ada.openViews().length === 1)
+    await world.ada.submit()
+
+    expect(details.text).toContain(`Id: \`${choice}\``)
+    await untilCard(world.slack, /Revoke API key/)
+  })
+
+  test('of plans shows the price and the stock of a plan in each region', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra plans', { channel: ops })
+    await chosenFirst(world.ada, await untilShown(world.slack, people.ada, /plans/), 'Details of a plan')
+
+    const { text } = await untilShown(world.slack, people.ada, /Operating systems: /)
+
+    expect(text).toMatch(/\$[\d.]+\/h/)
+    expect(text).toMatch(/[iI]n stock: /)
+  })
+
+  test('above the limits of a table has pages, with a picker for the rows of each', async () => {
+    const world = await startWorld()
+    world.slack.setTables('refused')
+    await world.ada.command('/infra plans', { channel: ops })
+    await world.ada.click(await untilShown(world.slack, people.ada, /page 1 of/), 'Next')
+    const second = await untilShown(world.slack, people.ada, /page 2 of/)
+
+    const [choice] = await chosenFirst(world.ada, second, 'Details of a plan')
+
+    await untilShown(world.slack, people.ada, new RegExp(`Id: \`${choice}\``))
+  })
+
+  test('says that an item is gone, if it is', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra keys', { channel: ops })
+    const list = await untilShown(world.slack, people.ada, /API keys/)
+    world.accountApi.faults.add({ method: 'GET', path: /api_keys/, kind: 'status', status: 200, body: { data: [] } })
+    await chosenFirst(world.ada, list, 'Details of an API key')
+
+    await untilShown(world.slack, people.ada, /This item is gone/)
   })
 
   test('offers no change to somebody who may not request it', async () => {

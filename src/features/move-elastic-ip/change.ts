@@ -46,7 +46,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       return observeMove(facts, seen, moment)
     },
     // A move that the list does not show is read by itself, so an incomplete list does no harm.
-    survey: async ({ signal }) => surveyKeysIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', signal }))).items),
+    survey: async (options) => surveyKeysIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', ...options }))).items),
     surveyKeys: (_, facts) => moveSurveyKeys(facts),
     underwayNow: {
       list: async ({ signal }) => (await accountApi.elasticIps.list({ status: 'moving', signal })).map(movingWords),

@@ -38,6 +38,8 @@ export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'server
     const elasticIp = isServer ? undefined : elasticIps.items.find(({ id, address }) => id === typed || sameAddress(address, typed))
     if (elasticIp) return { elasticIp: elasticIpOption(elasticIp) }
     const named = servers.items.filter(({ id, hostname }) => id === typed || hostname?.toLowerCase() === typed.toLowerCase())
+    // What is not in a list that was cut off may still exist. These reads throw then.
+    if (named.length === 0) await Promise.all([inventory.elasticIps(), inventory.servers()])
     if (named.length === 0 && !isServer) throw new UnknownName('Elastic IP', typed)
     const id = chooseServer(typed, named, undefined)
     const server = named.find((each) => each.id === id)

@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
+import { UnknownName } from '../../domain/errors.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import type { GivenWords } from '../../slack/commands/commands.ts'
 import { fillForm } from '../../slack/commands/fill-form.ts'
@@ -9,7 +10,6 @@ import { Refusal } from '../../slack/errors.ts'
 import { code, mrkdwn } from '../../slack/text/text.ts'
 import { renameModal } from './modal.ts'
 import { virtualMachineOption } from './pickers.ts'
-import { chooseMachine } from './resolve.ts'
 import { namesOf } from './suggestions.ts'
 
 /** Creates the form of an incomplete rename, filled with the virtual machine that was typed. */
@@ -28,10 +28,12 @@ export function createFillRename(inventory: Pick<Inventory, 'virtualMachines'>) 
     const { items } = await asFarAsRead(inventory.virtualMachines())
     const byId = items.find(({ id }) => id === typed)
     if (byId) return byId
-    const found = chooseMachine(typed, items)
-    const machines = found.is === 'several' ? found.machines : items.filter(({ id }) => id === found.id)
+    const machines = items.filter(({ name }) => name?.toLowerCase() === typed.toLowerCase())
     const [only, ...others] = machines
     if (only && others.length === 0) return only
+    // What is not in a list that was cut off may still exist. This read throws then.
+    if (!only) await inventory.virtualMachines()
+    if (!only) throw new UnknownName('virtual machine', typed)
     throw new Refusal(mrkdwn`${machines.length} virtual machines are called ${code(typed)}. Choose one below.`)
   }
 }

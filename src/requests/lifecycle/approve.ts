@@ -42,21 +42,24 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
       const approvals = [...earlier, approval]
       const { enough, missing, needed } = await tallyOf(request, approvals)
       const signed = signatures.signApproved({ ...request, approvals }, { ...decision, at: approval.at })
-      const changed = enough
-        ? await steps.tryStep(request, origin.userId, 'approve', lastApproval(request, signed, approvals))
-        : await steps.tryStep(request, origin.userId, 'count-approval', oneApproval(decision, approvals, { missing, needed }))
-      if (changed === undefined) {
-        if (enough) await wake(request, wakeInMs(catalog.open(request).change, request))
-        return { missing, needed }
-      }
+      const step = enough
+        ? lastApproval(request, signed, approvals)
+        : ({ name: 'count-approval', data: oneApproval(decision, approvals, { missing, needed }) } as const)
+      const changed = await steps.tryStep({ request, userId: origin.userId, ...step })
+      if (changed === undefined) return { missing, needed }
       request = changed
     }
     throw new Error(`request ${read.id} kept changing while it was approved`)
   }
 
-  function lastApproval(request: Request, decision: Decision, approvals: Approval[]): StepData {
-    const data = approvalData(catalog.open(request).change, request, decision)
-    return { ...data, set: { ...data.set, approvals } }
+  function lastApproval(request: Request, decision: Decision, approvals: Approval[]) {
+    const { change } = catalog.open(request)
+    const data = approvalData(change, request, decision)
+    return {
+      name: 'approve',
+      data: { ...data, set: { ...data.set, approvals } },
+      wakeUp: () => wake(request, wakeInMs(change, request)),
+    } as const
   }
 
   function oneApproval(decision: Decision, approvals: Approval[], { missing, needed }: { missing: number; needed: number }): StepData {

@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import { withinOr } from '../../domain/within.ts'
 import { toUserWords } from '../errors.ts'
+import { truncate } from '../text/cut-text.ts'
 import { code, type Mrkdwn, mrkdwn } from '../text/text.ts'
 
 /** A trigger expires after 3 s, and the authorization needs a part of it. */
@@ -14,7 +15,7 @@ export async function fillForm<Filled>(
   lookUp: Promise<Filled>,
   view: (filled: Filled | { problem: Mrkdwn }) => ModalView,
 ): Promise<ModalView> {
-  const late = { problem: mrkdwn`Couldn't look up ${code(typed)} in time. Choose it below.` }
+  const late = { problem: mrkdwn`Couldn't look up ${code(truncate(typed, 80, 'plain'))} in time. Choose it below.` }
   try {
     return view(await withinOr(fillWithinMs, lookUp, late))
   } catch (error) {

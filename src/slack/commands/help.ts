@@ -1,5 +1,6 @@
 import { actions, button, wholeSection } from '../blocks/blocks.ts'
 import { message } from '../blocks/message.ts'
+import { truncate } from '../text/cut-text.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 import { type Command, groups, type Need } from './commands.ts'
@@ -62,7 +63,7 @@ export function groupHelp(commands: Command[], { name, allowed, unknown }: HelpF
 
 /** Says which words nothing was made of. */
 export function notUnderstood(words: string[]): Mrkdwn[] {
-  return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(words.join(' '))}.`]
+  return words.length === 0 ? [] : [mrkdwn`Not understood: ${code(truncate(words.join(' '), 80, 'plain'))}.`]
 }
 
 /** Says that a command takes no arguments. */

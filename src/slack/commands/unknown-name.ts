@@ -2,6 +2,7 @@ import { UnknownName } from '../../domain/errors.ts'
 import { suggestNames } from '../../domain/nearest.ts'
 import { withinOr } from '../../domain/within.ts'
 import { Refusal } from '../errors.ts'
+import { truncate } from '../text/cut-text.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../text/text.ts'
 
 /** Where the names for suggestions come from, and the command that lists them: `/infra keys`. */
@@ -18,7 +19,7 @@ export function unknownName({ what, typed }: Pick<UnknownName, 'what' | 'typed'>
   const names = known.filter((name) => name !== undefined)
   const near = suggestNames(names, typed).map(code)
   const suggestion = near.length > 0 ? mrkdwn` Did you mean ${joinMrkdwn(near, ' or ')}?` : mrkdwn``
-  return mrkdwn`No ${what} ${code(typed)}.${suggestion} See ${code(list)}.`
+  return mrkdwn`No ${what} ${code(truncate(typed, 80, 'plain'))}.${suggestion} See ${code(list)}.`
 }
 
 /** Waits for work that looks up typed names. If one is unknown, throws a Refusal with suggestions. `sources` are by what is looked for. */

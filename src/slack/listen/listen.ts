@@ -5,6 +5,7 @@ import type { OpenForm } from '../commands/form.ts'
 import type { Authorize, InteractionHandlers } from '../commands/handlers.ts'
 import { ClickPayload, CommandPayload, deliveryKey, HomeOpenedPayload, OptionsPayload, SubmissionPayload } from '../receive/payloads.ts'
 import type { UnhandledPayload } from '../receive/read-payload.ts'
+import type { Mrkdwn } from '../text/text.ts'
 import type { Messenger } from '../web-api/messenger.ts'
 import type { Respond } from '../web-api/response-url.ts'
 import { createAnswering } from './answering.ts'
@@ -21,6 +22,8 @@ export interface ListenOptions {
   messenger: Messenger
   openForm: OpenForm
   respond: Respond
+  /** Adds the operators' channel to words that name the operators. */
+  nameOperators?: (words: Mrkdwn) => Mrkdwn
   /** The duplicate check: whether this interaction is delivered for the first time. */
   isFirstDelivery: (key: string) => Promise<boolean>
   /** Is called for every click and every option load that arrives. */
@@ -35,11 +38,14 @@ export interface ListenOptions {
  * explains every error in a sentence. Each kind of payload has one listener for all ids, so no id stays unanswered and none avoids the
  * authorization. The schemas do not throw here, because `screen` forwards only payloads that they accept.
  */
-export function listen(app: App, { onReceived = () => {}, onUnhandled = () => {}, ...parts }: ListenOptions) {
+export function listen(
+  app: App,
+  { onReceived = () => {}, onUnhandled = () => {}, nameOperators = (words) => words, ...parts }: ListenOptions,
+) {
   const { handlers, authorize, isFirstDelivery, onError } = parts
   const underway = new Set<Promise<void>>()
   const explain = createExplain(onError)
-  const shared = { ...parts, explain, answerTo: createAnswering(parts), onUnhandled }
+  const shared = { ...parts, explain, answerTo: createAnswering(parts), onUnhandled, nameOperators }
   const serve = createServe(shared)
   const takeCommand = createTakeCommand({ ...shared, serve })
   const takeClick = createTakeClick({ ...shared, serve })

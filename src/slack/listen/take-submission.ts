@@ -30,6 +30,8 @@ interface TakeSubmissionParts {
   /** The duplicate check: whether this submission is delivered for the first time. */
   isFirstDelivery: (key: string) => Promise<boolean>
   explain: Explain
+  /** Adds the operators' channel to words that go out with the acknowledgement. */
+  nameOperators: (words: Mrkdwn) => Mrkdwn
   /** Is called for every form whose id is unknown or whose metadata cannot be read. */
   onUnhandled: (unhandled: UnhandledPayload) => void
 }
@@ -45,6 +47,7 @@ export function createTakeSubmission({
   answerTo,
   isFirstDelivery,
   explain,
+  nameOperators,
   onUnhandled,
 }: TakeSubmissionParts) {
   /**
@@ -53,6 +56,10 @@ export function createTakeSubmission({
    */
   function isFirst({ user, view, trigger_id: triggerId }: z.infer<typeof SubmissionPayload>): Promise<boolean> {
     return isFirstDelivery(deliveryKey('submission', user.id, view.id, view.hash, triggerId || randomUUID()))
+  }
+
+  function named(outcome: Outcome): Outcome {
+    return outcome.is === 'accepted' ? outcome : { ...outcome, problem: nameOperators(outcome.problem) }
   }
 
   return async function takeSubmission(payload: z.infer<typeof SubmissionPayload>, ack: AckFn<ViewResponseAction>): Promise<void> {
@@ -82,7 +89,8 @@ export function createTakeSubmission({
         await authorize(origin, at)
         return handle(submission)
       })
-      .catch((error) => ({ is: 'broken', problem: explain(error, at) }))
+      .catch((error): Outcome => ({ is: 'broken', problem: explain(error, at) }))
+      .then(named)
     const first = await within(interimAfterMs, work)
     if (first.is === 'ready') {
       await ack(responseTo(first.value))

@@ -7,6 +7,7 @@ import { type Columns, itemRows } from '../../../src/slack/lists/columns.ts'
 import { dataTable } from '../../../src/slack/lists/data-table.ts'
 import { channelMention, code, dateTime, escapeMrkdwn, link, mention, mrkdwn, userGroupMention } from '../../../src/slack/text/text.ts'
 import { charactersIn } from '../../sandbox/slack/characters-in.ts'
+import { objectsOf } from '../../sandbox/slack/json.ts'
 import { problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
@@ -104,7 +105,7 @@ describe('a list', () => {
 describe('a cell', () => {
   const elementsOf = (words: Cell) => {
     const made = tableCell(words)
-    return made.type === 'rich_text' ? made.elements.map((part) => part.elements).flat(1) : made
+    return made.type === 'rich_text' ? objectsOf(made.elements).flatMap((part) => objectsOf(part.elements)) : made
   }
 
   it.each<[string, Cell, unknown]>([
