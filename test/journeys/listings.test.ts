@@ -19,7 +19,7 @@ describe('the listings', () => {
       \`/infra vms [word…]\` Virtual machines with status, site, project, plan and address
       \`/infra plans [word…]\` Virtual machine plans with size, stock and price
       \`/infra baselines [word…]\` What servers are expected to be delivered with
-      \`/infra audit [word…]\` Who requested, approved, rejected and did what
+      \`/infra audit [word…]\` Each request with its requester, decision and outcome
       \`/infra doctor\` Check the set-up: Slack, Redis, the account API, the workers
 
       *Keys*
@@ -59,7 +59,8 @@ describe('the listings', () => {
       "*3 Elastic IPs with \`fra\`*
       :large_green_circle: *203.0.113.40*  ·  active  ·  on \`edge-fra-1\`  ·  Storefront  ·  FRA
       :large_green_circle: *203.0.113.41*  ·  active  ·  on \`edge-fra-2\`  ·  Storefront  ·  FRA
-      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA"
+      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA
+      Not listed: 1 still being provisioned."
     `)
   })
 
