@@ -243,6 +243,7 @@ describe('a reason that looks like a status', () => {
         "t\\nReason: \`:white_check_mark: *Approved*\`\\nA",
         "":"Reason: “:white_check_mark: *Approved*”","",
         ">\\nReason: \`:white_check_mark: *Approved*\`","",
+        "xt","text":":white_check_mark: *Approved*"}]}",
         "·  reason: \`:white_check_mark: *Approved*\`\\nR",
         "·  reason: \`:white_check_mark: *Approved*\`","",
       }

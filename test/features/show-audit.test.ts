@@ -127,7 +127,7 @@ describe('a row', () => {
       ":large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
       by <@U0ADA00001>  ·  approved by <@U0BEN00001>  ·  <https://nimbus.slack.com/archives/C0OPS00001/p1|Open>"
     `)
-    expect(table.headers).toMatchInlineSnapshot(`
+    expect(table?.headers).toMatchInlineSnapshot(`
       [
         "Change",
         "Outcome",
@@ -138,7 +138,7 @@ describe('a row', () => {
         "Notes",
       ]
     `)
-    expect(table.rows.map((row) => row.map(String))).toMatchInlineSnapshot(`
+    expect(table?.rows.map((row) => row.map(String))).toMatchInlineSnapshot(`
       [
         [
           "Move 203.0.113.10 from web-1 to web-2",

@@ -1,6 +1,6 @@
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { type Cell, cellWords } from './cells.ts'
-import type { Table } from './data-table.ts'
+import { fitsTable, type Table } from './data-table.ts'
 import { choicesOf, type ItemChoices, type ItemDetails } from './item-choices.ts'
 
 /**
@@ -31,7 +31,7 @@ export interface ItemRows<T> {
 /** The layouts of some items, as the members of a `Listing`. */
 export interface Rows {
   rows: Mrkdwn[]
-  table: Table
+  table?: Table
   choices?: ItemChoices
 }
 
@@ -39,9 +39,13 @@ export interface Rows {
 export function itemRows<T>(items: T[], { columns, mark, details }: ItemRows<T>): Rows {
   return {
     rows: items.map((item) => itemText(item, columns, mark?.(item))),
-    table: { headers: columns.map(({ header }) => header), rows: items.map((item) => columns.map(({ cell }) => cell(item))) },
+    ...(fitsTable(items.length) ? { table: tableOf(items, columns) } : {}),
     ...(details ? { choices: choicesOf(items, details) } : {}),
   }
+}
+
+function tableOf<T>(items: T[], columns: Columns<T>): Table {
+  return { headers: columns.map(({ header }) => header), rows: items.map((item) => columns.map(({ cell }) => cell(item))) }
 }
 
 /** Shows an item as up to three lines of text: `*vm.small*  ·  2 vCPU  ·  4 GB memory`. */

@@ -11,6 +11,11 @@ import { type Cell, tableCell } from './cells.ts'
  */
 const limits = { rows: 100, columns: 20, characters: 10_000 } as const
 
+/** Whether so many rows can be one table. Making the cells of a longer list would be for nothing. */
+export function fitsTable(rows: number): boolean {
+  return rows > 0 && rows <= limits.rows
+}
+
 const rowsPerPage = 10
 
 /** The rows of a table, and the names of its columns. The first column names the row. */
@@ -21,7 +26,7 @@ export interface Table {
 
 /** Makes a table that Slack sorts, filters and pages. Undefined if it would exceed a limit of Slack, or has no rows. */
 export function dataTable(caption: string, { headers, rows }: Table): DataTableBlock | undefined {
-  if (rows.length === 0 || rows.length > limits.rows || headers.length > limits.columns) return undefined
+  if (!fitsTable(rows.length) || headers.length > limits.columns) return undefined
   const cells = rows.map((row) => row.map(tableCell))
   const names = headers.map((text) => ({ type: 'raw_text' as const, text }))
   if (charactersIn(names) + charactersIn(cells) > limits.characters) return undefined
