@@ -155,7 +155,7 @@ test('whoever lists sees that the list was cut off, and why', async () => {
 
 test('whoever picks sees that the list was cut off', () => {
   const machines = Array.from({ length: 150 }, (_, index) => ({ id: `vm_${index}`, name: `db-${index}` })) as VirtualMachine[]
-  const textsOf = (typed: string) => virtualMachineChoices(machines, typed, 'items').options.map(({ text }) => text.text)
+  const textsOf = (typed: string) => virtualMachineChoices(machines, typed, { cut: 'items' }).options.map(({ text }) => text.text)
 
   expect(textsOf('')).toHaveLength(100)
   expect(textsOf('').slice(-2)).toMatchInlineSnapshot(`

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
+import type { Missing } from '../../src/domain/missing.ts'
 import { elasticIpListing } from '../../src/features/list-elastic-ips/messages.ts'
 
 const active: ElasticIp = {
@@ -18,6 +19,16 @@ const pending: ElasticIp = {
   server: undefined,
   site: undefined,
 }
+
+test('Elastic IPs that the account API sent and the list lacks are counted', () => {
+  const notes = (missing: Missing) => elasticIpListing([active], [], missing).notes?.map(String)
+
+  expect(notes({ unreadable: 1, unready: 2 })).toEqual([
+    ':warning: Not listed: 1 that could not be read.',
+    'Not listed: 2 still being provisioned.',
+  ])
+  expect(notes({ unreadable: 0, unready: 0 })).toEqual([])
+})
 
 test('an Elastic IP is shown with its status, and found by it', () => {
   const listing = elasticIpListing([pending, active], [])

@@ -108,8 +108,8 @@ describe('the Home tab', () => {
     await world.ben.command('/infra pending', { channel: ops })
     await untilShown(world.slack, people.ben, /1 waiting for approval, 1 of them for you/)
     await world.ben.command('/infra moves', { channel: ops })
-    expect((await untilShown(world.slack, people.ben, /in flight/)).text).toContain(
-      '600 in flight, 1 waiting for approval, 0 that ended lately',
+    expect((await untilShown(world.slack, people.ben, /in progress/)).text).toContain(
+      '600 in progress, 1 waiting for approval, 0 ended in the last 30 days',
     )
   })
 

@@ -59,7 +59,8 @@ describe('the listings', () => {
       "*3 Elastic IPs with \`fra\`*
       :large_green_circle: *203.0.113.40*  ·  active  ·  on \`edge-fra-1\`  ·  Storefront  ·  FRA
       :large_green_circle: *203.0.113.41*  ·  active  ·  on \`edge-fra-2\`  ·  Storefront  ·  FRA
-      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA"
+      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA
+      Not listed: 1 still being provisioned."
     `)
   })
 
@@ -119,7 +120,7 @@ describe('the listings', () => {
 
     await world.ada.command('/infra moves', { channel: ops })
     const { text } = await untilShown(world.slack, people.ada, /1 in progress/)
-    expect(text).toMatch(/1 in progress, 1 waiting for approval, 1 ended lately/)
+    expect(text).toMatch(/1 in progress, 1 waiting for approval, 1 ended in the last 30 days/)
     expect(text).toMatch(/moving {2}· {2}for (\d+ s|less than a second)/)
   })
 })

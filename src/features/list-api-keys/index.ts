@@ -26,8 +26,8 @@ function create({ accountApi: { apiKeys }, ownLastSlice }: ListApiKeysParts): Fe
         examples: ['terraform', 'read-only'],
         need: 'read',
         run: async (call) => {
-          const { items, cut } = await asFarAsRead(apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlice, cut }))
+          const { items, ...missing } = await asFarAsRead(apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlice, missing }))
         },
       },
     ],

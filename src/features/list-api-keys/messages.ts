@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../domain/api-key.ts'
 import { labelOf, remarksOn, requesterOfKey } from '../../domain/api-key-name.ts'
-import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
@@ -34,7 +34,7 @@ interface Reading {
   now: number
   /** The last characters of the key that Lockkeeper itself uses. */
   ownLastSlice: string
-  cut?: ListLimit | undefined
+  missing?: Missing
 }
 
 /** Lists the keys with the most remarks first, then the newest first. */
@@ -50,7 +50,7 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
     mark: ({ remarks }) => (remarks.length > 0 ? mrkdwn`:warning:` : mrkdwn`:key:`),
     details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ key }) => key.id, nameOf: ({ key }) => choiceOf(key) },
     none: mrkdwn`The account has no API keys.`,
-    notes: [...cutNotes(reading.cut, keys.length), mrkdwn`Tokens can't be shown again.`],
+    notes: [...cutNotes(reading.missing ?? {}, keys.length), mrkdwn`Tokens can't be shown again.`],
   })
 }
 

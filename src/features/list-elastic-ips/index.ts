@@ -20,8 +20,8 @@ function create({ accountApi: { elasticIps } }: { accountApi: Pick<AccountApi, '
         examples: ['fra', 'storefront active'],
         need: 'read',
         run: async (call) => {
-          const { items, cut } = await asFarAsRead(elasticIps.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(elasticIpListing(items, call.args, cut))
+          const { items, ...missing } = await asFarAsRead(elasticIps.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(elasticIpListing(items, call.args, missing))
         },
       },
     ],

@@ -1,5 +1,5 @@
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
@@ -22,7 +22,7 @@ const marks: Record<string, Mrkdwn> = {
   error: mrkdwn`:red_circle:`,
 }
 
-export function elasticIpListing(all: ElasticIp[], words: string[], cut?: ListLimit): Listing {
+export function elasticIpListing(all: ElasticIp[], words: string[], missing: Missing = {}): Listing {
   return filteredListing({
     all,
     words,
@@ -34,7 +34,7 @@ export function elasticIpListing(all: ElasticIp[], words: string[], cut?: ListLi
     mark: ({ status }) => marks[status] ?? mrkdwn`:white_circle:`,
     details: { of: 'elastic-ip', placeholder: 'Details of an Elastic IP', idOf: ({ id }) => id, nameOf: ({ address }) => address },
     none: mrkdwn`The account shows no Elastic IPs. It also shows none to a team without the feature flag ${code('elastic_ips')}.`,
-    notes: cutNotes(cut, all.length),
+    notes: cutNotes(missing, all.length),
   })
 }
 

@@ -9,7 +9,7 @@ const mostOpen = 500
 const mostEnded = 10
 
 interface ListMovesParts {
-  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'now'>
+  store: Pick<Store, 'open' | 'ended' | 'countEnded' | 'findMany' | 'now'>
   catalog: Catalog
   /** Returns the address of the request message. */
   linkTo: (request: Request) => string | undefined
@@ -38,7 +38,8 @@ function create({ store, catalog, linkTo }: ListMovesParts): Feature {
         examples: [],
         need: 'read',
         run: async (call) => {
-          const [open, ended, now] = await Promise.all([store.open(), store.ended(mostEnded, isMove), store.now()])
+          const reads = [store.open(), store.ended(mostEnded, isMove), store.countEnded(isMove), store.now()] as const
+          const [open, ended, endedCount, now] = await Promise.all(reads)
           const moves = open.filter(isMove)
           const waiting = moves.filter(({ state }) => state === 'waiting')
           const inFlight = moves.filter(({ state }) => state !== 'waiting')
@@ -46,14 +47,14 @@ function create({ store, catalog, linkTo }: ListMovesParts): Feature {
           const read = await store.findMany(listed.map(({ id }) => id))
           // A move that ended between the reads is in both results.
           const requests = [...read, ...ended.filter(({ id }) => !listed.some((each) => each.id === id))]
-          const unlisted = { inFlight: Math.max(0, inFlight.length - mostOpen), waiting: Math.max(0, waiting.length - mostOpen) }
-          await call.list(
-            moveListing(
-              requests.flatMap((request) => describe(request) ?? []),
-              unlisted,
-              now,
-            ),
-          )
+          const described = requests.flatMap((request) => describe(request) ?? [])
+          const unlisted = {
+            inFlight: Math.max(0, inFlight.length - mostOpen),
+            waiting: Math.max(0, waiting.length - mostOpen),
+            ended: Math.max(0, endedCount - ended.length),
+            unreadable: listed.length - read.length + requests.length - described.length,
+          }
+          await call.list(moveListing(described, unlisted, now))
         },
       },
     ],

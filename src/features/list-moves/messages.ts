@@ -1,8 +1,9 @@
 import { isOpen, type Request } from '../../domain/request.ts'
+import { unreadableRequests } from '../../requests/messages/unreadable-requests.ts'
 import { stateWords, timeApproved, timeTaken } from '../../requests/messages/words.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { type Columns, itemRows } from '../../slack/lists/columns.ts'
-import { channelMention, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 export interface ListedMove {
   request: Request
@@ -18,6 +19,9 @@ export interface ListedMove {
 interface Unlisted {
   inFlight: number
   waiting: number
+  ended: number
+  /** Another version of Lockkeeper wrote them. */
+  unreadable: number
 }
 
 /** Lists moves in flight, longest first, then those that wait, then the last that ended. `now` is in ms since 1970. */
@@ -27,12 +31,18 @@ export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number
   const ended = moves.filter(({ request }) => !isOpen(request.state))
   const counts = { inFlight: inFlight.length + unlisted.inFlight, waiting: waiting.length + unlisted.waiting }
   return {
-    title: mrkdwn`${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length} ended lately`,
+    title: mrkdwn`${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length + unlisted.ended} ended in the last 30 days`,
     ...itemRows([...inFlight, ...waiting, ...ended], { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
     empty: mrkdwn`No moves: none in progress, and none in the last 30 days.`,
     notes: [
-      ...(unlisted.inFlight > 0 ? [mrkdwn`Of those in progress, the ${inFlight.length} longest under way are listed.`] : []),
-      ...(unlisted.waiting > 0 ? [mrkdwn`Of those that wait, the ${waiting.length} that have waited longest are listed.`] : []),
+      ...(unlisted.inFlight > 0
+        ? [mrkdwn`${unlisted.inFlight} more ${unlisted.inFlight === 1 ? 'is' : 'are'} in progress. Those listed take longest.`]
+        : []),
+      ...(unlisted.waiting > 0
+        ? [mrkdwn`${unlisted.waiting} more ${unlisted.waiting === 1 ? 'waits' : 'wait'} for approval. Those listed have waited longest.`]
+        : []),
+      ...(unlisted.ended > 0 ? [mrkdwn`${unlisted.ended} more ended before those. See ${code('audit')}.`] : []),
+      ...unreadableRequests(unlisted.unreadable),
     ],
   }
 }

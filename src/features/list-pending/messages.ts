@@ -1,4 +1,5 @@
 import type { Request } from '../../domain/request.ts'
+import { unreadableRequests } from '../../requests/messages/unreadable-requests.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { type Columns, itemRows } from '../../slack/lists/columns.ts'
 import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
@@ -30,15 +31,20 @@ const columns: Columns<Pending> = [
   { header: 'Message', cell: ({ link: address }) => address && link(address, 'Open'), line: 2 },
 ]
 
-/** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` requests are left out. */
-export function pendingListing(pending: Pending[], more = 0): Listing {
+/** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` and `unreadable` requests are left out. */
+export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } = {}): Listing {
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   return {
-    title: mrkdwn`${pending.length + more} waiting for approval, ${more > 0 ? 'at least ' : ''}${forYou} of them for you`,
+    title: mrkdwn`${pending.length + more + unreadable} waiting for approval, ${more > 0 ? 'at least ' : ''}${forYou} of them for you`,
     ...itemRows(sorted, { columns, mark: ({ canDecide }) => (canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`) }),
     empty: mrkdwn`Nothing waits for an approval.`,
-    notes: more > 0 ? [mrkdwn`These are the ${pending.length} that have waited longest; ${more} more come up as these are decided.`] : [],
+    notes: [
+      ...(more > 0
+        ? [mrkdwn`These are the ${pending.length} that have waited longest. ${more} more are listed as these are decided.`]
+        : []),
+      ...unreadableRequests(unreadable),
+    ],
   }
 }
 

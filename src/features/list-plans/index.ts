@@ -19,8 +19,8 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feat
         examples: ['fra in-stock EUR', 'h100 cheapest'],
         need: 'read',
         run: async (call) => {
-          const { items, cut } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(planListing(items, call.args, cut))
+          const { items, ...missing } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(planListing(items, call.args, missing))
         },
       },
     ],

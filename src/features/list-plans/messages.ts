@@ -1,4 +1,4 @@
-import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import type { Plan } from '../../domain/plan.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredTitle, mostRows, noneFits, unlisted } from '../../slack/blocks/filtered-listing.ts'
@@ -16,7 +16,7 @@ const orders: Record<Measure, string> = {
   gb: 'cheapest per GB of memory first',
 }
 
-export function planListing(plans: Plan[], words: string[], cut?: ListLimit): Listing {
+export function planListing(plans: Plan[], words: string[], missing: Missing = {}): Listing {
   const query = readQuery(plans, words)
   const offers = findOffers(plans, query)
   return {
@@ -30,7 +30,7 @@ export function planListing(plans: Plan[], words: string[], cut?: ListLimit): Li
         ? mrkdwn`The account API lists no plans.`
         : mrkdwn`${noneFits(plans.length, 'plans')} Use fewer words, or leave out ${code('in-stock')}.`,
     notes: [
-      ...cutNotes(cut, plans.length),
+      ...cutNotes(missing, plans.length),
       mrkdwn`Prices in ${query.currency}, the lowest of the regions shown. ${code('cheapest')} compares by vCPU, ${code('cheapest-gb')} by memory.`,
       ...unlisted(offers.length),
     ],

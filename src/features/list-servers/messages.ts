@@ -33,7 +33,7 @@ const columns: Columns<ListedServer> = [
   { header: 'Label', cell: ({ server }) => server.label && code(server.label), line: 3, before: 'label ' },
 ]
 
-export function serverListing({ items, cut }: ReadList<Server>, words: string[], elasticIps: ElasticIpsRead): Listing {
+export function serverListing({ items, ...missing }: ReadList<Server>, words: string[], elasticIps: ElasticIpsRead): Listing {
   const onServers = 'items' in elasticIps ? Map.groupBy(elasticIps.items, ({ server }) => server?.id) : undefined
   return filteredListing({
     all: items.map((server): ListedServer => ({ server, elasticIps: onServers && (onServers.get(server.id) ?? []) })),
@@ -50,7 +50,7 @@ export function serverListing({ items, cut }: ReadList<Server>, words: string[],
       nameOf: ({ server }) => pickerName(server),
     },
     none: mrkdwn`The account has no servers.`,
-    notes: [...cutNotes(cut, items.length), ...elasticIpNotes(elasticIps)],
+    notes: [...cutNotes(missing, items.length), ...elasticIpNotes(elasticIps)],
   })
 }
 
@@ -65,7 +65,9 @@ export function serverDetails(server: Server, read: ElasticIpsRead): Details {
 
 function elasticIpNotes(read: ElasticIpsRead): Mrkdwn[] {
   if ('problem' in read) return [mrkdwn`:warning: Couldn't read the Elastic IPs. ${read.problem}`]
-  return read.cut === undefined ? [] : [mrkdwn`:warning: Not all Elastic IPs could be read, so a server may have more than are shown.`]
+  return read.cut === undefined && !read.unreadable
+    ? []
+    : [mrkdwn`:warning: Not all Elastic IPs could be read, so a server may have more than are shown.`]
 }
 
 function elasticIpWords(elasticIps: ElasticIp[] | undefined, most: number): Mrkdwn | undefined {

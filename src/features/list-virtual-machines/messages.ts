@@ -17,7 +17,7 @@ const columns: Columns<VirtualMachine> = [
   { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4, line: 2 },
 ]
 
-export function virtualMachineListing({ items, cut }: ReadList<VirtualMachine>, words: string[]): Listing {
+export function virtualMachineListing({ items, ...missing }: ReadList<VirtualMachine>, words: string[]): Listing {
   return filteredListing({
     all: items,
     words,
@@ -28,7 +28,7 @@ export function virtualMachineListing({ items, cut }: ReadList<VirtualMachine>, 
     columns,
     details: { of: 'virtual-machine', placeholder: 'Details of a virtual machine', idOf: ({ id }) => id, nameOf: pickerName },
     none: mrkdwn`The account has no virtual machines.`,
-    notes: cutNotes(cut, items.length),
+    notes: cutNotes(missing, items.length),
   })
 }
 

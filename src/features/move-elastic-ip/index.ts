@@ -69,8 +69,8 @@ function create({ accountApi, inventory, submit, openForm, access }: MoveElastic
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
       [moveForm.elasticIp]: async ({ typed }) => {
-        const { items, cut } = await asFarAsRead(inventory.elasticIps())
-        return elasticIpChoices(items, typed, cut)
+        const { items, ...missing } = await asFarAsRead(inventory.elasticIps())
+        return elasticIpChoices(items, typed, missing)
       },
       [moveForm.server]: offerServers,
     },

@@ -77,8 +77,8 @@ function create({ accountApi, inventory, submit, openForm }: RenameParts): Featu
     submissions: { [renameForm.callbackId]: submitForm },
     options: {
       [renameForm.virtualMachine]: async ({ typed }) => {
-        const { items, cut } = await asFarAsRead(inventory.virtualMachines())
-        return virtualMachineChoices(items, typed, cut)
+        const { items, ...missing } = await asFarAsRead(inventory.virtualMachines())
+        return virtualMachineChoices(items, typed, missing)
       },
     },
   }

@@ -21,9 +21,6 @@ export interface AuditRow {
   mark: string
 }
 
-/** The kind of item that the details of a request's steps are read by. */
-export const auditedRequest = 'audited-request'
-
 const columns: Columns<AuditRow> = [
   { header: 'Change', cell: ({ what }) => what },
   { header: 'Outcome', cell: ({ outcome }) => outcome },
@@ -38,7 +35,7 @@ const columns: Columns<AuditRow> = [
 export function listedRows(rows: AuditRow[]): Rows {
   const sorted = rows.toSorted((a, b) => (b.at ?? 0) - (a.at ?? 0))
   const listed = itemRows(sorted, { columns, mark: ({ mark }) => ownWords(mark) })
-  return { ...listed, choices: { of: auditedRequest, placeholder: 'Steps of a request', options: sorted.map(choiceOf) } }
+  return { ...listed, choices: { of: 'audited-request', placeholder: 'Steps of a request', options: sorted.map(choiceOf) } }
 }
 
 /** Whether this can be the id of a request. A made-up entry can have any id. */

@@ -10,7 +10,7 @@ import type { Feature, FeatureDefinition } from '../feature.ts'
 import { type Chosen, createAccountEvents, resourcesOf } from './account/account-events.ts'
 import { createCompareEvents } from './account/compare-events.ts'
 import type { MatchedEvent } from './account/match-events.ts'
-import { auditedRequest, isRequestId, listedRows } from './audit-row.ts'
+import { isRequestId, listedRows } from './audit-row.ts'
 import type { WordsOfChanges } from './entry-words.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { type FoundStories, findStories } from './find-stories.ts'
@@ -114,7 +114,7 @@ function create({ audit, accountApi, inventory, store, catalog, linkTo }: ShowAu
         },
       },
     ],
-    details: { [auditedRequest]: (id, { userId }) => runAlone(userId, () => readSteps(id)) },
+    details: { 'audited-request': (id, { userId }) => runAlone(userId, () => readSteps(id)) },
   }
 }
 

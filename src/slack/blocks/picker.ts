@@ -1,5 +1,5 @@
 import type { PlainTextOption } from '@slack/web-api'
-import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
 import { mostWords, searchText } from '../text/contains-words.ts'
@@ -24,8 +24,8 @@ interface Offered {
   many: string
   /** Small print for a search without a match, if not everything is offered. */
   note?: string
-  /** What kept the list from being read to its end. */
-  cut?: ListLimit | undefined
+  /** What the list lacks. */
+  missing?: Missing | undefined
 }
 
 /**
@@ -49,10 +49,10 @@ export function candidatesOf<T>(toCandidate: (item: T) => Candidate): (all: T[])
  * Lists the candidates that contain every typed word, in the order of their texts. If there are more than Slack shows, the last option says
  * how many more. If there are none, the only option says so. The last option also says if the list was not read to its end.
  */
-export function offer(candidates: Candidate[], typed: string, { one, many, note, cut }: Offered): Choices {
-  const unread = cut === undefined ? [] : [unchoosable(`Incomplete: there are more ${many} than could be read`, typeTheId)]
+export function offer(candidates: Candidate[], typed: string, { one, many, note, missing = {} }: Offered): Choices {
   // Longer ids can still be typed as arguments.
   const pickable = candidates.filter(({ value }) => value.length <= longestOptionValue)
+  const unread = notOffered({ many, missing, tooLong: candidates.length - pickable.length })
   if (pickable.length === 0) return { options: [unchoosable(`There are no ${many} to choose from.`, note), ...unread] }
   const words = typed.toLowerCase().split(/\s+/)
   if (words.length > mostWords) return { options: [unchoosable(`Too many words: use up to ${mostWords}.`, note)] }
@@ -63,6 +63,15 @@ export function offer(candidates: Candidate[], typed: string, { one, many, note,
   const shown = sorted.slice(0, mostOptions - 1 - unread.length)
   const more = unchoosable(`${sorted.length - shown.length} more fit: type more to narrow it down`)
   return { options: [...shown.map(toOption), more, ...unread] }
+}
+
+/** Says that not everything is offered, and counts what is left out. */
+function notOffered({ many, missing, tooLong }: { many: string; missing: Missing; tooLong: number }): PlainTextOption[] {
+  const left = tooLong + (missing.unreadable ?? 0) + (missing.unready ?? 0)
+  return [
+    ...(missing.cut === undefined ? [] : [unchoosable(`Incomplete: there are more ${many} than could be read`, typeTheId)]),
+    ...(left > 0 ? [unchoosable(`${left} more can't be offered here`, typeTheId)] : []),
+  ]
 }
 
 const typeTheId = 'Run the command with the id instead of the form.'
