@@ -125,6 +125,7 @@ export function conversationsSelect({ actionId, placeholder, initial }: Conversa
     action_id: exact('an action id', actionId, limits.id),
     filter: { include: ['public', 'private'], exclude_external_shared_channels: true, exclude_bot_users: true },
     ...(initial ? { initial_conversation: initial } : { default_to_current_conversation: true }),
+    ...placeholderOf(placeholder),
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Button } from '@slack/web-api'
-import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { button } from '../blocks/blocks.ts'
 import { Refusal, toUserWords } from '../errors.ts'
@@ -10,10 +9,7 @@ import type { Command } from './commands.ts'
 import { readFormButton } from './form-button.ts'
 import { formMetadata } from './form-metadata.ts'
 import type { Click, FormHandler, InteractionHandlers, Shortcut, Submission, SubmissionAnswer } from './handlers.ts'
-import type { RuleWithReason } from './open-forms.ts'
-
-/** Throws a Refusal if a request of this kind could not be made or posted in the channel of the origin. */
-export type GateForm = (origin: Origin, kind: ChangeKind) => Promise<unknown>
+import type { GateForm, RuleWithReason } from './rights.ts'
 
 interface FormOpenersParts {
   commands: Command[]

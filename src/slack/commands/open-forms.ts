@@ -1,16 +1,12 @@
-import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Command } from './commands.ts'
 import { formMetadata } from './form-metadata.ts'
-import type { GateForm } from './form-openers.ts'
 import type { FormHandler, SlashCommand } from './handlers.ts'
+import type { GateForm, RuleWithReason } from './rights.ts'
 
 export interface OpenFormsParts {
   gateForm: GateForm
   ruleWithReason: RuleWithReason
 }
-
-/** Returns the name of the rule that requires a reason for this kind of change in this channel. Undefined if none surely does. */
-export type RuleWithReason = (kind: ChangeKind, channelId: string) => string | undefined
 
 /** Creates the function that returns what opens the form of an incomplete command. */
 export function createOpenForms({ gateForm, ruleWithReason }: OpenFormsParts) {
