@@ -22,7 +22,7 @@ export function helpMessage(commands: Command[], { name, allowed }: HelpFor): Me
     mrkdwn`*What you can ask me*`,
     ...titled.filter(({ members }) => members.length > 0).map(({ group, members }) => groupLines(mrkdwn`*${group}*`, members, name)),
     ...(usable.length === 0 ? [mrkdwn`Nothing: only full members of this workspace can use me.`] : []),
-    ...(others.length > 0 ? [mrkdwn`_Not open to you here:_ ${joinMrkdwn(others.map(quoted(name)), ', ')}`] : []),
+    ...notOpen(others, name),
     closing(usable, name),
   ]
   return withButtons(parts, usable, name)
@@ -53,12 +53,14 @@ export function commandHelp(command: Command, { name, allowed, more, unknown }: 
 export function groupHelp(commands: Command[], { name, allowed, unknown }: HelpFor & { unknown: string[] }): Message {
   const usable = commands.filter(({ need }) => allowed.includes(need))
   const others = commands.filter((command) => !usable.includes(command))
-  const parts = [
-    ...notUnderstood(unknown),
-    ...(usable.length > 0 ? [groupLines(undefined, usable, name)] : []),
-    ...(others.length > 0 ? [mrkdwn`_Not open to you here:_ ${joinMrkdwn(others.map(quoted(name)), ', ')}`] : []),
-  ]
+  const parts = [...notUnderstood(unknown), ...(usable.length > 0 ? [groupLines(undefined, usable, name)] : []), ...notOpen(others, name)]
   return withButtons(parts, usable, name)
+}
+
+function notOpen(commands: Command[], name: string): Mrkdwn[] {
+  if (commands.length === 0) return []
+  const named = commands.map(({ words }) => code(`${name} ${words}`))
+  return [mrkdwn`_Not open to you here:_ ${joinMrkdwn(named, ', ')}`]
 }
 
 /** Says which words nothing was made of. */
@@ -91,8 +93,4 @@ function withButtons(parts: Mrkdwn[], usable: Command[], name: string): Message 
 
 function synopsis({ words, usage }: Command, name: string): string {
   return `${name} ${words}${usage ? ` ${usage}` : ''}`
-}
-
-function quoted(name: string): (command: Command) => Mrkdwn {
-  return ({ words }) => code(`${name} ${words}`)
 }
