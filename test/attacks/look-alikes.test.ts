@@ -256,7 +256,6 @@ describe('a reason that looks like a status', () => {
         ".\\nReason: \`:white_check_mark: *Approved*\`\\nP",
         "xt","text":":white_check_mark: *Approved*"}]}",
         ">\\nReason: \`:white_check_mark: *Approved*\`","",
-        "xt","text":":white_check_mark: *Approved*"}]}",
         "·  reason: \`:white_check_mark: *Approved*\`\\nR",
         "·  reason: \`:white_check_mark: *Approved*\`","",
       }

@@ -90,7 +90,7 @@ describe('the listings', () => {
       "*1 server with \`web-1 storefront\`*
       *\`web-1\`*  ·  on  ·  ASH  ·  Storefront
       Elastic IPs: \`203.0.113.10\`
-      own address 198.51.100.21  ·  label \`shop front\`"
+      own address 198.51.100.21"
     `)
     await world.ada.command('/infra vms tyo', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /virtual machine/)).text).toMatchInlineSnapshot(`

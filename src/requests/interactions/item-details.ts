@@ -35,7 +35,7 @@ const ActionButton = ListedItem.extend({ version: z.literal(1) })
 interface ItemDetailsParts {
   details: Record<string, ReadDetails>
   actions: ItemAction[]
-  access: Pick<Access, 'may' | 'gate' | 'ruleWithReason'>
+  access: Pick<Access, 'may' | 'gateForm' | 'ruleWithReason'>
 }
 
 /** Creates the handlers that show the details of an item that was chosen below a list, and open the forms of its changes. */
@@ -65,7 +65,7 @@ export function createItemDetails({ details, actions, access }: ItemDetailsParts
         if (!item) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
         return form(formMetadata(click, access.ruleWithReason(kind, click.origin.channelId)), item)
       },
-      allow: async ({ origin }) => void (await access.gate(origin, kind)),
+      allow: async ({ origin }) => void (await access.gateForm(origin, kind)),
     }
   }
 
