@@ -29,6 +29,9 @@ export function requesterOfKey(key: Pick<ApiKey, 'name'>): string | undefined {
 const dayMs = 24 * 3_600_000
 const unusedAfterMs = 90 * dayMs
 
+/** The sentence about a key that may change everything and works from every address. */
+export const fullAccessFromEverywhere = 'The key gives full access from any address.'
+
 /** A key is noted as never used only once it is this old, because nobody uses a key the minute it is made. */
 const neverUsedAfterMs = dayMs
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Finding } from './finding.ts'
+import { MessageRef } from './message-ref.ts'
 import { Sighting } from './observation.ts'
 import { Origin } from './origin.ts'
 import { Grant } from './ruling.ts'
@@ -87,6 +88,8 @@ export const Request = z.object({
   ttlMs: z.number(),
   /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
   approverNames: z.string().optional(),
+  /** The names of the people in `warnings`, by Slack id, if the rule mentions other people. */
+  personNames: z.record(z.string(), z.string()).optional(),
   needsApproval: z.boolean(),
   /** How many approvals it took by its rule when it was requested; 0 if none. */
   approvalsNeeded: z.number().int(),
@@ -98,6 +101,8 @@ export const Request = z.object({
   warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
+  /** The message that it was requested from. */
+  fromMessage: MessageRef.optional(),
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),
@@ -114,6 +119,8 @@ export const Request = z.object({
   endedAt: z.number().optional(),
   /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
   lastSeen: Sighting.optional(),
+  /** How long the change was not tracked after somebody had stopped the tracking, in ms. */
+  untrackedMs: z.number().optional(),
   /** The person who stopped the tracking. */
   stoppedBy: z.string().optional(),
   /** The reasons for its end. */

@@ -10,6 +10,7 @@ import { listPending } from './list-pending/index.ts'
 import { listPlans } from './list-plans/index.ts'
 import { listServers } from './list-servers/index.ts'
 import { listVirtualMachines } from './list-virtual-machines/index.ts'
+import { lookUp } from './look-up/index.ts'
 import { moveElasticIp } from './move-elastic-ip/index.ts'
 import { renameVirtualMachine } from './rename-virtual-machine/index.ts'
 import { rotateRevokeApiKey } from './rotate-revoke-api-key/index.ts'
@@ -30,6 +31,7 @@ const definitions: FeatureDefinition[] = [
   createApiKey,
   rotateRevokeApiKey,
   listPending,
+  lookUp,
   showAudit,
   whoAmI,
   checkSetup,

@@ -90,7 +90,7 @@ describe('the listings', () => {
       "*1 server with \`web-1 storefront\`*
       *\`web-1\`*  ·  on  ·  ASH  ·  Storefront
       Elastic IPs: \`203.0.113.10\`
-      own address 198.51.100.21  ·  label \`shop front\`"
+      own address 198.51.100.21"
     `)
     await world.ada.command('/infra vms tyo', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /virtual machine/)).text).toMatchInlineSnapshot(`
@@ -109,14 +109,14 @@ describe('the listings', () => {
 
     world.accountApi.world.nextMove({ takesMs: 100 })
     await world.ada.command(`/infra ip move ${done.elasticIp.id} ${done.target.id}`, { channel: ops })
-    const first = await untilCard(world.slack, /Waiting/)
+    const first = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(first, 'Approve')
     await untilReport(world.slack, first.ts, /Done/)
     await world.ada.command(`/infra ip move ${flying.elasticIp.id} ${flying.target.id}`, { channel: ops })
-    await world.ben.click(await untilCard(world.slack, /Waiting/), 'Approve')
+    await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
     await untilCard(world.slack, /\*Moving\*/)
     await world.ada.command(`/infra ip move ${waiting.elasticIp.id} ${waiting.target.id}`, { channel: ops })
-    await untilCard(world.slack, /Waiting/)
+    await untilCard(world.slack, /needs approval from/)
 
     await world.ada.command('/infra moves', { channel: ops })
     const { text } = await untilShown(world.slack, people.ada, /1 in progress/)

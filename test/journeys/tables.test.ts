@@ -62,7 +62,7 @@ describe('a list', () => {
       'Site',
       'Id',
     ])
-    await untilCard(world.slack, /Waiting/)
+    await untilCard(world.slack, /needs approval|Needs approval/)
   })
 
   test('of API keys opens the form to rotate or revoke one, and the request is made', async () => {

@@ -34,7 +34,7 @@ const ActionButton = ListedItem.extend({ version: z.literal(1) })
 interface ItemDetailsParts {
   details: Record<string, ReadDetails>
   actions: ItemAction[]
-  access: Pick<Access, 'may' | 'gate'>
+  access: Pick<Access, 'may' | 'gateForm'>
 }
 
 /** Creates the handlers that show the details of an item that was chosen below a list, and open the forms of its changes. */
@@ -64,7 +64,7 @@ export function createItemDetails({ details, actions, access }: ItemDetailsParts
         if (!item) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
         return form(writeMetadata({ origin, ...(responseUrl ? { responseUrl } : {}) }), item)
       },
-      allow: async ({ origin }) => void (await access.gate(origin, kind)),
+      allow: async ({ origin }) => void (await access.gateForm(origin, kind)),
     }
   }
 

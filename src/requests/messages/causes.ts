@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
 import type { Change } from '../../domain/change.ts'
 import { explainer, type Finding, type Words } from '../../domain/finding.ts'
+import type { Phrase } from '../../domain/phrase.ts'
 import { apiErrorSentence, refusedWrite } from '../../slack/errors.ts'
+import { phraseWords, type ShowPerson } from '../../slack/text/phrase-words.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** The sentences that say that a write had no effect. */
 const effects = {
@@ -22,7 +25,9 @@ export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
   z.object({ code: z.literal('approved-too-long-ago') }),
   z.object({ code: z.literal('record-changed') }),
-  z.object({ code: z.literal(['unknown-key', 'approvals-not-genuine', 'already-sent', 'approval-needed-now', 'rule-gone']) }),
+  z.object({
+    code: z.literal(['unknown-key', 'approvals-not-genuine', 'already-sent', 'already-ended', 'approval-needed-now', 'rule-gone']),
+  }),
   z.object({ code: z.literal('suspended') }),
   z.object({ code: z.literal('not-used') }),
   /** `error`: Slack's code. */
@@ -54,7 +59,24 @@ export function explain(change: Pick<Change, 'explain'> | undefined, finding: Fi
 export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
   const words = findings.map((finding) => explain(change, finding))
   const next = words.find((each) => each.next !== undefined)?.next
-  return { why: words.map(({ why }) => why).join(' '), ...(next === undefined ? {} : { next }) }
+  const phrase = words.flatMap((each, index) => (index === 0 ? phraseOf(each) : [' ', ...phraseOf(each)]))
+  const isMarked = words.some((each) => each.phrase !== undefined)
+  return { why: words.map(({ why }) => why).join(' '), ...(isMarked ? { phrase } : {}), ...(next === undefined ? {} : { next }) }
+}
+
+/** Shows why something is so. */
+export function whyWords(words: Words, showPerson?: ShowPerson): Mrkdwn {
+  return phraseWords(phraseOf(words), showPerson)
+}
+
+/** Shows why a request ended, and what to do next if it is not to request the change again. */
+export function endingWords(words: Words): Mrkdwn {
+  const why = whyWords(words)
+  return words.next === undefined ? why : mrkdwn`${why} ${words.next}`
+}
+
+function phraseOf({ why, phrase }: Words): Phrase {
+  return phrase ?? (why === '' ? [] : [why])
 }
 
 function commonWords(finding: CommonFinding): Words {
@@ -79,16 +101,21 @@ function commonWords(finding: CommonFinding): Words {
       return { why: "Its approvals in Redis aren't genuine, so nothing was sent and nothing was changed. Someone may have changed Redis." }
     case 'already-sent':
       return { why: 'The audit shows that it was sent before, so nothing was sent again. Someone may have changed Redis.' }
+    case 'already-ended':
+      return { why: 'The audit shows that it had ended before, so nothing was sent. Someone may have changed Redis.' }
     case 'approval-needed-now':
       return { why: 'The policy requires an approval for it now, so nothing was sent and nothing was changed.' }
     case 'rule-gone':
-      return { why: 'No rule of the policy covers it any more, so nothing was sent and nothing was changed.' }
+      return {
+        why: 'No rule of the policy covers it any more, so nothing was sent and nothing was changed.',
+        next: 'The people who run this bot can add a rule for it.',
+      }
     case 'suspended':
       return {
         why: 'I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.',
       }
     case 'not-used':
-      return { why: 'It was approved, but not taken in time.' }
+      return { why: 'Approved, but not used before the deadline.' }
     case 'not-posted':
       return { why: `The request message could not be posted: ${finding.error}.` }
     case 'approvers-unknown':

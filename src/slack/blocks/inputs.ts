@@ -1,4 +1,5 @@
 import type {
+  ConversationsSelect,
   ExternalSelect,
   KnownBlock,
   PlainTextElement,
@@ -36,7 +37,7 @@ interface InputParts {
   optional?: boolean
   /** Makes Slack send every change as a click while the form stays open. */
   dispatchAction?: boolean
-  element: PlainTextInput | ExternalSelect | RadioButtons
+  element: PlainTextInput | ExternalSelect | ConversationsSelect | RadioButtons
 }
 
 export function input({ blockId, label, hint, optional = false, dispatchAction = false, element }: InputParts): KnownBlock {
@@ -122,6 +123,24 @@ export function staticSelect({ actionId, placeholder, options }: StaticSelectPar
     type: 'static_select',
     action_id: exact('an action id', actionId, limits.id),
     options: options.slice(0, limits.selectOptions),
+    ...placeholderOf(placeholder),
+  }
+}
+
+interface ConversationsSelectParts {
+  actionId: string
+  placeholder: string
+  /** The channel that is chosen already. Default: the one that the person is looking at. */
+  initial?: string | undefined
+}
+
+/** Makes a picker of channels. It offers no direct messages, and no channel that is shared with another organisation (Slack Connect). */
+export function conversationsSelect({ actionId, placeholder, initial }: ConversationsSelectParts): ConversationsSelect {
+  return {
+    type: 'conversations_select',
+    action_id: exact('an action id', actionId, limits.id),
+    filter: { include: ['public', 'private'], exclude_external_shared_channels: true, exclude_bot_users: true },
+    ...(initial ? { initial_conversation: initial } : { default_to_current_conversation: true }),
     ...placeholderOf(placeholder),
   }
 }

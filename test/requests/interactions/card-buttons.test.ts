@@ -30,6 +30,8 @@ function startButtons() {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])),
       channel: async () => 'usual',
+      hasBot: async () => true,
+      isOpenTo: async () => true,
     },
     policy: { rules: [ruleFor({ changes: ['ip.move', 'dns.update'] })] },
     homeTeamId: () => 'T0NIMBUS01',
@@ -45,6 +47,7 @@ function startButtons() {
     access,
     openForm: effect('form opened'),
     home: { show: async () => expect.fail('the Home tab was shown') },
+    details: () => expect.fail('details were shown'),
     onChanged: () => void effects.push('reported as changed'),
     forms: {},
   })

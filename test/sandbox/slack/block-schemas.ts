@@ -1,5 +1,6 @@
 import { dataTable } from './data-table-schema.ts'
 import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
+import { richTextSection } from './rich-text-schema.ts'
 import {
   anyText,
   anything,
@@ -51,6 +52,23 @@ const staticSelect = object({
   optional: field,
 })
 
+const conversationsSelect = object({
+  required: { type },
+  optional: {
+    ...field,
+    initial_conversation: string({ min: 1 }),
+    default_to_current_conversation: boolean,
+    filter: object({
+      required: {},
+      optional: {
+        include: array(string({ oneOf: ['public', 'private', 'im', 'mpim'] }), { min: 1, max: 4 }),
+        exclude_external_shared_channels: boolean,
+        exclude_bot_users: boolean,
+      },
+    }),
+  },
+})
+
 const plainTextInput = object({
   required: { type },
   optional: { ...field, initial_value: string({ max: 3000 }), multiline: boolean, max_length: wholeNumber({ min: 1, max: 3000 }) },
@@ -80,6 +98,7 @@ function textOrFields(value: Json, at: string, report: Report): void {
 const always = { type }
 const everywhere = { block_id: string({ max: 255 }) }
 
+/** The elements of a `rich_text_section` that the bot sends. */
 /** A block of a message, of a modal or of a Home tab. */
 export const block: Check = byType({
   header: object({ required: { ...always, text: plain(150) }, optional: everywhere }),
@@ -94,6 +113,10 @@ export const block: Check = byType({
   }),
   divider: object({ required: always, optional: everywhere }),
   data_table: dataTable,
+  rich_text: object({
+    required: { ...always, elements: array(richTextSection, { min: 1, max: 100 }) },
+    optional: everywhere,
+  }),
   actions: object({
     required: {
       ...always,
@@ -105,7 +128,12 @@ export const block: Check = byType({
     required: {
       ...always,
       label: plain(2000),
-      element: byType({ plain_text_input: plainTextInput, external_select: externalSelect, radio_buttons: radioButtons }),
+      element: byType({
+        plain_text_input: plainTextInput,
+        external_select: externalSelect,
+        conversations_select: conversationsSelect,
+        radio_buttons: radioButtons,
+      }),
     },
     optional: { ...everywhere, hint: plain(2000), optional: boolean, dispatch_action: boolean },
     also: onlyPickersDispatch,

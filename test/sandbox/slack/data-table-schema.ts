@@ -1,4 +1,5 @@
 import { type Json, objectsOf, stringOf } from './json.ts'
+import { richTextSection } from './rich-text-schema.ts'
 import { anything, array, byType, type Check, object, type Report, string, wholeNumber } from './schema.ts'
 
 /**
@@ -13,29 +14,12 @@ const number: Check = (value, at, report) => {
   if (typeof value !== 'number' || !Number.isFinite(value)) report('must be a number', at)
 }
 
-const isTrue: Check = (value, at, report) => {
-  if (value !== true) report('must be true', at)
-}
-
-const style = object({ optional: { bold: isTrue, code: isTrue } })
-
-const richTextElement = byType({
-  text: object({ required: { type, text: oneOrMore }, optional: { style } }),
-  user: object({ required: { type, user_id: oneOrMore } }),
-  channel: object({ required: { type, channel_id: oneOrMore } }),
-  usergroup: object({ required: { type, usergroup_id: oneOrMore } }),
-  link: object({ required: { type, url: string({ min: 1, max: 3_000 }), text: oneOrMore } }),
-  date: object({ required: { type, timestamp: wholeNumber({ min: 0 }), format: oneOrMore } }),
-})
-
-const section = object({ required: { type, elements: array(richTextElement, { min: 1, max: 1_000 }) } })
-
 const rawText = object({ required: { type, text: oneOrMore } })
 
 const cell = byType({
   raw_text: rawText,
   raw_number: object({ required: { type, value: number, text: oneOrMore } }),
-  rich_text: object({ required: { type, elements: array(byType({ rich_text_section: section }), { min: 1, max: 1 }) } }),
+  rich_text: object({ required: { type, elements: array(richTextSection, { min: 1, max: 1 }) } }),
 })
 
 const header: Check = (value, at, report) => {

@@ -1,6 +1,6 @@
 import type { Directory } from './directory.ts'
 import { elementsOf } from './elements.ts'
-import { type Json, objectsOf, textOf } from './json.ts'
+import { type Json, objectsOf, stringOf, textOf } from './json.ts'
 import { NotDescribed } from './schema.ts'
 import type { Message } from './slack.ts'
 
@@ -23,19 +23,22 @@ function tableRows(block: Json): Json[][] {
   return Array.isArray(block.rows) ? block.rows.map((row) => objectsOf(row)) : []
 }
 
-/** Returns a cell of a table as people read it. */
-export function cellInWords(one: Json, directory: Directory): string {
-  if (one.type !== 'rich_text') return textOf(one)
-  const elements = objectsOf(one.elements).flatMap((part) => objectsOf(part.elements))
-  return elements.map((element) => readable(markOf(element), directory)).join('')
+function cellInWords(one: Json, directory: Directory): string {
+  return one.type === 'rich_text' ? richTextInWords(one, directory) : stringOf(one.text)
 }
 
-function markOf({ type, text, user_id, channel_id, usergroup_id, timestamp }: Json): string {
-  if (type === 'user') return `<@${user_id}>`
-  if (type === 'channel') return `<#${channel_id}>`
-  if (type === 'usergroup') return `<!subteam^${usergroup_id}>`
+function richTextInWords(block: Json, directory: Directory): string {
+  const elements = objectsOf(block.elements).flatMap((section) => objectsOf(section.elements))
+  return elements.map((element) => elementInWords(element, directory)).join('')
+}
+
+/** Returns an element of rich text as people read it. Nothing in its text is markup. */
+function elementInWords({ type, text, url, user_id, channel_id, usergroup_id, timestamp }: Json, directory: Directory): string {
+  if (type === 'user') return readable(`<@${user_id}>`, directory)
+  if (type === 'channel') return readable(`<#${channel_id}>`, directory)
+  if (type === 'usergroup') return readable(`<!subteam^${usergroup_id}>`, directory)
   if (type === 'date') return `${new Date(Number(timestamp) * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return String(text)
+  return stringOf(text ?? url)
 }
 
 function blockInWords(block: Json, directory: Directory): string[] {
@@ -55,7 +58,9 @@ function blockInWords(block: Json, directory: Directory): string[] {
           .join(' '),
       ]
     case 'data_table':
-      return [textOf({ text: block.caption }), ...tableRows(block).map((row) => row.map((one) => cellInWords(one, directory)).join(' | '))]
+      return [stringOf(block.caption), ...tableRows(block).map((row) => row.map((one) => cellInWords(one, directory)).join(' | '))]
+    case 'rich_text':
+      return [richTextInWords(block, directory)]
     case 'divider':
       return ['———']
     case 'actions':
