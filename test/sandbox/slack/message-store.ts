@@ -1,6 +1,7 @@
 import type { Directory } from './directory.ts'
 import { elementsOf } from './elements.ts'
 import { copyOf, type Json, objectOf, stringOf } from './json.ts'
+import { type Notification, notifiedOf } from './notifications.ts'
 import type { Message } from './slack.ts'
 import type { State } from './state.ts'
 
@@ -50,6 +51,19 @@ export function createMessageStore(directory: Directory, state: State) {
   /** Returns the visible replies of a message, oldest first. */
   function repliesTo(parent: StoredMessage): StoredMessage[] {
     return [...(threads.get(`${parent.channel} ${parent.ts}`) ?? [])]
+  }
+
+  /** Returns what phones show of a new message. Undefined if it notifies nobody. */
+  function notificationOf(message: StoredMessage): Notification | undefined {
+    const { channel, ts, user, text, threadTs } = message
+    const parent = threadTs === undefined ? undefined : find(channel, threadTs)
+    const people = notifiedOf(message, {
+      channel: directory.channel(channel),
+      userGroups: directory.workspace.userGroups,
+      bot: directory.bot.userId,
+      thread: parent ? [parent, ...repliesTo(parent)] : [],
+    })
+    return people.length > 0 ? { people, channel, ts, user, text, ...(threadTs ? { threadTs } : {}) } : undefined
   }
 
   function keep(message: StoredMessage): void {
@@ -134,8 +148,9 @@ export function createMessageStore(directory: Directory, state: State) {
     post(draft: Draft): StoredMessage {
       const { blocks, ...rest } = draft
       const message: StoredMessage = { ...copyOf(rest), ...(blocks?.length ? { blocks: withIds(blocks, state) } : {}), ts: state.stamp() }
+      const notification = notificationOf(message)
       keep(message)
-      state.changed({ visible: true })
+      state.changed({ visible: true, ...(notification ? { notification } : {}) })
       return message
     },
 
