@@ -1,7 +1,7 @@
 import type { WebClient } from '@slack/web-api'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { servePage } from '../sandbox/serve-page.ts'
+import { serveSandbox } from '../sandbox/serve-sandbox.ts'
 import { quietClient } from '../sandbox/slack/quiet-client.ts'
 import { type ScriptedBot, startScriptedBot } from '../sandbox/slack/scripted-bot.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
@@ -27,7 +27,7 @@ afterAll(() => browser.close())
 
 beforeEach(async () => {
   bot = await startScriptedBot()
-  slack = await startSlack({ botUrl: bot.url, ackDeadlineMs: 400, commands, serve: servePage })
+  slack = await startSlack({ botUrl: bot.url, ackDeadlineMs: 400, commands, serve: serveSandbox() })
   client = quietClient(slack)
   page = await browser.open(slack.url)
 })
@@ -196,11 +196,11 @@ test('the direct messages of the app are beside its Home tab, unread until they 
   await page.getByText('Lockkeeper has not shown anything here.').waitFor()
   await page.getByRole('button', { name: /Messages.*unread/ }).click()
 
-  await page.getByText('Nobody could be told in the channel.').waitFor()
+  await page.getByRole('log').getByText('Nobody could be told in the channel.').waitFor()
   await expect.poll(() => app.innerText()).not.toContain('unread')
   expect(await composer(page).count()).toBe(0)
   await actAs(page, 'Ben Laurent (approver)')
-  await expect.poll(() => page.getByText('Nobody could be told in the channel.').count()).toBe(0)
+  await expect.poll(() => page.getByRole('log').getByText('Nobody could be told in the channel.').count()).toBe(0)
   await page.getByRole('button', { name: 'ops', exact: true }).click()
   await composer(page).waitFor()
 })
@@ -225,9 +225,9 @@ test('a link to a message of the workspace opens it on the page', async () => {
 test('a reply that was also sent to the channel is shown in both places', async () => {
   const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'A request' })
   await client.chat.postMessage({ channel: ops, text: 'Approved without a second person', thread_ts: ts, reply_broadcast: true })
-  const said = page.getByText('Approved without a second person')
+  const said = page.getByRole('article').getByText('Approved without a second person')
 
-  await page.getByRole('article').filter({ hasText: 'replied to a thread' }).getByRole('button', { name: 'thread' }).click()
+  await page.getByRole('article').filter({ hasText: 'replied to a thread' }).getByRole('button', { name: 'thread', exact: true }).click()
 
   await page.getByRole('complementary', { name: 'Thread' }).getByText('Also sent to #ops').waitFor()
   expect(await said.count()).toBe(2)

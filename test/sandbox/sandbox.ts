@@ -6,8 +6,7 @@ import { type Breakage, createBreakages } from './breakages.ts'
 import { commandSuggestions } from './commands.ts'
 import { freePort } from './free-port.ts'
 import { findRedis } from './redis/find-redis.ts'
-import { serveBreakages } from './serve-breakages.ts'
-import { servePage } from './serve-page.ts'
+import { serveSandbox } from './serve-sandbox.ts'
 import { startSlack } from './slack/start-slack.ts'
 import { openStoredRequests } from './stored-requests.ts'
 import { startWatchdog } from './watchdog.ts'
@@ -38,9 +37,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
 
   try {
     let breakages: Breakage[] = []
-    const serveDrawer = serveBreakages(() => breakages)
     const slack = await startSlack({
-      serve: (request, response) => serveDrawer(request, response) || servePage(request, response),
+      serve: serveSandbox(() => breakages),
       commands: commandSuggestions(),
       ...(options.port === undefined ? {} : { port: options.port }),
     })
