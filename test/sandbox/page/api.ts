@@ -147,9 +147,8 @@ export function createApi() {
     /** Reports to the bot that this person opens it. */
     open: (as: string, tab: string) => post('/desk/open', { as, tab }),
     say: (as: string, channel: string, text: string, threadTs?: string) => post('/desk/say', { as, channel, text, threadTs }),
-    /** `message`: the one whose menu was opened. Undefined for a global shortcut. */
-    shortcut: (as: string, callbackId: string, message?: { channel: string; ts: string }) =>
-      post('/desk/shortcut', { as, callbackId, ...message }),
+    /** `at`: the message whose menu was opened, or for a global shortcut the channel on the screen. */
+    shortcut: (as: string, callbackId: string, at: { channel?: string; ts?: string }) => post('/desk/shortcut', { as, callbackId, ...at }),
     breakages: () => get<{ breakages: Breakage[] }>('/sandbox/breakages'),
     /** `on`: for a switch. `said`: what an act has done. */
     break: (id: string, on?: boolean) => post<{ breakages: Breakage[]; said?: string }>('/sandbox/breakages', { id, on }),

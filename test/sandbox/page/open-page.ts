@@ -57,7 +57,11 @@ export function openPage(api: Api, workspace: Workspace) {
   const presses = createPresses({ api, forms, confirm, me, notify, update })
   const elements = createElements({ api, forms, pickers, presses, channels: workspace.channels, me })
   const blocks = createBlocks({ elements, tables: createDataTables({ update }) })
-  const tools = createMessageTools({ menus, shortcuts: workspace.shortcuts?.message ?? [], run: runShortcut })
+  const tools = createMessageTools({
+    menus,
+    shortcuts: workspace.shortcuts?.message ?? [],
+    run: (shortcut, { channel, ts }) => void runShortcut(shortcut, { channel, ts }),
+  })
   const messages = createMessages({ blocks, tools, person: (id) => workspace.people.find((one) => one.id === id) })
   const modal = createModal({ api, forms, blocks, pickers, me, refresh: desk.refresh, update })
   const history = createCommandHistory(sessionStorage)
@@ -94,8 +98,8 @@ export function openPage(api: Api, workspace: Workspace) {
     return answer.ok
   }
 
-  async function runShortcut({ callbackId }: Shortcut, message?: { channel: string; ts: string }) {
-    const answer = await api.shortcut(me(), callbackId, message && { channel: message.channel, ts: message.ts })
+  async function runShortcut({ callbackId }: Shortcut, at: { channel?: string; ts?: string }) {
+    const answer = await api.shortcut(me(), callbackId, at)
     if (!answer.ok) notify(answer.error)
   }
 
@@ -195,7 +199,7 @@ export function openPage(api: Api, workspace: Workspace) {
     const items = (workspace.shortcuts?.global ?? []).map((shortcut) => ({
       name: shortcut.name,
       description: workspace.bot.name,
-      pick: () => void runShortcut(shortcut),
+      pick: () => void runShortcut(shortcut, { channel: desk.channel().id }),
     }))
     const tools = items.length > 0 ? menus.render({ id: 'shortcuts', label: 'Shortcuts', icon: icons.bolt, items }) : nothing
     return composer.render({ label: 'Message', placeholder: `Message #${desk.channel().name}, or type / for a command`, tools })

@@ -60,6 +60,16 @@ test('a reply notifies those who were named in its thread or replied to it, but 
   expect(notified()).toEqual([ada, ben, chiara, dov])
 })
 
+test('who is named only by an edit does not follow the thread', async () => {
+  const { client, notified } = await start()
+  const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'A request' })
+
+  await client.chat.update({ channel: ops, ts, text: `Approved by <@${ben}>` })
+  await client.chat.postMessage({ channel: ops, thread_ts: ts, text: 'Done.' })
+
+  expect(notified()).toEqual([])
+})
+
 test('a direct message notifies its person, and a mention in a channel only its members', async () => {
   const { slack, client } = await start()
   slack.leave(ops, ben)

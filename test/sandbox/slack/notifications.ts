@@ -12,13 +12,10 @@ export interface Notification {
   text: string
 }
 
-interface PostedMessage {
-  channel: string
-  ts: string
+interface NewMessage {
   user: string
   text: string
   blocks?: Json[]
-  threadTs?: string
   visibleTo?: string
   subtype?: string
 }
@@ -28,24 +25,31 @@ interface Around {
   userGroups: UserGroup[]
   /** The bot, which has no phone. */
   bot: string
-  /** The earlier messages of its thread, with the parent. Empty outside of a thread. */
-  thread: PostedMessage[]
+  /** The people who follow its thread. Empty outside of a thread. */
+  followers: string[]
 }
 
 /**
  * Returns the people whose phones show a new message, with Slack's default settings: direct messages, mentions, mentions of their groups, and
- * replies in threads that they follow. People follow a thread that they started, replied to, or were named in. An ephemeral message notifies
- * nobody, and an edit is no new message. Source: Slack's help, "Guide to Slack notifications" and "Use threads to organize discussions".
+ * replies in threads that they follow. An ephemeral message notifies nobody, and an edit is no new message. Source: Slack's help, "Guide to
+ * Slack notifications".
  */
-export function notifiedOf(message: PostedMessage, { channel, userGroups, bot, thread }: Around): string[] {
+export function notifiedOf(message: NewMessage, { channel, userGroups, bot, followers }: Around): string[] {
   // Slack's own messages, such as those of people who join, notify nobody.
   if (message.visibleTo !== undefined || message.subtype === 'channel_join') return []
   const { people, groups, isBroadcast } = mentionsIn(message)
   const ofGroups = userGroups.filter(({ id, disabled }) => groups.includes(id) && !disabled).flatMap(({ members }) => members)
-  const followers = thread.flatMap((earlier) => [earlier.user, ...mentionsIn(earlier).people])
   const everybody = channel.isDirect || channel.isGroupDirect || isBroadcast ? channel.members : []
   const notified = new Set([...people, ...ofGroups, ...followers, ...everybody])
   return channel.members.filter((member) => notified.has(member) && member !== message.user && member !== bot)
+}
+
+/**
+ * Returns the people who follow a thread because of one of its messages: its author, and those who were named in it when it was posted. An
+ * edit that names more people makes nobody a follower. Source: Slack's help, "Use threads to organize discussions".
+ */
+export function followersBy(message: NewMessage): string[] {
+  return [message.user, ...mentionsIn(message).people]
 }
 
 interface Mentions {
@@ -55,7 +59,7 @@ interface Mentions {
 }
 
 /** Finds the mentions that a person sees. Where a message has blocks, its text is only shown in notifications. */
-function mentionsIn({ text, blocks = [] }: PostedMessage): Mentions {
+function mentionsIn({ text, blocks = [] }: NewMessage): Mentions {
   const texts = blocks.length > 0 ? markupIn(blocks) : [text]
   const marks = texts.flatMap((one) => [...one.matchAll(/<(@|!subteam\^|!(?=here|channel|everyone))([^>|]+)[^>]*>/g)])
   const named = (mark: string) => marks.flatMap(([, found, id]) => (found === mark && id ? [id] : []))
