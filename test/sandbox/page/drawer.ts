@@ -86,10 +86,11 @@ export function createDrawer({ api, update }: DrawerOptions) {
       return html`<button
         type="button"
         class="bar-button drawer-toggle ${broken ? 'is-on' : ''}"
+        aria-label=${broken ? 'Break something (something is broken now)' : 'Break something'}
         aria-expanded=${isOpen ? 'true' : 'false'}
         @click=${() => setOpen(!isOpen)}
       >
-        ${icons.hammer}<span class="bar-words">Break something</span>${broken ? html`<span class="visually-hidden">, something is broken</span>` : nothing}
+        ${icons.hammer}<span class="bar-words">${broken ? 'Something is broken' : 'Break something'}</span>
       </button>`
     },
 

@@ -133,8 +133,7 @@ function personLink(person: Person, { desk, decisions, actAs }: FrameProps): Tem
       @click=${() => actAs(person.id)}
     >
       ${avatar(false, person.name, person)}<span class="side-name">${person.name}</span>
-      ${isMe ? html`<span class="you">you</span>` : nothing}
-      <span class="side-role">${roleWords[person.role]}</span>
+      ${isMe ? html`<span class="side-role you">you</span>` : html`<span class="side-role">${roleWords[person.role]}</span>`}
       ${count > 0 ? html`<span class="badge">${count}</span>` : nothing}
     </button>
   </li>`

@@ -17,7 +17,8 @@ export interface ToastsOptions {
 }
 
 const shownMs = 12_000
-const most = 3
+/** On a narrow page they cover the messages, so that there is one at a time. */
+const most = () => (matchMedia('(max-width: 760px)').matches ? 1 : 3)
 
 /** Shows what the phones of people show: the notification of a new message, with the text that Slack puts there. */
 export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOptions) {
@@ -67,7 +68,7 @@ export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOpti
       const people = shown.people.filter((id) => workspace.people.some((person) => person.id === id) && (!onlyMe || id === me()))
       if (people.length === 0) return
       const toast = { ...shown, people }
-      toasts = [...toasts, toast].slice(-most)
+      toasts = [...toasts, toast].slice(-most())
       setTimeout(() => remove(toast), shownMs)
       update()
     },
