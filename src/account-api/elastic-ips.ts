@@ -36,6 +36,8 @@ export interface ElasticIpFilter extends CallOptions {
   serverId?: string | undefined
   /** One of an open set of values. `moving` selects the moves in progress. */
   status?: string | undefined
+  /** Reads the first page only: at most 100 Elastic IPs, with one request. */
+  firstPageOnly?: boolean | undefined
 }
 
 export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped) {
@@ -45,9 +47,9 @@ export function elasticIpsResource(http: Http, reportSkipped: ReportSkipped) {
      * Leaves out Elastic IPs without an id, which are still being provisioned.
      * Throws ApiError (403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`), ApiContractError and ApiUnreachableError.
      */
-    async list({ projectId, serverId, status, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
+    async list({ projectId, serverId, status, firstPageOnly, signal }: ElasticIpFilter = {}): Promise<ElasticIp[]> {
       const query = { 'filter[project]': projectId, 'filter[server]': serverId, 'filter[status]': status }
-      return readPages(http, elasticIp, { operation: 'elasticIps.list', path: '/elastic_ips', query, signal }, reportSkipped)
+      return readPages(http, elasticIp, { operation: 'elasticIps.list', path: '/elastic_ips', query, firstPageOnly, signal }, reportSkipped)
     },
 
     /**

@@ -13,6 +13,8 @@ export interface PagedRequest extends Pick<HttpCall<unknown>, 'operation' | 'pat
   query?: Record<string, string | undefined>
   /** Stops after this many items. */
   limit?: number | undefined
+  /** Reads the first page only, for readers to whom an incomplete list does no harm. */
+  firstPageOnly?: boolean | undefined
 }
 
 interface Page<Item> extends ListAnswer<Item> {
@@ -32,7 +34,7 @@ interface Page<Item> extends ListAnswer<Item> {
 export async function readPages<Item extends { id: string }>(
   http: Http,
   kind: ResourceKind<Item>,
-  { operation, path, query, signal, limit = Number.POSITIVE_INFINITY }: PagedRequest,
+  { operation, path, query, signal, limit = Number.POSITIVE_INFINITY, firstPageOnly = false }: PagedRequest,
   reportSkipped: ReportSkipped,
 ): Promise<Item[]> {
   const firstPart = withQuery(path, { ...query, 'page[size]': Math.min(limit, pageSize), 'page[number]': '' })
@@ -46,12 +48,12 @@ export async function readPages<Item extends { id: string }>(
     return http.call({ operation, method: 'GET', path: `${firstPart}${number}`, signal: deadline.signal, mostBytes, read })
   }
 
-  /** Reads more pages in parallel the longer the list is. At most a tenth of all requests can be for pages past the end. */
   async function readFrom(first: number): Promise<ListLimit | undefined> {
     if (first > listLimits.pages) return 'pages'
-    const width = Math.min(maxParallelPages, Math.max(1, Math.floor((first - 1) / 10)))
+    const width = firstPageOnly ? 1 : pagesAtOnce(first, limit)
     const pages = await Promise.all(Array.from({ length: width }, (_, index) => readPage(first + index)))
-    return pages.every(list.add) ? readFrom(first + width) : list.exceeded()
+    const mayHaveMore = pages.every(list.add) && !firstPageOnly
+    return mayHaveMore ? readFrom(first + width) : list.exceeded()
   }
 
   /** What was read before a limit was exceeded is worth showing. */
@@ -70,6 +72,15 @@ export async function readPages<Item extends { id: string }>(
   if (list.skipped() > 0) reportSkipped({ operation, count: list.skipped() })
   if (exceeded) throw new ListCutError({ operation, limit: exceeded, items: list.items() })
   return list.items()
+}
+
+/**
+ * Returns how many pages to read in parallel from page `first` on. Most lists fit on one page and end at an empty second one, so these two are
+ * read together. After that, at most a tenth of all requests can be for pages past the end.
+ */
+function pagesAtOnce(first: number, limit: number): number {
+  if (first === 1) return limit > pageSize ? 2 : 1
+  return Math.min(maxParallelPages, Math.max(1, Math.floor((first - 1) / 10)))
 }
 
 /** Collects the items of pages, up to `limit` items and the limits of a list. `addBytes` returns false if there were too many. */

@@ -15,7 +15,7 @@ interface ListenerNeeds {
 /** Returns the function that creates the Slack listener. It runs after the start has read the bot's identity from Slack. */
 export function createListenerFactory({ config, telemetry, redis, clients, requests }: Foundation, needs: ListenerNeeds) {
   const { errorReports, onSlackCall } = telemetry
-  const { logger, messenger, respond } = clients.slack
+  const { logger, messenger, respond, nameOperators } = clients.slack
   const { access } = requests
   const onUnhandled = errorReports.unhandled
   const isFirstDelivery = createDeliveries({ redis: redis.prompt, keys: redis.keys })
@@ -27,6 +27,7 @@ export function createListenerFactory({ config, telemetry, redis, clients, reque
       authorize: async (origin, what) => void (await access.authorize(origin, { to: 'read', what })),
       messenger,
       respond,
+      nameOperators: nameOperators.inWords,
       onUnhandled,
       isFirstDelivery,
       onError: errorReports.shownToPerson,

@@ -1,6 +1,7 @@
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
 import { createExecute } from '../requests/reconcile/execute/execute.ts'
 import { createReconcile } from '../requests/reconcile/reconcile.ts'
+import { createPollBudget } from '../requests/reconcile/track/poll-budget.ts'
 import { createTrack } from '../requests/reconcile/track/track.ts'
 import { createCounts } from '../requests/worker/counts.ts'
 import { createDataLossMark } from '../requests/worker/data-loss-mark.ts'
@@ -36,24 +37,26 @@ export function createWorkerSide(foundation: Foundation) {
 }
 
 /** Creates the functions that the worker runs for each request: execute, track, and reconcile, which calls both. */
-function createJobs({ config, timings, clients, operators: { onApiError, onDistrusted }, requests }: Foundation) {
+function createJobs({ config, timings, clients, redis: { keys }, operators: { onApiError, onDistrusted }, requests }: Foundation) {
   const { movePollIntervalMs: pollIntervalMs, moveTimeoutMs: lateAfterMs } = config
   const { catalog, signatures, checkAuthority, checkSearch, forJobs } = requests
-  const { store, audit, deliver, show, wake } = forJobs
+  const { redis, store, audit, deliver, show, wake, queues } = forJobs
+  const budget = createPollBudget({ redis, keys, perMinute: config.movePollBudget })
 
-  const execute = createExecute({ store, audit, catalog, onApiError, signatures, checkAuthority, onDistrusted })
-  const { track, toTracked } = createTrack({
+  const execute = createExecute({ store, audit, catalog, onApiError, planLook: queues.planLook, signatures, checkAuthority, onDistrusted })
+  const tracking = createTrack({
     store,
     catalog,
     pollIntervalMs,
     lateAfterMs,
     timings,
+    budget,
     onApiError,
     audit,
     checkSearch,
     onDistrusted,
   })
   const discardUnposted = createDiscardUnposted({ store, messenger: clients.slack.messenger })
-  const reconcile = createReconcile({ store, catalog, deliver, show, execute, track, discardUnposted, wake })
-  return { reconcile, track, toTracked }
+  const reconcile = createReconcile({ store, catalog, deliver, show, execute, track: tracking.track, discardUnposted, wake })
+  return { reconcile, tracking }
 }

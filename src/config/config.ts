@@ -122,6 +122,7 @@ function nameParts(v: Variables) {
     approvalTtlMs: v.APPROVAL_TTL,
     openRequestsPerPerson: v.OPEN_REQUESTS_PER_PERSON,
     movePollIntervalMs: v.MOVE_POLL_INTERVAL,
+    movePollBudget: v.MOVE_POLL_BUDGET,
     moveTimeoutMs: v.MOVE_TIMEOUT,
     opsChannel: v.OPS_CHANNEL,
     environment: v.ENVIRONMENT,

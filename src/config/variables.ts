@@ -109,6 +109,9 @@ export const Variables = z.object({
     'how many undecided requests a person may have, from 1 to 9999',
   ).prefault('10'),
   MOVE_POLL_INTERVAL: duration.prefault('5s'),
+  MOVE_POLL_BUDGET: value((text) => (/^\d{1,5}$/.test(text) ? Number(text) : undefined), 'requests a minute, from 0 to 99999').prefault(
+    '60',
+  ),
   MOVE_TIMEOUT: duration.prefault('15m'),
   OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)').optional(),
   ENVIRONMENT: fitting(

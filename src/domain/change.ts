@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { ChangeKind } from './change-kind.ts'
 import type { Explain, Finding } from './finding.ts'
 import type { Observation } from './observation.ts'
+import type { Offer } from './offer.ts'
 import type { Project } from './policy.ts'
 import type { RetractedBecause } from './retraction.ts'
 import type { Secret } from './secret.ts'
@@ -91,15 +92,17 @@ export interface Change<Input = unknown, Facts = unknown> {
   observe(input: Input, facts: Facts, moment: Moment, options: { signal: AbortSignal }): Promise<Observation>
   /**
    * Reads everything under way with one list, for when many changes are tracked. A change is under way if the list contains one of its
-   * `surveyKeys`. A change that is not in the list is observed by itself, because its absence proves nothing.
+   * `surveyKeys`. A change that is not in the list is observed by itself, because its absence proves nothing. `firstPageOnly`: reads with one request at most.
    */
-  survey?(options: { signal?: AbortSignal }): Promise<Set<string>>
+  survey?(options: { signal?: AbortSignal; firstPageOnly?: boolean }): Promise<Set<string>>
   /** Returns the keys by which the survey can show this change while it is under way. */
   surveyKeys?(input: Input, facts: Facts): string[]
   /** What of this kind is under way on the account, for the operators after Redis has lost its requests. */
   underwayNow?: UnderwayNow
   /** Returns the sentence for the thread when the change is done: `203.0.113.10 now answers from web-2.` */
   doneSentence(facts: Facts): string
+  /** The button that opens the filled form for a thing that was looked up. */
+  offer?: Offer
   /** Returns the input of the request that would undo the change, and the label of its button. Undefined if it cannot be undone. */
   reverse?(input: Input, facts: Facts): { input: Input; label: string } | undefined
 }

@@ -16,6 +16,20 @@ export class CheckFailed extends UserError {
   }
 }
 
+/** Nothing on the account has the id or the name that a person typed. */
+export class UnknownName extends UserError {
+  override name = 'UnknownName'
+  /** What was looked for: `server`. */
+  readonly what: string
+  readonly typed: string
+
+  constructor(what: string, typed: string) {
+    super(`No ${what} ${typed}.`)
+    this.what = what
+    this.typed = typed
+  }
+}
+
 /** Redis did not carry out a command. Nothing that needs the records is possible until it does. */
 export class StoreUnavailableError extends Error {
   override name = 'StoreUnavailableError'

@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein'
+import { inNaturalOrder } from './natural-order.ts'
 
 /** Longer texts are cut before they are compared, because the comparison takes time with the square of the length. */
 const longestTyped = 100
@@ -27,4 +28,32 @@ export function nearestWord(known: readonly string[], typed: string): string | u
     mostMistakes: (name) => Math.ceil(name.length / 3),
   })
   return nearest
+}
+
+const mostNames = 3
+
+/**
+ * Returns up to three names that were probably meant: those that begin with what was typed, else those with a word that does, else those
+ * with at most a third of their letters mistyped.
+ */
+export function suggestNames(known: readonly string[], typed: string): string[] {
+  const wanted = typed.trim().toLowerCase()
+  if (wanted === '') return []
+  const names = [...new Set(known)]
+  const beginning = names.filter((name) => name.toLowerCase().startsWith(wanted))
+  const within = beginning.length > 0 ? beginning : names.filter((name) => wordsOf(name).some((word) => word.startsWith(wanted)))
+  const fitting = within.length > 0 ? within : similarNames(names, wanted)
+  return fitting.toSorted(inNaturalOrder).slice(0, mostNames)
+}
+
+function similarNames(names: string[], wanted: string): string[] {
+  return nearestNames(names, {
+    mistakesIn: (name) => countMistakes(wanted, name.toLowerCase()),
+    mostMistakes: (name) => Math.ceil(name.length / 3),
+  })
+}
+
+/** Splits a name such as `laptop of ada` or `edge-fra-1` into its words, in lower case. */
+function wordsOf(name: string): string[] {
+  return name.toLowerCase().split(/[^\p{L}\p{N}]+/u)
 }

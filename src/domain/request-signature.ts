@@ -1,4 +1,5 @@
 import type { Keyring, Verdict } from './keyring.ts'
+import { isGenuine } from './payload.ts'
 import type { Approval, Decision, Request } from './request.ts'
 
 type AsRequested = Pick<
@@ -18,15 +19,17 @@ type AsRequested = Pick<
   | 'createdAt'
   | 'approvalsNeeded'
   | 'reason'
->
+> &
+  Pick<Partial<Request>, 'fromMessage'>
 
 /** What the signature of a request covers: all that was requested, under which rule, with how many approvals, and until when. */
-function requestContent({ origin, ...request }: AsRequested) {
+function requestContent({ origin, fromMessage, ...request }: AsRequested) {
   const { version, id, kind, input, facts, resource, hash, rule, needsApproval, approvalsNeeded, ttlMs, unchecked, createdAt, reason } =
     request
   const { userId, channelId, teamId } = origin
   const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason }
-  return { signed: 'request', ...requested, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
+  const from = fromMessage ? { fromMessage } : {}
+  return { signed: 'request', ...requested, ...from, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
 }
 
 /** What the signature of an approval covers. `via` is the party that it stands for, by which the rule allowed it. */
@@ -50,9 +53,21 @@ function seenContent({ id, hash }: Pick<Request, 'id' | 'hash'>, seen: unknown) 
 
 /** Signs and verifies what decides whether a write is sent, so that nobody decides by writing to Redis. */
 export function createRequestSignatures(keyring: Keyring) {
+  const verifyRequest = (request: Request): Verdict => keyring.verify(requestContent(request), request.signature)
+  const verifySeen = (request: Request): Verdict => keyring.verify(seenContent(request, request.seen), request.seenSignature)
+
+  /** Verifies everything that people are shown of a change: what was requested, its hash, and what was read before the write. */
+  function verifyRecord(request: Request): Verdict {
+    const verdicts = [verifyRequest(request), ...(request.seen === undefined ? [] : [verifySeen(request)])]
+    const found = verdicts.find((verdict) => verdict === 'unknown-key') ?? verdicts.find((verdict) => verdict !== 'genuine') ?? 'genuine'
+    return found === 'genuine' && !isGenuine(request) ? 'forged' : found
+  }
+
   return {
+    verifyRecord,
+    verifyRequest,
+    verifySeen,
     signRequest: (request: AsRequested): string => keyring.sign(requestContent(request)),
-    verifyRequest: (request: Request): Verdict => keyring.verify(requestContent(request), request.signature),
     signApproval: (request: Request, approval: Omit<Approval, 'signature'>): Approval => ({
       ...approval,
       signature: keyring.sign(approvalContent(request, approval)),
@@ -73,7 +88,6 @@ export function createRequestSignatures(keyring: Keyring) {
     verifyBreakGlass: (request: Request, decision: Decision): Verdict =>
       keyring.verify(breakGlassContent(request, decision), decision.signature),
     signSeen: (request: Request, seen: unknown): string => keyring.sign(seenContent(request, seen)),
-    verifySeen: (request: Request): Verdict => keyring.verify(seenContent(request, request.seen), request.seenSignature),
   }
 }
 export type RequestSignatures = ReturnType<typeof createRequestSignatures>

@@ -34,6 +34,8 @@ export function createKeys(prefix: string) {
     lastReceived: `${tag}:last-received`,
     /** Marks this data set. If the mark is gone, data was lost. */
     dataLossMark: `${tag}:data-loss-mark`,
+    /** A hash: the requests that looks have spent, by second. */
+    pollBudget: `${tag}:poll-budget`,
     lastTick: `${tag}:last-tick`,
     /** The process that searches for the secret that a request has issued. */
     search: (id: string) => `${tag}:search:${id}`,

@@ -1,5 +1,6 @@
 import type { Change, UnderwayNow } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
+import type { Offer, ThingKind } from '../domain/offer.ts'
 import type { Project } from '../domain/policy.ts'
 import { type Request, unknownState } from '../domain/request.ts'
 
@@ -64,7 +65,14 @@ export function createCatalog(changes: Change[] = []) {
     return opened && survey && surveyKeys ? { survey, surveyKeys: surveyKeys(opened.input, opened.latest) } : undefined
   }
 
-  return { register, open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
+  /** Returns the buttons that change a thing of this kind. */
+  function offersFor(kind: ThingKind): Offer[] {
+    return kinds()
+      .flatMap((each) => changeOf(each).offer ?? [])
+      .filter(({ of }) => of === kind)
+  }
+
+  return { register, offersFor, open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
 }
 export type Catalog = ReturnType<typeof createCatalog>
 

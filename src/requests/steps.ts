@@ -302,3 +302,14 @@ export function stateOfAct(act: string): RequestState | undefined {
   const { to } = stepOf(act as StepName)
   return to === 'same' ? undefined : to
 }
+
+/** Whether an act of the audit is a step with which a write is sent. */
+export function isSend(act: string): boolean {
+  return act === 'send' || act === 'issue'
+}
+
+/** Whether an act of the audit is a step after which a request may no longer be sent. */
+export function sendsOrEnds(act: string): boolean {
+  const to = stateOfAct(act)
+  return to !== undefined && to !== 'waiting' && to !== 'approved'
+}

@@ -7,7 +7,9 @@ import { createInventory } from '../../src/account-api/inventory.ts'
 import { ListCutError } from '../../src/domain/list-errors.ts'
 import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
 import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
+import { createFillMove } from '../../src/features/move-elastic-ip/fill.ts'
 import { createResolve } from '../../src/features/move-elastic-ip/resolve.ts'
+import { createFillRename } from '../../src/features/rename-virtual-machine/fill.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
 import { toUserMessage } from '../../src/slack/errors.ts'
 import {
@@ -185,6 +187,12 @@ test('what is not in a list that was cut off is never taken for gone', async () 
   expect(await findInList(list(), ({ id }) => id === 'eip_2')).toMatchObject({ id: 'eip_2' })
   await expect(findInList(list(), ({ id }) => id === 'eip_9')).rejects.toBe(cut)
   await expect(createResolve(accountApi)('203.0.113.99', 'web-2')).rejects.toBe(cut)
+  const given = { args: ['203.0.113.99'], command: '/infra' }
+  const forms = [
+    await createFillMove({ elasticIps: list, servers: list } as never)('', given),
+    await createFillRename({ virtualMachines: list } as never)('', given),
+  ]
+  for (const { blocks } of forms) expect(JSON.stringify(blocks[0])).toContain('too long to be read to its end')
   expect(await createMoveChange(accountApi).survey?.({})).toBeDefined()
   expect(toUserMessage(cut)).toMatchInlineSnapshot(
     `"The list of the account API is too long to be read to its end, so this could not be found out. Nothing was changed. Give an id in place of a name or an address."`,

@@ -36,7 +36,7 @@ function chainOf(count: number) {
 }
 
 describe('a member who searches with thousands of words', () => {
-  test('is refused by every command that reads', async () => {
+  test('is refused by every command that reads, whether it takes words or not', async () => {
     const world = await startWorld()
     const reading = world.bots[0]?.commands.filter(({ need }) => need === 'read') ?? []
     expect(reading.length).toBeGreaterThan(8)
@@ -47,6 +47,10 @@ describe('a member who searches with thousands of words', () => {
     expect([...new Set(world.slack.ephemerals(people.ada).map(({ text }) => text))]).toMatchInlineSnapshot(`
       [
         "Too many words: a search takes up to 20, and this one has 21. Use fewer words.",
+        "\`/infra moves\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
+        "\`/infra pending\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
+        "\`/infra whoami\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
+        "\`/infra doctor\` takes no arguments. Not understood: \`w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w0\`.",
       ]
     `)
   })

@@ -2,8 +2,10 @@ import { parseArgs } from 'node:util'
 import { benchAcknowledge } from './acknowledge.ts'
 import { benchDeciding } from './deciding.ts'
 import { type Effort, full, quick } from './effort.ts'
+import { benchFewMoves } from './few-moves.ts'
 import { benchFollow } from './follow.ts'
 import { describeMachine } from './machine.ts'
+import { benchRoundTrips } from './round-trips.ts'
 import { benchStartUp } from './start-up.ts'
 import { benchTypedClient } from './typed-client.ts'
 
@@ -13,6 +15,8 @@ const benchmarks: Record<string, { title: string; run: (effort: Effort, print: (
   deciding: { title: 'Deciding', run: async (effort, print) => print(await benchDeciding(effort)) },
   'typed-client': { title: 'Reading with the typed client', run: async (effort, print) => print(await benchTypedClient(effort)) },
   'start-up': { title: 'Starting', run: async (effort, print) => print(await benchStartUp(effort)) },
+  'round-trips': { title: 'Round trips', run: async (_, print) => print(await benchRoundTrips()) },
+  'few-moves': { title: 'Reporting few moves', run: benchFewMoves },
   following: { title: 'Tracking moves', run: benchFollow },
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countMistakes, nearestNames, nearestWord } from '../../src/domain/nearest.ts'
+import { countMistakes, nearestNames, nearestWord, suggestNames } from '../../src/domain/nearest.ts'
 
 describe('the word that was probably meant', () => {
   it.each([
@@ -38,4 +38,32 @@ describe('the names that were probably meant', () => {
 
 it('counts the mistakes in no more than 100 letters of a text', () => {
   expect(countMistakes('x'.repeat(1_000_000), 'name')).toBe(100)
+})
+
+describe('the suggested names', () => {
+  const keys = ['lockkeeper', 'terraform', 'grafana read', 'laptop of ada', 'laptop of ben', 'laptop 10 of chiara', 'laptop 9 of chiara']
+
+  it.each([
+    ['terra', ['terraform']],
+    ['LAPTOP OF', ['laptop of ada', 'laptop of ben']],
+    ['laptop', ['laptop 9 of chiara', 'laptop 10 of chiara', 'laptop of ada']],
+    ['ada', ['laptop of ada']],
+    ['terrafrom', ['terraform']],
+    ['TERRAFROM', ['terraform']],
+    ['weather', []],
+    [' ', []],
+  ])('begin with what was typed, have a word that does, or are similar: %j', (typed, names) => {
+    expect(suggestNames(keys, typed)).toEqual(names)
+  })
+
+  it('are named once, although several things can have the same name', () => {
+    expect(suggestNames(['search-1', 'search-1'], 'search')).toEqual(['search-1'])
+  })
+
+  it('are found in a long list in less than a second', () => {
+    const names = Array.from({ length: 20_000 }, (_, index) => `web-${index}-${'x'.repeat(60)}`)
+    const started = performance.now()
+    suggestNames(names, 'y'.repeat(3_000))
+    expect(performance.now() - started).toBeLessThan(1_000)
+  })
 })

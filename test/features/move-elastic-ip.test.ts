@@ -50,8 +50,6 @@ describe('a server by its hostname', () => {
     expect(() => chooseServer('web-2', [twin, serverFor()], undefined)).toThrowErrorMatchingInlineSnapshot(
       `[UserError: There are 2 servers called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Give the id of the one you mean.]`,
     )
-    expect(() => chooseServer('web-9', [], elasticIpFor())).toThrowErrorMatchingInlineSnapshot(
-      `[UserError: There is no server web-9 on the account. Give its hostname or its id.]`,
-    )
+    expect(() => chooseServer('web-9', [], elasticIpFor())).toThrowErrorMatchingInlineSnapshot(`[UnknownName: No server web-9.]`)
   })
 })

@@ -98,9 +98,7 @@ describe('a virtual machine by its name', () => {
   })
 
   test('is refused if there is none, and is a choice if there are two', () => {
-    expect(() => chooseMachine('web-9', [machine])).toThrowErrorMatchingInlineSnapshot(
-      `[UserError: There is no virtual machine web-9 on the account. Give its name or its id.]`,
-    )
+    expect(() => chooseMachine('web-9', [machine])).toThrowErrorMatchingInlineSnapshot(`[UnknownName: No virtual machine web-9.]`)
     expect(chooseMachine('web-1', [machine, twin])).toEqual({ is: 'several', machines: [machine, twin] })
   })
 

@@ -299,11 +299,11 @@ function unknown(cardTs: string): Request {
   return { id: '0'.repeat(32), hash: '0'.repeat(64), cardTs } as Request
 }
 
-const names: Record<string, string> = { [people.ada]: '@ada', [people.chiara]: '@chiara', S0ONCALL01: '@oncall' }
+const names: Record<string, string> = { [people.ada]: '@ada', [people.chiara]: '@chiara', S0ONCALL01: '@oncall', [ops]: '#ops' }
 
 function answerOf({ words, effect }: Cell): string {
   const [said = ''] = words.map((text) =>
-    text.replaceAll(/<[@!](?:subteam\^)?(\w+)>/g, (_, id) => names[id] ?? id).replaceAll(/ci-deploy-\d+/g, 'ci-deploy'),
+    text.replaceAll(/<[@!#](?:subteam\^)?(\w+)>/g, (_, id) => names[id] ?? id).replaceAll(/ci-deploy-\d+/g, 'ci-deploy'),
   )
   return [said, effect && `*${effect}*`].filter(Boolean).join(' ')
 }

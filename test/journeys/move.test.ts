@@ -233,12 +233,12 @@ describe('a decision', () => {
 
 describe('a request that cannot be made', () => {
   test.each([
-    ['an Elastic IP that does not exist', () => '203.0.113.250 web-2', /no Elastic IP 203\.0\.113\.250/],
-    ['an Elastic IP id that does not exist', () => 'eip_nowhere web-2', /no Elastic IP eip_nowhere/],
+    ['an Elastic IP that does not exist', () => '203.0.113.250 web-2', /No Elastic IP `203\.0\.113\.250`/],
+    ['an Elastic IP id that does not exist', () => 'eip_nowhere web-2', /No Elastic IP `eip_nowhere`/],
     [
       'a server that does not exist',
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} web-999`,
-      /no server web-999/,
+      /No server `web-999`/,
     ],
     ['a server in another site', (world: World) => pair(world, world.accountApi.world.inAnotherSite()), /within its site/],
     ['a server in another project', (world: World) => pair(world, world.accountApi.world.inAnotherProject()), /within its project/],
@@ -247,7 +247,7 @@ describe('a request that cannot be made', () => {
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`,
       /nothing to move/,
     ],
-    ['half of the arguments', () => address, /needs an Elastic IP and a server/],
+    ['words too many', () => `${address} web-2 now please`, /Not understood: `now please`\. Usage: /],
   ])('%s', async (_, words, sentence) => {
     const world = await startWorld()
 

@@ -189,13 +189,13 @@ describe('several machines with one name', () => {
 
 describe('a rename that cannot be made', () => {
   test.each([
-    ['a machine that does not exist', 'nowhere-1 preview-eu-1', /There is no virtual machine nowhere-1 on the account/],
-    ['an id that does not exist', 'vm_0000000000 preview-eu-1', /There is no virtual machine vm_0000000000 on the account/],
-    ['an impossible id', '../servers/1 preview-eu-1', /There is no virtual machine \.\.\/servers\/1 on the account/],
+    ['a machine that does not exist', 'nowhere-1 preview-eu-1', /No virtual machine `nowhere-1`\. See `\/infra vms`/],
+    ['an id that does not exist', 'vm_0000000000 preview-eu-1', /No virtual machine `vm_0000000000`/],
+    ['an impossible id', '../servers/1 preview-eu-1', /No virtual machine `\.\.\/servers\/1`/],
     ['the name it has', 'preview-1 preview-1', /is called preview-1 already, so there is nothing to rename/],
     ['a name that is no hostname', 'preview-1 preview_1', /this has an underscore/],
-    ['half of the arguments', 'preview-1', /needs a virtual machine, by its name or id, and its new name/],
-    ['a name in two words', 'preview-1 preview eu', /Put names with spaces in quotes/],
+    ['a mistyped name', 'preveiw-1 preview-eu-1', /Did you mean `preview-1`/],
+    ['a name in two words', 'preview-1 preview eu', /Not understood: `eu`\. Usage: .* Put names with spaces in quotes/],
   ])('%s', async (_, words, refusal) => {
     const world = await startWorld()
 

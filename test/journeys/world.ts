@@ -1,89 +1,21 @@
 import { inject, onTestFinished } from 'vitest'
-import { createBot } from '../../src/bot/bot.ts'
-import { readConfig } from '../../src/config/config.ts'
-import { type Timings, usualTimings } from '../../src/domain/timings.ts'
-import { changeKinds } from '../../src/features/index.ts'
-import { createLog } from '../../src/ops/log/log.ts'
-import { keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
-import { type AccountApi, type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { botVariables } from '../sandbox/bot-variables.ts'
-import type { Slack, SlackOptions } from '../sandbox/slack/slack.ts'
-import { startSlack } from '../sandbox/slack/start-slack.ts'
+import type { AccountApi } from '../sandbox/account-api/start-account-api.ts'
+import type { Slack } from '../sandbox/slack/slack.ts'
+import { openWorld, type World, type WorldOptions } from './open-world.ts'
 
-/** The people of the sandbox's workspace. */
-export const people = { ada: 'U0ADA00001', ben: 'U0BEN00001', chiara: 'U0CHI00001', dov: 'U0DOV00001' }
+export { people } from './open-world.ts'
+export type { AccountApi, Slack, World, WorldOptions }
+
 export const ops = 'C0OPS00001'
 /** The channel with everybody except the bot. */
 export const general = 'C0GENERAL1'
 
-export interface WorldOptions {
-  env?: Record<string, string>
-  account?: Partial<AccountApiOptions>
-  slack?: SlackOptions
-  /** Shortened, so that a test can see what takes a minute. */
-  timings?: Timings
-  /** The number of bots that share the work. People use the first one. */
-  replicas?: number
-  /** Socket Mode instead of HTTP. */
-  socketMode?: boolean
+/** Opens a world on the Redis of the tests. Closes it when the test ends. */
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const world = await openWorld(inject('redisUrl'), options)
+  onTestFinished(world.close)
+  return world
 }
-
-/**
- * Starts the whole bot in this process, between the stand-in Slack, the stand-in account API and a real Redis. Closes it when the test
- * ends. `log` holds every line that the bots wrote.
- */
-export async function startWorld(options: WorldOptions = {}) {
-  const { env = {}, account = {}, replicas = 1, socketMode = false, timings = usualTimings } = options
-  const slack = await startSlack(options.slack)
-  const accountApi = await startAccountApi({ moveTakes: { min: 150, max: 300 }, ...account })
-  const log: string[] = []
-  /** The lines that the audit printed. */
-  const auditLines: string[] = []
-
-  const variables = {
-    ...botVariables({ slack, accountApi, redisUrl: inject('redisUrl'), socketMode }),
-    ALLOW_VOLATILE_REDIS: 'true',
-    MOVE_POLL_INTERVAL: '100ms',
-    ...env,
-  }
-
-  /** `more`: additional variables for this bot. */
-  async function startBot(more: Record<string, string> = {}) {
-    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds }), {
-      timings,
-      printAudit: (line) => void auditLines.push(line),
-      log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),
-    })
-    const ports = await bot.start()
-    return { ...bot, ...ports, slackUrl: `http://127.0.0.1:${ports.slackPort}/slack/events` }
-  }
-
-  const bots = await Promise.all(Array.from({ length: replicas }, () => startBot()))
-  if (bots[0] && !socketMode) slack.connectBot(bots[0].slackUrl)
-
-  onTestFinished(async () => {
-    await Promise.all(bots.map((bot) => bot.stop()))
-    await Promise.all([slack.close(), accountApi.close()])
-  })
-
-  return {
-    slack,
-    accountApi,
-    bots,
-    log,
-    auditLines,
-    prefix: variables.REDIS_PREFIX,
-    signatures: signaturesOfBot(variables),
-    auditKeys: keysOfBot(variables),
-    startBot,
-    ada: slack.as(people.ada),
-    ben: slack.as(people.ben),
-    chiara: slack.as(people.chiara),
-    dov: slack.as(people.dov),
-  }
-}
-export type World = Awaited<ReturnType<typeof startWorld>>
-export type { AccountApi, Slack }
 
 /** Resolves with the newest card in a channel whose text fits. */
 export function untilCard(slack: Slack, fits: RegExp, channel = ops) {

@@ -6,7 +6,7 @@ export function commandSuggestions(name = '/infra'): CommandSuggestion[] {
   const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
   return [
     ...commands.map(({ words, usage, summary }) => ({ command: `${name} ${words}`, usage, description: summary })),
-    { command: `${name} help`, usage: '', description: 'All commands, with examples.' },
-    { command: '/invite', usage: '@lockkeeper', description: 'Invites Lockkeeper into this channel, as in Slack.' },
+    { command: `${name} help`, usage: '', description: 'All commands' },
+    { command: '/invite', usage: '@lockkeeper', description: 'Invite Lockkeeper into this channel, as in Slack' },
   ]
 }

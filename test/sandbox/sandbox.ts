@@ -7,6 +7,7 @@ import { commandSuggestions } from './commands.ts'
 import { freePort } from './free-port.ts'
 import { findRedis } from './redis/find-redis.ts'
 import { serveSandbox } from './serve-sandbox.ts'
+import { shortcutSuggestions } from './shortcuts.ts'
 import { startSlack } from './slack/start-slack.ts'
 import { openStoredRequests } from './stored-requests.ts'
 import { startWatchdog } from './watchdog.ts'
@@ -40,6 +41,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     const slack = await startSlack({
       serve: serveSandbox(() => breakages),
       commands: commandSuggestions(),
+      shortcuts: shortcutSuggestions(),
       ...(options.port === undefined ? {} : { port: options.port }),
     })
     closing.push(slack.close)

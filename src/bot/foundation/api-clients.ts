@@ -4,17 +4,19 @@ import { createAccountApi } from '../../account-api/client.ts'
 import type { Config } from '../../config/config.ts'
 import { slackLogger } from '../../ops/log/log.ts'
 import { webClientOptions } from '../../slack/receive/app.ts'
+import { createNameOperators } from '../../slack/text/name-operators.ts'
 import { fetchIdentity } from '../../slack/web-api/identity.ts'
 import { measuredResponseFetch } from '../../slack/web-api/measured-fetch.ts'
 import { createMessenger } from '../../slack/web-api/messenger.ts'
+import { namingMessenger, namingRespond } from '../../slack/web-api/naming-messenger.ts'
 import { createResponder, responseOrigins } from '../../slack/web-api/response-url.ts'
 import { createSlackIdentity } from './slack-identity.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** Creates the clients of Slack and of the account API. Sends nothing yet. */
-export function createApiClients({ slack, infra }: Config, telemetry: Telemetry) {
+export function createApiClients({ slack, infra, opsChannel }: Config, telemetry: Telemetry) {
   return {
-    slack: createSlackClients(slack, telemetry),
+    slack: createSlackClients(slack, opsChannel, telemetry),
     accountApi: createMeasuredAccountApi(infra, telemetry),
     /** The last characters of Lockkeeper's own API key, by which it is recognized in a list of keys. */
     ownLastSlice: infra.key.reveal().slice(-5),
@@ -22,13 +24,21 @@ export function createApiClients({ slack, infra }: Config, telemetry: Telemetry)
 }
 export type ApiClients = ReturnType<typeof createApiClients>
 
-function createSlackClients({ botToken, apiUrl }: Config['slack'], { log, onSlackCall }: Telemetry) {
+function createSlackClients({ botToken, apiUrl }: Config['slack'], opsChannel: string | undefined, { log, onSlackCall }: Telemetry) {
   const logger = slackLogger(log) as Logger
   const client = new WebClient(botToken.reveal(), webClientOptions(apiUrl, logger, onSlackCall))
   const identity = createSlackIdentity(() => fetchIdentity(client, apiUrl))
+  const nameOperators = createNameOperators(opsChannel)
   const messenger = createMessenger({ client, botUserId: () => identity.current()?.botUserId })
   const respond = createResponder({ allowedOrigins: responseOrigins(apiUrl), fetch: measuredResponseFetch(onSlackCall) })
-  return { logger, client, identity, messenger, respond }
+  return {
+    logger,
+    client,
+    identity,
+    nameOperators,
+    messenger: namingMessenger(messenger, nameOperators),
+    respond: namingRespond(respond, nameOperators),
+  }
 }
 
 function createMeasuredAccountApi({ url, key }: Config['infra'], { log, metrics }: Telemetry) {

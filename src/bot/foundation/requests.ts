@@ -18,7 +18,7 @@ import { createDeliver } from '../../requests/outbox/deliver.ts'
 import { createOutbox } from '../../requests/outbox/outbox.ts'
 import { createRenderer } from '../../requests/outbox/render.ts'
 import { createShow } from '../../requests/outbox/show.ts'
-import { stateOfAct } from '../../requests/steps.ts'
+import { sendsOrEnds, stateOfAct } from '../../requests/steps.ts'
 import { createStore } from '../../requests/store/store.ts'
 import type { TakenStep } from '../../requests/store/take-step.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
@@ -80,11 +80,19 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const checkAuthority = createCheckAuthority({
     signatures,
     ruleOf: access.ruleOf,
-    findSends: (request, since) => findSends(audits.jobs, request, since),
+    findSendsAndEnds: (request, since) => findSendsAndEnds(audits.jobs, request, since),
   })
   const checkSearch = createCheckSearch({ signatures, findLastChange: (request, since) => findLastChange(audits.jobs, request, since) })
   const { environment, moveTimeoutMs } = config
-  const render = createRenderer({ catalog, ruleOf: access.ruleOf, environment, moveTimeoutMs })
+  const render = createRenderer({
+    catalog,
+    ruleOf: access.ruleOf,
+    environment,
+    addressOf: identity.addressOf,
+    moveTimeoutMs,
+    verifyRecord: signatures.verifyRecord,
+    onChanged: (request) => operators.onDistrusted(request, { code: 'record-changed' }),
+  })
 
   const onStep = createCountStep({ metrics, catalog })
   const requestsOver = createRequestsOver({ config, telemetry, redis, clients, operators, render, onStep })
@@ -116,11 +124,11 @@ function createRequestsOver({ config, telemetry, redis: { keys }, clients, opera
 }
 
 /**
- * Finds the entries that say that this request was sent. Those that cannot be verified count too: an entry whose signature somebody has broken
+ * Finds the entries that say that this request was sent or has ended. Those that cannot be verified count too: an entry whose signature somebody has broken
  * must not allow a second write.
  */
-function findSends(audit: Audit, request: Request, since: number): Promise<AuditEntry[]> {
-  return findEntriesOf(audit, request, (act) => act === 'send' || act === 'issue', since)
+function findSendsAndEnds(audit: Audit, request: Request, since: number): Promise<AuditEntry[]> {
+  return findEntriesOf(audit, request, sendsOrEnds, since)
 }
 
 /** Finds the newest genuine entry in which this request changed its state. */
@@ -130,7 +138,7 @@ async function findLastChange(audit: Audit, request: Request, since: number): Pr
 }
 
 async function findEntriesOf(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<FoundEntry[]> {
-  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since }
+  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, containing: id }
   const { entries } = await audit.find(({ requestId, act }) => requestId === id && fits(act), whole)
   return entries
 }

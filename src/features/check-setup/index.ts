@@ -1,6 +1,7 @@
 import { option } from '../../slack/blocks/inputs.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { diagnose } from './diagnose.ts'
 import { createGather, type GatherParts } from './gather.ts'
@@ -26,8 +27,10 @@ function create(parts: GatherParts): Feature {
       {
         words: 'doctor',
         usage: '',
-        summary: 'Checks how everything is set up: Slack, Redis, the account API and the workers, each line ok or what to do.',
-        example: '',
+        group: 'Look',
+        summary: 'Check the set-up: Slack, Redis, the account API, the workers',
+        details: mrkdwn`Each line is fine, says how to fix a problem, or says why it could not be checked.`,
+        examples: [],
         need: 'read',
         run: async ({ slashCommand }) => {
           const facts = await gather(slashCommand.origin)

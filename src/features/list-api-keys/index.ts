@@ -1,5 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { apiKeyListing } from './messages.ts'
 
@@ -12,8 +13,10 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Fe
       {
         words: 'keys',
         usage: '[word…]',
-        summary: 'Shows API keys with what they may do, from where, when they were last used, and what deserves a look. Words filter.',
-        example: 'never used',
+        group: 'Keys',
+        summary: 'API keys, and which of them deserve attention',
+        details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that deserve attention come first: never used, unused for 90 days, over a year old, full access from everywhere.`,
+        examples: ['terraform', 'read-only'],
         need: 'read',
         run: async (call) => {
           const { items, cut } = await asFarAsRead(accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }))

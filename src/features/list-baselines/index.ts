@@ -3,6 +3,7 @@ import { asFarAsRead, type ReadList } from '../../account-api/cut-list.ts'
 import { ApiError, isFeatureMissing } from '../../domain/api-errors.ts'
 import type { Baseline } from '../../domain/baseline.ts'
 import { UserError } from '../../domain/errors.ts'
+import { code, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { baselineListing } from './messages.ts'
 
@@ -25,9 +26,10 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): 
       {
         words: 'baselines',
         usage: '[word…]',
-        summary:
-          'Shows what servers are expected to be delivered with: plans, operating system, SSH keys, user data, disks and BIOS (a preview). Words filter.',
-        example: 'raid-1',
+        group: 'Look',
+        summary: 'What servers are expected to be delivered with',
+        details: mrkdwn`Shows plans, operating system, SSH keys, user data, disks and BIOS. All words must match. A preview: the team needs the feature flag ${code('baselines_api')}.`,
+        examples: ['kafka', 'raid-1'],
         need: 'read',
         run: async (call) => {
           const { items, cut } = await read()

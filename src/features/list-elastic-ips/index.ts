@@ -18,8 +18,10 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'elasticIps'> }):
       {
         words: 'ip list',
         usage: '[word…]',
-        summary: 'Shows Elastic IPs with status, server, project and site. Words filter by any of these.',
-        example: 'fra moving',
+        group: 'Look',
+        summary: 'Elastic IPs with status, server, project and site',
+        details: mrkdwn`Words filter by address, id, status, server, project or site. All of them must match.`,
+        examples: ['fra', 'storefront active'],
         need: 'read',
         run: async (call) => {
           const { items, cut } = await asFarAsRead(accountApi.elasticIps.list({ signal: AbortSignal.timeout(10_000) }))

@@ -38,8 +38,9 @@ function create({ store, catalog }: ListMovesParts): Feature {
       {
         words: 'moves',
         usage: '',
-        summary: 'Shows the moves in flight, with how long they have taken, and the latest that ended.',
-        example: '',
+        group: 'Look',
+        summary: 'Moves in progress, and the latest that ended',
+        examples: [],
         need: 'read',
         run: async (call) => {
           const [open, ended, now] = await Promise.all([store.open(), store.ended(mostEnded, isMove), store.now()])

@@ -24,8 +24,9 @@ function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
       {
         words: 'pending',
         usage: '',
-        summary: 'Shows the requests that wait for an approval, and which of them you can decide.',
-        example: '',
+        group: 'You',
+        summary: 'Requests that need an approval, yours to decide first',
+        examples: [],
         need: 'read',
         run: async ({ slashCommand: { origin }, list }) => {
           const waiting = (await store.open()).filter(waits)

@@ -1,5 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { code, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { planListing } from './messages.ts'
 
@@ -12,9 +13,10 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feat
       {
         words: 'plans',
         usage: '[word…]',
-        summary:
-          'Shows virtual machine plans with their size, stock and price. Words filter by name, GPU, region, site or operating system; in-stock keeps those in stock; a code such as EUR chooses the currency; cheapest compares by vCPU, cheapest-gb by memory.',
-        example: 'fra in-stock EUR',
+        group: 'Look',
+        summary: 'Virtual machine plans with size, stock and price',
+        details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency. ${code('cheapest')} sorts by the price for each vCPU, ${code('cheapest-gb')} for each GB of memory.`,
+        examples: ['fra in-stock EUR', 'h100 cheapest'],
         need: 'read',
         run: async (call) => {
           const { items, cut } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))

@@ -8,6 +8,7 @@ import { MoveFinding, moveWords } from '../../domain/elastic-ip-move-findings.ts
 import { moveSurveyKeys, observeMove, surveyKeysIn } from '../../domain/elastic-ip-move-progress.ts'
 import { explainer } from '../../domain/finding.ts'
 import { projectName } from '../../domain/place.ts'
+import { moveThis } from './modal.ts'
 import { createPreflight } from './preflight.ts'
 
 /** Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). */
@@ -46,7 +47,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       return observeMove(facts, seen, moment)
     },
     // A move that the list does not show is read by itself, so an incomplete list does no harm.
-    survey: async ({ signal }) => surveyKeysIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', signal }))).items),
+    survey: async (options) => surveyKeysIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', ...options }))).items),
     surveyKeys: (_, facts) => moveSurveyKeys(facts),
     underwayNow: {
       list: async ({ signal }) => (await accountApi.elasticIps.list({ status: 'moving', signal })).map(movingWords),
@@ -55,6 +56,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       unread: 'I could not read from the account API which Elastic IPs are moving now: look there.',
     },
     doneSentence: (facts) => `${addressOf(facts)} now answers from ${facts.to.name}.`,
+    offer: { of: 'elastic-ip', label: 'Move…', actionId: moveThis },
     reverse: (_, facts) =>
       facts.from ? { input: { elasticIpId: facts.elasticIpId, serverId: facts.from.id }, label: 'Move back' } : undefined,
   }

@@ -1,48 +1,63 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
+import type { Access } from '../../requests/access/access.ts'
 import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
+import { withSuggestions } from '../../slack/commands/unknown-name.ts'
 import { Refusal } from '../../slack/errors.ts'
+import { code, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
+import { isWholeMove, readMove } from './arguments.ts'
 import { createMoveChange } from './change.ts'
+import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
 import { usage } from './messages.ts'
-import { moveForm, moveModal } from './modal.ts'
+import { moveForm, moveThis } from './modal.ts'
+import { createMoveThis } from './move-this.ts'
 import { elasticIpChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
 import { createServerPicker } from './server-picker.ts'
+import { namesOf } from './suggestions.ts'
 
 interface MoveElasticIpParts {
   accountApi: AccountApi
   inventory: Inventory
   submit: Submit
+  access: Pick<Access, 'gateForm'>
 }
 
 /** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
 export const moveElasticIp = { kinds: ['ip.move'], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature {
+function create({ accountApi, inventory, submit, access }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
   const { formAgain, submitForm } = createMoveForm({ submit, change })
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
-    const [elasticIp, server, ...rest] = call.args
-    if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(call.slashCommand.origin.command))
-    const input = await resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
+    const { first: elasticIp, second: server, rest } = readMove(call.args)
+    const { command } = call.slashCommand.origin
+    if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(command, rest))
+    const found = resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
+    const input = await withSuggestions(found, namesOf(inventory, command))
     await submitFromCommand(submit, call, { change, input })
   }
 
   const command: Command = {
     words: 'ip move',
     usage: '[<elastic ip> <server>]',
-    summary: 'Moves an Elastic IP to another server of its project and site. Without arguments a form opens.',
-    example: '203.0.113.10 web-2',
+    group: 'Change',
+    summary: 'Move an Elastic IP to another server',
+    details: mrkdwn`The Elastic IP by address or id, the server by hostname or id, in the same project and site. What is missing is asked for in a form. ${code('to')} and commas between the two are fine.`,
+    examples: ['203.0.113.10 web-2', '203.0.113.10 to web-2', '203.0.113.10'],
     need: 'ip.move',
-    form: (metadata) => moveModal({ metadata }),
+    form: createFillMove(inventory),
+    isComplete: isWholeMove,
+    button: { text: 'Move IP', actionId: 'open-move-elastic-ip' },
+    shortcut: 'move-elastic-ip',
     prepare: () => inventory.prefetch('elasticIps', 'servers'),
     run,
   }
@@ -51,7 +66,7 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
     commands: [command],
     changes: [change],
     forms: { 'ip.move': formAgain },
-    clicks: { [moveForm.elasticIp]: elasticIpChosen },
+    clicks: { [moveForm.elasticIp]: elasticIpChosen, [moveThis]: createMoveThis({ inventory, access }) },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
       [moveForm.elasticIp]: async ({ typed }) => {

@@ -1,5 +1,8 @@
-import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { notUnderstood } from '../../slack/commands/help.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-export function usage(name: string): Mrkdwn {
-  return mrkdwn`A move needs an Elastic IP and a server: ${code(`${name} ip move <elastic ip> <server>`)}, for example ${code(`${name} ip move 203.0.113.10 web-2`)}. Put names with spaces in quotes. ${code(`${name} ip move`)} alone opens a form.`
+/** Says how the command is used. `rest` are the words that are too many. */
+export function usage(name: string, rest: string[]): Mrkdwn {
+  const words = mrkdwn`Usage: ${code(`${name} ip move <elastic ip> <server>`)}, or leave one out for a form. Put names with spaces in quotes.`
+  return joinMrkdwn([...notUnderstood(rest), words], ' ')
 }

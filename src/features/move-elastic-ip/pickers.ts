@@ -1,8 +1,9 @@
+import type { PlainTextOption } from '@slack/web-api'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import type { ListLimit } from '../../domain/list-errors.ts'
 import { sameProject, sameSite } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
-import { type Candidate, candidatesOf, offer, placeOf } from '../../slack/blocks/picker.ts'
+import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 
 export function elasticIpChoices(all: ElasticIp[], typed: string, cut?: ListLimit): Choices {
@@ -19,6 +20,14 @@ export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp
     typed,
     { many: 'servers', cut },
   )
+}
+
+export function elasticIpOption(elasticIp: ElasticIp): PlainTextOption | undefined {
+  return preset(elasticIpCandidate(elasticIp))
+}
+
+export function serverOption(server: Server): PlainTextOption | undefined {
+  return preset(serverCandidate(server))
 }
 
 /** Finds the server that the Elastic IP is on. */

@@ -2,10 +2,9 @@ import { isIP } from 'node:net'
 import type { AccountApi } from '../../account-api/client.ts'
 import { findInList } from '../../account-api/cut-list.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
-import { isUnanswered } from '../../domain/api-errors.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move.ts'
-import { UserError } from '../../domain/errors.ts'
+import { UnknownName, UserError } from '../../domain/errors.ts'
 import { sameProject } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
 
@@ -14,46 +13,37 @@ interface Options {
 }
 
 /**
- * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UserError if there is none, or
- * more than one.
+ * Finds the ids of what a person typed: an Elastic IP by id or address, a server by id or hostname. Throws UnknownName if there is
+ * none, and UserError if there is more than one.
  */
 export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'servers'>) {
-  async function resolveElasticIp(typed: string, options: Options): Promise<{ id: string; found: ElasticIp | undefined }> {
+  async function findElasticIp(typed: string, options: Options): Promise<ElasticIp> {
     const address = typed.replace(/\/\d{1,3}$/, '')
-    if (isIP(address) === 0) return { id: typed, found: undefined }
-    const found = await findInList(accountApi.elasticIps.list(options), (elasticIp) => sameAddress(elasticIp.address, address))
-    if (!found) throw new UserError(`There is no Elastic IP ${address} on the account. “ip list” shows all of them.`)
-    return { id: found.id, found }
+    const found =
+      isIP(address) === 0
+        ? await accountApi.elasticIps.get(typed, options).catch(nothingIfAbsent)
+        : await findInList(accountApi.elasticIps.list(options), (elasticIp) => sameAddress(elasticIp.address, address))
+    if (!found) throw new UnknownName('Elastic IP', typed)
+    return found
   }
 
-  async function resolveServer(typed: string, elasticIp: ElasticIp | undefined, options: Options): Promise<string> {
+  /** Returns the server with this id, or else those with this hostname. */
+  async function findServers(typed: string, options: Options): Promise<Server[]> {
     const [byHostname, byId] = await Promise.all([
       accountApi.servers.list({ hostname: typed, ...options }),
       accountApi.servers.get(typed, options).catch(nothingIfAbsent),
     ])
-    if (byId) return byId.id
-    return chooseServer(
-      typed,
-      byHostname.filter((server) => server.hostname?.toLowerCase() === typed.toLowerCase()),
-      elasticIp,
-    )
+    return byId ? [byId] : byHostname.filter((server) => server.hostname?.toLowerCase() === typed.toLowerCase())
   }
 
   return async function resolve(typedElasticIp: string, typedServer: string, options: Options = {}): Promise<MoveInput> {
-    try {
-      return await lookUp(typedElasticIp, typedServer, options)
-    } catch (error) {
-      // Typed ids are used as they are. The preflight check says what could not be read.
-      if (isUnanswered(error) && areIds(typedElasticIp, typedServer)) return { elasticIpId: typedElasticIp, serverId: typedServer }
-      throw error
-    }
-  }
-
-  async function lookUp(typedElasticIp: string, typedServer: string, options: Options): Promise<MoveInput> {
-    const elasticIp = await resolveElasticIp(typedElasticIp, options)
-    const found = elasticIp.found ?? (await accountApi.elasticIps.get(elasticIp.id, options).catch(nothingIfAbsent))
-    if (!found) throw new UserError(`There is no Elastic IP ${typedElasticIp} on the account. “ip list” shows all of them.`)
-    return { elasticIpId: elasticIp.id, serverId: await resolveServer(typedServer, found, options) }
+    // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
+    if (areIds(typedElasticIp, typedServer)) return { elasticIpId: typedElasticIp, serverId: typedServer }
+    // If neither exists, the Elastic IP is reported, because people type it first.
+    const servers = findServers(typedServer, options)
+    servers.catch(() => {})
+    const elasticIp = await findElasticIp(typedElasticIp, options)
+    return { elasticIpId: elasticIp.id, serverId: chooseServer(typedServer, await servers, elasticIp) }
   }
 }
 export type Resolve = ReturnType<typeof createResolve>
@@ -61,7 +51,7 @@ export type Resolve = ReturnType<typeof createResolve>
 /** Returns the only server, or the only one in the project of the Elastic IP. Several servers can have the same hostname. */
 export function chooseServer(typed: string, candidates: Server[], elasticIp: ElasticIp | undefined): string {
   const [only, ...others] = candidates
-  if (!only) throw new UserError(`There is no server ${typed} on the account. Give its hostname or its id.`)
+  if (!only) throw new UnknownName('server', typed)
   if (others.length === 0) return only.id
   const inProject = candidates.filter((server) => sameProject(server.project, elasticIp?.project))
   const [sole] = inProject

@@ -7,16 +7,20 @@ import { submittedWords } from '../../requests/messages/submitted.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
+import { readPair } from '../../slack/commands/read-pair.ts'
+import { withSuggestions } from '../../slack/commands/unknown-name.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { readJson } from '../../slack/receive/payloads.ts'
-import { mrkdwn } from '../../slack/text/text.ts'
+import { code, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { createRenameChange, refuseBadName } from './change.ts'
+import { createFillRename } from './fill.ts'
 import { createRenameForm } from './form.ts'
 import { RenameButton, renameThisOne, usage, whichOne } from './messages.ts'
-import { renameForm, renameModal } from './modal.ts'
+import { renameForm } from './modal.ts'
 import { virtualMachineChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
+import { namesOf } from './suggestions.ts'
 
 interface RenameParts {
   accountApi: AccountApi
@@ -33,10 +37,11 @@ function create({ accountApi, inventory, submit }: RenameParts): Feature {
 
   async function run(call: CommandCall): Promise<void> {
     const { origin, answer } = call.slashCommand
-    const [typed, name, ...rest] = call.args
-    if (typed === undefined || name === undefined || rest.length > 0) throw new Refusal(usage(origin.command))
+    const { first: typed, second: name, rest } = readPair(call.args)
+    if (typed === undefined || name === undefined || rest.length > 0) throw new Refusal(usage(origin.command, rest))
     refuseBadName(name)
-    const found = await createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
+    const search = createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
+    const found = await withSuggestions(search, namesOf(inventory, origin.command))
     if (found.is === 'several') return answer.ephemeral(whichOne(found.machines, { typed, name, command: origin.command }))
     await submitFromCommand(submit, call, { change, input: { virtualMachineId: found.id, name } })
   }
@@ -54,10 +59,14 @@ function create({ accountApi, inventory, submit }: RenameParts): Feature {
   const command: Command = {
     words: 'vm rename',
     usage: '[<vm> <new name>]',
-    summary: 'Renames a virtual machine, given by name or id. Without arguments a form opens.',
-    example: 'web-1 web-eu-1',
+    group: 'Change',
+    summary: 'Rename a virtual machine',
+    details: mrkdwn`The machine by name or id. The new name is also its hostname: letters, digits, hyphens and dots. What is missing is asked for in a form. ${code('to')} between the two is fine.`,
+    examples: ['preview-1 preview-eu-1', 'preview-1 to preview-eu-1', 'preview-1'],
     need: 'vm.rename',
-    form: (metadata) => renameModal({ metadata }),
+    form: createFillRename(inventory),
+    isComplete: (args) => readPair(args).second !== undefined,
+    button: { text: 'Rename VM', actionId: 'open-rename-virtual-machine' },
     prepare: () => inventory.prefetch('virtualMachines'),
     run,
   }

@@ -3,6 +3,7 @@ import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import { button, longestButtonValue, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
 import { placeOf } from '../../slack/blocks/picker.ts'
+import { notUnderstood } from '../../slack/commands/help.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 
@@ -15,8 +16,10 @@ export type RenameButton = z.infer<typeof RenameButton>
 /** Each choice takes one of the 50 blocks of a message, and a line of its 4,000 characters of text. */
 const mostChoices = 30
 
-export function usage(name: string): Mrkdwn {
-  return mrkdwn`A rename needs a virtual machine, by its name or id, and its new name: ${code(`${name} vm rename <vm> <new name>`)}, for example ${code(`${name} vm rename web-1 web-eu-1`)}. Put names with spaces in quotes. ${code(`${name} vm rename`)} alone opens a form.`
+/** Says how the command is used. `rest` are the words that are too many. */
+export function usage(name: string, rest: string[]): Mrkdwn {
+  const words = mrkdwn`Usage: ${code(`${name} vm rename <vm> <new name>`)}, or leave one out for a form. Put names with spaces in quotes.`
+  return joinMrkdwn([...notUnderstood(rest), words], ' ')
 }
 
 /** Asks which of the virtual machines with the typed name is meant, with a button for each. */

@@ -1,14 +1,14 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent } from '../../account-api/reading.ts'
 import { isUnanswered } from '../../domain/api-errors.ts'
-import { UserError } from '../../domain/errors.ts'
+import { UnknownName, UserError } from '../../domain/errors.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 
 export type Resolved = { is: 'one'; id: string } | { is: 'several'; machines: VirtualMachine[] }
 
 /**
- * Finds the virtual machine that a person typed: by id, or else by its current name, which several can have. Throws UserError if there is
- * none.
+ * Finds the virtual machine that a person typed: by id, or else by its current name, which several can have. Throws UnknownName if there
+ * is none.
  */
 export function createResolve({ virtualMachines }: Pick<AccountApi, 'virtualMachines'>) {
   async function findById(typed: string, signal?: AbortSignal): Promise<string | undefined> {
@@ -35,7 +35,7 @@ export function chooseMachine(typed: string, all: VirtualMachine[]): Resolved {
   const wanted = typed.trim().toLowerCase()
   const machines = all.filter(({ name }) => name?.toLowerCase() === wanted)
   const [only, ...others] = machines
-  if (!only) throw new UserError(`There is no virtual machine ${typed} on the account. Give its name or its id.`)
+  if (!only) throw new UnknownName('virtual machine', typed)
   return others.length === 0 ? { is: 'one', id: only.id } : { is: 'several', machines }
 }
 

@@ -1,13 +1,16 @@
 import type { AccountApi } from '../../account-api/client.ts'
-import type { ApiKey } from '../../domain/api-key.ts'
-import { findKeys } from '../../domain/api-key-name.ts'
+import { labelOf } from '../../domain/api-key-name.ts'
 import type { Change } from '../../domain/change.ts'
-import { UserError } from '../../domain/errors.ts'
 import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
+import { withSuggestions } from '../../slack/commands/unknown-name.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
+import { chooseKey, keyChoices } from './choose-key.ts'
+import { createSubmitKeyForm } from './form.ts'
 import type { KeyFacts, KeyInput } from './key.ts'
+import { callbackIds, keyChoiceModal, keyPicker, type Verb } from './modal.ts'
 import { createRevokeChange } from './revoke.ts'
 import { createRotateChange } from './rotate.ts'
 
@@ -24,36 +27,49 @@ function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Featur
   const rotate = createRotateChange({ accountApi, ownLastSlice })
   const revoke = createRevokeChange({ accountApi, ownLastSlice })
 
-  function command(verb: 'rotate' | 'revoke', summary: string, change: Change<KeyInput, KeyFacts>): Command {
-    async function run(call: CommandCall): Promise<void> {
-      const { command } = call.slashCommand.origin
-      if (call.args.length === 0)
-        throw new UserError(`Which key? Give its name or id: ${command} keys ${verb} <key>. ${command} keys shows all of them.`)
-      const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
-      const keyId = chooseKey(keys, call.args.join(' '))
-      await submitFromCommand(submit, call, { change, input: { keyId } })
+  async function run({ change, call }: { change: Change<KeyInput, KeyFacts>; call: CommandCall }): Promise<void> {
+    const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
+    const names = async () => keys.map(({ name }) => name && labelOf(name))
+    const chosen = (async () => chooseKey(keys, call.args.join(' ')))()
+    const keyId = await withSuggestions(chosen, { 'API key': { names, list: `${call.slashCommand.origin.command} keys` } })
+    await submitFromCommand(submit, call, { change, input: { keyId } })
+  }
+
+  function command(verb: Verb, change: Change<KeyInput, KeyFacts>, words: Pick<Command, 'summary' | 'details' | 'examples'>): Command {
+    return {
+      words: `keys ${verb}`,
+      group: 'Keys',
+      usage: '[<key>]',
+      ...words,
+      need: change.kind,
+      form: (metadata) => keyChoiceModal(verb, { metadata }),
+      run: (call) => run({ change, call }),
     }
-    return { words: `keys ${verb}`, usage: '<key>', summary, example: 'ci-deploy', need: change.kind, run }
   }
 
   return {
     commands: [
-      command(
-        'rotate',
-        'Asks for a new token of an API key, by name or id. The old token stops working; the new one is shown to you alone, once.',
-        rotate,
-      ),
-      command('revoke', 'Asks for the end of an API key, by name or id.', revoke),
+      command('rotate', rotate, {
+        summary: 'Request a new token for an API key',
+        details: mrkdwn`The key by name or id. ${keyFormOpens} After the approval you rotate it with a button: the old token stops working, and the new one is shown once, only to you.`,
+        examples: ['terraform', 'laptop of ada'],
+      }),
+      command('revoke', revoke, {
+        summary: 'Request to delete an API key',
+        details: mrkdwn`The key by name or id. ${keyFormOpens} After the approval its token stops working.`,
+        examples: ['laptop of ada'],
+      }),
     ],
     changes: [rotate, revoke],
+    submissions: {
+      [callbackIds.rotate]: createSubmitKeyForm(submit, 'rotate', rotate),
+      [callbackIds.revoke]: createSubmitKeyForm(submit, 'revoke', revoke),
+    },
+    options: {
+      [keyPicker]: async ({ typed }) =>
+        keyChoices(await accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }), typed, ownLastSlice),
+    },
   }
 }
 
-/** Returns the id of the key that a person typed. Throws UserError if no key or more than one fits. */
-export function chooseKey(keys: ApiKey[], typed: string): string {
-  const [only, ...others] = findKeys(keys, typed)
-  if (!only) throw new UserError(`There is no API key ${typed} on the account. “keys” shows all of them.`)
-  if (others.length === 0) return only.id
-  const list = [only, ...others].slice(0, 10).map((key) => `${key.id} (${key.name}, ends in ${key.tokenLastSlice ?? '?'})`)
-  throw new UserError(`There are ${others.length + 1} API keys called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
-}
+const keyFormOpens: Mrkdwn = mrkdwn`Without a key a form opens.`

@@ -3,6 +3,7 @@ import type { Inventory } from '../../account-api/inventory.ts'
 import type { Found } from '../../audit/find-entries.ts'
 import type { Audit } from '../../audit/intake.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
+import { code, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { createAccountEvents, type EventsRead, type Resource, resourcesOf } from './account/account-events.ts'
 import { matchEvents } from './account/match-events.ts'
@@ -69,9 +70,11 @@ function create({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feat
       {
         words: 'audit',
         usage: '[word…]',
-        summary:
-          'Shows who asked for, approved, rejected and did what, newest first, and beside it what the account itself tells. Words filter by person, kind, address, name or id.',
-        example: '203.0.113.10',
+        group: 'Look',
+        summary: 'Who requested, approved, rejected and did what',
+        details: mrkdwn`Newest first. Words filter by person (a mention, or ${code('me')}), channel, kind of change, act (${code('approve')}), address, name or id. All of them must match. For at most three resources, the account's own events are shown too.`,
+        examples: ['203.0.113.10', 'me'],
+        takesMentions: true,
         need: 'read',
         run: async (call) => {
           const { userId } = call.slashCommand.origin

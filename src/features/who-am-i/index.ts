@@ -12,8 +12,9 @@ function create({ access, catalog }: { access: Pick<Access, 'rights'>; catalog: 
       {
         words: 'whoami',
         usage: '',
-        summary: 'Tells what you may request and approve here, and by which rule.',
-        example: '',
+        group: 'You',
+        summary: 'What you may request and approve here, and by which rule',
+        examples: [],
         need: 'read',
         run: async ({ slashCommand: { origin }, say }) => say(rightsMessage(await access.rights(origin), origin, catalog.labelOf)),
       },

@@ -25,7 +25,7 @@ interface CardButtonsParts {
   catalog: Catalog
   access: Access
   openForm: OpenForm
-  home: Home
+  home: Pick<Home, 'show'>
   /** Receives a record that is no longer what was requested. */
   onChanged: (request: Request) => void
   forms: Record<ChangeKind, FormAgain>

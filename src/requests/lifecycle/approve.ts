@@ -5,7 +5,7 @@ import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
-import { approvedByYou } from '../messages/refusals.ts'
+import { approvedByYou, changedRecord } from '../messages/refusals.ts'
 import type { Store } from '../store/store.ts'
 import type { StepData } from '../store/take-step.ts'
 import { approvalData, wakeInMs } from './approval-step.ts'
@@ -36,27 +36,32 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
     let request = read
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
       refuseUnlessWaiting(request, origin.userId)
+      // The record is read again when another step was first. Somebody may have changed it meanwhile, to get under another rule.
+      if (attempt > 0 && signatures.verifyRecord(request) !== 'genuine') throw new Refusal(changedRecord)
       const earlier = genuineApprovals(request)
       if (earlier.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request, earlier)).missing))
       const approval = signatures.signApproval(request, { by: origin.userId, ...grant, at: await store.now() })
       const approvals = [...earlier, approval]
       const { enough, missing, needed } = await tallyOf(request, approvals)
       const signed = signatures.signApproved({ ...request, approvals }, { ...decision, at: approval.at })
-      const changed = enough
-        ? await steps.tryStep(request, origin.userId, 'approve', lastApproval(request, signed, approvals))
-        : await steps.tryStep(request, origin.userId, 'count-approval', oneApproval(decision, approvals, { missing, needed }))
-      if (changed === undefined) {
-        if (enough) await wake(request, wakeInMs(catalog.open(request).change, request))
-        return { missing, needed }
-      }
+      const step = enough
+        ? lastApproval(request, signed, approvals)
+        : ({ name: 'count-approval', data: oneApproval(decision, approvals, { missing, needed }) } as const)
+      const changed = await steps.tryStep({ request, userId: origin.userId, ...step })
+      if (changed === undefined) return { missing, needed }
       request = changed
     }
     throw new Error(`request ${read.id} kept changing while it was approved`)
   }
 
-  function lastApproval(request: Request, decision: Decision, approvals: Approval[]): StepData {
-    const data = approvalData(catalog.open(request).change, request, decision)
-    return { ...data, set: { ...data.set, approvals } }
+  function lastApproval(request: Request, decision: Decision, approvals: Approval[]) {
+    const { change } = catalog.open(request)
+    const data = approvalData(change, request, decision)
+    return {
+      name: 'approve',
+      data: { ...data, set: { ...data.set, approvals } },
+      wakeUp: () => wake(request, wakeInMs(change, request)),
+    } as const
   }
 
   function oneApproval(decision: Decision, approvals: Approval[], { missing, needed }: { missing: number; needed: number }): StepData {

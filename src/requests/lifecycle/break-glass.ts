@@ -20,8 +20,13 @@ export function createBreakGlass({ signatures, store, access, catalog, steps, wa
     const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, at: await store.now() }
     const decision = signatures.signBreakGlass(request, unsigned)
     const { change } = catalog.open(request)
-    await steps.takeStep(request, origin.userId, 'break-glass', approvalData(change, request, decision))
-    await wake(request, wakeInMs(change, request))
+    await steps.takeStep({
+      request,
+      userId: origin.userId,
+      name: 'break-glass',
+      data: approvalData(change, request, decision),
+      wakeUp: () => wake(request, wakeInMs(change, request)),
+    })
   }
 
   return { mayBreakGlass, breakGlass }

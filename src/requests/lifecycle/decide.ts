@@ -30,13 +30,13 @@ export function createDecide({ signatures, store, access, catalog, show, wake }:
   async function reject(request: Request, origin: Origin, reason: string): Promise<void> {
     const grant = await access.authorize(origin, { to: 'decide', request })
     const decision = { by: origin.userId, ...grant, reason }
-    await steps.takeStep(request, origin.userId, 'reject', { set: { decision }, audit: decision })
+    await steps.takeStep({ request, userId: origin.userId, name: 'reject', data: { set: { decision }, audit: decision } })
   }
 
   async function withdraw(request: Request, origin: Origin): Promise<void> {
     const grant = await access.authorize(origin, { to: 'own', request, wants: 'withdraw' })
     const name = catalog.open(request).change.handover ? 'withdraw-handover' : 'withdraw'
-    await steps.takeStep(request, origin.userId, name, { audit: { by: origin.userId, ...grant } })
+    await steps.takeStep({ request, userId: origin.userId, name, data: { audit: { by: origin.userId, ...grant } } })
   }
 
   return {

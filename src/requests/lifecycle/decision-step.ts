@@ -7,6 +7,16 @@ import type { StepName } from '../steps.ts'
 import type { Store } from '../store/store.ts'
 import type { StepData } from '../store/take-step.ts'
 
+/** A step that a person takes, and who it is. */
+interface PersonalStep {
+  request: Request
+  userId: string
+  name: StepName
+  data: StepData
+  /** Wakes the worker up once the step is taken. The worker does not wait until Slack shows the step. */
+  wakeUp?: () => Promise<void>
+}
+
 export interface DecisionStepParts {
   store: Store
   /** Shows the new state at once. If it fails, the outbox shows the state later. */
@@ -16,7 +26,7 @@ export interface DecisionStepParts {
 /** Creates the steps that people take. Each is one compare-and-set, so the first of several wins over all replicas. */
 export function createDecisionStep({ store, show }: DecisionStepParts) {
   /** Takes a step, and shows the request. Returns the current record if the record changed. Throws a Refusal if the step comes too late. */
-  async function tryStep(request: Request, userId: string, name: StepName, data: StepData): Promise<Request | undefined> {
+  async function tryStep({ request, userId, name, data, wakeUp }: PersonalStep): Promise<Request | undefined> {
     const result = await store.take(request, name, data)
     if (result.outcome === 'missing') throw new Refusal(unknownRequest)
     if (result.outcome === 'expired') {
@@ -26,14 +36,14 @@ export function createDecisionStep({ store, show }: DecisionStepParts) {
     }
     if (result.outcome === 'lost') throw new Refusal(tooLate(await readAgain(request.id), userId))
     if (result.outcome === 'changed') return readAgain(request.id)
-    await show(request.id)
+    await Promise.all([wakeUp?.(), show(request.id)])
     return undefined
   }
 
   /** Takes a step that does not depend on the content of the record. Throws a Refusal if it comes too late. */
-  async function takeStep(request: Request, userId: string, name: StepName, data: StepData): Promise<void> {
-    const changed = await tryStep(request, userId, name, data)
-    if (changed) throw new Error(`request ${request.id} moved under a step that does not depend on it`)
+  async function takeStep(step: PersonalStep): Promise<void> {
+    const changed = await tryStep(step)
+    if (changed) throw new Error(`request ${step.request.id} moved under a step that does not depend on it`)
   }
 
   async function readAgain(id: string): Promise<Request> {

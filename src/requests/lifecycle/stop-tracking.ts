@@ -22,7 +22,7 @@ export function createStopTracking({ store, access, steps, wake }: StopTrackingP
   async function stopTracking(request: Request, origin: Origin): Promise<void> {
     const grant = await access.authorize(origin, { to: 'track', request })
     const audit = { by: origin.userId, ...grant }
-    await steps.takeStep(request, origin.userId, 'stop-tracking', { set: { stoppedBy: origin.userId }, audit })
+    await steps.takeStep({ request, userId: origin.userId, name: 'stop-tracking', data: { set: { stoppedBy: origin.userId }, audit } })
   }
 
   /** Refuses if a newer request for the same resource was made: only one request may track a resource. */
@@ -31,8 +31,8 @@ export function createStopTracking({ store, access, steps, wake }: StopTrackingP
     if (request.state !== 'untracked') throw new Refusal(tooLate(request, origin.userId))
     const holder = await store.holderOf(request.resource)
     if (!(await store.isLatest(request)) || (holder !== undefined && holder !== request.id)) throw new Refusal(takenOver)
-    await steps.takeStep(request, origin.userId, 'track-again', { dueInMs: 0, audit: { by: origin.userId, ...grant } })
-    await wake(request)
+    const data = { dueInMs: 0, audit: { by: origin.userId, ...grant } }
+    await steps.takeStep({ request, userId: origin.userId, name: 'track-again', data, wakeUp: () => wake(request) })
   }
 
   return { stopTracking, trackAgain }

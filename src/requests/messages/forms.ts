@@ -8,13 +8,17 @@ import { breakGlassCallbackId, rejectCallbackId, requestAgainCallbackId } from '
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
-export function rejectForm(metadata: Metadata, problem?: Mrkdwn, entered?: string): ModalView {
+export function rejectForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
   return modal({
     callbackId: rejectCallbackId,
     title: 'Reject the request',
     submit: 'Reject',
     metadata: writeMetadata(metadata),
-    blocks: [...problemBlocks(problem), decisionReason('The person who asked is told this in the thread.', entered)],
+    blocks: [
+      ...problemBlocks(problem),
+      ...wholeSection(mrkdwn`*${sentence}*`),
+      decisionReason('The person who asked is told this in the thread.', entered),
+    ],
   })
 }
 

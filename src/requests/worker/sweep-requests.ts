@@ -1,7 +1,8 @@
 import pLimit from 'p-limit'
 import { StoreUnavailableError } from '../../domain/errors.ts'
 import type { Reconcile } from '../reconcile/reconcile.ts'
-import type { Track, Tracked } from '../reconcile/track/track.ts'
+import type { Tracked } from '../reconcile/track/observe-each.ts'
+import type { Track } from '../reconcile/track/track.ts'
 import type { Store } from '../store/store.ts'
 
 const parallelReconciles = 16
@@ -9,33 +10,48 @@ const parallelReconciles = 16
 /** When a request is tried again that could not be reconciled, for example because its record does not fit this version. */
 const unfitMs = 10 * 60_000
 
+/** While more requests than this are due, nothing is looked at between two ticks. */
+const mostDueForLook = 200
+
 interface RequestSweepParts {
   store: Pick<Store, 'due' | 'findEach' | 'postpone'>
   reconcile: Reconcile
-  track: Track['track']
-  toTracked: Track['toTracked']
+  tracking: Track
   /** The largest number of requests that one sweep takes. The next sweep takes the rest. */
   sweepSize: number
   onError: (error: unknown) => void
 }
 
 /** Creates the part of a tick that handles the requests that are due. */
-export function createRequestSweep({ store, reconcile, track, toTracked, sweepSize, onError }: RequestSweepParts) {
+export function createRequestSweep({ store, reconcile, tracking, sweepSize, onError }: RequestSweepParts) {
   // This limit is not shared with the messages, which may all wait for a Slack that hangs.
   const limit = pLimit(parallelReconciles)
   const running = new Map<string, Promise<void>>()
   /** Requests under way that had not changed at the last tick. Their records are not read again until a survey no longer shows them. */
   const unchanged = new Map<string, Tracked>()
 
-  /** Tracks the requests under way together, because one list shows many of them. Reconciles every other request by itself. */
-  async function sweep(): Promise<void> {
+  /**
+   * Tracks the requests under way together, because one list shows many of them. Reconciles every other request by itself. Returns the time
+   * until the first look at those under way in ms, or undefined if ticks are often enough.
+   */
+  async function sweep(): Promise<number | undefined> {
     const ids = await store.due(sweepSize)
     const underway = ids.flatMap((id) => unchanged.get(id) ?? [])
     for await (const request of store.findEach(ids.filter((id) => !unchanged.has(id))))
-      if (request.state === 'tracking') underway.push(toTracked(request))
+      if (request.state === 'tracking') underway.push(tracking.toTracked(request))
     const isTracked = new Set(underway.map(({ id }) => id))
     for (const id of ids) if (!isTracked.has(id)) reconcileInBackground(id)
-    rememberUnchanged(underway, await track(underway))
+    rememberUnchanged(underway, await tracking.track(underway))
+    return tracking.firstLook(underway)
+  }
+
+  /** Observes the requests under way between two ticks, if they are few. Returns the time until the next look as `sweep` does. */
+  async function look(): Promise<number | undefined> {
+    const ids = await store.due(mostDueForLook + 1)
+    if (ids.length > mostDueForLook) return undefined
+    const underway: Tracked[] = []
+    for await (const request of store.findEach(ids)) if (request.state === 'tracking') underway.push(tracking.toTracked(request))
+    return tracking.look(underway)
   }
 
   function rememberUnchanged(underway: Tracked[], stillUnchanged: Tracked[]): void {
@@ -68,5 +84,5 @@ export function createRequestSweep({ store, reconcile, track, toTracked, sweepSi
     await Promise.allSettled(running.values())
   }
 
-  return { sweep, reconcileInBackground, settle }
+  return { sweep, look, reconcileInBackground, settle }
 }

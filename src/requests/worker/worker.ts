@@ -2,7 +2,7 @@ import { type ConnectionOptions, Worker } from 'bullmq'
 import type { Audit } from '../../audit/intake.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
-import { horizonMs, type Queues, WakeUp } from '../../redis/queues.ts'
+import { horizonMs, LookJob, type Queues, WakeUp } from '../../redis/queues.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Reconcile } from '../reconcile/reconcile.ts'
@@ -30,8 +30,7 @@ interface WorkerParts {
   store: Store
   outbox: Outbox
   reconcile: Reconcile
-  track: Track['track']
-  toTracked: Track['toTracked']
+  tracking: Track
   deliver: Deliver
   onError: (error: unknown) => void
   /** Called after every tick with its duration. */
@@ -53,15 +52,14 @@ export function createWorker({
   store,
   outbox,
   reconcile,
-  track,
-  toTracked,
+  tracking,
   deliver,
   onError,
   onTick = () => {},
   watchdogMs = usualWatchdogMs,
   longestTickMs = usualLongestTickMs,
 }: WorkerParts) {
-  const requestSweep = createRequestSweep({ store, reconcile, track, toTracked, sweepSize, onError })
+  const requestSweep = createRequestSweep({ store, reconcile, tracking, sweepSize, onError })
   const outboxSweep = createOutboxSweep({ outbox, deliver, sweepSize, onRefusedCard: requestSweep.reconcileInBackground, onError })
   const watchdog = createWatchdog({ queues, audit, dataLossMark, store, onError, intervalMs: watchdogMs })
   const workers: Worker[] = []
@@ -74,14 +72,21 @@ export function createWorker({
       outboxSweep.sweepInBackground()
       if (performance.now() - startedAt < longestTickMs) store.noteTick().catch(onError)
     }, queues.pollIntervalMs)
-    await requestSweep.sweep().finally(() => clearInterval(whileSweeping))
+    const firstLookMs = await requestSweep.sweep().finally(() => clearInterval(whileSweeping))
     onTick(performance.now() - startedAt)
     outboxSweep.sweepInBackground()
+    if (firstLookMs !== undefined) await queues.planLook(firstLookMs)
     await store.noteTick()
     if (await store.isBusy(horizonMs)) return
     await queues.stopTicking()
     // A request may have become due between the check and the stop.
     if (await store.isBusy(horizonMs)) await queues.startTicking()
+  }
+
+  async function look(job: LookJob): Promise<void> {
+    const nextLookMs = await requestSweep.look()
+    outboxSweep.sweepInBackground()
+    if (nextLookMs !== undefined) await queues.planLook(nextLookMs, job)
   }
 
   /** Starts the worker. Resolves when other processes can see it. */
@@ -95,7 +100,12 @@ export function createWorker({
       maxStalledCount: 1_000_000,
     }
     workers.push(
-      new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000 }),
+      new Worker('ticks', ({ name, data }) => (name === 'look' ? look(LookJob.parse(data)) : tick()), {
+        ...shared,
+        concurrency: 1,
+        lockDuration: 6_000,
+        stalledInterval: 3_000,
+      }),
       new Worker('wake-ups', async (job) => reconcile(WakeUp.parse(job.data).id), { ...shared, concurrency: 50 }),
     )
     for (const worker of workers) worker.on('error', onError).on('failed', (_, error) => onError(error))

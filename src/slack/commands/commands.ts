@@ -8,20 +8,43 @@ import type { SlashCommand } from './handlers.ts'
 /** The right that a command needs: to read, or to request a change of this kind. Help lists the commands by it. */
 export type Need = 'read' | ChangeKind
 
+/** The headings of the help, in their order. */
+export const groups = ['Change', 'Look', 'Keys', 'You'] as const
+export type Group = (typeof groups)[number]
+
 export interface Command {
   /** The words after the slash command's name: `ip move`. */
   words: string
-  /** The arguments, as help shows them: `[<elastic ip> <server>]`. */
+  group: Group
+  /** The arguments, as help shows them: `[<elastic ip> <server>]`. Empty if the command takes none. */
   usage: string
+  /** One line without a full stop, for the list of all commands. */
   summary: string
-  /** An example of the arguments. */
-  example: string
+  /** What the help for this one command adds to the summary. */
+  details?: Mrkdwn
+  /** Arguments that are shown as examples. They work in the sandbox. */
+  examples: string[]
   need: Need
-  /** Makes the form that opens if the command is typed without arguments. */
-  form?: (metadata: string) => ModalView
+  /** Set if mentions are arguments of the command. Other commands get them as the names that were typed. */
+  takesMentions?: true
+  /** Makes the form that opens if the command is incomplete, filled with what was given. It may read what was named. */
+  form?: (metadata: string, given: GivenWords) => ModalView | Promise<ModalView>
+  /** Whether the command runs without a form. Default: with any argument. */
+  isComplete?: (args: string[]) => boolean
+  /** The button that opens the form, on the Home tab and in help. */
+  button?: { text: string; actionId: string }
+  /** The callback id of the global shortcut that opens the form. The manifest names it. */
+  shortcut?: string
   /** Starts to read what the form will need. Called once the form is open and the person may use it. */
   prepare?: () => void
   run(call: CommandCall): Promise<void>
+}
+
+/** What was typed for a form. */
+export interface GivenWords {
+  args: string[]
+  /** The slash command's name, which answers quote. */
+  command: string
 }
 
 export interface CommandCall {
@@ -40,4 +63,11 @@ export function findCommand(commands: Command[], words: string[]): { command: Co
   const fits = (command: Command) => command.words.split(' ').every((word, index) => words[index]?.toLowerCase() === word)
   const [longest] = commands.filter(fits).sort((a, b) => b.words.length - a.words.length)
   return longest && { command: longest, args: words.slice(longest.words.split(' ').length) }
+}
+
+/** Finds the commands that begin with this word or stand under this heading: those of `ip`, or of *Change*. */
+export function commandsOfGroup(commands: Command[], name: string): Command[] {
+  const lower = name.toLowerCase()
+  const begun = commands.filter(({ words }) => words.startsWith(`${lower} `))
+  return begun.length > 0 ? begun : commands.filter(({ group }) => group.toLowerCase() === lower)
 }

@@ -1,51 +1,49 @@
-import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Requester } from '../../domain/people.ts'
 import { listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
 import { notice } from '../blocks/notice.ts'
-import { readJson, writeMetadata } from '../receive/payloads.ts'
+import { Refusal } from '../errors.ts'
+import { readJson } from '../receive/payloads.ts'
 import { mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 import { type Command, findCommand, type Need } from './commands.ts'
+import type { GateForm } from './form-openers.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
-import { helpMessage } from './help.ts'
+import { takesNone } from './help.ts'
 import { limitWords } from './limit-words.ts'
+import { createOpenForms } from './open-forms.ts'
+import { withoutMention } from './parse-words.ts'
+import type { Gate, May } from './rights.ts'
+import { createShowHelp, isHelpWord } from './show-help.ts'
 import { unknownCommand } from './unknown-command.ts'
 
-/** Throws a Refusal if the person may not request this kind of change. That they may read was seen when the command arrived. */
-export type Gate = (origin: SlashCommand['origin'], kind: ChangeKind) => Promise<Requester>
-/** Returns those of the needs for which the person has the right, for the help page. */
-export type May = (origin: SlashCommand['origin'], needs: Need[]) => Promise<Need[]>
+interface RouterParts {
+  commands: Command[]
+  gate: Gate
+  /** Checks what `gate` checks, and whether the request could be posted in the channel. Default: `gate`. */
+  gateForm?: GateForm
+  may: May
+}
 
 /** Routes the one slash command, whatever its name, to the command that its words name. */
-export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
+export function createCommandRouter({ commands, gate, gateForm = gate, may }: RouterParts) {
+  const helpOn = createShowHelp({ commands, may })
+  const formFor = createOpenForms({ gateForm })
+
   async function pass(origin: SlashCommand['origin'], need: Need): Promise<Requester | undefined> {
     return need === 'read' ? undefined : gate(origin, need)
   }
 
   /** Finds what handles the words after the slash command's name: the form or the run of a command, the help, or a suggestion. */
   function handlerFor(words: string[]): Handler<SlashCommand> | FormHandler<SlashCommand> {
-    if (words.length === 0 || words[0]?.toLowerCase() === 'help') return showHelp
+    const [first, ...others] = words
+    if (first === undefined || isHelpWord(first)) return helpOn(others)
     const found = findCommand(commands, words)
+    if (asksForHelp(found ? found.args : words)) return helpOn(found ? found.command.words.split(' ') : words.slice(0, -1))
     if (!found) return ({ origin, answer }) => answer.ephemeral(notice(unknownCommand(commands, words, origin.command)))
-    const { command, args } = found
-    const form = args.length === 0 ? formOf(command) : undefined
-    return form ?? ((slashCommand) => run(command, slashCommand, args, 0, slashCommand.answer.ephemeral))
-  }
-
-  function formOf({ form, need, prepare }: Command): FormHandler<SlashCommand> | undefined {
-    if (!form) return undefined
-    return {
-      form: (slashCommand) => form(metadataOf(slashCommand)),
-      allow: async ({ origin }) => {
-        await pass(origin, need)
-        prepare?.()
-      },
-    }
-  }
-
-  async function showHelp({ origin, answer }: SlashCommand): Promise<void> {
-    const needs = commands.map(({ need }) => need)
-    await answer.ephemeral(helpMessage(commands, origin.command, await may(origin, needs)))
+    const { command } = found
+    const args = command.takesMentions ? found.args : found.args.map(withoutMention)
+    if (args.length > 0 && command.usage === '') return refuseArguments(command, args)
+    return formFor(command, args) ?? ((slashCommand) => run(command, slashCommand, args, 0, slashCommand.answer.ephemeral))
   }
 
   async function run(
@@ -83,6 +81,13 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
   return { command: handlerFor, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
 }
 
-function metadataOf({ origin, responseUrl }: SlashCommand): string {
-  return writeMetadata({ origin, ...(responseUrl ? { responseUrl } : {}) })
+/** Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`. A thing can be named `help`. */
+function asksForHelp(args: string[]): boolean {
+  return [args.at(0), args.at(-1)].some((word) => word !== undefined && word.toLowerCase() !== 'help' && isHelpWord(word))
+}
+
+function refuseArguments(command: Command, args: string[]): Handler<SlashCommand> {
+  return async ({ origin }) => {
+    throw new Refusal(takesNone(command, args, origin.command))
+  }
 }

@@ -22,3 +22,10 @@ function mistakesIn(words: string[], command: string): number {
 function mostMistakes(command: string): number {
   return Math.ceil(Math.max(...command.split(' ').map((word) => word.length)) / 2)
 }
+
+/** Finds the commands whose first word was probably meant: `ips` is near to `ip`, the first word of `ip move` and `ip list`. */
+export function suggestGroup(known: string[], [first = '']: string[]): string[] {
+  const firstWords = [...new Set(known.flatMap((command) => (command.includes(' ') ? (command.split(' ')[0] ?? []) : [])))]
+  const [nearest] = nearestNames(firstWords, { mistakesIn: (word) => countMistakes(first, word), mostMistakes: () => 1 })
+  return nearest === undefined ? [] : known.filter((command) => command.startsWith(`${nearest} `))
+}

@@ -1,7 +1,7 @@
 import { truncate } from '../text/cut-text.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../text/text.ts'
 import type { Command } from './commands.ts'
-import { suggestCommands } from './suggest-commands.ts'
+import { suggestCommands, suggestGroup } from './suggest-commands.ts'
 
 /** Says that there is no such command, and suggests those that were probably meant. */
 export function unknownCommand(commands: Command[], words: string[], name: string): Mrkdwn {
@@ -12,12 +12,10 @@ export function unknownCommand(commands: Command[], words: string[], name: strin
     const choices = group.map((command) => mrkdwn`${asTyped(command.words)}: ${command.summary}`)
     return mrkdwn`${asTyped(typed)} needs one more word:\n${joinMrkdwn(choices, '\n')}`
   }
-  const near = suggestCommands(wordsOf(commands), words)
-  const meant = (near.length > 0 ? near : wordsOf(group)).map(asTyped)
+  const known = commands.map((command) => command.words)
+  const near = suggestCommands([...known, 'help'], words)
+  const ofGroup = group.length > 0 ? group.map((command) => command.words) : suggestGroup(known, words)
+  const meant = (near.length > 0 ? near : ofGroup).map(asTyped)
   const suggestion = meant.length > 0 ? mrkdwn` Did you mean ${joinMrkdwn(meant, ' or ')}?` : mrkdwn``
-  return mrkdwn`I do not know ${asTyped(typed)}.${suggestion} ${asTyped('help')} shows everything that can be asked.`
-}
-
-function wordsOf(commands: Command[]): string[] {
-  return commands.map((command) => command.words)
+  return mrkdwn`${asTyped(typed)} isn't a command.${suggestion} See ${asTyped('help')}.`
 }

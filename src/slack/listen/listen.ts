@@ -1,10 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import type { App, ViewSubmitAction } from '@slack/bolt'
+import { z } from 'zod'
 import type { Origin } from '../../domain/origin.ts'
 import type { OpenForm } from '../commands/form.ts'
 import type { Authorize, InteractionHandlers } from '../commands/handlers.ts'
-import { ClickPayload, CommandPayload, deliveryKey, HomeOpenedPayload, OptionsPayload, SubmissionPayload } from '../receive/payloads.ts'
+import {
+  ClickPayload,
+  CommandPayload,
+  deliveryKey,
+  GlobalShortcutPayload,
+  HomeOpenedPayload,
+  MessageShortcutPayload,
+  OptionsPayload,
+  SubmissionPayload,
+} from '../receive/payloads.ts'
 import type { UnhandledPayload } from '../receive/read-payload.ts'
+import type { Mrkdwn } from '../text/text.ts'
 import type { Messenger } from '../web-api/messenger.ts'
 import type { Respond } from '../web-api/response-url.ts'
 import { createAnswering } from './answering.ts'
@@ -13,6 +24,7 @@ import { createServe } from './serve.ts'
 import { createTakeClick } from './take-click.ts'
 import { createTakeCommand } from './take-command.ts'
 import { createTakeOptions } from './take-options.ts'
+import { createTakeShortcut } from './take-shortcut.ts'
 import { createTakeSubmission } from './take-submission.ts'
 
 export interface ListenOptions {
@@ -21,6 +33,8 @@ export interface ListenOptions {
   messenger: Messenger
   openForm: OpenForm
   respond: Respond
+  /** Adds the operators' channel to words that name the operators. */
+  nameOperators?: (words: Mrkdwn) => Mrkdwn
   /** The duplicate check: whether this interaction is delivered for the first time. */
   isFirstDelivery: (key: string) => Promise<boolean>
   /** Is called for every click and every option load that arrives. */
@@ -35,15 +49,19 @@ export interface ListenOptions {
  * explains every error in a sentence. Each kind of payload has one listener for all ids, so no id stays unanswered and none avoids the
  * authorization. The schemas do not throw here, because `screen` forwards only payloads that they accept.
  */
-export function listen(app: App, { onReceived = () => {}, onUnhandled = () => {}, ...parts }: ListenOptions) {
+export function listen(
+  app: App,
+  { onReceived = () => {}, onUnhandled = () => {}, nameOperators = (words) => words, ...parts }: ListenOptions,
+) {
   const { handlers, authorize, isFirstDelivery, onError } = parts
   const underway = new Set<Promise<void>>()
   const explain = createExplain(onError)
-  const shared = { ...parts, explain, answerTo: createAnswering(parts), onUnhandled }
+  const shared = { ...parts, explain, answerTo: createAnswering(parts), onUnhandled, nameOperators }
   const serve = createServe(shared)
   const takeCommand = createTakeCommand({ ...shared, serve })
   const takeClick = createTakeClick({ ...shared, serve })
   const takeSubmission = createTakeSubmission(shared)
+  const takeShortcut = createTakeShortcut({ ...shared, serve })
   const takeOptions = createTakeOptions(shared)
 
   function track(work: Promise<void>): Promise<void> {
@@ -56,6 +74,11 @@ export function listen(app: App, { onReceived = () => {}, onUnhandled = () => {}
   app.action(/^/, ({ body, ack }) => {
     onReceived('click')
     return track(takeClick(ClickPayload.parse(body), ack))
+  })
+
+  app.shortcut(/^/, ({ body, ack }) => {
+    onReceived('click')
+    return track(takeShortcut(z.union([GlobalShortcutPayload, MessageShortcutPayload]).parse(body), ack))
   })
 
   app.view<ViewSubmitAction>({ type: 'view_submission', callback_id: /^/ }, ({ body, ack }) =>

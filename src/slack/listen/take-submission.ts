@@ -30,6 +30,8 @@ interface TakeSubmissionParts {
   /** The duplicate check: whether this submission is delivered for the first time. */
   isFirstDelivery: (key: string) => Promise<boolean>
   explain: Explain
+  /** Adds the operators' channel to words that go out with the acknowledgement. */
+  nameOperators: (words: Mrkdwn) => Mrkdwn
   /** Is called for every form whose id is unknown or whose metadata cannot be read. */
   onUnhandled: (unhandled: UnhandledPayload) => void
 }
@@ -45,6 +47,7 @@ export function createTakeSubmission({
   answerTo,
   isFirstDelivery,
   explain,
+  nameOperators,
   onUnhandled,
 }: TakeSubmissionParts) {
   /**
@@ -53,6 +56,10 @@ export function createTakeSubmission({
    */
   function isFirst({ user, view, trigger_id: triggerId }: z.infer<typeof SubmissionPayload>): Promise<boolean> {
     return isFirstDelivery(deliveryKey('submission', user.id, view.id, view.hash, triggerId || randomUUID()))
+  }
+
+  function named(outcome: Outcome): Outcome {
+    return outcome.is === 'accepted' || outcome.is === 'next' ? outcome : { ...outcome, problem: nameOperators(outcome.problem) }
   }
 
   return async function takeSubmission(payload: z.infer<typeof SubmissionPayload>, ack: AckFn<ViewResponseAction>): Promise<void> {
@@ -82,7 +89,8 @@ export function createTakeSubmission({
         await authorize(origin, at)
         return handle(submission)
       })
-      .catch((error) => ({ is: 'broken', problem: explain(error, at) }))
+      .catch((error): Outcome => ({ is: 'broken', problem: explain(error, at) }))
+      .then(named)
     const first = await within(interimAfterMs, work)
     if (first.is === 'ready') {
       await ack(responseTo(first.value))
@@ -91,8 +99,9 @@ export function createTakeSubmission({
     await ack({ response_action: 'update', view: noticeView(interimWords) })
     const late = await first.work
     const updated = await messenger.updateView(view.id, lateView(late))
-    // If the person closed the modal, or Slack refused the update, the result must still reach them.
-    if (updated.is !== 'sent') await submission.answer.ephemeral(notice(late.is === 'accepted' ? late.words : late.problem))
+    // If the person closed the modal, or Slack refused the update, the result must still reach them. The next form is none.
+    if (updated.is === 'sent' || late.is === 'next') return
+    await submission.answer.ephemeral(notice(late.is === 'accepted' ? late.words : late.problem))
   }
 }
 
@@ -101,6 +110,7 @@ type Outcome = SubmissionAnswer | { is: 'broken'; problem: Mrkdwn }
 /** Puts an outcome into the acknowledgement. An empty one closes the form. */
 function responseTo(outcome: Outcome): ViewResponseAction | undefined {
   if (outcome.is === 'accepted') return undefined
+  if (outcome.is === 'next') return { response_action: 'update', view: outcome.view }
   if (outcome.is === 'broken') return { response_action: 'update', view: noticeView(outcome.problem) }
   if (hasMarkup(outcome.problem)) return { response_action: 'update', view: outcome.again(outcome.problem) }
   return { response_action: 'errors', errors: { [outcome.blockId]: toPlainText(outcome.problem) } }
@@ -108,6 +118,7 @@ function responseTo(outcome: Outcome): ViewResponseAction | undefined {
 
 /** Makes the view that shows an outcome after the acknowledgement. */
 function lateView(outcome: Outcome): ModalView {
+  if (outcome.is === 'next') return outcome.view
   if (outcome.is === 'refused') return outcome.again(outcome.problem)
   return noticeView(outcome.is === 'accepted' ? outcome.words : outcome.problem)
 }

@@ -3,34 +3,42 @@ import type { Requester } from '../../../src/domain/people.ts'
 import { pageActionIds } from '../../../src/slack/blocks/listing.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
 import { type Command, type CommandCall, findCommand, type Need } from '../../../src/slack/commands/commands.ts'
-import type { Click, SlashCommand } from '../../../src/slack/commands/handlers.ts'
-import { helpMessage } from '../../../src/slack/commands/help.ts'
+import { formButtonValue } from '../../../src/slack/commands/form-button.ts'
+import { createFormOpeners } from '../../../src/slack/commands/form-openers.ts'
+import type { Click, InteractionHandlers, SlashCommand } from '../../../src/slack/commands/handlers.ts'
 import { parseWords } from '../../../src/slack/commands/parse-words.ts'
+import type { Gate } from '../../../src/slack/commands/rights.ts'
 import { createCommandRouter } from '../../../src/slack/commands/router.ts'
 import { unknownCommand } from '../../../src/slack/commands/unknown-command.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
 import { readMetadata } from '../../../src/slack/receive/payloads.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import type { Message } from '../../../src/slack/web-api/messenger.ts'
-import { charactersIn } from '../../sandbox/slack/characters-in.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
 function command(words: string, more: Partial<Command> = {}): Command {
-  return { words, usage: '', summary: `Does ${words}.`, example: '', need: 'read', run: async () => {}, ...more }
+  return { words, group: 'Look', usage: '[word…]', summary: `Does ${words}`, examples: [], need: 'read', run: async () => {}, ...more }
 }
 
 const commands = [
   command('ip move', {
     usage: '[<elastic ip> <server>]',
-    summary: 'Moves an Elastic IP to another server, or opens a form.',
-    example: '203.0.113.10 web-2',
+    group: 'Change',
+    summary: 'Move an Elastic IP',
+    examples: ['203.0.113.10 web-2'],
     need: 'ip.move',
   }),
-  command('ip list', { usage: '[word…]', summary: 'Shows Elastic IPs. Words filter.', example: 'fra moving' }),
-  command('moves', { summary: 'Shows the moves in flight.' }),
-  command('plans', { usage: '[word…]', summary: 'Shows virtual machine plans.', example: 'fra in-stock EUR' }),
-  command('vm rename', { usage: '<vm> <new name>', summary: 'Renames a virtual machine.', example: 'web-1 web-2', need: 'vm.rename' }),
+  command('ip list', { usage: '[word…]', summary: 'Elastic IPs', examples: ['fra'] }),
+  command('moves', { usage: '', summary: 'Moves in progress' }),
+  command('plans', { usage: '[word…]', summary: 'Virtual machine plans', examples: ['fra in-stock EUR'] }),
+  command('vm rename', {
+    group: 'Change',
+    usage: '<vm> <new name>',
+    summary: 'Rename a virtual machine',
+    examples: ['web-1 web-2'],
+    need: 'vm.rename',
+  }),
 ]
 
 const requester: Requester = {
@@ -39,11 +47,10 @@ const requester: Requester = {
   membership: new Map(),
 }
 
-const everything: Need[] = ['read', 'ip.move', 'vm.rename']
-
 /** A router for these commands, what it did in order, what it showed, and functions to type and to click. */
 function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Need } = {}) {
   const done: unknown[] = []
+  const reads: unknown[] = []
   const shown: { how: 'ephemeral' | 'replace'; message: Message }[] = []
   const answer = {
     ephemeral: async (message: Message) => void shown.push({ how: 'ephemeral', message }),
@@ -56,40 +63,54 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
       await one.run(call)
     },
   }))
+  const gate: Gate = async (_, kind) => {
+    done.push({ gate: kind })
+    if (kind === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
+    return requester
+  }
   const router = createCommandRouter({
     commands: recorded,
-    gate: async (_, kind) => {
-      done.push({ gate: kind })
-      if (kind === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
-      return requester
-    },
+    gate,
     may: async (_, needs) => needs.filter((need) => need !== refuse),
   })
+  const openers = createFormOpeners({ commands: recorded, gateForm: gate, gateChosen: gate })
+  const clicks: InteractionHandlers['clicks'] = { ...router.clicks, ...openers.clicks }
   /** Types a command, and opens its form as `serve` does: first the form, then the check of the rights. */
   const type = async (text: string, more: Partial<SlashCommand> = {}) => {
     const typed: SlashCommand = { deliveryKey: 'd1', origin, answer, responseUrl: undefined, triggerId: 't1', ...more }
     const handler = router.command(parseWords(text))
     if (typeof handler === 'function') return handler(typed)
+    reads.push(handler.reads)
     const view = await handler.form(typed)
     done.push({ opened: view.title.text, metadata: readMetadata(view.private_metadata ?? '') })
     await handler.allow(typed)
   }
-  const click = (actionId: keyof typeof router.clicks, value: unknown) => {
-    const clicked: Click = {
-      deliveryKey: 'd2',
-      origin,
-      answer,
-      actionId,
-      responseUrl: undefined,
-      value: JSON.stringify(value),
-      triggerId: 't2',
-      messageTs: undefined,
-      onHome: false,
-      view: undefined,
-    }
-    return router.clicks[actionId](clicked)
+  const clickWith = (actionId: string, value: string): Click => ({
+    deliveryKey: 'd2',
+    origin,
+    answer,
+    actionId,
+    responseUrl: undefined,
+    value,
+    triggerId: 't2',
+    messageTs: undefined,
+    onHome: false,
+    view: undefined,
+  })
+  const click = async (actionId: string, value: unknown) => {
+    const handler = clicks[actionId]
+    if (typeof handler === 'function') await handler(clickWith(actionId, JSON.stringify(value)))
   }
-  return { done, shown, type, click }
+  /** Presses a button that opens a form, as `serve` does. */
+  const press = async (actionId: string, value: string) => {
+    const handler = clicks[actionId]
+    if (typeof handler !== 'object') throw new Error(`${actionId} opens no form`)
+    const clicked = clickWith(actionId, value)
+    const view = await handler.form(clicked)
+    done.push({ opened: view.title.text, metadata: readMetadata(view.private_metadata ?? '') })
+    await handler.allow(clicked)
+  }
+  return { done, reads, shown, type, click, press }
 }
 
 describe('a command', () => {
@@ -98,7 +119,8 @@ describe('a command', () => {
     ['Plans FRA', 'plans', ['FRA']],
     ['IP Move eip_1GijF7NsZe3bN Web-2', 'ip move', ['eip_1GijF7NsZe3bN', 'Web-2']],
     ['ip move "my ip" web-2', 'ip move', ['my ip', 'web-2']],
-    ['moves ip move', 'moves', ['ip', 'move']],
+    ['plans `fra`, “in stock”', 'plans', ['fra', 'in stock']],
+    ['plans <@U0ADA00001|ada> <#C0OPS00001|ops>', 'plans', ['ada', 'ops']],
   ])('is found in upper and lower case, and its arguments stay as typed: %s', async (text, words, args) => {
     const { type, done } = setUp()
 
@@ -120,6 +142,22 @@ describe('a command', () => {
     })
     expect(findCommand(nested, ['ip', 'mov'])).toMatchObject({ command: { words: 'ip' }, args: ['mov'] })
     expect(findCommand(nested, ['moves'])).toBeUndefined()
+  })
+
+  it('gets mentions as Slack sends them if it takes them', async () => {
+    const { type, done } = setUp({ routed: [command('audit', { takesMentions: true })] })
+
+    await type('audit <@U0ADA00001|ada>')
+
+    expect(done).toEqual([{ ran: 'audit', args: ['<@U0ADA00001|ada>'] }])
+  })
+
+  it('that takes no arguments says which words it did not understand, and does not run', async () => {
+    const { type, done } = setUp()
+
+    await expect(type('moves fra please')).rejects.toThrow('`/infra moves` takes no arguments. Not understood: `fra please`.')
+
+    expect(done).toEqual([])
   })
 
   it('runs after the gate, and not at all if the gate refuses', async () => {
@@ -182,6 +220,49 @@ describe('a command with a form', () => {
     await expect(refused.type('ip move')).rejects.toThrow('Guests may not do this.')
 
     expect([allowed.order, refused.order]).toEqual([['prepared'], []])
+  })
+
+  it('opens the form with what was given if it is incomplete, and only after the authorization, because it shows what was named', async () => {
+    const given: unknown[] = []
+    const remember: Command['form'] = (metadata, words) => {
+      given.push(words)
+      return form(metadata)
+    }
+    const isComplete = (args: string[]) => args.length > 1
+    const { type, reads, done } = setUp({ routed: [command('ip move', { need: 'ip.move', form: remember, isComplete })] })
+
+    await type('ip move')
+    await type('ip move `203.0.113.10`')
+    await type('ip move 203.0.113.10 web-2')
+
+    expect(given).toEqual([
+      { args: [], command: '/infra' },
+      { args: ['203.0.113.10'], command: '/infra' },
+    ])
+    expect(reads).toEqual([undefined, true])
+    expect(done.at(-1)).toEqual({ ran: 'ip move', args: ['203.0.113.10', 'web-2'] })
+  })
+
+  it('opens from the button of the help, which names the slash command, because Slack does not send it with a click', async () => {
+    const withButton = command('ip move', { need: 'ip.move', form, button: { text: 'Move IP', actionId: 'open-move' } })
+    const { press, done } = setUp({ routed: [withButton] })
+
+    await press('open-move', formButtonValue('/nimbus'))
+
+    expect(done).toEqual([
+      { opened: 'Move an Elastic IP', metadata: { version: 1, origin: { ...origin, command: '/nimbus' } } },
+      { gate: 'ip.move' },
+    ])
+  })
+
+  it.each(['', '{}', '{"version":1,"command":"<!channel>"}'])('does not open from a button with another value: %j', async (value) => {
+    const { press, done } = setUp({
+      routed: [command('ip move', { need: 'ip.move', form, button: { text: 'Move IP', actionId: 'open-move' } })],
+    })
+
+    await expect(press('open-move', value)).rejects.toThrow('This button is out of date. Run the command again.')
+
+    expect(done).toEqual([])
   })
 
   it('runs without the form if it has arguments', async () => {
@@ -256,7 +337,7 @@ describe('an unknown command', () => {
       {
         how: 'ephemeral',
         message: {
-          text: 'I do not know `/infra ip mvoe`. Did you mean `/infra ip move`? `/infra help` shows everything that can be asked.',
+          text: "`/infra ip mvoe` isn't a command. Did you mean `/infra ip move`? See `/infra help`.",
         },
       },
     ])
@@ -281,119 +362,41 @@ describe('an unknown command', () => {
     [['move', 'eip_1GijF7NsZe3bN', 'web-2'], '`/infra ip move` or `/infra moves`'],
     [['ip', 'delete'], '`/infra ip move` or `/infra ip list`'],
     [['vm', 'reboot'], '`/infra vm rename`'],
+    [['hlep'], '`/infra help`'],
+    [['halp'], '`/infra help`'],
+    [['hlep', 'ip', 'move'], '`/infra help`'],
+    [['ips'], '`/infra ip move` or `/infra ip list`'],
+    [['vn'], '`/infra vm rename`'],
   ])('gets a suggestion: %j', (words, suggestion) => {
     expect(answerFor(...words)).toContain(` Did you mean ${suggestion}? `)
   })
 
-  it.each([[['weather']], [['hello', 'there']], [['x']], [['delete', 'everything']], [['']], [['👩‍👩‍👧']]])(
+  it.each([[['weather']], [['how', 'are', 'you']], [['x']], [['delete', 'everything']], [['']], [['👩‍👩‍👧']]])(
     'gets no suggestion if no command is similar: %j',
     (words) => {
       expect(answerFor(...words)).not.toContain('Did you mean')
-      expect(answerFor(...words)).toMatch(/^I do not know `\/infra.*`\. `\/infra help` shows everything that can be asked\.$/)
+      expect(answerFor(...words)).toMatch(/^`\/infra.*` isn't a command\. See `\/infra help`\.$/)
     },
   )
 
   it('gets a list of the possible next words if it is the beginning of commands', () => {
     expect(answerFor('IP')).toMatchInlineSnapshot(`
       "\`/infra ip\` needs one more word:
-      \`/infra ip move\`: Moves an Elastic IP to another server, or opens a form.
-      \`/infra ip list\`: Shows Elastic IPs. Words filter."
+      \`/infra ip move\`: Move an Elastic IP
+      \`/infra ip list\`: Elastic IPs"
     `)
   })
 
   it('is quoted escaped, on one line and cut', () => {
     expect(answerFor('<!channel>`', 'a\nb')).toMatchInlineSnapshot(
-      `"I do not know \`/infra &lt;!channel&gt;’ a b\`. \`/infra help\` shows everything that can be asked."`,
+      `"\`/infra &lt;!channel&gt;’ a b\` isn't a command. See \`/infra help\`."`,
     )
     expect(answerFor('x'.repeat(10_000)).length).toBeLessThan(250)
   })
 
   it('is answered with the slash command that was typed', () => {
     expect(unknownCommand(commands, ['plan'], '/nimbus').text).toBe(
-      'I do not know `/nimbus plan`. Did you mean `/nimbus plans`? `/nimbus help` shows everything that can be asked.',
+      "`/nimbus plan` isn't a command. Did you mean `/nimbus plans`? See `/nimbus help`.",
     )
-  })
-})
-
-describe('help', () => {
-  it.each(['', '  ', 'help', 'HELP me'])('is shown for %j', async (text) => {
-    const { type, shown, done } = setUp()
-
-    await type(text)
-
-    expect(shown).toEqual([{ how: 'ephemeral', message: helpMessage(commands, '/infra', everything) }])
-    expect(done).toEqual([])
-  })
-
-  it('lists the commands with examples', () => {
-    expect(helpMessage(commands, '/infra', everything).text).toMatchInlineSnapshot(`
-      "*What you can ask me*
-
-      \`/infra ip move [&lt;elastic ip&gt; &lt;server&gt;]\`
-      Moves an Elastic IP to another server, or opens a form. Example: \`/infra ip move 203.0.113.10 web-2\`
-
-      \`/infra ip list [word…]\`
-      Shows Elastic IPs. Words filter. Example: \`/infra ip list fra moving\`
-
-      \`/infra moves\`
-      Shows the moves in flight.
-
-      \`/infra plans [word…]\`
-      Shows virtual machine plans. Example: \`/infra plans fra in-stock EUR\`
-
-      \`/infra vm rename &lt;vm&gt; &lt;new name&gt;\`
-      Renames a virtual machine. Example: \`/infra vm rename web-1 web-2\`
-
-      Every change is approved by another person with a button, and followed until it has really happened."
-    `)
-  })
-
-  it('lists the commands that the person may not use apart, with the slash command that was typed', () => {
-    expect(helpMessage(commands, '/nimbus', ['read']).text).toMatchInlineSnapshot(`
-      "*What you can ask me*
-
-      \`/nimbus ip list [word…]\`
-      Shows Elastic IPs. Words filter. Example: \`/nimbus ip list fra moving\`
-
-      \`/nimbus moves\`
-      Shows the moves in flight.
-
-      \`/nimbus plans [word…]\`
-      Shows virtual machine plans. Example: \`/nimbus plans fra in-stock EUR\`
-
-      _Not open to you here:_ \`/nimbus ip move\`, \`/nimbus vm rename\`
-
-      Every change is approved by another person with a button, and followed until it has really happened."
-    `)
-  })
-
-  it('says how many parts do not fit into a message', () => {
-    const many = commands.flatMap((command) => Array.from({ length: 30 }, () => command))
-
-    const { blocks } = helpMessage(many, '/infra', everything)
-
-    expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
-    expect(charactersIn(blocks)).toBeGreaterThan(7_000)
-    expect(JSON.stringify(blocks.at(-1))).toMatch(/\d more parts do not fit in here and are not shown/)
-  })
-
-  it('says so if the person may use no command', async () => {
-    expect(helpMessage(commands, '/infra', []).text).toMatchInlineSnapshot(`
-      "*What you can ask me*
-
-      Nothing: only full members of this workspace can use me.
-
-      _Not open to you here:_ \`/infra ip move\`, \`/infra ip list\`, \`/infra moves\`, \`/infra plans\`, \`/infra vm rename\`
-
-      Every change is approved by another person with a button, and followed until it has really happened."
-    `)
-  })
-
-  it('depends on the rights of the person', async () => {
-    const { type, shown } = setUp({ refuse: 'ip.move' })
-
-    await type('help')
-
-    expect(shown[0]?.message).toEqual(helpMessage(commands, '/infra', ['read', 'vm.rename']))
   })
 })

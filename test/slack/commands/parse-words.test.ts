@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseWords } from '../../../src/slack/commands/parse-words.ts'
+import { parseWords, withoutMention } from '../../../src/slack/commands/parse-words.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
 describe('the text after a command', () => {
@@ -27,6 +27,34 @@ describe('the text after a command', () => {
     ['vm rename web-1 "<http://web-2.example.com|web-2.example.com> old"', ['vm', 'rename', 'web-1', 'web-2.example.com old']],
   ])('becomes what was typed if Slack turned it into a link: %j', (text, words) => {
     expect(parseWords(text)).toEqual(words)
+  })
+
+  it.each([
+    ['ip move `203.0.113.10` `web-2`', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move ```203.0.113.10``` web-2', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['keys rotate `laptop of ada`', ['keys', 'rotate', 'laptop of ada']],
+    ['ip move 203.0.113.10, web-2,', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move 203.0.113.10 , web-2', ['ip', 'move', '203.0.113.10', 'web-2']],
+    ['ip move "203.0.113.10", ‘web-2’, `web-3`,', ['ip', 'move', '203.0.113.10', 'web-2', 'web-3']],
+    ['ip move `<http://web-1.example|web-1.example>`, web-2', ['ip', 'move', 'web-1.example', 'web-2']],
+    ['vm rename “web 1" ”web 2”', ['vm', 'rename', 'web 1', 'web 2']],
+    ['vm rename „web 1“ «web 2»', ['vm', 'rename', 'web 1', 'web 2']],
+    ['vm rename ‚web 1‘ ‘web 2’', ['vm', 'rename', 'web 1', 'web 2']],
+    ['vm rename "a,b," web-2', ['vm', 'rename', 'a,b,', 'web-2']],
+    ['keys create `half a name', ['keys', 'create', '`half', 'a', 'name']],
+  ])('loses the backticks, quotes and commas around a word, but not those within quotes: %j', (text, words) => {
+    expect(parseWords(text)).toEqual(words)
+  })
+
+  it.each([
+    ['<@U0ADA00001|ada>', 'ada'],
+    ['<@U0ADA00001>', 'U0ADA00001'],
+    ['<#C0OPS00001|ops>', 'ops'],
+    ['<!subteam^S0ONCALL01|@oncall>', 'oncall'],
+    ['<not a mention>', '<not a mention>'],
+    ['web-2', 'web-2'],
+  ])('has mentions, which become the name that was typed: %j', (word, name) => {
+    expect(withoutMention(word)).toBe(name)
   })
 
   it.each([
@@ -59,7 +87,7 @@ describe('the text after a command', () => {
     )
     const started = performance.now()
 
-    for (const piece of ['<http://', '"', '“', '<mailto:|', "'", '&amp;']) parseWords(piece.repeat(10_000))
+    for (const piece of ['<http://', '"', '“', '<mailto:|', "'", '&amp;', '`', '„', '«', ',']) parseWords(piece.repeat(10_000))
 
     expect(performance.now() - started).toBeLessThan(1_000)
   })

@@ -3,7 +3,7 @@ import type { Fact } from '../../../domain/change.ts'
 import { actions, context, fields, header, plainSection, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { message } from '../../../slack/blocks/message.ts'
 import { charactersIn, mostCharacters } from '../../../slack/text/characters.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
+import { code, joinMrkdwn, link, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import type { Message } from '../../../slack/web-api/messenger.ts'
 import { approvalLines, approvalsInWords, history } from './approvals.ts'
 import { cardActions } from './card-actions.ts'
@@ -23,7 +23,12 @@ function cardBlocks(view: CardView): KnownBlock[] {
   const title = header(`${environment ? `[${environment}] ` : ''}${description.title}`)
   // Slack keeps what was entered in a block whose id stays, so each revision has another id.
   const buttons = actions(cardActions(view), `card-${request.id}-${request.revision}`)
-  return [title, ...cardBody(view), ...buttons]
+  return [title, ...cardBody(view), ...sourceBlocks(view), ...buttons]
+}
+
+/** Links the message that it was requested from. Only the request message does: the Home tab is outside of the channel. */
+function sourceBlocks({ fromMessage }: CardView): KnownBlock[] {
+  return fromMessage ? context([mrkdwn`Requested from ${link(fromMessage, 'a message')}`]) : []
 }
 
 /** Renders a card without its title and its buttons. */
@@ -68,6 +73,7 @@ function fallbackText(view: CardView): Mrkdwn {
     ...(warnings.length > 0 ? [mrkdwn`Warning: ${warnings.join(' ')}`] : []),
     ...(unchecked.length > 0 ? [mrkdwn`Not checked: ${unchecked.join('; ')}.`] : []),
     history(view),
+    ...(view.fromMessage ? [mrkdwn`Requested from ${link(view.fromMessage, 'a message')}`] : []),
   ]
   return joinMrkdwn(lines, '\n')
 }

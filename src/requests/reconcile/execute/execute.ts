@@ -2,6 +2,7 @@ import type { Audit } from '../../../audit/intake.ts'
 import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
 import type { Request } from '../../../domain/request.ts'
 import type { RequestSignatures } from '../../../domain/request-signature.ts'
+import type { Queues } from '../../../redis/queues.ts'
 import type { CheckAuthority } from '../../access/authority.ts'
 import type { Catalog, Opened } from '../../catalog.ts'
 import type { CommonFinding } from '../../messages/causes.ts'
@@ -28,6 +29,7 @@ interface ExecuteParts {
   audit: Pick<Audit, 'note'>
   catalog: Catalog
   onApiError: (error: unknown) => void
+  planLook: Queues['planLook']
   signatures: RequestSignatures
   /** Checks that people allowed the write. */
   checkAuthority: CheckAuthority
@@ -39,8 +41,8 @@ interface ExecuteParts {
  * Creates the function that carries out an approved request: it repeats the preflight check, and sends the write at most once. Only the
  * process that takes the step `send` sends the write. All others, and every process after a crash, only observe the outcome.
  */
-export function createExecute({ store, audit, catalog, onApiError, signatures, checkAuthority, onDistrusted }: ExecuteParts) {
-  const sendWrite = createSendWrite({ store, audit, onApiError })
+export function createExecute({ store, audit, catalog, onApiError, planLook, signatures, checkAuthority, onDistrusted }: ExecuteParts) {
+  const sendWrite = createSendWrite({ store, audit, onApiError, planLook })
 
   return async function execute(request: Request): Promise<void> {
     const opened = catalog.open(request)

@@ -2,6 +2,7 @@ import type { ApiAnswer } from '../../../audit/entry.ts'
 import type { Audit } from '../../../audit/intake.ts'
 import { ApiError, certainlyNotApplied, type UnappliedError } from '../../../domain/api-errors.ts'
 import type { Request } from '../../../domain/request.ts'
+import type { Queues } from '../../../redis/queues.ts'
 import type { Opened } from '../../catalog.ts'
 import { unappliedCause } from '../../messages/causes.ts'
 import { noteOf } from '../../store/request-note.ts'
@@ -14,21 +15,29 @@ import { answerOf, createAnswerRecorder } from './api-answer.ts'
  */
 export const firstObservationMs = 2_000
 
+/** The time from the answer to a write to the first look at its outcome. */
+const firstLookMs = 1_000
+
 interface SendWriteParts {
   store: Pick<Store, 'take' | 'postpone'>
   audit: Pick<Audit, 'note'>
   onApiError: (error: unknown) => void
+  /** Plans the first look at what was sent. */
+  planLook: Queues['planLook']
 }
 
 /** Creates the function that sends the write of a request and records the answer. It never repeats a write. */
-export function createSendWrite({ store, audit, onApiError }: SendWriteParts) {
+export function createSendWrite({ store, audit, onApiError, planLook }: SendWriteParts) {
   return async function sendWrite(request: Request, { change, input }: Opened, facts: unknown): Promise<void> {
     const recorder = createAnswerRecorder()
     try {
       const outcome = await change.run?.(input, facts, { onAnswer: recorder.onAnswer })
       const audit = withAnswer(recorder.answer())
       if (outcome === 'done') await store.take(request, 'finish', { audit })
-      else await store.take(request, 'accept', { dueInMs: 0, audit })
+      else {
+        await store.take(request, 'accept', { dueInMs: 0, audit })
+        await planLook(firstLookMs)
+      }
     } catch (error) {
       onApiError(error)
       if (certainlyNotApplied(error)) return endUnapplied(request, error)

@@ -17,6 +17,9 @@ const unfitMs = 10 * 60_000
 /** When a request is observed again that cannot be trusted. A deployment may bring the key that it was signed with. */
 const distrustedMs = 10 * 60_000
 
+/** `unread`: the account API did not answer. `skipped`: the request is not, or not now, to be observed. */
+export type Observed = 'read' | 'unread' | 'skipped'
+
 export interface ObserveParts {
   store: Store
   catalog: Catalog
@@ -37,21 +40,23 @@ export function createObserve(parts: ObserveParts) {
   const { store, catalog, pace, lateAfterMs, timings, onApiError, audit, checkSearch, onDistrusted } = parts
   const { paceMs } = pace
 
-  return async function observe(request: Request, now: number, signal: AbortSignal): Promise<void> {
+  return async function observe(request: Request, now: number, signal: AbortSignal): Promise<Observed> {
     // Observing a handover deletes the secret that it finds. After the end, that secret may be in use.
-    if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return store.clearDueIfUnchanged(request.id, request.revision)
+    if (!isOpen(request.state) && !(await isTrackedAfterEnd(request))) return skip(store.clearDueIfUnchanged(request.id, request.revision))
     const opened = catalog.openIfFit(request)
-    if (!opened) return store.postpone([request.id], unfitMs)
+    if (!opened) return skip(store.postpone([request.id], unfitMs))
     const isSearch = opened.change.handover !== undefined
     const problem = isSearch ? await checkSearch(request, now) : undefined
-    if (problem) return distrust(request, problem)
+    if (problem) return skip(distrust(request, problem))
     const claim = isSearch ? await store.claimSearch(request.id) : undefined
-    if (isSearch && claim === undefined) return store.postpone([request.id], paceMs(request))
+    if (isSearch && claim === undefined) return skip(store.postpone([request.id], paceMs(request)))
     try {
       await apply(request, await readOutcome(request, opened, now, signal), now)
+      return 'read'
     } catch (error) {
       onApiError(error)
       await apply(request, { is: 'unclear' }, now)
+      return 'unread'
     } finally {
       if (claim !== undefined) await store.endSearch(request.id, claim)
     }
@@ -93,6 +98,13 @@ export function createObserve(parts: ObserveParts) {
   async function isCorrectable(request: Request, now: number): Promise<boolean> {
     return now <= (request.trackedUntil ?? 0) && (await isTrackedAfterEnd(request))
   }
+}
+
+export type Observe = ReturnType<typeof createObserve>
+
+async function skip(instead: Promise<void>): Promise<'skipped'> {
+  await instead
+  return 'skipped'
 }
 
 function momentOfObservation(request: Request, now: number, { graceMs }: Timings): Moment {

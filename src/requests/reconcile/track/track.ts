@@ -1,28 +1,20 @@
-import pLimit from 'p-limit'
-import type { Request, Underway } from '../../../domain/request.ts'
+import type { Request } from '../../../domain/request.ts'
 import type { Timings } from '../../../domain/timings.ts'
-import type { Catalog, Surveyed } from '../../catalog.ts'
+import type { Catalog } from '../../catalog.ts'
 import type { Store } from '../../store/store.ts'
+import { createLook } from './look.ts'
 import { nextStep } from './next-step.ts'
 import { createObserve, type ObserveParts } from './observe.ts'
+import { createObserveEach, type Tracked } from './observe-each.ts'
 import { createPace } from './pace.ts'
+import type { PollBudget } from './poll-budget.ts'
 import { createSurveys } from './surveys.ts'
 
 /** From this many requests on, one survey replaces most of the single reads. */
 const minSurveyed = 20
 
-const parallelReads = 64
-
 /** Compare in chunks of this size, so that clicks are served in between, here and in Redis. */
 const chunkSize = 500
-
-/** How long the single reads of one tick may take, so that a tick ends even if the account API hangs. */
-const readsMs = 10_000
-
-/** The part of a request that every tick compares. It is computed once, because there may be thousands. */
-export interface Tracked extends Underway {
-  surveyed?: Surveyed | undefined
-}
 
 export interface TrackParts extends Pick<ObserveParts, 'audit' | 'checkSearch' | 'onDistrusted'> {
   store: Store
@@ -32,6 +24,8 @@ export interface TrackParts extends Pick<ObserveParts, 'audit' | 'checkSearch' |
   /** How long after its write a request is reported as late. */
   lateAfterMs: number
   timings: Timings
+  /** The requests for looking at few changes more often than at every tick. */
+  budget: PollBudget
   onApiError: (error: unknown) => void
 }
 
@@ -40,10 +34,10 @@ export interface TrackParts extends Pick<ObserveParts, 'audit' | 'checkSearch' |
  * does the absence from a list.
  */
 export function createTrack(parts: TrackParts) {
-  const { store, catalog, pollIntervalMs, lateAfterMs, onApiError } = parts
-  const limit = pLimit(parallelReads)
+  const { store, catalog, pollIntervalMs, lateAfterMs, budget, onApiError } = parts
   const pace = createPace({ store, pollIntervalMs })
-  const observe = createObserve({ ...parts, pace })
+  const observeEach = createObserveEach({ store, observe: createObserve({ ...parts, pace }) })
+  const looks = createLook({ now: store.now, budget, pace, observeEach, pollIntervalMs, lateAfterMs, onApiError })
 
   /**
    * Observes requests: many of them first with a survey, and the rest one by one. Returns the requests that have not changed. Their records
@@ -63,13 +57,13 @@ export function createTrack(parts: TrackParts) {
 
   /** Postpones the requests that a survey shows under way and that need no step. Returns them. */
   async function compareWithSurveys(requests: Tracked[], now: number): Promise<Tracked[]> {
-    const isShownUnderway = createSurveys(onApiError)
+    const survey = createSurveys(onApiError)
     const unchanged: Tracked[] = []
     for (let at = 0; at < requests.length; at += chunkSize) {
       const found: Tracked[] = []
       for (const request of requests.slice(at, at + chunkSize)) {
-        if (request.state !== 'tracking' || !request.surveyed) continue
-        if (!(await isShownUnderway(request.surveyed))) continue
+        if (request.state !== 'tracking') continue
+        if ((await survey(request.surveyed)) !== 'shown') continue
         if (nextStep(request, { is: 'underway' }, now, lateAfterMs) === undefined) found.push(request)
       }
       await pace.postpone(found)
@@ -78,19 +72,11 @@ export function createTrack(parts: TrackParts) {
     return unchanged
   }
 
-  async function observeEach(requests: Tracked[], now: number): Promise<void> {
-    const records = await store.findMany(requests.map(({ id }) => id))
-    const signal = AbortSignal.timeout(readsMs)
-    // A request that is skipped because the time is over stays due, and is among the first at the next tick.
-    const observeInTime = (request: Request) => (signal.aborted ? undefined : observe(request, now, signal))
-    await Promise.all(records.map((request) => limit(observeInTime, request)))
-  }
-
   function toTracked(request: Request): Tracked {
     const { id, kind, state, createdAt, sentAt, lateAt, trackedUntil } = request
     return { id, kind, state, createdAt, sentAt, lateAt, trackedUntil, surveyed: catalog.surveyed(request) }
   }
 
-  return { track, toTracked }
+  return { track, toTracked, ...looks }
 }
 export type Track = ReturnType<typeof createTrack>

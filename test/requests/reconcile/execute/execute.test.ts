@@ -34,6 +34,7 @@ function approvedMove(
   const postponed: number[] = []
   const written: string[] = []
   const distrusted: string[] = []
+  const looks: number[] = []
   const elasticIp = {
     id: 'eip_1GijF7NsZe3bN',
     address: '203.0.113.10',
@@ -72,11 +73,12 @@ function approvedMove(
     audit: { note: async () => {} },
     catalog: createCatalog([createMoveChange(accountApi)]),
     onApiError: () => {},
+    planLook: async (ms) => void looks.push(ms),
     signatures,
     checkAuthority: async () => problem,
     onDistrusted: (_, { code }) => void distrusted.push(code),
   })
-  return { execute, steps, written, reported, postponed, distrusted }
+  return { execute, steps, written, reported, postponed, distrusted, looks }
 }
 
 function approvedRequest(): Request {

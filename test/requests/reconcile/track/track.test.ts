@@ -31,6 +31,7 @@ function startTrack(checkSearch: (request: Request, store: Store) => Promise<Aut
     pollIntervalMs: 1_000,
     lateAfterMs: 900_000,
     timings,
+    budget: { spend: async () => 0 },
     onApiError: (error) => {
       throw error
     },
@@ -156,6 +157,7 @@ test('thousands of requests are compared with one survey and postponed in chunks
     pollIntervalMs: 1_000,
     lateAfterMs: 900_000,
     timings,
+    budget: { spend: async () => 0 },
     onApiError: () => {},
     audit: { note: async () => {} },
     checkSearch: async () => undefined,

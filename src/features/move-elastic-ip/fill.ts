@@ -1,0 +1,48 @@
+import type { ModalView, PlainTextOption } from '@slack/web-api'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { sameAddress } from '../../domain/elastic-ip-move.ts'
+import { UnknownName } from '../../domain/errors.ts'
+import type { GivenWords } from '../../slack/commands/commands.ts'
+import { fillForm } from '../../slack/commands/fill-form.ts'
+import { withSuggestions } from '../../slack/commands/unknown-name.ts'
+import { readMove } from './arguments.ts'
+import { moveModal } from './modal.ts'
+import { elasticIpOption, serverOption } from './pickers.ts'
+import { chooseServer } from './resolve.ts'
+import { withElasticIp } from './server-picker.ts'
+import { namesOf } from './suggestions.ts'
+
+interface Filled {
+  elasticIp?: PlainTextOption | undefined
+  server?: PlainTextOption | undefined
+}
+
+/** Creates the form of an incomplete move, filled with the Elastic IP or the server that was typed. */
+export function createFillMove(inventory: Pick<Inventory, 'elasticIps' | 'servers'>) {
+  return async function fillMove(metadata: string, { args, command }: GivenWords): Promise<ModalView> {
+    const { first, second } = readMove(args)
+    const typed = first ?? second
+    if (typed === undefined) return moveModal({ metadata })
+    const lookUp = withSuggestions(find({ typed, isServer: first === undefined }), namesOf(inventory, command))
+    return fillForm(typed, lookUp, (filled) =>
+      'problem' in filled
+        ? moveModal({ metadata, problem: filled.problem })
+        : moveModal({ metadata: withElasticIp(metadata, filled.elasticIp?.value), ...filled }),
+    )
+  }
+
+  /** A single word is an Elastic IP or, if there is none of that name, a server. */
+  async function find({ typed, isServer }: { typed: string; isServer: boolean }): Promise<Filled> {
+    const [elasticIps, servers] = await Promise.all([asFarAsRead(inventory.elasticIps()), asFarAsRead(inventory.servers())])
+    const elasticIp = isServer ? undefined : elasticIps.items.find(({ id, address }) => id === typed || sameAddress(address, typed))
+    if (elasticIp) return { elasticIp: elasticIpOption(elasticIp) }
+    const named = servers.items.filter(({ id, hostname }) => id === typed || hostname?.toLowerCase() === typed.toLowerCase())
+    // What is not in a list that was cut off may still exist. These reads throw then.
+    if (named.length === 0) await Promise.all([inventory.elasticIps(), inventory.servers()])
+    if (named.length === 0 && !isServer) throw new UnknownName('Elastic IP', typed)
+    const id = chooseServer(typed, named, undefined)
+    const server = named.find((each) => each.id === id)
+    return { server: server && serverOption(server) }
+  }
+}

@@ -1,0 +1,39 @@
+import type { ModalView } from '@slack/web-api'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { UnknownName } from '../../domain/errors.ts'
+import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import type { GivenWords } from '../../slack/commands/commands.ts'
+import { fillForm } from '../../slack/commands/fill-form.ts'
+import { withSuggestions } from '../../slack/commands/unknown-name.ts'
+import { Refusal } from '../../slack/errors.ts'
+import { code, mrkdwn } from '../../slack/text/text.ts'
+import { renameModal } from './modal.ts'
+import { virtualMachineOption } from './pickers.ts'
+import { namesOf } from './suggestions.ts'
+
+/** Creates the form of an incomplete rename, filled with the virtual machine that was typed. */
+export function createFillRename(inventory: Pick<Inventory, 'virtualMachines'>) {
+  return async function fillRename(metadata: string, { args: [typed], command }: GivenWords): Promise<ModalView> {
+    if (typed === undefined) return renameModal({ metadata })
+    const lookUp = withSuggestions(find(typed), namesOf(inventory, command))
+    return fillForm(typed, lookUp, (filled) =>
+      'problem' in filled
+        ? renameModal({ metadata, problem: filled.problem })
+        : renameModal({ metadata, virtualMachine: virtualMachineOption(filled) }),
+    )
+  }
+
+  async function find(typed: string): Promise<VirtualMachine> {
+    const { items } = await asFarAsRead(inventory.virtualMachines())
+    const byId = items.find(({ id }) => id === typed)
+    if (byId) return byId
+    const machines = items.filter(({ name }) => name?.toLowerCase() === typed.toLowerCase())
+    const [only, ...others] = machines
+    if (only && others.length === 0) return only
+    // What is not in a list that was cut off may still exist. This read throws then.
+    if (!only) await inventory.virtualMachines()
+    if (!only) throw new UnknownName('virtual machine', typed)
+    throw new Refusal(mrkdwn`${machines.length} virtual machines are called ${code(typed)}. Choose one below.`)
+  }
+}

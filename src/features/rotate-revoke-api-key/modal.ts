@@ -1,0 +1,44 @@
+import type { ModalView, PlainTextOption } from '@slack/web-api'
+import { problemBlocks } from '../../slack/blocks/blocks.ts'
+import { externalSelect, input, reasonInput } from '../../slack/blocks/inputs.ts'
+import { modal } from '../../slack/blocks/modal.ts'
+import type { Mrkdwn } from '../../slack/text/text.ts'
+
+export const keyPicker = 'api-key'
+
+/** The callback ids of the two forms. */
+export const callbackIds = { rotate: 'rotate-api-key', revoke: 'revoke-api-key' } as const
+export type Verb = keyof typeof callbackIds
+
+const titles = { rotate: 'Rotate an API key', revoke: 'Revoke an API key' } as const
+const hints = {
+  rotate: 'The old token stops working at once. The new one is shown to you once.',
+  revoke: 'Its token stops working at once.',
+} as const
+
+export interface KeyChoiceView {
+  metadata: string
+  apiKey?: PlainTextOption | undefined
+  reason?: string | undefined
+  /** Why the form was refused. Shown on top, above what was entered. */
+  problem?: Mrkdwn | undefined
+}
+
+export function keyChoiceModal(verb: Verb, { metadata, apiKey, reason, problem }: KeyChoiceView): ModalView {
+  return modal({
+    callbackId: callbackIds[verb],
+    title: titles[verb],
+    submit: 'Ask for approval',
+    metadata,
+    blocks: [
+      ...problemBlocks(problem),
+      input({
+        blockId: keyPicker,
+        label: 'API key',
+        hint: hints[verb],
+        element: externalSelect({ actionId: keyPicker, placeholder: 'Choose an API key', initialOption: apiKey }),
+      }),
+      reasonInput({ entered: reason }),
+    ],
+  })
+}

@@ -1,0 +1,22 @@
+/** What may stand between two things: `ip move 203.0.113.10 to web-2`. */
+const between = ['to', '->', '→']
+
+export function isBetween(word: string | undefined): boolean {
+  return word !== undefined && between.includes(word.toLowerCase())
+}
+
+export interface Pair {
+  first: string | undefined
+  second: string | undefined
+  /** The words after both. */
+  rest: string[]
+}
+
+/**
+ * Reads `<first> <second>` or `<first> to <second>`. A thing that is really named `to` is reached as the first of two words, or after
+ * another `to`.
+ */
+export function readPair([first, ...others]: string[]): Pair {
+  const [second, ...rest] = isBetween(others[0]) ? others.slice(1) : others
+  return { first, second, rest }
+}

@@ -1,0 +1,49 @@
+import { channelMention, type Mrkdwn, ownWords } from './text.ts'
+
+/**
+ * Matches what Lockkeeper's sentences call its operators, outside of code. Code is matched first and left as it is, because it holds what
+ * people wrote.
+ */
+const operators = /(`[^`]*`)|\bthe people who run this bot\b/gi
+
+/** Texts that would be longer than Slack's strictest limit stay as they are. */
+const longestText = 2_000
+
+/**
+ * Creates the function that adds the operators' channel wherever words name the operators. It is used where words leave for Slack: sentences
+ * are made in many pure functions, which do not know the configuration.
+ */
+export function createNameOperators(channelId: string | undefined) {
+  function inText(text: string): string {
+    if (channelId === undefined) return text
+    const named = text.replace(operators, (found, code) => (code === undefined ? `${found} (${channelMention(channelId)})` : found))
+    return named.length <= longestText ? named : text
+  }
+
+  function inWords(words: Mrkdwn): Mrkdwn {
+    return ownWords(inText(words.text))
+  }
+
+  /** Adds the channel to every mrkdwn text in blocks, a view or a message. Plain text cannot mention a channel, and stays as it is. */
+  function inBlocks<T>(value: T): T {
+    return channelId === undefined ? value : (withTexts(value, inText) as T)
+  }
+
+  return {
+    inWords,
+    inBlocks,
+    inMessage: <T extends { text: string }>(message: T): T => ({ ...inBlocks(message), text: inText(message.text) }),
+  }
+}
+export type NameOperators = ReturnType<typeof createNameOperators>
+
+function withTexts(value: unknown, edit: (text: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((each) => withTexts(each, edit))
+  if (typeof value !== 'object' || value === null) return value
+  const isMrkdwn = 'type' in value && value.type === 'mrkdwn'
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    isMrkdwn && name === 'text' && typeof member === 'string' ? edit(member) : withTexts(member, edit),
+  ])
+  return Object.fromEntries(members)
+}

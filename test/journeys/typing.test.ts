@@ -1,0 +1,209 @@
+import type { KnownBlock } from '@slack/web-api'
+import { describe, expect, test } from 'vitest'
+import { changeKinds } from '../../src/features/index.ts'
+import { unconnectedFeatures } from '../sandbox/features.ts'
+import { ops, people, startWorld, untilCard, untilShown, type World } from './world.ts'
+
+const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
+const examplesOf = (fits: (need: string) => boolean) =>
+  commands.filter(({ need }) => fits(need)).flatMap(({ words, examples }) => examples.map((one) => `${words} ${one}`))
+
+/** Types a command, and returns the form that it opens. */
+async function openForm(world: World, text: string) {
+  await world.ada.command(`/infra ${text}`, { channel: ops })
+  return world.slack.until(() => world.ada.topView(), { what: `a form for ${text}` })
+}
+
+/** Returns the preset values of a form by block id, and what stands above its fields. */
+function contentOf({ view }: Awaited<ReturnType<typeof openForm>>) {
+  const blocks = view.blocks as KnownBlock[]
+  const inputs = blocks.flatMap((block) => (block.type === 'input' ? [block] : []))
+  const presets = inputs.flatMap(({ block_id, element }) => {
+    const { initial_option, initial_value } = element as { initial_option?: { text: { text: string } }; initial_value?: string }
+    const preset = initial_option?.text.text ?? initial_value
+    return preset === undefined ? [] : [[block_id, preset]]
+  })
+  const above = blocks.flatMap((block) => (block.type === 'section' ? [(block as { text: { text: string } }).text.text] : []))
+  return { presets: Object.fromEntries(presets), above: above.join('\n') }
+}
+
+describe('an example of the help works in the sandbox', () => {
+  test.each(examplesOf((need) => changeKinds.includes(need)))('%s', async (example) => {
+    const world = await startWorld()
+
+    await world.ada.command(`/infra ${example}`, { channel: ops })
+
+    const came = await world.slack.until(
+      () => world.ada.openViews()[0]?.title ?? world.slack.messages(ops).at(-1)?.text ?? world.slack.ephemerals(people.ada).at(-1)?.text,
+    )
+    expect(came).toMatch(/Waiting for approval|^Move an Elastic IP$|^Rename virtual machine$/)
+  })
+
+  test.each(examplesOf((need) => need === 'read'))('%s', async (example) => {
+    const world = await startWorld()
+    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
+    await world.slack.until(() => world.slack.ephemerals(people.ada).length === 1)
+
+    await world.ada.command(`/infra ${example}`, { channel: ops })
+
+    const shown = await world.slack.until(() => world.slack.ephemerals(people.ada)[1])
+    expect(shown.text).toMatch(/[1-9]/)
+    expect(shown.text).not.toMatch(/^\*0|None of|No entry|No /)
+  })
+})
+
+describe('an incomplete command', () => {
+  test.each([
+    ['ip move', {}],
+    ['ip move 203.0.113.10', { 'elastic-ip': '203.0.113.10 on web-1' }],
+    ['ip move `203.0.113.10`,', { 'elastic-ip': '203.0.113.10 on web-1' }],
+    ['ip move 203.0.113.10 to', { 'elastic-ip': '203.0.113.10 on web-1' }],
+    ['ip move web-2', { server: 'web-2 (Storefront, ASH)' }],
+    ['ip move to WEB-2', { server: 'web-2 (Storefront, ASH)' }],
+    ['vm rename', {}],
+    ['vm rename preview-1', { 'virtual-machine': 'preview-1 (Storefront, ASH)' }],
+    ['vm rename preview-1 to', { 'virtual-machine': 'preview-1 (Storefront, ASH)' }],
+    ['keys rotate', {}],
+    ['keys revoke', {}],
+  ])('opens the form filled with what was given: %s', async (text, presets) => {
+    const world = await startWorld()
+
+    const form = await openForm(world, text)
+
+    expect(contentOf(form)).toEqual({ presets, above: '' })
+  })
+
+  test.each([
+    [
+      'ip move 203.0.113.19',
+      'No Elastic IP `203.0.113.19`. Did you mean `203.0.113.10` or `203.0.113.11` or `203.0.113.12`? See `/infra ip list`.',
+    ],
+    ['ip move bastion-1', 'There are 2 servers called bastion-1'],
+    ['vm rename preview', 'No virtual machine `preview`. Did you mean `preview-1` or `preview-2`? See `/infra vms`.'],
+    ['vm rename search-1', '2 virtual machines are called `search-1`. Choose one below.'],
+  ])('opens the form empty, and says why, if it is not known what was given: %s', async (text, words) => {
+    const world = await startWorld()
+
+    const { presets, above } = contentOf(await openForm(world, text))
+
+    expect(presets).toEqual({})
+    expect(above).toContain(words)
+  })
+
+  test('opens the form empty, and says why, if the account API is slow', async () => {
+    const world = await startWorld()
+    world.accountApi.faults.add({ path: '/elastic_ips', kind: 'delay', delayMs: 5_000 })
+
+    const { presets, above } = contentOf(await openForm(world, 'ip move 203.0.113.10'))
+
+    expect(presets).toEqual({})
+    expect(above).toContain("Couldn't look up `203.0.113.10` in time. Choose it below.")
+  })
+
+  test('opens a filled form that can be sent', async () => {
+    const world = await startWorld()
+    const form = await openForm(world, 'ip move 203.0.113.10')
+    const web2 = world.accountApi.world.data.servers.find(({ hostname }) => hostname === 'web-2')
+
+    await world.ada.fill(form, { Server: web2?.id ?? '' })
+    await world.ada.submit()
+
+    await untilCard(world.slack, /203\.0\.113\.10[\s\S]*web-2/)
+  })
+})
+
+describe('the form of a rotation', () => {
+  test('offers the keys except the bot’s own, and requests the rotation', async () => {
+    const world = await startWorld()
+    const form = await openForm(world, 'keys rotate')
+    const { options: offered } = await world.ada.search(form, 'API key', '')
+
+    expect(offered.map(({ text }) => text.text)).toEqual(['grafana read', 'laptop of ada', 'terraform'])
+
+    await world.ada.fill(form, { 'API key': offered[2]?.value ?? '', Reason: 'Leaked' })
+    await world.ada.submit()
+    await untilCard(world.slack, /Rotate API key[\s\S]*terraform/)
+  })
+})
+
+describe('two things', () => {
+  test.each(['203.0.113.10 to web-2', '203.0.113.10, web-2', '203.0.113.10,web-2', '“203.0.113.10” -> `web-2`'])(
+    'are understood with words and marks between them: %s',
+    async (text) => {
+      const world = await startWorld()
+
+      await world.ada.command(`/infra ip move ${text}`, { channel: ops })
+
+      await untilCard(world.slack, /203\.0\.113\.10[\s\S]*web-2/)
+    },
+  )
+
+  test.each(['to web-9', 'to to web-9', '"to" to web-9'])('can be named "to": vm rename %s', async (text) => {
+    const world = await startWorld()
+    const [one] = world.accountApi.world.data.virtualMachines
+    if (one) one.name = 'to'
+
+    await world.ada.command(`/infra vm rename ${text}`, { channel: ops })
+
+    await untilCard(world.slack, /Rename to to web-9/)
+  })
+})
+
+describe('a name that nothing has', () => {
+  test.each([
+    ['keys rotate laptop', 'No API key `laptop`. Did you mean `laptop of ada`? See `/infra keys`.'],
+    ['keys revoke terrafrom', 'No API key `terrafrom`. Did you mean `terraform`? See `/infra keys`.'],
+    ['ip move 203.0.113.10 web', 'No server `web`. Did you mean `web-1` or `web-2` or `web-3`? See `/infra servers`.'],
+    ['ip move 203.0.113.1 web-2', 'No Elastic IP `203.0.113.1`. Did you mean'],
+    ['vm rename grafanna-1 g-1', 'No virtual machine `grafanna-1`. Did you mean `grafana-1`? See `/infra vms`.'],
+  ])('is answered with the names that were probably meant: %s', async (text, words) => {
+    const world = await startWorld()
+
+    await world.ada.command(`/infra ${text}`, { channel: ops })
+
+    expect((await untilShown(world.slack, people.ada, /^No /)).text).toContain(words)
+  })
+})
+
+describe('the help', () => {
+  test.each([
+    ['Move IP', 'Move an Elastic IP'],
+    ['Rename VM', 'Rename virtual machine'],
+    ['New key', 'Create an API key'],
+  ])('has the button %s, which opens a form for the channel of the help', async (button, title) => {
+    const world = await startWorld()
+    await world.ada.command('/cloud help', { channel: ops })
+    const help = await untilShown(world.slack, people.ada, /What you can ask/)
+
+    await world.ada.click(help, button)
+
+    const form = await world.slack.until(() => world.ada.topView())
+    expect(form.title).toBe(title)
+    expect(JSON.parse(String(form.view.private_metadata))).toMatchObject({ origin: { channelId: ops, command: '/cloud' } })
+  })
+})
+
+describe('the people who run this bot', () => {
+  const named = `eople who run this bot (<#${ops}>)`
+
+  test('are named with their channel in answers, and in a form that is refused', async () => {
+    const world = await startWorld({ env: { OPS_CHANNEL: ops, OPERATORS: people.chiara } })
+
+    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
+
+    expect((await untilShown(world.slack, people.ada, /not among the people/)).text).toContain(named)
+    await world.ada.command('/infra ip move', { channel: ops })
+    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(named))
+  })
+
+  test('are named in the answer to a form that was sent', async () => {
+    const world = await startWorld({ env: { OPS_CHANNEL: ops } })
+    const form = await openForm(world, 'keys rotate')
+    await world.ada.fill(form, { 'API key': 'terraform' })
+    world.accountApi.faults.add({ path: '/auth/api_keys', kind: 'status', status: 401, times: 5 })
+
+    await world.ada.submit()
+
+    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(named))
+  })
+})

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { countRoundTrips } from './round-trips.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+
+/** Every background read of the account comes at an interval of a minute, so that only the reads of the action are counted. */
+const quiet = { env: { MOVE_POLL_INTERVAL: '60s' } }
+
+function patchOf({ accountApi }: World) {
+  return accountApi.journal.writes().find(({ method, path }) => method === 'PATCH' && path.startsWith('/elastic_ips/'))
+}
+
+async function requestMove(world: World) {
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+  return untilCard(world.slack, /Waiting for approval/)
+}
+
+describe('a request message is sent', () => {
+  test('after two reads one behind the other, if ids are given', async () => {
+    const world = await startWorld(quiet)
+
+    expect(await countRoundTrips(world.accountApi, () => requestMove(world))).toBe(2)
+  })
+
+  test('after three, if an address and a hostname are given', async () => {
+    const world = await startWorld(quiet)
+    const { elasticIp, target } = world.accountApi.world.movable()
+
+    const trips = await countRoundTrips(world.accountApi, async () => {
+      await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+      await untilCard(world.slack, /Waiting for approval/)
+    })
+
+    expect(trips).toBe(3)
+  })
+})
+
+test('a list is answered after one read, because its end is read together with its beginning', async () => {
+  const world = await startWorld(quiet)
+
+  const trips = await countRoundTrips(world.accountApi, async () => {
+    await world.ada.command('/infra ip list', { channel: ops })
+    await untilShown(world.slack, people.ada, /Elastic IPs/)
+  })
+
+  expect(trips).toBe(1)
+})
+
+describe('an approved move is sent', () => {
+  test('although Slack takes 5 s to show the approval', async () => {
+    const world = await startWorld(quiet)
+    const card = await requestMove(world)
+    const slow = world.slack.faults.add({ method: 'chat.update', kind: 'delay', delayMs: 5_000 })
+
+    await world.ben.click(card, 'Approve')
+    await world.slack.until(() => slow.fired > 0 && patchOf(world), { timeoutMs: 4_000 })
+
+    expect(world.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text).toMatch(/Waiting for approval/)
+  })
+
+  test('after at most two reads one behind the other', async () => {
+    const world = await startWorld(quiet)
+    const card = await requestMove(world)
+
+    const trips = await countRoundTrips(world.accountApi, async () => {
+      await world.ben.click(card, 'Approve')
+      await world.slack.until(() => patchOf(world))
+    })
+
+    expect(trips).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('the end of few moves is reported without waiting for the interval', () => {
+  test('of one move, which is read by itself', async () => {
+    const world = await startWorld({ ...quiet, account: { moveTakes: { min: 1_500, max: 1_500 } } })
+    const card = await requestMove(world)
+
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    const reads = world.accountApi.journal.slice(world.accountApi.journal.indexOf(patchOf(world) as never) + 1)
+    expect(reads.length).toBeLessThanOrEqual(4)
+  })
+
+  test('of several moves, which are read together and each at its end', async () => {
+    const world = await startWorld({ ...quiet, account: { moveTakes: { min: 3_500, max: 3_500 } } })
+    const moves = [0, 1, 2].map((skip) => world.accountApi.world.movable(skip))
+    const cards = []
+    for (const { elasticIp, target } of moves) {
+      await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+      cards.push(await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Waiting for approval`)))
+    }
+
+    // The start of the bot on an empty Redis lists the moves too.
+    world.accountApi.journal.clear()
+    for (const card of cards) await world.ben.click(card, 'Approve')
+    for (const card of cards) await untilReport(world.slack, card.ts, /Done/)
+
+    const lists = world.accountApi.journal.filter(({ query }) => query['filter[status]'] === 'moving')
+    expect(lists.length).toBeGreaterThan(0)
+    expect(lists.every(({ query }) => query['page[number]'] === '1')).toBe(true)
+  })
+
+  test('with no budget for it, the interval reports it', async () => {
+    const world = await startWorld({
+      env: { MOVE_POLL_INTERVAL: '2s', MOVE_POLL_BUDGET: '0' },
+      account: { moveTakes: { min: 100, max: 100 } },
+    })
+    const card = await requestMove(world)
+
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(world.log.filter((line) => /"level":(50|60)/.test(line))).toEqual([])
+  })
+})
