@@ -5,7 +5,7 @@ import { icons } from './icons.ts'
 import type { Names } from './inline.ts'
 import { renderRichText } from './rich-text.ts'
 import { domId, type Surface } from './surface.ts'
-import { cellWords, nextSort, type ShownRows, shownRows, type TableView } from './table-rows.ts'
+import { cellWords, isNumber, nextSort, type ShownRows, shownRows, type TableView } from './table-rows.ts'
 
 /** Slack's default. */
 const usualPageSize = 5
@@ -29,7 +29,9 @@ export function createDataTables({ update }: { update(): void }) {
       <div class="table-scroll" role="region" aria-labelledby=${`${id}-caption`} tabindex="0">
         <table>
           <caption id=${`${id}-caption`}>${block.caption}</caption>
-          <thead><tr>${header.map((cell, column) => headerCell(cellWords(cell, surface.names), column, view, change))}</tr></thead>
+          <thead>
+            <tr>${header.map((cell, column) => headerCell({ words: cellWords(cell, surface.names), column, isNumber: isNumber(rows, column) }, view, change))}</tr>
+          </thead>
           <tbody>${shown.rows.map((row) => html`<tr>${row.map((cell, column) => bodyCell(cell, column === rowHeader, surface.names))}</tr>`)}</tbody>
         </table>
       </div>
@@ -43,10 +45,16 @@ export type DataTables = ReturnType<typeof createDataTables>
 
 type Change = (next: Partial<TableView>) => void
 
-function headerCell(words: string, column: number, { sort }: TableView, change: Change): TemplateResult {
+interface Header {
+  words: string
+  column: number
+  isNumber: boolean
+}
+
+function headerCell({ words, column, isNumber }: Header, { sort }: TableView, change: Change): TemplateResult {
   const isSorted = sort?.column === column
   const order = isSorted ? (sort.descending ? 'descending' : 'ascending') : nothing
-  return html`<th scope="col" aria-sort=${order}>
+  return html`<th scope="col" class=${isNumber ? 'is-number' : ''} aria-sort=${order}>
     <button type="button" @click=${() => change({ sort: nextSort(sort, column), page: 0 })}>
       <span>${words}</span><span class="sort-mark ${isSorted ? '' : 'is-idle'} ${isSorted && sort.descending ? 'is-down' : ''}">${icons.arrowUp}</span>
     </button>
@@ -54,7 +62,7 @@ function headerCell(words: string, column: number, { sort }: TableView, change: 
 }
 
 function bodyCell(cell: TableCell, isRowHeader: boolean, names: Names): TemplateResult {
-  const content = cell.type === 'rich_text' ? renderRichText(cell.elements, names) : cellWords(cell, names)
+  const content = html`<div class="cell">${cell.type === 'rich_text' ? renderRichText(cell.elements, names) : cellWords(cell, names)}</div>`
   const kind = cell.type === 'raw_number' ? 'is-number' : ''
   return isRowHeader ? html`<th scope="row" class=${kind}>${content}</th>` : html`<td class=${kind}>${content}</td>`
 }

@@ -40,10 +40,14 @@ export function cellWords(cell: TableCell, names: Names): string {
   return cell.text ?? (cell.type === 'raw_number' ? String(cell.value) : '')
 }
 
+/** Whether all cells of a column are numbers. */
+export function isNumber(rows: TableCell[][], column: number): boolean {
+  return rows.every((row) => row[column]?.type === 'raw_number')
+}
+
 /** Sorts by value if all cells of the column are numbers, otherwise by their words. */
 function sortRows(rows: TableCell[][], { column, descending }: NonNullable<TableView['sort']>, names: Names): TableCell[][] {
-  const values = rows.map((row) => row[column])
-  const areNumbers = values.every((cell) => cell?.type === 'raw_number')
+  const areNumbers = isNumber(rows, column)
   const order = (a: TableCell | undefined, b: TableCell | undefined) => {
     if (!a || !b) return 0
     if (areNumbers && a.type === 'raw_number' && b.type === 'raw_number') return a.value - b.value
