@@ -52,6 +52,7 @@ export function createPeopleSide(foundation: Foundation) {
     access,
     submit,
     home,
+    details: render.details,
     openForm,
     showSecret: createShowSecret({ respond, messenger }),
     timings,

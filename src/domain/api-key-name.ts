@@ -26,6 +26,9 @@ export function requesterOfKey(key: Pick<ApiKey, 'name'>): string | undefined {
   return / \[([UW][A-Z0-9]{2,}) [0-9a-f]{12}\]$/.exec(key.name ?? '')?.[1]
 }
 
+/** The sentence about a key that may change everything and works from every address. */
+export const fullAccessFromEverywhere = 'The key gives full access from any address.'
+
 const unusedAfterMs = 90 * 24 * 3_600_000
 
 /** Lists in words what may be a risk about a key. `now` is in ms since 1970. */

@@ -3,11 +3,12 @@ import type { ChangeKind } from './change-kind.ts'
 import type { Explain, Finding } from './finding.ts'
 import type { Observation } from './observation.ts'
 import type { Offer } from './offer.ts'
+import type { Phrase } from './phrase.ts'
 import type { Project } from './policy.ts'
 import type { RetractedBecause } from './retraction.ts'
 import type { Secret } from './secret.ts'
 
-/** One fact on a card: the label `From`, the value `web-1` and the detail `sv_81`. Values come from outside and are plain text. */
+/** One fact on a card: the label `Project`, the value `Storefront` and the detail `proj_1`. Values come from outside and are plain text. */
 export interface Fact {
   label: string
   value: string
@@ -16,11 +17,14 @@ export interface Fact {
 
 /** A change in words. It is complete, because people approve what it shows. */
 export interface Description {
-  /** Three words for headings and lists: `Move Elastic IP`. */
-  title: string
+  /** The change as a heading: `Move 203.0.113.10: web-1 → web-2`. */
+  title: Phrase
   /** One plain sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
   sentence: string
+  /** What approvers decide by and the title does not say. */
   facts: Fact[]
+  /** Ids and other small print, which tell things of one name apart. */
+  ids: Fact[]
   /** The status word while the change takes effect: `moving`. */
   underway: string
 }
@@ -99,8 +103,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   surveyKeys?(input: Input, facts: Facts): string[]
   /** What of this kind is under way on the account, for the operators after Redis has lost its requests. */
   underwayNow?: UnderwayNow
-  /** Returns the sentence for the thread when the change is done: `203.0.113.10 now answers from web-2.` */
-  doneSentence(facts: Facts): string
+  /** Returns the sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */
+  doneSentence(facts: Facts): Phrase
   /** The button that opens the filled form for a thing that was looked up. */
   offer?: Offer
   /** Returns the input of the request that would undo the change, and the label of its button. Undefined if it cannot be undone. */

@@ -88,6 +88,8 @@ export const Request = z.object({
   ttlMs: z.number(),
   /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
   approverNames: z.string().optional(),
+  /** The names of the people in `warnings`, by Slack id, if the rule mentions other people. */
+  personNames: z.record(z.string(), z.string()).optional(),
   needsApproval: z.boolean(),
   /** How many approvals it took by its rule when it was requested; 0 if none. */
   approvalsNeeded: z.number().int(),
@@ -117,6 +119,8 @@ export const Request = z.object({
   endedAt: z.number().optional(),
   /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
   lastSeen: Sighting.optional(),
+  /** How long the change was not tracked after somebody had stopped the tracking, in ms. */
+  untrackedMs: z.number().optional(),
   /** The person who stopped the tracking. */
   stoppedBy: z.string().optional(),
   /** The reasons for its end. */

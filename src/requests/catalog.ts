@@ -1,6 +1,7 @@
 import type { Change, UnderwayNow } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import type { Offer, ThingKind } from '../domain/offer.ts'
+import { type Phrase, phrase } from '../domain/phrase.ts'
 import type { Project } from '../domain/policy.ts'
 import { type Request, unknownState } from '../domain/request.ts'
 
@@ -52,6 +53,13 @@ export function createCatalog(changes: Change[] = []) {
     return change && facts?.success ? change.describe(facts.data).sentence : `${labelOf(request.kind)} (${request.resource})`
   }
 
+  /** Describes a request as a heading: `Move 203.0.113.10: web-1 → web-2`. */
+  function titleOf(request: { kind: string; resource: string; facts?: unknown }): Phrase {
+    const change = changeIfKnown(request.kind)
+    const facts = change?.facts.safeParse(request.facts)
+    return change && facts?.success ? change.describe(facts.data).title : phrase`${[labelOf(request.kind)]} (${request.resource})`
+  }
+
   /** Returns the project of a request at the time of the request. */
   function projectOf(request: Request): Project {
     const opened = openIfFit(request)
@@ -72,7 +80,7 @@ export function createCatalog(changes: Change[] = []) {
       .filter(({ of }) => of === kind)
   }
 
-  return { register, offersFor, open, openIfFit, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
+  return { register, offersFor, open, openIfFit, surveyed, projectOf, sentenceOf, titleOf, changeIfKnown, kinds, labelOf, underwayNow }
 }
 export type Catalog = ReturnType<typeof createCatalog>
 

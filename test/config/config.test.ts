@@ -81,6 +81,7 @@ describe('a valid configuration', () => {
                 "key.revoke",
               ],
               "channels": undefined,
+              "confirm": false,
               "expiresMs": 14400000,
               "mention": undefined,
               "name": "APPROVERS",
@@ -351,6 +352,7 @@ describe('the policy', () => {
           request: undefined,
           approve: { anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] }, allOf: [], approvals: 1 },
           breakGlass: false,
+          confirm: false,
           expiresMs: 14_400_000,
           mention: undefined,
         },
@@ -372,6 +374,7 @@ describe('the policy', () => {
       request: { users: [], userGroups: ['S0PLATFORM1'] },
       expiresMs: 172_800_000,
       breakGlass: false,
+      confirm: false,
       projects: undefined,
       mention: undefined,
     }

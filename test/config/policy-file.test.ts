@@ -37,6 +37,7 @@ rules:
       all_of: [S0NETWORK1, S0SECURE01]
       approvals: 2
     self_approval: break-glass
+    confirm: true
     expires: 30m
     mention: [S0ONCALL01]
 `
@@ -55,6 +56,7 @@ rules:
             approvals: 2,
           },
           breakGlass: true,
+          confirm: true,
           expiresMs: 1_800_000,
           mention: { users: [], userGroups: ['S0ONCALL01'] },
         },
@@ -89,6 +91,7 @@ rules:
           request: undefined,
           approve: { anyOf: { users: ['U0BEN00001'], userGroups: [] }, allOf: [], approvals: 1 },
           breakGlass: false,
+          confirm: false,
           expiresMs: fourHours,
           mention: undefined,
         },
@@ -100,6 +103,7 @@ rules:
     ['one kind without brackets', 'changes: ip.move', { changes: ['ip.move'] }],
     ['request: everyone', 'request: everyone', { request: undefined }],
     ['self_approval: never', 'self_approval: never', { breakGlass: false }],
+    ['confirm: false', 'confirm: false', { confirm: false }],
     ['nobody to mention', 'mention: []', { mention: { users: [], userGroups: [] } }],
     ['the longest duration', 'expires: 24d', { expiresMs: 24 * 86_400_000 }],
     ['no approval', 'approve: none', { approve: undefined }],
@@ -279,12 +283,12 @@ rules:
         "line 5: "change" is not known here: did you mean changes?",
         "line 6: "aprovers" is not known here: did you mean approve?",
         "line 7: "selfApproval" is not known here: did you mean self_approval?",
-        "line 8: "colour" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
+        "line 8: "colour" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, confirm, expires, mention",
         "line 11: "anyOf" is not known here: did you mean any_of?",
         "line 12: "quorum" is not known here: take it out. Known here: any_of, all_of, approvals",
-        "line 13: "<<" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
-        "line 14: "__proto__" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
-        "line 15: "constructor" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
+        "line 13: "<<" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, confirm, expires, mention",
+        "line 14: "__proto__" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, confirm, expires, mention",
+        "line 15: "constructor" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, confirm, expires, mention",
       ]
     `)
   })
@@ -305,6 +309,14 @@ rules:
     changes: key.create
     approve: { all_of: [U0BEN00001, W0CHI00001], approvals: 4 }
     expires: soon
+  - name: d
+    changes: key.rotate
+    approve: none
+    confirm: true
+  - name: e
+    changes: key.revoke
+    approve: [U0BEN00001]
+    confirm: yes
 `
 
     expect(errorsOf(text)).toMatchInlineSnapshot(`
@@ -313,6 +325,8 @@ rules:
         "line 11: approve.approvals must be at most 2, because any_of and all_of name no more people: name more, or ask for fewer approvals",
         "line 14: approve.approvals must be at most 2, because any_of and all_of name no more people: name more, or ask for fewer approvals",
         "line 15: expires must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "soon"",
+        "line 19: confirm must not be true where approve is none: take it out, or name who approves",
+        "line 23: confirm must be true or false, not "yes"",
       ]
     `)
   })
@@ -640,6 +654,7 @@ describe('any text', () => {
           ),
           channels: fc.jsonValue(),
           self_approval: fc.constantFrom<unknown>('never', 'break-glass', true),
+          confirm: fc.constantFrom<unknown>(true, false, 'yes', null),
         },
         { requiredKeys: [] },
       ),
@@ -694,6 +709,7 @@ describe('a policy', () => {
         fc.record({ any_of: ids(1).map((list) => [...list, 'S0ONCALL01']), all_of: ids(1), approvals: fc.integer({ min: 1, max: 10 }) }),
       ),
       self_approval: fc.constantFrom('never', 'break-glass'),
+      confirm: fc.boolean(),
       expires: fc.integer({ min: 1, max: 24 }).map((days) => `${days}d`),
       mention: ids(0),
     },
@@ -740,6 +756,7 @@ function toFile(rule: PolicyRule) {
     request: rule.request ? namesOf(rule.request) : 'everyone',
     approve: terms ?? 'none',
     self_approval: rule.breakGlass ? 'break-glass' : 'never',
+    confirm: rule.confirm,
     expires: `${rule.expiresMs / 1_000}s`,
     ...(rule.mention && { mention: namesOf(rule.mention) }),
   }

@@ -14,7 +14,7 @@ interface Places {
 /** Requests a key and has it approved. Its card then waits for Ada's click. */
 async function approvedKey({ slack }: Places): Promise<Message> {
   await slack.as(people.ada).command('/infra keys create ci-deploy', { channel: ops })
-  await slack.as(people.ben).click(await untilCard(slack, /Waiting for approval/), 'Approve')
+  await slack.as(people.ben).click(await untilCard(slack, /needs approval from/), 'Approve')
   return untilCard(slack, /\*Approved\.\*/)
 }
 

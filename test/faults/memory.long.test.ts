@@ -16,7 +16,7 @@ async function startWorldOnOwnRedis(env: Record<string, string> = {}, moveTakesM
   const { elasticIp, target } = world.accountApi.world.movable()
   const requestMove = async () => {
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    return untilCard(world.slack, /Waiting for approval/)
+    return untilCard(world.slack, /needs approval from/)
   }
   return { world, server, admin, requestMove, elasticIp }
 }

@@ -7,7 +7,7 @@ import { type AccountApi, ops, people, startWorld, untilCard, untilReport, until
 async function makeMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ada.click(card, 'Approve')
   await untilShown(world.slack, people.ada, /another person has to decide it/)
   await world.ben.click(card, 'Approve')

@@ -217,7 +217,7 @@ describe('a form that is filled from a request', () => {
     const { slack } = world
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    await world.ada.click(await untilCard(slack, /Waiting for approval/), 'Withdraw')
+    await world.ada.click(await untilCard(slack, /needs approval from/), 'Withdraw')
     const card = await untilCard(slack, /Withdrawn/)
     slack.faults.add({ method: 'users.info', kind: 'delay', delayMs: 1_500, when: ({ user }) => user === people.dov })
 

@@ -64,7 +64,7 @@ async function pressOnHome(world: World, user: string, element: Element, blockId
 async function requestMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  return { elasticIp, target, card: await untilCard(world.slack, /Waiting for approval/) }
+  return { elasticIp, target, card: await untilCard(world.slack, /needs approval from/) }
 }
 
 describe('the Home tab', () => {
@@ -144,7 +144,7 @@ describe('the Home tab', () => {
   test('creates no key, because its token could not be shown there: neither by a button nor by one from an older version', async () => {
     const world = await startWorld()
     await world.ada.command('/infra keys create ci-deploy', { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(card, 'Approve')
     const approved = await untilCard(world.slack, /\*Approved\.\*/)
     await openHome(world, people.ada)

@@ -8,7 +8,7 @@ const quick = { graceMs: 600, handoverMs: 800 }
 /** Ada requests a key, Ben approves it, and its card waits for her click. */
 async function approvedKey(world: World, command = '/infra keys create ci-deploy') {
   await world.ada.command(command, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
   const approved = await untilCard(world.slack, /\*Approved\.\*/)
   return { card: approved }
@@ -84,7 +84,7 @@ describe('a new key', () => {
 
     await world.ada.fill(view, { 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })
     await world.ada.submit()
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.chiara.click(card, 'Approve')
     await world.ada.click(await untilCard(world.slack, /\*Approved\.\*/), 'Create and show')
     await untilShown(world.slack, people.ada, /Your new API key/)
@@ -103,7 +103,7 @@ describe('a new key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
     expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key ci-deploy … (read-only, everywhere)”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy …\`”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Still wanted? Press *Request again* above."`,
     )
     const ephemeral = await untilShown(world.slack, people.ada, /I deleted it at once/)
     expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
@@ -185,10 +185,10 @@ describe('a new key', () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '900ms' } })
     const { card } = await approvedKey(world)
 
-    await untilReport(world.slack, card.ts, /Expired.*not taken in time/)
+    await untilReport(world.slack, card.ts, /Expired.*not used before the deadline/)
     await world.ada.click(card, 'Create and show')
 
-    await untilShown(world.slack, people.ada, /has expired.*not taken in time/)
+    await untilShown(world.slack, people.ada, /has expired.*not used before the deadline/)
     expect(writes(world, 'POST')).toEqual([])
   })
 
@@ -248,7 +248,7 @@ describe('an existing key', () => {
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key terraform”. It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
     )
     expect((await untilShown(world.slack, people.ada, /deleted/)).text).toMatchInlineSnapshot(
       `"It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
@@ -270,7 +270,7 @@ describe('an existing key', () => {
 
     expect(lost.fired).toBe(1)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key terraform”. The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. Ask for a new key."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. Ask for a new key."`,
     )
   })
 
@@ -316,7 +316,7 @@ describe('an existing key', () => {
     const correction = await untilReport(world.slack, card.ts, /Correction/)
     expect(lost.fired).toBe(1)
     expect(correction.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key terraform”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Still wanted? Press *Request again* above."`,
     )
     expect(world.accountApi.world.data.apiKeys).toContain(key)
     expect(writes(world, 'DELETE')).toEqual([])
@@ -327,7 +327,7 @@ describe('an existing key', () => {
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
     world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
     await world.ada.command(`/infra keys revoke ${key?.id}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(card, 'Approve')
 
     await untilReport(world.slack, card.ts, /was revoked/)

@@ -88,14 +88,14 @@ describe('the listings', () => {
 
     world.accountApi.world.nextMove({ takesMs: 100 })
     await world.ada.command(`/infra ip move ${done.elasticIp.id} ${done.target.id}`, { channel: ops })
-    const first = await untilCard(world.slack, /Waiting/)
+    const first = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(first, 'Approve')
     await untilReport(world.slack, first.ts, /Done/)
     await world.ada.command(`/infra ip move ${flying.elasticIp.id} ${flying.target.id}`, { channel: ops })
-    await world.ben.click(await untilCard(world.slack, /Waiting/), 'Approve')
+    await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
     await untilCard(world.slack, /\*Moving\*/)
     await world.ada.command(`/infra ip move ${waiting.elasticIp.id} ${waiting.target.id}`, { channel: ops })
-    await untilCard(world.slack, /Waiting/)
+    await untilCard(world.slack, /needs approval from/)
 
     await world.ada.command('/infra moves', { channel: ops })
     const { text } = await untilShown(world.slack, people.ada, /1 in flight/)

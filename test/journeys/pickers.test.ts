@@ -69,8 +69,8 @@ describe('the servers for an Elastic IP', () => {
     })
     await world.ada.fill(undefined, { Server: 'edge-fra-2 (Storefront, FRA)' })
     await world.ada.submit()
-    const card = await untilCard(world.slack, /Waiting for approval/)
-    expect(card.text).toContain('Move 203.0.113.40 from edge-fra-1 to edge-fra-2')
+    const card = await untilCard(world.slack, /needs approval from/)
+    expect(card.text).toContain('Move 203.0.113.40: edge-fra-1 → edge-fra-2')
     expect(card.text).toContain('web-1 is to be rebooted')
   })
 
@@ -104,7 +104,7 @@ describe('the servers for an Elastic IP', () => {
   test('are known in the form of Request again', async () => {
     const world = await startWorld()
     await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    await world.ada.click(await untilCard(world.slack, /Waiting for approval/), 'Withdraw')
+    await world.ada.click(await untilCard(world.slack, /needs approval from/), 'Withdraw')
     await world.ada.click(await untilCard(world.slack, /Withdrawn/), 'Request again')
     await world.slack.until(() => world.ada.topView())
 

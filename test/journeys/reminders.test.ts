@@ -14,7 +14,7 @@ describe('reminders and expiry', () => {
       [
         ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above.",
         ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above.",
-        "<@U0ADA00001> :alarm_clock: *Expired:* nobody decided “Move 203.0.113.10 from web-1 to web-2” in time, and nothing was done. Press *Request again* on the card if it is still wanted.",
+        "<@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” was not decided before the deadline. Nothing was done. Still wanted? Press *Request again* above.",
       ]
     `)
     const { createdAt } = await onlyRequest(world.records)
@@ -55,7 +55,7 @@ describe('reminders and expiry', () => {
     expect(repliesTo(world, second.card).map(({ text }) => text)).toMatchInlineSnapshot(`
       [
         ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 30 min: press *Approve* or *Reject* on the card above.",
-        "<@U0ADA00001> :large_green_circle: *Done.* 203.0.113.10 now answers from web-2.",
+        "<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`.",
       ]
     `)
   })

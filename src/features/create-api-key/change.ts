@@ -6,6 +6,7 @@ import { isUnanswered } from '../../domain/api-errors.ts'
 import type { Change, Description, Moment, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
 import type { Observation } from '../../domain/observation.ts'
+import { phrase } from '../../domain/phrase.ts'
 import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
 
 /** `name` is unique, so that a key whose creation was not confirmed can be found by it. */
@@ -22,10 +23,15 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
   async function preflight(input: NewKey, { signal }: PreflightOptions): Promise<Preflight<NewKey, NewKey>> {
     try {
       if (await findByName(input.name, signal)) refuseNewKey({ code: 'name-taken', name: input.name })
-      return { facts: input, unchecked: [], incomplete: false }
+      return { facts: input, unchecked: [], warnings: warningsAbout(input), incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
-      return { facts: input, unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding], incomplete: true }
+      return {
+        facts: input,
+        unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding],
+        warnings: warningsAbout(input),
+        incomplete: true,
+      }
     }
   }
 
@@ -65,21 +71,26 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
     observe,
-    doneSentence: (facts) => `API key ${facts.name} was made, and its token shown to the person who asked, once.`,
+    doneSentence: (facts) => phrase`API key ${facts.name} was created, and its token was shown once to the requester.`,
   }
 }
 
 function describeNewKey(facts: NewKey): Description {
   return {
-    title: 'Create API key',
+    title: phrase`Create API key ${facts.name}`,
     sentence: `Create API key ${facts.name} (${accessOf(facts)}, ${originsOf(facts)})`,
     facts: [
-      { label: 'Name', value: facts.name },
       { label: 'Access', value: accessOf(facts) },
       { label: 'Usable from', value: originsOf(facts) },
     ],
+    ids: [],
     underway: 'being made',
   }
+}
+
+/** What approvers should know: a key that may change everything and works from every address. */
+function warningsAbout({ readOnly, allowedIps }: NewKey): NewKeyFinding[] {
+  return !readOnly && allowedIps.length === 0 ? [{ code: 'full-access-from-everywhere' }] : []
 }
 
 const seenOnce =

@@ -6,6 +6,7 @@ import type { ApiKey } from '../../domain/api-key.ts'
 import type { Fact, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
 import { KeyFinding, keyWords, refuseKeyChange } from './findings.ts'
+import { warningsAbout } from './warnings.ts'
 
 export const KeyInput = z.object({ keyId: z.string() })
 export type KeyInput = z.infer<typeof KeyInput>
@@ -35,7 +36,7 @@ export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChange
       if (!key) refuseKeyChange({ code: 'no-key', keyId })
       if (key.tokenLastSlice === ownLastSlice) refuseKeyChange({ code: 'own-key', verb })
       const unchecked: KeyFinding[] = key.tokenLastSlice === undefined ? [{ code: 'perhaps-own-key', name: key.name ?? keyId }] : []
-      return { facts: toFacts(key), input: { keyId: key.id }, unchecked, incomplete: false }
+      return { facts: toFacts(key), input: { keyId: key.id }, unchecked, warnings: warningsAbout(key, verb, Date.now()), incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
       return { facts: { keyId }, unchecked: [{ code: 'key-unread', keyId } satisfies KeyFinding], incomplete: true }
@@ -86,12 +87,15 @@ function toFacts(key: ApiKey): KeyFacts {
 
 export function factsOf(facts: KeyFacts): Fact[] {
   return [
-    { label: 'API key', value: nameOf(facts), ...(facts.name === undefined ? {} : { detail: facts.keyId }) },
     { label: 'Ends in', value: facts.lastSlice ?? 'not known' },
     { label: 'Access', value: accessOf(facts) },
     { label: 'Usable from', value: originsOf(facts) },
     { label: 'Owner', value: facts.owner ?? 'not known' },
   ]
+}
+
+export function idsOf({ keyId, name }: KeyFacts): Fact[] {
+  return name === undefined ? [] : [{ label: 'API key', value: keyId }]
 }
 
 function accessOf({ readOnly }: KeyFacts): string {

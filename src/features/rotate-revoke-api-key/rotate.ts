@@ -2,8 +2,9 @@ import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import { deletingActions } from '../../domain/account-event.ts'
 import type { Change, Moment } from '../../domain/change.ts'
 import type { Observation } from '../../domain/observation.ts'
+import { phrase } from '../../domain/phrase.ts'
 import type { KeyFinding } from './findings.ts'
-import { factsOf, type KeyChangeParts, type KeyFacts, type KeyInput, nameOf, sharedParts } from './key.ts'
+import { factsOf, idsOf, type KeyChangeParts, type KeyFacts, type KeyInput, nameOf, sharedParts } from './key.ts'
 
 /**
  * Creates the change that gives a key a new token (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). The old token stops
@@ -36,9 +37,10 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     label: 'rotating an API key',
     eventActions: ['rotate', 'update', 'regenerate'],
     describe: (facts) => ({
-      title: 'Rotate API key',
+      title: phrase`Rotate API key ${nameOf(facts)}`,
       sentence: `Rotate API key ${nameOf(facts)}`,
       facts: factsOf(facts),
+      ids: idsOf(facts),
       underway: 'being rotated',
     }),
     handover: {
@@ -58,7 +60,7 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     },
     observe,
     doneSentence: (facts) =>
-      `API key ${nameOf(facts)} was rotated, and its new token shown to the person who asked, once. The old token has stopped working.`,
+      phrase`API key ${nameOf(facts)} was rotated, and its new token was shown once to the requester. The old token has stopped working.`,
   }
 }
 

@@ -4,6 +4,7 @@ import type { RequestSignatures } from '../../domain/request-signature.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
 import type { Click, InteractionHandlers } from '../../slack/commands/handlers.ts'
+import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import type { HandOver } from '../hand-over/hand-over.ts'
@@ -17,7 +18,7 @@ import { createGenuineRequest } from './genuine-request.ts'
 import type { Home } from './home.ts'
 import { createRequestAgain, type FormAgain } from './request-again.ts'
 
-interface CardButtonsParts {
+export interface CardButtonsParts {
   signatures: RequestSignatures
   decide: Decide
   handOver: HandOver
@@ -26,6 +27,8 @@ interface CardButtonsParts {
   access: Access
   openForm: OpenForm
   home: Pick<Home, 'show'>
+  /** Renders what the card of a finished request leaves out. */
+  details: (request: Request) => Message
   /** Receives a record that is no longer what was requested. */
   onChanged: (request: Request) => void
   forms: Record<ChangeKind, FormAgain>
@@ -41,6 +44,7 @@ export function createCardButtons({
   access,
   openForm,
   home,
+  details,
   onChanged,
   forms,
 }: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
@@ -78,6 +82,7 @@ export function createCardButtons({
       [cardButtons.handOver]: button(handOver),
       [cardButtons.again]: openAgain,
       [cardButtons.reverse]: button(reverse),
+      [cardButtons.details]: button((request, click) => click.answer.ephemeral(details(request))),
       [cardButtons.stopTracking]: button((request, { origin }) => decide.stopTracking(request, origin)),
       [cardButtons.trackAgain]: button((request, { origin }) => decide.trackAgain(request, origin)),
     },

@@ -19,7 +19,7 @@ import { createDecide } from '../lifecycle/decide.ts'
 import type { Submit } from '../lifecycle/submit.ts'
 import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
-import { createCardButtons } from './card-buttons.ts'
+import { type CardButtonsParts, createCardButtons } from './card-buttons.ts'
 import type { Home } from './home.ts'
 import type { FormAgain } from './request-again.ts'
 
@@ -44,6 +44,7 @@ interface InteractionsParts {
   access: Access
   submit: Submit
   home: Home
+  details: CardButtonsParts['details']
   openForm: OpenForm
   showSecret: ShowSecret
   timings: Timings
@@ -87,6 +88,7 @@ export function createInteractions({ features, catalog, access, submit, home, on
     access,
     openForm,
     home,
+    details: parts.details,
     signatures,
     onChanged: (request) => onDistrusted(request, { code: 'record-changed' }),
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),

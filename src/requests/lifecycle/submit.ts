@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Change } from '../../domain/change.ts'
+import type { Finding } from '../../domain/finding.ts'
 import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
@@ -13,6 +14,7 @@ import { mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
+import { lastChangeOf, peopleIn } from '../messages/last-change.ts'
 import { type SubmitOutcome, tooManyUndecided } from '../messages/submitted.ts'
 import { refusedCard, stateWords } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
@@ -58,15 +60,18 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const { change, input, origin, reason, fromMessage, deliveryKey } = submitted
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
-    const { facts, warnings = [] } = preflight
+    const { facts } = preflight
     const asRead = preflight.input ?? input
+    const resource = change.resource(asRead)
+    const now = await store.now()
+    const warnings = [...(preflight.warnings ?? []), ...(await lastChangeBefore(now, resource))]
     const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project(facts), requester })
     const requested = {
       id: requestIdFor(deliveryKey),
       kind: change.kind,
       input: asRead,
       facts,
-      resource: change.resource(asRead),
+      resource,
       unchecked: [...preflight.unchecked, ...unchecked],
       ...(warnings.length > 0 ? { warnings } : {}),
       origin,
@@ -80,10 +85,10 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       needsApproval: rule.approve !== undefined,
       approvalsNeeded: rule.approve ? approvalsNeeded(rule.approve) : 0,
       ttlMs: rule.expiresMs,
-      createdAt: await store.now(),
+      createdAt: now,
     }
     const signature = signatures.signRequest({ version: requestVersion, reason: undefined, ...underRule })
-    const request: NewRequest = { ...underRule, signature, ...(await namesFor(rule)) }
+    const request: NewRequest = { ...underRule, signature, ...(await namesFor(rule, warnings)) }
     if (!fitsOnCard(request))
       throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
     const created = await store.create(request, { mostUndecided })
@@ -104,12 +109,27 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     }
   }
 
-  /** Names the approvers without a mention, if the rule mentions other people. */
-  async function namesFor({ approve, mention: mentioned }: PolicyRule): Promise<{ approverNames?: string }> {
+  /** Finds the last change of the resource, so that approvers know of it. A record that somebody changed is left out. */
+  async function lastChangeBefore(now: number, resource: string): Promise<Finding[]> {
+    const last = await store.lastChangeOf(resource)
+    if (last?.endedAt === undefined || signatures.verifyRecord(last) !== 'genuine') return []
+    return [lastChangeOf(last, now)]
+  }
+
+  /** Names the approvers, and the people in the warnings, without a mention, if the rule mentions other people. */
+  async function namesFor(
+    { approve, mention: mentioned }: PolicyRule,
+    warnings: Finding[],
+  ): Promise<Pick<NewRequest, 'approverNames' | 'personNames'>> {
     if (!approve || !mentioned) return {}
     const { users, userGroups } = approversOf(approve)
-    const nameOf = await names([...users, ...userGroups])
-    return { approverNames: namesOfApprovers(approve, (id) => nameOf.get(id) ?? id) }
+    const people = peopleIn(warnings)
+    const nameOf = await names([...users, ...userGroups, ...people])
+    const shown = (id: string) => nameOf.get(id) ?? id
+    return {
+      approverNames: namesOfApprovers(approve, shown),
+      ...(people.length > 0 ? { personNames: Object.fromEntries(people.map((id) => [id, shown(id)])) } : {}),
+    }
   }
 
   async function busyRefusal(id: string): Promise<Refusal> {

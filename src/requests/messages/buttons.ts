@@ -10,6 +10,7 @@ export const cardButtons = {
   reverse: 'request-reverse',
   stopTracking: 'request-stop-tracking',
   trackAgain: 'request-track-again',
+  details: 'request-details',
 } as const
 export type CardButton = keyof typeof cardButtons
 

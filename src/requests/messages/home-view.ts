@@ -2,9 +2,9 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { actions, button, context, divider, header, wholeSection } from '../../slack/blocks/blocks.ts'
 import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { cardButtons, refreshHome } from './buttons.ts'
-import { cardBody } from './card/card.ts'
 import { cardActions } from './card/card-actions.ts'
 import type { CardView } from './card/card-view.ts'
+import { cardBody } from './card/open-card.ts'
 import { stateWords, timeApproved, timeTaken } from './words.ts'
 
 export interface HomeEntry {
@@ -122,7 +122,7 @@ function shortActions(card: CardView, part: string): Button[] {
 }
 
 function without(card: CardView, buttons: string[]): Button[] {
-  return cardActions(card).filter(({ action_id: id }) => !buttons.includes(id ?? ''))
+  return cardActions(card).filter(({ action_id: id }) => ![cardButtons.details, ...buttons].includes(id ?? ''))
 }
 
 function titleOf({ environment, description }: CardView): string {

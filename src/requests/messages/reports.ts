@@ -3,6 +3,7 @@ import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/poli
 import type { Request } from '../../domain/request.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
+import { reasonBlocks } from '../../slack/blocks/reason.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { ReportName } from '../steps.ts'
@@ -26,7 +27,7 @@ export function report(view: ReportView, name: ReportName): Message | undefined 
   if (name === 'reminder-half' || name === 'reminder-last') return reminder(view)
   if (name === 'break-glass') return breakGlassReport(view)
   const words = sentence(view, name)
-  return words === undefined ? undefined : say(mrkdwn`${mention(view.request.origin.userId)} ${words}`)
+  return words === undefined ? undefined : say(mrkdwn`${mention(view.request.origin.userId)} ${words}`, reasonOf(view, name))
 }
 
 /** Reminds the approvers. */
@@ -74,14 +75,15 @@ function breakGlassReport({ request, description, rule }: ReportView): Message |
   const mentioned = rule?.approve ? whoIsIn(rule.mention ?? approversOf(rule.approve)) : mrkdwn``
   const callees = mentioned.text === '' ? mentioned : mrkdwn`${mentioned}: `
   return say(
-    mrkdwn`:rotating_light: *Break-glass.* ${callees}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Reason: ${code(decision.reason ?? 'none given')}. Look at it now, and talk about it afterwards.`,
+    mrkdwn`:rotating_light: *Break-glass.* ${callees}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Look at it now, and talk about it afterwards.`,
+    decision.reason ?? 'none given',
   )
 }
 
 function stoppedSentence({ request, description }: ReportView): Mrkdwn | undefined {
   if (request.state !== 'untracked') return undefined
   const who = request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`Somebody`
-  return mrkdwn`:large_orange_circle: *No longer followed:* “${description.sentence}”. ${who} stopped it after ${timeTaken(request)}. The account API had accepted it, so it may still complete, and I do not tell when. *Watch again* on the card takes it up again.`
+  return mrkdwn`:large_orange_circle: *No longer tracked:* “${description.sentence}”. ${who} stopped tracking after ${timeTaken(request)}. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking.`
 }
 
 function lateSentence({ request, description, lateAfter, now }: ReportView): Mrkdwn | undefined {
@@ -100,6 +102,13 @@ function lastSeenWords({ lastSeen }: Request): Mrkdwn {
   return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`
 }
 
-function say(text: Mrkdwn): Message {
-  return message({ text, blocks: wholeSection(text) })
+/** Returns the reason of a rejection, which its report shows. */
+function reasonOf({ request: { state, decision } }: ReportView, name: ReportName): string | undefined {
+  return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
+}
+
+/** `reason`: what a person wrote. */
+function say(text: Mrkdwn, reason?: string): Message {
+  const inWords = reason ? mrkdwn`${text} Reason: ${code(reason)}` : text
+  return message({ text: inWords, blocks: [...wholeSection(text), ...reasonBlocks('Reason', reason)] })
 }

@@ -8,10 +8,12 @@ import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvalCard } from '../messages/card/card.ts'
 import type { CardView } from '../messages/card/card-view.ts'
-import { explain, explainAll } from '../messages/causes.ts'
+import { requestDetails } from '../messages/card/details.ts'
+import { explain, explainAll, whyWords } from '../messages/causes.ts'
 import { type ReportView, report } from '../messages/reports.ts'
 import { asDirect, asRepeat } from '../messages/resent.ts'
 import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/unverified.ts'
+import { warningWords } from '../messages/warnings.ts'
 import type { ReportName } from '../steps.ts'
 
 /** Renders the messages of the outbox. */
@@ -51,7 +53,7 @@ export function createRenderer({
   verifyRecord,
   onChanged,
   now = Date.now,
-}: RendererParts): Renderer & { view(request: Request): CardView } {
+}: RendererParts): Renderer & { view(request: Request): CardView; details(request: Request): Message } {
   /** Whether what the record says may be shown. */
   function isVerified(request: Request): boolean {
     const verdict = verifyRecord(request)
@@ -68,8 +70,8 @@ export function createRenderer({
       request,
       isKnown: opened !== undefined,
       description: opened ? opened.change.describe(opened.facts) : otherVersionDescription(request, catalog),
-      unchecked: request.unchecked.map((finding) => explain(change, finding).why),
-      warnings: request.warnings.map((finding) => explain(change, finding).why),
+      unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
+      ...warningWords(request, change, catalog.titleOf),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
       reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
@@ -86,7 +88,8 @@ export function createRenderer({
       isKnown: false,
       description: unverifiedDescription(request),
       unchecked: [],
-      warnings: [],
+      checks: [],
+      notes: [],
       ending: explainAll(undefined, request.causes),
       handoverLabel: undefined,
       reverseLabel: undefined,
@@ -117,6 +120,7 @@ export function createRenderer({
     view,
     canRender: (request) => catalog.openIfFit(request) !== undefined || verifyRecord(request) !== 'genuine',
     card: (request) => approvalCard(view(request)),
+    details: (request) => requestDetails(view(request)),
     report: (request, name) => report({ ...reportView(request), lateAfter: formatDuration(moveTimeoutMs), now: now() }, name),
     asRepeat,
     asDirect,
@@ -125,5 +129,5 @@ export function createRenderer({
 
 /** Describes a request that another version of Lockkeeper wrote, as far as this version can. */
 function otherVersionDescription(request: Request, catalog: Catalog): Description {
-  return { title: 'Request of another version', sentence: catalog.sentenceOf(request), facts: [], underway: 'under way' }
+  return { title: catalog.titleOf(request), sentence: catalog.sentenceOf(request), facts: [], ids: [], underway: 'under way' }
 }

@@ -39,6 +39,7 @@ export interface NewRequest {
   reason?: string
   fromMessage?: MessageRef
   approverNames?: string
+  personNames?: Record<string, string>
   /** False if the rule needs no approval. The change then starts as soon as its card is posted. */
   needsApproval: boolean
   approvalsNeeded: number

@@ -51,7 +51,14 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return latest === null || latest === request.id
   }
 
-  return { find, findEach, findMany, open, ended, holderOf, isLatest }
+  /** Finds the request that changed a resource last, in the last 30 days. Undefined if its record does not fit this version. */
+  async function lastChangeOf(resource: string): Promise<Request | undefined> {
+    const id = await guardStore(() => redis.get(keys.lastChange(resource)))
+    const hash = id === null ? undefined : await guardStore(() => redis.hgetall(keys.record(id)))
+    return hash?.state ? decodeIfFit(hash) : undefined
+  }
+
+  return { find, findEach, findMany, open, ended, holderOf, isLatest, lastChangeOf }
 }
 
 /** Creates the reads of many records in few exchanges. */

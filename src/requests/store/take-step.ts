@@ -20,7 +20,17 @@ export interface StepData {
   set?: Partial<
     Pick<
       Request,
-      'decision' | 'approvals' | 'missing' | 'reminded' | 'causes' | 'seen' | 'seenSignature' | 'lastSeen' | 'trackedUntil' | 'stoppedBy'
+      | 'decision'
+      | 'approvals'
+      | 'missing'
+      | 'reminded'
+      | 'causes'
+      | 'seen'
+      | 'seenSignature'
+      | 'lastSeen'
+      | 'trackedUntil'
+      | 'stoppedBy'
+      | 'untrackedMs'
     >
   >
   /** What the audit notes of the step, beyond the request itself. */
@@ -49,7 +59,7 @@ export interface TakenStep {
   step: StepName | 'request'
   kind: ChangeKind
   to: RequestState
-  /** From the write to the end in ms, for a step that ends a change. */
+  /** From the write to the end in ms, without the time that nobody tracked it, for a step that ends a change. */
   tookMs?: number
 }
 
@@ -71,14 +81,26 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
     const to = stateAfter(name, request.state)
     const argument = JSON.stringify({ ...argumentOf(request, name, data), token, to, open: isOpen(to) })
     const { id, resource } = request
-    const recordKeys = [keys.record(id), keys.resource(resource), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake]
+    const recordKeys = [
+      keys.record(id),
+      keys.resource(resource),
+      keys.open,
+      keys.ended,
+      keys.outbox,
+      keys.due,
+      keys.auditIntake,
+      keys.lastChange(resource),
+    ]
     const [outcome, state, at] = await audit.noteWith(
       noteOf(request, name, { causes: data.set?.causes, ...data.audit }),
       (note) => run('take-step', recordKeys, [argument, note]),
       ([taken, , , repeat]) => (taken !== 'won' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
     )
     if (outcome === 'won') {
-      const took = stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined ? { tookMs: Number(at) - request.sentAt } : {}
+      const took =
+        stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined
+          ? { tookMs: Number(at) - request.sentAt - (request.untrackedMs ?? 0) }
+          : {}
       onStep({ step: name, kind: request.kind, to, ...took })
     }
     return { outcome: outcome as StepResult['outcome'], state: (JSON.parse(state ?? '""') || undefined) as RequestState | undefined }

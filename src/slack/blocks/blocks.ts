@@ -28,6 +28,11 @@ export function header(text: string): KnownBlock {
   return { type: 'header', text: plain(text, limits.headerText) }
 }
 
+/** Whether a heading shows this text whole. */
+export function headerFits(text: string): boolean {
+  return text.length <= limits.headerText
+}
+
 /** Shows a text whole, over several sections if one cannot hold it. Facts that people decide by must not be cut. */
 export function wholeSection(text: Mrkdwn): KnownBlock[] {
   const parts = splitMrkdwn(text.text.trim() || emptyText, limits.sectionText)
@@ -98,7 +103,7 @@ export interface ButtonParts {
   value: string
   style?: 'primary' | 'danger'
   /** A dialog that Slack shows before it sends the click. */
-  confirm?: { title: string; text: Mrkdwn; confirm: string; deny: string }
+  confirm?: { title: string; text: Mrkdwn; confirm: string; deny: string } | undefined
 }
 
 export function button({ text, actionId, value, style, confirm }: ButtonParts): Button {

@@ -113,6 +113,15 @@ export function dateTime(at: number): Mrkdwn {
   return new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{date_short_pretty} {time}|${fallback}>`)
 }
 
+/**
+ * Shows a time by which somebody has to act, as a time of day: `6:12 AM`. A deadline a day or more away has its date, too. Both times are in
+ * milliseconds since 1970.
+ */
+export function deadline(at: number, now: number): Mrkdwn {
+  const dated = dateTime(at)
+  return at - now < 24 * 3_600_000 ? new MrkdwnText(dated.text.replace('{date_short_pretty} {time}', '{time}')) : dated
+}
+
 /** Removes the markup, for places that show plain text only. A mention becomes its id, and a date becomes its fallback in UTC. */
 export function toPlainText(words: Mrkdwn): string {
   return words.text

@@ -47,6 +47,7 @@ function startButtons() {
     access,
     openForm: effect('form opened'),
     home: { show: async () => expect.fail('the Home tab was shown') },
+    details: () => expect.fail('details were shown'),
     onChanged: () => void effects.push('reported as changed'),
     forms: {},
   })

@@ -40,12 +40,13 @@ function setUp({ mayRequest = true, unchecked = [] as Finding[] } = {}) {
     explain: () => undefined,
     describe: () => description,
     observe: async () => ({ is: 'done' }),
-    doneSentence: () => 'It was moved',
+    doneSentence: () => ['It was moved.'],
   }
   const submit = createSubmit({
     signatures,
     store: {
       now: async () => requestedAt,
+      lastChangeOf: async () => undefined,
       create: async (request: NewRequest) => {
         created.push(request)
         return { outcome: 'created', id: request.id }

@@ -67,7 +67,7 @@ describe('a denial in words', () => {
       only-requester-may-break-glass: Only <@U0ADA00001>, who asked for this, can approve it alone.
       stale-card: This button is not on the card of this request, so I do not act on it. Use the card itself.
       foreign-button: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.
-      unknown-request: I no longer know this request: it is older than 30 days, or my memory was lost. Nothing was done. Ask again with the command.
+      unknown-request: Lockkeeper no longer has this request: it is older than 30 days, or Redis lost its data. Nothing was done. \`/infra audit\` may still show it. To make the change, run the command again.
       changed-record: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.
       unknown-key: This request was signed with a key that Lockkeeper doesn't have (\`STATE_KEY\`). Nothing was changed. Request it again, or ask the people who run this bot to restore the key.
       other-version: Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed."

@@ -46,7 +46,10 @@ describe('the Home tab', () => {
     const blocks = homeBlocks(
       content({
         waitsForMe: [
-          entry({ reason: 'web-1 is being replaced' }, { environment: 'PROD', unchecked: ['whether web-2 is in the same site'] }),
+          entry(
+            { reason: 'web-1 is being replaced' },
+            { environment: 'PROD', unchecked: [mrkdwn`whether ${'web-2'} is in the same site`] },
+          ),
         ],
         mine: [
           entry({ id: 'a'.repeat(32), state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes }, { reverseLabel: 'Move back' }),
@@ -60,14 +63,14 @@ describe('the Home tab', () => {
       "[Move IP] [Refresh]
       # Needs your approval (1)
       *[PROD] Move 203.0.113.10 from web-1 to web-2*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
-      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
-      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
-      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      Reason: “web-1 is being replaced”
-      :warning: *Not checked:* whether web-2 is in the same site.
-      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
-      [Approve, primary] [Reject, danger]
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
+      Reason: web-1 is being replaced
+      | *Project* / \`Storefront\`
+      | *Site* / \`ASH\`
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
+      :warning: *Check first*
+      •  Not checked: whether web-2 is in the same site.
+      [Approve, primary, asks once more] [Reject, danger]
       ---
       # Your requests (2)
       *Move 203.0.113.10 from web-1 to web-2*
@@ -101,7 +104,7 @@ describe('the Home tab', () => {
     expect(words.match(/^.*(?= {2}· {2}in )/gm)).toEqual([
       'moving for 25 min',
       'approved 1 min ago',
-      'no longer followed, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
+      'no longer tracked, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
     ])
   })
 

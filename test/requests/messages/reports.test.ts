@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { phrase } from '../../../src/domain/phrase.ts'
 import { toGroup } from '../../../src/domain/policy.ts'
 import { type RequestState, requestStates } from '../../../src/domain/request.ts'
 import { type ReportView, report } from '../../../src/requests/messages/reports.ts'
@@ -10,7 +11,7 @@ function view(more: Partial<ReportView> = {}): ReportView {
     request: requestFor(),
     description,
     ending: { why: '' },
-    done: '203.0.113.10 now answers from web-2.',
+    done: phrase`${'203.0.113.10'} is assigned to ${'web-2'}.`,
     remark: undefined,
     rule: ruleFor(),
     lateAfter: '15 min',
@@ -78,7 +79,7 @@ describe('the report of an emergency approval', () => {
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
-      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: \`web-1 burns &lt;!channel&gt;\`. Look at it now, and talk about it afterwards."`,
+      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Look at it now, and talk about it afterwards. Reason: \`web-1 burns &lt;!channel&gt;\`"`,
     )
   })
 
@@ -117,14 +118,14 @@ describe('the report of an end', () => {
     )
 
     expect(ends.join('\n')).toMatchInlineSnapshot(`
-      "<@U0ADA00001> :large_green_circle: *Done.* 203.0.113.10 now answers from web-2. It took 43 s.
-      <@U0ADA00001> :red_circle: *Failed:* “Move 203.0.113.10 from web-1 to web-2”. web-2 was deleted. Press *Request again* on the card if it is still wanted.
-      <@U0ADA00001> :red_circle: *Failed:* “Move 203.0.113.10 from web-1 to web-2”. web-2 was deleted. Look at it in the account before you ask again.
-      <@U0ADA00001> :red_circle: *Not started:* “Move 203.0.113.10 from web-1 to web-2”. The address is still on web-1. Press *Request again* on the card if it is still wanted.
-      <@U0ADA00001> :large_orange_circle: *Superseded:* “Move 203.0.113.10 from web-1 to web-2”. The address is on web-3. I leave it as it is.
-      <@U0ADA00001> :large_orange_circle: *Nothing was done:* “Move 203.0.113.10 from web-1 to web-2” was approved, but the account has changed since it was asked for. The address is on web-3 now, not on web-1. Press *Request again* on the card if it is still wanted.
-      <@U0ADA00001> :no_entry: *Rejected:* “Move 203.0.113.10 from web-1 to web-2”. <@U0BEN00001> gives the reason: \`Not during the sale.\`
-      <@U0ADA00001> :alarm_clock: *Expired:* nobody decided “Move 203.0.113.10 from web-1 to web-2” in time, and nothing was done. Press *Request again* on the card if it is still wanted."
+      "<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`. It took 43 s.
+      <@U0ADA00001> :red_circle: *Failed:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. web-2 was deleted. Still wanted? Press *Request again* above.
+      <@U0ADA00001> :red_circle: *Failed:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. web-2 was deleted. Check the account before you request it again.
+      <@U0ADA00001> :red_circle: *Not started:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is still on web-1. Still wanted? Press *Request again* above.
+      <@U0ADA00001> :large_orange_circle: *Superseded:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is on web-3. Lockkeeper leaves it as it is.
+      <@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request, so nothing was done. The address is on web-3 now, not on web-1. Still wanted? Press *Request again* above.
+      <@U0ADA00001> :no_entry: *Rejected* by <@U0BEN00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Reason: \`Not during the sale.\`
+      <@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” was not decided before the deadline. Nothing was done. Still wanted? Press *Request again* above."
     `)
     expect(new Set(ends).size).toBe(ends.length)
   })
@@ -143,7 +144,7 @@ describe('the report of an end', () => {
     const request = requestFor({ state: 'untracked', sentAt, endedAt: sentAt + 5 * minutes, stoppedBy: 'U0CHI00001' })
 
     expect(report(view({ request }), 'stopped')?.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer followed:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped it after 5 min. The account API had accepted it, so it may still complete, and I do not tell when. *Watch again* on the card takes it up again."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after 5 min. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking."`,
     )
   })
 
@@ -157,7 +158,7 @@ test.each([
   ['ended', requestFor({ state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })],
 ] as const)('a name with a line break cannot imitate a line of the bot (%s)', (name, request) => {
   const sentence = 'Revoke API key x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
-  const sent = report(view({ request, description: { ...description, sentence }, done: sentence }), name)
+  const sent = report(view({ request, description: { ...description, sentence }, done: phrase`${sentence}` }), name)
 
   expect(sent?.text).toContain('Revoke API key x :large_green_circle:')
   expect(sent?.text).not.toContain('\n')

@@ -91,6 +91,19 @@ function textOrFields(value: Json, at: string, report: Report): void {
 const always = { type }
 const everywhere = { block_id: string({ max: 255 }) }
 
+/** The elements of a `rich_text_section` that the bot sends. */
+const richTextElement = byType({
+  text: object({ required: { type, text: string({ min: 1 }) }, optional: { style: object({ optional: { bold: boolean } }) } }),
+  link: object({ required: { type, url: webAddress } }),
+})
+
+/** The bot sends links to web pages alone. */
+function webAddress(value: unknown, at: string, report: Report): void {
+  if (typeof value !== 'string' || !/^https?:\/\/[^\s]+$/.test(value) || !URL.canParse(value)) report('must be a valid URL', at)
+}
+
+const richTextSection = object({ required: { type, elements: array(richTextElement, { min: 1, max: 1_000 }) } })
+
 /** A block of a message, of a modal or of a Home tab. */
 export const block: Check = byType({
   header: object({ required: { ...always, text: plain(150) }, optional: everywhere }),
@@ -104,6 +117,10 @@ export const block: Check = byType({
     optional: everywhere,
   }),
   divider: object({ required: always, optional: everywhere }),
+  rich_text: object({
+    required: { ...always, elements: array(byType({ rich_text_section: richTextSection }), { min: 1, max: 100 }) },
+    optional: everywhere,
+  }),
   actions: object({
     required: { ...always, elements: array(byType({ button, external_select: externalSelect }), { max: 25, min: 1 }) },
     optional: everywhere,

@@ -1,6 +1,6 @@
 import type { Directory } from './directory.ts'
 import { elementsOf } from './elements.ts'
-import { type Json, objectsOf, textOf } from './json.ts'
+import { type Json, objectsOf, stringOf, textOf } from './json.ts'
 import { NotDescribed } from './schema.ts'
 import type { Message } from './slack.ts'
 
@@ -35,6 +35,8 @@ function blockInWords(block: Json, directory: Directory): string[] {
           .map((element) => text(element))
           .join(' '),
       ]
+    case 'rich_text':
+      return [richTextInWords(block)]
     case 'divider':
       return ['———']
     case 'actions':
@@ -42,6 +44,12 @@ function blockInWords(block: Json, directory: Directory): string[] {
     default:
       throw new NotDescribed(`how a block of the type "${String(block.type)}" reads in a transcript`)
   }
+}
+
+/** Nothing in rich text is markup. */
+function richTextInWords(block: Json): string {
+  const elements = objectsOf(block.elements).flatMap((section) => objectsOf(section.elements))
+  return elements.map(({ text, url }) => stringOf(text ?? url)).join('')
 }
 
 function linesOf(message: Message, directory: Directory): string[] {

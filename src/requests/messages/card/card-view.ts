@@ -2,15 +2,18 @@ import type { Description } from '../../../domain/change.ts'
 import type { Words } from '../../../domain/finding.ts'
 import type { PolicyRule } from '../../../domain/policy.ts'
 import type { Request } from '../../../domain/request.ts'
+import type { Mrkdwn } from '../../../slack/text/text.ts'
 
 /** What a card shows. */
 export interface CardView {
   request: Request
   description: Description
   /** What the preflight check could not find out, each as a phrase. */
-  unchecked: string[]
-  /** What approvers should know, each as one or two sentences. */
-  warnings: string[]
+  unchecked: Mrkdwn[]
+  /** What approvers should check before they approve, each as one or two sentences. */
+  checks: Mrkdwn[]
+  /** What they may want to know, for the small print. */
+  notes: Mrkdwn[]
   /** Why the request ended, and what to do next. */
   ending: Words
   /** False if another version of Lockkeeper wrote the request and this one cannot read its kind or state. The card then has no buttons. */

@@ -1,6 +1,6 @@
 -- Takes a step of a request as one compare-and-set. No other script changes the state of an existing record, or raises its revision.
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
--- KEYS: record, resource, open, ended, outbox, due, audit intake.
+-- KEYS: record, resource, open, ended, outbox, due, audit intake, last change of the resource.
 -- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
 --              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs }, the audit note as JSON.
 -- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
@@ -63,5 +63,6 @@ else
   redis.call('ZADD', KEYS[4], now, arg.id)
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - arg.keepMs)
   redis.call('PEXPIRE', KEYS[1], arg.keepMs)
+  if arg.to == 'done' then redis.call('SET', KEYS[8], arg.id, 'PX', arg.keepMs) end
 end
 return { 'won', cjson.encode(arg.to), stamp }
