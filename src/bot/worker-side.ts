@@ -1,4 +1,5 @@
-import { type Policy, permitsKind } from '../domain/policy.ts'
+import type { Change } from '../domain/change.ts'
+import { type Policy, rulesOfKind } from '../domain/policy.ts'
 import type { Feature } from '../features/feature.ts'
 import { createDiscardUnposted } from '../requests/reconcile/discard-unposted.ts'
 import { createExecute } from '../requests/reconcile/execute/execute.ts'
@@ -50,7 +51,10 @@ export function createWorkerSide(foundation: Foundation, features: Feature[]) {
 
 /** Returns the work of the features that the policy lets people use. */
 function repeatedOf(features: Feature[], policy: Policy): Work[] {
-  return features.flatMap(({ changes = [], repeated = [] }) => (changes.some(({ kind }) => permitsKind(policy, kind)) ? repeated : []))
+  const channels = ['', ...policy.rules.flatMap((rule) => rule.channels ?? [])]
+  const isPermitted = ({ kind, project }: Change) =>
+    channels.some((channelId) => rulesOfKind(policy, { kind, channelId, hasProject: project !== undefined }).length > 0)
+  return features.flatMap(({ changes = [], repeated = [] }) => (changes.some(isPermitted) ? repeated : []))
 }
 
 interface Started {

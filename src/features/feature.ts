@@ -13,6 +13,7 @@ import type { LastReceived } from '../requests/interactions/last-received.ts'
 import type { Submit } from '../requests/lifecycle/submit.ts'
 import type { Store } from '../requests/store/store.ts'
 import type { Work } from '../requests/worker/repeated-work.ts'
+import type { OpenForm } from '../slack/commands/form.ts'
 import type { SetupProbe } from '../slack/web-api/setup-probe.ts'
 
 /** One capability of Lockkeeper, with everything that only this capability needs. */
@@ -35,6 +36,7 @@ export interface FeatureParts {
   accountApi: AccountApi
   inventory: Inventory
   submit: Submit
+  openForm: OpenForm
   store: Store
   catalog: Catalog
   access: Access

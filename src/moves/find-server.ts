@@ -3,6 +3,7 @@ import { nothingIfAbsent } from '../account-api/reading.ts'
 import { UnknownName, UserError } from '../domain/errors.ts'
 import { type ProjectRef, sameProject } from '../domain/place.ts'
 import type { Server } from '../domain/server.ts'
+import { someOf } from '../domain/some-of.ts'
 
 /** Returns the server with this id, or else those with this hostname. Throws as the reads of the account API do. */
 export async function findServers(
@@ -32,5 +33,5 @@ export function chooseServer(typed: string, candidates: Server[], project: Proje
     (server) =>
       `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`,
   )
-  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
+  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${someOf(list)}. Give the id of the one you mean.`)
 }

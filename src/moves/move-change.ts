@@ -70,8 +70,11 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       unread: 'I could not read from the account API which Elastic IPs are moving now: look there.',
     },
     doneSentence: (facts) => phrase`${addressOf(facts)} is assigned to ${facts.to.name}.`,
-    reverse: (_, facts) =>
-      facts.from ? { input: { elasticIpId: facts.elasticIpId, serverId: facts.from.id }, label: 'Move back' } : undefined,
+    reverse: (_, facts) => {
+      const { elasticIpId, from, to } = facts
+      if (!from) return undefined
+      return { input: { elasticIpId, serverId: from.id }, facts: { ...facts, from: to, to: from }, label: 'Move back' }
+    },
   }
 }
 

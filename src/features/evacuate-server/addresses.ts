@@ -1,6 +1,6 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { freshSeenMs } from '../../domain/assignment.ts'
-import { mostEvacuated } from '../../domain/evacuation.ts'
+import { type EvacuationFacts, type LeftOut, mostEvacuated } from '../../domain/evacuation.ts'
 import { judgeAddresses } from '../../domain/evacuation-check.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { ReadAddresses } from './preflight.ts'
@@ -53,3 +53,18 @@ export function createOfferAddresses({ accountApi, readAddresses }: AddressesPar
   }
 }
 export type OfferAddresses = ReturnType<typeof createOfferAddresses>
+
+/** Offers the addresses of an earlier request: those that are to be moved, ticked, and those that its requester left out. */
+export function requestedAddresses({ from, items, leftOut }: EvacuationFacts, elasticIpIds: string[] | undefined): OfferedAddresses {
+  const moved = items.filter(({ elasticIpId }) => elasticIpIds?.includes(elasticIpId) ?? true)
+  const isChoice = ({ finding }: LeftOut) => finding.code === 'not-chosen'
+  return {
+    serverId: from.id,
+    serverName: from.name,
+    offered: [
+      ...moved.map(({ elasticIpId, address = elasticIpId, seenAgoMs }) => ({ elasticIpId, address, seenAgoMs, isTicked: true })),
+      ...leftOut.filter(isChoice).map(({ elasticIpId, address }) => ({ elasticIpId, address, isTicked: false })),
+    ],
+    cannotMove: leftOut.filter((each) => !isChoice(each)).map(({ address, finding }) => ({ address, finding })),
+  }
+}

@@ -53,8 +53,16 @@ export function createEvacuation({ accountApi, seen }: EvacuationParts): Change<
     // The outcome is read item by item.
     observe: async () => ({ is: 'unclear' }),
     doneSentence: ({ items, to }) => phrase`${[addressCount(items.length)]} ${[items.length === 1 ? 'is' : 'are']} assigned to ${to.name}.`,
-    reverse: ({ elasticIpIds = [] }, { from, to }) => ({
+    reverse: ({ elasticIpIds = [] }, { from, to, project, site, items }) => ({
       input: { serverId: to.id, targetId: from.id, elasticIpIds },
+      facts: {
+        from: to,
+        to: from,
+        ...(project ? { project } : {}),
+        ...(site ? { site } : {}),
+        items: items.map(({ elasticIpId, address }) => ({ elasticIpId, ...(address ? { address } : {}), from: to, to: from })),
+        leftOut: [],
+      },
       label: 'Move back',
     }),
   }

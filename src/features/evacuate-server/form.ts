@@ -2,6 +2,7 @@ import type { ModalView, PlainTextOption } from '@slack/web-api'
 import type { Change } from '../../domain/change.ts'
 import { EvacuationFacts, EvacuationInput } from '../../domain/evacuation.ts'
 import { withinOr } from '../../domain/within.ts'
+import type { Filling } from '../../requests/interactions/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
@@ -10,7 +11,7 @@ import type { Click, Submission, SubmissionAnswer } from '../../slack/commands/h
 import { toUserWords } from '../../slack/errors.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import type { OfferAddresses, OfferedAddresses, Wanted } from './addresses.ts'
+import { type OfferAddresses, type OfferedAddresses, requestedAddresses, type Wanted } from './addresses.ts'
 import { type EvacuationFormView, evacuationForm, evacuationModal, tickedAddresses } from './modal.ts'
 
 /** A form opens or changes within this time, also if the account API is slow. */
@@ -46,15 +47,22 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     }
   }
 
-  /** Shows the form with the values of an earlier request, for the addresses that are still on its server. */
-  async function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): Promise<ModalView> {
-    const [input, facts] = [EvacuationInput.parse(before.input), EvacuationFacts.parse(before.facts)]
-    const names = new Map([facts.from, facts.to].map(({ id, name }) => [id, name]))
-    const as = (id: string) => preset({ text: names.get(id) ?? id, value: id })
-    return formFor(
-      { metadata, reason: before.reason },
-      { server: as(input.serverId), target: as(input.targetId), ticked: input.elasticIpIds },
-    )
+  /** Shows a form that is filled with a request, without a read: what has changed since is told once it is sent. */
+  function filledForm(metadata: string, { reason, problem, ...filling }: Filling): ModalView {
+    const [input, facts] = [EvacuationInput.parse(filling.input), EvacuationFacts.parse(filling.facts)]
+    return evacuationModal({
+      metadata: withServer(metadata, input.serverId),
+      server: preset({ text: facts.from.name, value: input.serverId }),
+      target: preset({ text: facts.to.name, value: input.targetId }),
+      addresses: requestedAddresses(facts, input.elasticIpIds),
+      reason,
+      problem,
+    })
+  }
+
+  /** Shows the form for a server as a list names it. Its addresses appear once the target is chosen. */
+  function formForServer(metadata: string, { id, text }: { id: string; text: string }): ModalView {
+    return evacuationModal({ metadata: withServer(metadata, id), server: preset({ text, value: id }) })
   }
 
   /** Shows the addresses of a server that was chosen in the form, or which of them can be moved to the target. */
@@ -85,7 +93,7 @@ export function createEvacuationForm({ submit, change, offerAddresses }: FormPar
     return submitFromForm(submit, submission, { change, input, reason, blockId: evacuationForm.target, again })
   }
 
-  return { formFor, formAgain, serversChosen, submitForm }
+  return { formFor, formForServer, filledForm, serversChosen, submitForm }
 }
 export type EvacuationForm = ReturnType<typeof createEvacuationForm>
 

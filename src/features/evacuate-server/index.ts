@@ -5,8 +5,7 @@ import type { SeenAssignments } from '../../domain/assignment.ts'
 import type { Offer } from '../../domain/offer.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
 import type { Access } from '../../requests/access/access.ts'
-import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
-import type { Submit } from '../../requests/lifecycle/submit.ts'
+import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import { type NameSource, withSuggestions } from '../../slack/commands/unknown-name.ts'
 import { Refusal } from '../../slack/errors.ts'
@@ -27,10 +26,9 @@ import { createServerOptions } from './target-picker.ts'
 /** How often all Elastic IPs are listed, so that it is known which addresses a server had when it dies. */
 const snapshotMs = 5 * 60_000
 
-interface EvacuateServerParts {
+interface EvacuateServerParts extends CommandSubmit {
   accountApi: AccountApi
   inventory: Inventory
-  submit: Submit
   access: Pick<Access, 'gateForm'>
   seen: SeenAssignments
 }
@@ -38,12 +36,12 @@ interface EvacuateServerParts {
 /** `/infra evacuate`: requests to move all Elastic IPs of a server to another one, by arguments or by a form. */
 export const evacuateServer = { kinds: [evacuationKind], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit, access, seen }: EvacuateServerParts): Feature {
+function create({ accountApi, inventory, submit, openForm, access, seen }: EvacuateServerParts): Feature {
   const offerOf = { of: 'server', label: 'Evacuate…', actionId: evacuateThis } satisfies Offer
   const change = { ...createEvacuation({ accountApi, seen }), offer: offerOf }
   const findSource = createFindSource({ accountApi, seen })
   const offerAddresses = createOfferAddresses({ accountApi, readAddresses: createReadAddresses({ accountApi, seen }) })
-  const { formFor, formAgain, serversChosen, submitForm } = createEvacuationForm({ submit, change, offerAddresses })
+  const { formFor, formForServer, filledForm, serversChosen, submitForm } = createEvacuationForm({ submit, change, offerAddresses })
   const { offerSources, offerTargets } = createServerOptions(inventory)
 
   const names = (command: string): Record<string, NameSource> => ({
@@ -58,7 +56,7 @@ function create({ accountApi, inventory, submit, access, seen }: EvacuateServerP
     const { command } = call.slashCommand.origin
     if (first === undefined || second === undefined || rest.length > 0) throw new Refusal(usage(command, rest))
     const input = await withSuggestions(resolve(first, second, AbortSignal.timeout(8_000)), names(command))
-    await submitFromCommand(submit, call, { change, input })
+    await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })
   }
 
   async function resolve(typedServer: string, typedTarget: string, signal: AbortSignal) {
@@ -87,7 +85,8 @@ function create({ accountApi, inventory, submit, access, seen }: EvacuateServerP
   return {
     commands: [command],
     changes: [change],
-    forms: { [evacuationKind]: formAgain },
+    forms: { [evacuationKind]: filledForm },
+    itemActions: [{ of: 'server', kind: evacuationKind, label: 'Evacuate…', form: formForServer }],
     clicks: {
       [evacuationForm.server]: serversChosen,
       [evacuationForm.target]: serversChosen,

@@ -2,8 +2,9 @@ import type { KnownBlock, ModalView, PlainTextOption } from '@slack/web-api'
 import { formatDuration } from '../../domain/duration.ts'
 import { mostEvacuated } from '../../domain/evacuation.ts'
 import { explainEvacuation } from '../../domain/evacuation-findings.ts'
+import { reasonField } from '../../requests/messages/reason-field.ts'
 import { context, problemBlocks, wholeSection } from '../../slack/blocks/blocks.ts'
-import { checkboxes, externalSelect, input, mostCheckboxes, option, reasonInput } from '../../slack/blocks/inputs.ts'
+import { checkboxes, externalSelect, input, mostCheckboxes, option } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import type { Ticked } from '../../slack/commands/handlers.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
@@ -40,7 +41,7 @@ export function evacuationModal({ metadata, server, target, addresses, reason, p
       serverSelect(evacuationForm.server, 'Server', 'Its Elastic IPs are moved to another server.', server),
       serverSelect(evacuationForm.target, 'Target', 'Must be in the same project and site.', target),
       ...(addresses ? addressBlocks(addresses) : []),
-      reasonInput({ entered: reason }),
+      ...reasonField(metadata, reason),
     ],
   })
 }

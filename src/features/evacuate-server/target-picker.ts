@@ -9,12 +9,12 @@ import { readMetadata } from '../../slack/receive/payloads.ts'
 /** Creates the options of the form: every server to evacuate, and as its target the servers of its project and site. */
 export function createServerOptions(inventory: Pick<Inventory, 'servers'>) {
   async function offerSources({ typed }: OptionsQuery): Promise<Choices> {
-    const { items, cut } = await asFarAsRead(inventory.servers())
-    return offer([...serverCandidates(items).values()], typed, { one: 'server', many: 'servers', cut })
+    const { items, ...missing } = await asFarAsRead(inventory.servers())
+    return offer([...serverCandidates(items).values()], typed, { many: 'servers', missing })
   }
 
   async function offerTargets({ typed, metadata }: OptionsQuery): Promise<Choices> {
-    const { items, cut } = await asFarAsRead(inventory.servers())
+    const { items, ...missing } = await asFarAsRead(inventory.servers())
     const sourceId = readMetadata(metadata)?.extra
     const source = isChoice(sourceId) ? items.find(({ id }) => id === sourceId) : undefined
     const fits = [...serverCandidates(items)].filter(([target]) => {
@@ -23,11 +23,10 @@ export function createServerOptions(inventory: Pick<Inventory, 'servers'>) {
       const sites = { location: undefined, assigned: source.site, target: target.site }
       return sameProject(source.project, target.project) !== false && sameSite(sites) !== false
     })
-    const note = source ? { note: 'Only servers in the same project and site are offered.' } : {}
     return offer(
       fits.map(([, candidate]) => candidate),
       typed,
-      { one: 'server', many: 'servers', cut, ...note },
+      { many: 'servers', missing },
     )
   }
 
