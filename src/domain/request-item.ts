@@ -40,3 +40,8 @@ export function isItemOpen({ state }: Pick<RequestItem, 'state'>): boolean {
 export function isItemUnderway({ state }: Pick<RequestItem, 'state'>): boolean {
   return state === 'sending' || state === 'moving'
 }
+
+/** Returns the items that are worth another try. What somebody else moved is left as it is. */
+export function restOf<Item extends Pick<RequestItem, 'state'>>(items: Item[]): Item[] {
+  return items.filter(({ state }) => state === 'failed' || state === 'not-started')
+}

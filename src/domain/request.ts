@@ -154,6 +154,11 @@ export type Outline = z.infer<typeof Outline>
 /** The part of a request that a worker keeps in memory between ticks. It decides whether the request is still under way, or late. */
 export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>
 
+/** Whether what a request did can be undone: it is done, or some of its items are. */
+export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items'>): boolean {
+  return state === 'done' || (state === 'failed' && items.some((item) => item.state === 'done'))
+}
+
 /** Returns everything that a request locks. */
 export function resourcesOf({ resource, moreResources = [] }: { resource: string; moreResources?: string[] | undefined }): string[] {
   return [resource, ...moreResources.filter((other) => other !== resource)]

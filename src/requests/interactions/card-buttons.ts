@@ -50,7 +50,7 @@ export function createCardButtons({
 }: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
   const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged })
   const { openReject, submitReject, submitBreakGlass } = createDecisionForms({ decide, requests, catalog, home })
-  const { openAgain, openReverse } = createRequestAgain({ requests, catalog, access, forms, linkTo })
+  const { openAgain, openReverse, openRetry } = createRequestAgain({ requests, catalog, access, forms, linkTo })
 
   /** Wraps the work of a button. After a click on the Home tab, the tab is shown again. */
   function button(work: (request: Request, click: Click) => Promise<void>) {
@@ -82,6 +82,7 @@ export function createCardButtons({
       [cardButtons.handOver]: button(handOver),
       [cardButtons.again]: openAgain,
       [cardButtons.reverse]: openReverse,
+      [cardButtons.retry]: openRetry,
       [cardButtons.details]: button((request, click) => click.answer.ephemeral(details(request))),
       [cardButtons.stopTracking]: button((request, { origin }) => decide.stopTracking(request, origin)),
       [cardButtons.trackAgain]: button((request, { origin }) => decide.trackAgain(request, origin)),

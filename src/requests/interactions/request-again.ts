@@ -1,6 +1,7 @@
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
-import type { LinkTo, Request } from '../../domain/request.ts'
+import { canReverse, isOpen, type LinkTo, type Request } from '../../domain/request.ts'
+import { restOf } from '../../domain/request-item.ts'
 import { formMetadata } from '../../slack/commands/form-metadata.ts'
 import { type Click, type FormHandler, handlerOf } from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
@@ -8,6 +9,7 @@ import type { Metadata } from '../../slack/receive/payloads.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
+import { doneInput } from '../lifecycle/done-input.ts'
 import { tooLate } from '../messages/refusals.ts'
 import type { FilledForm, Filling } from './filled-form.ts'
 import type { GenuineRequest } from './genuine-request.ts'
@@ -53,16 +55,23 @@ export function createRequestAgain({ requests, catalog, access, forms, linkTo }:
   })
 
   const openReverse = opener((request, userId) => {
-    if (request.state !== 'done') throw new Refusal(tooLate(request, userId))
+    if (!canReverse(request)) throw new Refusal(tooLate(request, userId))
     const { change, input, latest } = catalog.open(request)
-    const back = change.reverse?.(input, latest)
+    const back = change.reverse?.(doneInput(request, change, input), latest)
     if (!back) throw new Refusal(cannot)
     const link = linkTo(request)
     const undoes = { id: request.id, ...(link ? { link } : {}) }
     return { filling: { ...back, reason: undefined }, metadata: { undoes } }
   })
 
-  return { openAgain, openReverse }
+  const openRetry = opener((request, userId) => {
+    const { change, input, facts } = catalog.open(request)
+    const rest = restOf(request.items ?? []).map(({ id }) => id)
+    if (isOpen(request.state) || !change.items || rest.length === 0) throw new Refusal(tooLate(request, userId))
+    return { filling: { input: change.items.only(input, rest), facts, reason: request.reason } }
+  })
+
+  return { openAgain, openReverse, openRetry }
 }
 
 const cannot = mrkdwn`This can't be requested from here. Use the command.`

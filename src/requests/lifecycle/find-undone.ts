@@ -1,8 +1,9 @@
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
-import type { Undone } from '../../domain/request.ts'
+import { canReverse, type Undone } from '../../domain/request.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Store } from '../store/store.ts'
+import { doneInput } from './done-input.ts'
 
 interface FindUndoneParts {
   store: Pick<Store, 'find'>
@@ -16,9 +17,9 @@ interface FindUndoneParts {
 export function createFindUndone({ store, catalog }: FindUndoneParts) {
   return async function findUndone(id: string | undefined, kind: ChangeKind, input: unknown): Promise<Undone | undefined> {
     const request = id === undefined ? undefined : await store.find(id)
-    if (request?.kind !== kind || request.state !== 'done' || request.cardTs === undefined) return undefined
+    if (request?.kind !== kind || !canReverse(request) || request.cardTs === undefined) return undefined
     const opened = catalog.openIfFit(request)
-    const back = opened?.change.reverse?.(opened.input, opened.latest)
+    const back = opened?.change.reverse?.(doneInput(request, opened.change, opened.input), opened.latest)
     if (!back || canonicalJson(back.input) !== canonicalJson(input)) return undefined
     return { id: request.id, channelId: request.origin.channelId, cardTs: request.cardTs }
   }

@@ -8,6 +8,7 @@ export const cardButtons = {
   handOver: 'request-hand-over',
   again: 'request-again',
   reverse: 'request-reverse',
+  retry: 'request-retry',
   stopTracking: 'request-stop-tracking',
   trackAgain: 'request-track-again',
   details: 'request-details',

@@ -3,8 +3,10 @@ import type { Words } from '../../domain/finding.ts'
 import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
 import { phraseWords } from '../../slack/text/phrase-words.ts'
-import { type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { whyWords } from './causes.ts'
+import type { ItemView } from './item-view.ts'
+import { isPartlyDone, movedCount, notesOnDone } from './items.ts'
 import { timeTakenWords } from './words.ts'
 
 export interface EndView {
@@ -14,19 +16,22 @@ export interface EndView {
   ending: Words
   /** The sentence for a change that is done. */
   done: Phrase
+  /** Each item of a change of several. */
+  items: ItemView[]
 }
 
 const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
 
 /** Says how a request ended, why, and what to do next. A rejection's reason is shown below it. */
-export function endSentence({ request, description, done, ending }: EndView): Mrkdwn {
+export function endSentence({ request, description, done, ending, items }: EndView): Mrkdwn {
   const what = mrkdwn`“${phraseWords(description.title)}”`
   const why = whyWords(ending)
   const next = ending.next === undefined ? undefined : mrkdwn`${ending.next}`
   switch (request.state) {
     case 'done':
-      return doneSentence(request, done, why)
+      return doneSentence(request, done, request.items ? notesOnDone(items) : why)
     case 'failed':
+      if (request.items) return failedItemsSentence(what, items)
       return mrkdwn`:red_circle: *Failed:* ${what}. ${why} ${next ?? afterFailure(request)}`
     case 'not-started':
       return mrkdwn`:red_circle: *Not started:* ${what}. ${why} ${next ?? stillWanted}`
@@ -44,6 +49,17 @@ export function endSentence({ request, description, done, ending }: EndView): Mr
     default:
       return mrkdwn`${what} is ${request.state}.`
   }
+}
+
+function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
+  const head = isPartlyDone(items) ? mrkdwn`:large_orange_circle: *Partly done:*` : mrkdwn`:red_circle: *Failed:*`
+  const again = isPartlyDone(items)
+    ? mrkdwn`Press *Retry the rest* or *Move back* above.`
+    : mrkdwn`Check the account before you request it again.`
+  return joinMrkdwn(
+    [mrkdwn`${head} ${what}. ${movedCount(items)}.`, notesOnDone(items), again].filter(({ text }) => text !== ''),
+    ' ',
+  )
 }
 
 function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {

@@ -2,18 +2,20 @@ import type { Request } from '../../domain/request.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
 import { reasonBlocks } from '../../slack/blocks/reason.ts'
-import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { ReportName } from '../steps.ts'
 import { approversReminder, emergencyCall, handoverCall, handoverReminder } from './calls.ts'
 import { endSentence } from './end-report.ts'
+import type { ItemView } from './item-view.ts'
+import { movedCount, outcomeBlocks, outcomeLines, underwayNames } from './items.ts'
 import type { ReportView } from './report-view.ts'
 import { timeTaken } from './words.ts'
 
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
 export function report(view: ReportView, name: ReportName): Message | undefined {
   const words = sentence(view, name)
-  return words && say(words, reasonOf(view, name))
+  return words && say(words, { reason: reasonOf(view, name), items: endedItems(view, name) })
 }
 
 function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
@@ -63,7 +65,10 @@ function stoppedSentence({ request, description }: ReportView): Mrkdwn | undefin
   return mrkdwn`:large_orange_circle: *No longer tracked:* “${description.sentence}”. ${who} stopped tracking after ${timeTaken(request)}. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking.`
 }
 
-function lateSentence({ request, description, lateAfter, now }: ReportView): Mrkdwn | undefined {
+function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
+  if (request.state === 'tracking' && items.length > 0) {
+    return mrkdwn`:warning: *Late:* “${description.sentence}”. ${movedCount(items)} after ${timeTaken(request, now)} (expected within ${lateAfter} each). Still under way: ${underwayNames(items)}. Still tracking. If it matters now, ask the provider's support.`
+  }
   if (request.state === 'tracking') {
     return mrkdwn`:warning: *Late:* “${description.sentence}” is still ${description.underway} after ${timeTaken(request, now)} (expected within ${lateAfter}). ${lastSeenWords(request)} I keep following it and report its end here. If it matters now, ask the provider's support.`
   }
@@ -85,8 +90,16 @@ function reasonOf({ request: { state, decision } }: ReportView, name: ReportName
   return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
 }
 
+/** Returns the items that a report lists: all of them, at the end. */
+function endedItems({ request, items }: ReportView, name: ReportName): ItemView[] {
+  return (name === 'ended' || name === 'corrected') && request.items ? items : []
+}
+
 /** `reason`: what a person wrote. */
-function say(text: Mrkdwn, reason?: string): Message {
-  const inWords = reason ? mrkdwn`${text} Reason: ${code(reason)}` : text
-  return message({ text: inWords, blocks: [...wholeSection(text), ...reasonBlocks('Reason', reason)] })
+function say(text: Mrkdwn, { reason, items }: { reason: string | undefined; items: ItemView[] }): Message {
+  const inWords = [reason ? mrkdwn`${text} Reason: ${code(reason)}` : text, ...(items.length > 0 ? [outcomeLines(items)] : [])]
+  return message({
+    text: joinMrkdwn(inWords, '\n'),
+    blocks: [...wholeSection(text), ...outcomeBlocks(items), ...reasonBlocks('Reason', reason)],
+  })
 }

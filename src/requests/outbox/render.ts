@@ -2,7 +2,7 @@ import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { MessageRef } from '../../domain/message-ref.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
-import type { LinkTo, Request } from '../../domain/request.ts'
+import { canReverse, type LinkTo, type Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
@@ -10,6 +10,7 @@ import { approvalCard } from '../messages/card/card.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { requestDetails } from '../messages/card/details.ts'
 import { explain, explainAll, whyWords } from '../messages/causes.ts'
+import { itemViews } from '../messages/item-view.ts'
 import type { ReportView } from '../messages/report-view.ts'
 import { report } from '../messages/reports.ts'
 import { asDirect, asRepeat } from '../messages/resent.ts'
@@ -74,11 +75,12 @@ export function createRenderer({
       request,
       isKnown: opened !== undefined,
       description: opened ? opened.change.describe(opened.facts) : otherVersionDescription(request, catalog),
+      items: opened ? itemViews(request, opened, catalog) : [],
       unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
       ...warningWords(request, change, catalog.titleOf),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
-      reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
+      reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
       undoes: request.undoes && { id: request.undoes.id, link: linkTo({ origin: request.undoes, ...request.undoes }) },
       rule: ruleOf(request),
       environment,
@@ -92,6 +94,7 @@ export function createRenderer({
       request: withoutContent(request),
       isKnown: false,
       description: unverifiedDescription(request),
+      items: [],
       unchecked: [],
       checks: [],
       notes: [],
@@ -106,9 +109,11 @@ export function createRenderer({
 
   function reportView(request: Request): Omit<ReportView, 'lateAfter' | 'now'> {
     if (!isVerified(request)) return { ...unverifiedView(request), done: unverifiedDone, remark: undefined, handover: undefined }
-    const { change, latest } = catalog.open(request)
+    const opened = catalog.open(request)
+    const { change, latest } = opened
     return {
       request,
+      items: itemViews(request, opened, catalog),
       description: change.describe(latest),
       ending: explainAll(change, request.causes),
       done: change.doneSentence(latest),

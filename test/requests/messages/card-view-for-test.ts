@@ -7,6 +7,7 @@ export function cardViewFor(more: Partial<CardView> = {}): CardView {
     request: requestFor(),
     isKnown: true,
     description,
+    items: [],
     unchecked: [],
     checks: [],
     notes: [],

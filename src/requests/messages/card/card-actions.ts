@@ -1,4 +1,5 @@
 import type { Button } from '@slack/web-api'
+import { restOf } from '../../../domain/request-item.ts'
 import { type ButtonParts, button } from '../../../slack/blocks/blocks.ts'
 import { mrkdwn } from '../../../slack/text/text.ts'
 import { buttonValue, type CardButton, cardButtons } from '../buttons.ts'
@@ -30,6 +31,10 @@ export function cardActions(view: CardView): Button[] {
     case 'done':
       return [...(reverseLabel ? [make('reverse', reverseLabel)] : []), make('details', 'Details')]
     case 'failed':
+      if (request.items) {
+        return [...retryButtons(view, make), ...(reverseLabel ? [make('reverse', reverseLabel)] : []), make('details', 'Details')]
+      }
+      return [...(ending.next === undefined ? [make('again', 'Request again')] : []), make('details', 'Details')]
     case 'not-started':
     case 'superseded':
     case 'voided':
@@ -40,6 +45,12 @@ export function cardActions(view: CardView): Button[] {
     default:
       return []
   }
+}
+
+/** Offers to move what was not moved. Without a single one that was, it is the same request again. */
+function retryButtons({ items }: CardView, make: (name: CardButton, text: string) => Button): Button[] {
+  if (items.every(({ state }) => state !== 'done')) return [make('again', 'Request again')]
+  return restOf(items).length > 0 ? [make('retry', 'Retry the rest')] : []
 }
 
 const stopConfirm = {

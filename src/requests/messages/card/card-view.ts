@@ -3,11 +3,14 @@ import type { Words } from '../../../domain/finding.ts'
 import type { PolicyRule } from '../../../domain/policy.ts'
 import type { Request } from '../../../domain/request.ts'
 import type { Mrkdwn } from '../../../slack/text/text.ts'
+import type { ItemView } from '../item-view.ts'
 
 /** What a card shows. */
 export interface CardView {
   request: Request
   description: Description
+  /** Each item of a change of several. Empty for a change of a single resource. */
+  items: ItemView[]
   /** What the preflight check could not find out, each as a phrase. */
   unchecked: Mrkdwn[]
   /** What approvers should check before they approve, each as one or two sentences. */

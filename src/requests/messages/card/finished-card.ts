@@ -5,6 +5,8 @@ import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { phraseWords } from '../../../slack/text/phrase-words.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { endingWords } from '../causes.ts'
+import type { ItemView } from '../item-view.ts'
+import { isPartlyDone, itemBlocks, itemLines, movedCount, notesOnDone } from '../items.ts'
 import { shortId, timeTakenWords } from '../words.ts'
 import { approversOfRequest, decider } from './approvals.ts'
 import type { CardView } from './card-view.ts'
@@ -25,6 +27,9 @@ const ends: Record<Finished, { mark: string; name: string }> = {
   expired: { mark: ':alarm_clock:', name: 'Expired' },
 }
 
+/** Some items are done, and others are not. */
+const partlyDone = { mark: ':large_orange_circle:', name: 'Partly done' }
+
 /** Whether only the outcome of a request is left to show. */
 export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
   return Object.hasOwn(ends, request.state)
@@ -32,28 +37,45 @@ export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
 
 /** Renders a finished request in two lines: what happened to what, and who requested and decided it, when, and how long it took. */
 export function finishedBlocks(view: CardView): KnownBlock[] {
-  return [...wholeSection(whatHappened(view)), ...rejectionBlocks(view.request), ...context([whoAndWhen(view.request)])]
+  const left = notMoved(view)
+  return [
+    ...wholeSection(whatHappened(view)),
+    ...itemBlocks(left, { hasBegun: true }),
+    ...rejectionBlocks(view.request),
+    ...context([whoAndWhen(view.request)]),
+  ]
 }
 
 /** Says the same without blocks. */
 export function finishedText(view: CardView): Mrkdwn[] {
   const { state, decision } = view.request
   const reason = state === 'rejected' && decision?.reason ? [mrkdwn`Reason: ${code(decision.reason)}`] : []
-  return [whatHappened(view), ...reason, whoAndWhen(view.request)]
+  const left = notMoved(view)
+  return [whatHappened(view), ...(left.length > 0 ? [itemLines(left, { hasBegun: true })] : []), ...reason, whoAndWhen(view.request)]
+}
+
+/** The items that are not done, of a request that was sent. */
+function notMoved({ request, items }: CardView): ItemView[] {
+  return request.items === undefined ? [] : items.filter(({ state }) => state !== 'done')
 }
 
 /** `:large_green_circle: *Done*  ·  Move 203.0.113.10: web-1 → web-2` */
 export function whatHappened(view: CardView): Mrkdwn {
-  const { request, description, environment } = view
-  const { mark, name } = ends[request.state as Finished]
+  const { request, description, items, environment } = view
+  const { mark, name } = request.state === 'failed' && isPartlyDone(items) ? partlyDone : ends[request.state as Finished]
   const title = mrkdwn`${mark} *${name}*  ·  ${prefixOf(environment)}${phraseWords(description.title)}`
   const more = consequence(view)
   return more.text === '' ? title : mrkdwn`${title}. ${more}`
 }
 
 /** Says why it ended, and what that means for the account. */
-function consequence({ request, ending }: CardView): Mrkdwn {
+function consequence({ request, items, ending }: CardView): Mrkdwn {
   const why = endingWords(ending)
+  if (request.items !== undefined && (request.state === 'done' || request.state === 'failed'))
+    return joinMrkdwn(
+      [mrkdwn`${movedCount(items)}.`, notesOnDone(items)].filter(({ text }) => text !== ''),
+      ' ',
+    )
   switch (request.state) {
     case 'voided':
       return mrkdwn`The account changed since the request, so nothing was done. ${why}`

@@ -7,6 +7,7 @@ import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { boldPhrase, plainPhrase } from '../../../slack/text/phrase-words.ts'
 import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { approversNotListed } from '../approvers.ts'
+import { itemBlocks, itemLines } from '../items.ts'
 import { undoesWords } from '../undoes.ts'
 import { shortId } from '../words.ts'
 import { approvalLines, approvalsInWords, history } from './approvals.ts'
@@ -53,6 +54,7 @@ export function contentBlocks(view: CardView): KnownBlock[] {
     ...reasonBlocks('Reason', request.reason),
     ...reasonBlocks(emergencyLabel, emergencyReason(request)),
     ...fields(description.facts.map(factField)),
+    ...itemBlocks(view.items, { hasBegun: request.items !== undefined }),
   ]
 }
 
@@ -67,6 +69,7 @@ export function contentInWords(view: CardView): Mrkdwn[] {
     ...description.facts.map(
       ({ label, value, detail, isPerson }) => mrkdwn`${label}: ${isPerson ? mention(value) : value}${detail ? ` (${detail})` : ''}`,
     ),
+    ...(view.items.length > 0 ? [itemLines(view.items, { hasBegun: request.items !== undefined })] : []),
     ...checksInWords(view),
   ]
 }

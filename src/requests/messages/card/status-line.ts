@@ -4,11 +4,12 @@ import type { Request } from '../../../domain/request.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
 import { dateTime, deadline, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { whoApprovesInShort, whoIsIn } from '../approvers.ts'
+import { movedCount } from '../items.ts'
 import { stateWords } from '../words.ts'
 import type { CardView } from './card-view.ts'
 
 /** Says in one line what happens next with a request that is not finished, and who has to act until when. */
-export function statusLine({ request, description, rule, handoverLabel, isKnown }: CardView): Mrkdwn {
+export function statusLine({ request, description, items, rule, handoverLabel, isKnown }: CardView): Mrkdwn {
   const requester = mention(request.origin.userId)
   switch (request.state) {
     case 'waiting':
@@ -24,7 +25,8 @@ export function statusLine({ request, description, rule, handoverLabel, isKnown 
       return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
     case 'tracking': {
       const late = request.lateAt === undefined ? '' : ' Slower than usual. Still tracking.'
-      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${late}`
+      const count = items.length === 0 ? mrkdwn`` : mrkdwn` *${movedCount(items)}.*`
+      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${count}${late}`
     }
     default:
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
