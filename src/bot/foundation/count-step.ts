@@ -47,6 +47,8 @@ export function createCountStep({ metrics, catalog }: { metrics: Metrics; catalo
     metrics.transition(kind, to)
     const decision = Object.hasOwn(decisions, step) ? decisions[step as StepName] : undefined
     if (decision) metrics.decision(kind, decision)
-    if (catalog.changeIfKnown(kind)?.takesTime && tookMs !== undefined) metrics.moveEnded(to, tookMs)
+    const change = catalog.changeIfKnown(kind)
+    // A request of several counts as its items do, each at its own end.
+    if (change?.takesTime && !change.items && tookMs !== undefined) metrics.moveEnded(to, tookMs)
   }
 }

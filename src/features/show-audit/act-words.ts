@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../audit/entry.ts'
-import type { StepName } from '../../requests/steps.ts'
+import type { ItemStepName, StepName } from '../../requests/steps.ts'
 
 interface ActWords {
   /** The word that finds the act: `/infra audit approve`. */
@@ -44,6 +44,19 @@ const stepWords: Record<StepName, ActWords> = {
   'track-again': { word: 'track-again', mark: ':eyes:', words: 'Tracking resumed' },
 }
 
+/** The words for every step of an item of a request. */
+const itemStepWords: Record<ItemStepName, ActWords> = {
+  'send-item': { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
+  'skip-item': { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
+  'accept-item': { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },
+  'late-item': { word: 'late', mark: ':snail:', words: 'Takes longer than expected' },
+  'finish-item': { word: 'end', mark: ':large_green_circle:', words: 'Done' },
+  'fail-item': { word: 'end', mark: ':red_circle:', words: 'Failed' },
+  'supersede-item': { word: 'end', mark: ':white_circle:', words: 'Superseded by another change' },
+  'not-start-item': { word: 'end', mark: ':white_circle:', words: 'Not started' },
+  'restart-item': { word: 'restart', mark: ':warning:', words: 'Started after all' },
+}
+
 /** The words for every act that the audit notes: the steps, and what is no step. */
 export const acts: Record<string, ActWords> = {
   request: { word: 'request', mark: ':speech_balloon:', words: 'Requested' },
@@ -54,6 +67,7 @@ export const acts: Record<string, ActWords> = {
   trim: { word: 'trim', mark: ':wastebasket:', words: 'Removed old entries of the audit' },
   unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'An unreadable note' },
   ...stepWords,
+  ...itemStepWords,
 }
 
 const unknownMark = ':small_blue_diamond:'

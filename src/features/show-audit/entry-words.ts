@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../audit/entry.ts'
+import type { Change } from '../../domain/change.ts'
 import type { Catalog } from '../../requests/catalog.ts'
 import { explain } from '../../requests/messages/causes.ts'
 
@@ -6,8 +7,11 @@ import { explain } from '../../requests/messages/causes.ts'
 export type WordsOfChanges = Pick<Catalog, 'sentenceOf' | 'changeIfKnown' | 'kinds' | 'labelOf'>
 
 /** Returns the sentence of the entry's request: `Move 203.0.113.10 from web-1 to web-2`. Returns undefined if the entry has no request. */
-export function subjectOf({ kind, resource, facts }: AuditEntry, catalog: WordsOfChanges): string | undefined {
-  return kind === undefined || resource === undefined ? undefined : catalog.sentenceOf({ kind, resource, facts })
+export function subjectOf(entry: AuditEntry, catalog: WordsOfChanges): string | undefined {
+  const { kind, item, resource, facts } = entry
+  if (kind === undefined || resource === undefined) return undefined
+  const parsed = item === undefined ? undefined : changeOf(entry, catalog)?.facts.safeParse(facts)
+  return parsed?.success ? changeOf(entry, catalog)?.describe(parsed.data).sentence : catalog.sentenceOf({ kind, resource, facts })
 }
 
 /** Returns the sentences of the entries that have one. */
@@ -16,7 +20,13 @@ export function subjectsOf(entries: AuditEntry[], catalog: WordsOfChanges): stri
 }
 
 /** Returns a sentence for each cause of an end. */
-export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsOfChanges): string[] {
+export function causesInWords(entry: AuditEntry, catalog: WordsOfChanges): string[] {
+  const change = changeOf(entry, catalog)
+  return (entry.causes ?? []).map((cause) => explain(change, cause).why)
+}
+
+/** Returns the change that an entry is about: that of one item, for an entry about an item. */
+function changeOf({ kind, item }: AuditEntry, catalog: WordsOfChanges): Change | undefined {
   const change = catalog.changeIfKnown(kind ?? '')
-  return causes.map((cause) => explain(change, cause).why)
+  return item === undefined ? change : change?.items?.change
 }

@@ -1,5 +1,5 @@
 import type { Origin } from '../../domain/origin.ts'
-import type { Request } from '../../domain/request.ts'
+import { type Request, resourcesOf } from '../../domain/request.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Access } from '../access/access.ts'
@@ -29,11 +29,17 @@ export function createStopTracking({ store, access, steps, wake }: StopTrackingP
   async function trackAgain(request: Request, origin: Origin): Promise<void> {
     const grant = await access.authorize(origin, { to: 'track', request })
     if (request.state !== 'untracked') throw new Refusal(tooLate(request, origin.userId))
-    const holder = await store.holderOf(request.resource)
-    if (!(await store.isLatest(request)) || (holder !== undefined && holder !== request.id)) throw new Refusal(takenOver)
+    if ((await Promise.all(resourcesOf(request).map((resource) => isTakenOver(request, resource)))).includes(true))
+      throw new Refusal(takenOver)
     const untrackedMs = (request.untrackedMs ?? 0) + (await store.now()) - (request.endedAt ?? 0)
     const data = { set: { untrackedMs }, dueInMs: 0, audit: { by: origin.userId, ...grant } }
     await steps.takeStep({ request, userId: origin.userId, name: 'track-again', data, wakeUp: () => wake(request) })
+  }
+
+  /** Whether a newer request for this resource was made, or holds it. */
+  async function isTakenOver(request: Request, resource: string): Promise<boolean> {
+    const holder = await store.holderOf(resource)
+    return !(await store.isLatest({ ...request, resource })) || (holder !== undefined && holder !== request.id)
   }
 
   return { stopTracking, trackAgain }

@@ -10,6 +10,7 @@ import { description, minutes, requestedAt, requestFor, ruleFor } from '../reque
 function view(more: Partial<ReportView> = {}): ReportView {
   return {
     request: requestFor(),
+    items: [],
     description,
     ending: { why: '' },
     done: phrase`${'203.0.113.10'} is assigned to ${'web-2'}.`,

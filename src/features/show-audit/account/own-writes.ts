@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../../audit/entry.ts'
 import type { Catalog } from '../../../requests/catalog.ts'
-import type { StepName } from '../../../requests/steps.ts'
+import { type ItemStepName, type StepName, stateOfAct } from '../../../requests/steps.ts'
 
 /** The account notes an event at most this long after Lockkeeper's own note of the answer. */
 const latestMs = 2 * 60_000
@@ -44,6 +44,19 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   'track-again': false,
 }
 
+/** The step of a request that each step of an item corresponds to, if it is about the write of the item. */
+const asStepOfRequest: Record<ItemStepName, StepName | undefined> = {
+  'send-item': 'send',
+  'skip-item': undefined,
+  'accept-item': 'accept',
+  'late-item': undefined,
+  'finish-item': 'finish',
+  'fail-item': 'fail',
+  'supersede-item': 'supersede',
+  'not-start-item': 'not-start',
+  'restart-item': 'correct-to-tracking',
+}
+
 const writeActs = new Set(['answer', ...Object.entries(isAboutItsWrite).flatMap(([name, isAbout]) => (isAbout ? [name] : []))])
 
 /** One of Lockkeeper's own writes to the account. Times are in ms since 1970. */
@@ -71,17 +84,28 @@ export function createdIdOf({ resourceId, causes = [] }: AuditEntry): string | u
 /** Whether an entry may be about a write to one of these targets. The id of a new key is only in the entries of its name. */
 export function isAboutWrite(entry: AuditEntry, targetIds: Set<string>): boolean {
   const { act, resource = '' } = entry
-  return writeActs.has(act) && (resource.startsWith('api_key_name:') || targetIds.has(targetIdOf(resource) ?? ''))
+  return writeActs.has(plainActOf(act)) && (resource.startsWith('api_key_name:') || targetIds.has(targetIdOf(resource) ?? ''))
 }
 
 /** Finds the writes that these entries are about. */
 export function ownWritesIn(entries: AuditEntry[], catalog: EventActions): OwnWrite[] {
   const requests = new Map<string, AuditEntry[]>()
   for (const entry of entries.toSorted((a, b) => a.seq - b.seq)) {
-    if (entry.requestId === undefined || !writeActs.has(entry.act)) continue
-    requests.set(entry.requestId, [...(requests.get(entry.requestId) ?? []), entry])
+    if (entry.requestId === undefined || !writeActs.has(plainActOf(entry.act))) continue
+    const write = `${entry.requestId} ${entry.item ?? ''}`
+    requests.set(write, [...(requests.get(write) ?? []), plainEntry(entry)])
   }
   return [...requests.values()].flatMap((one) => writesOfRequest(one, catalog))
+}
+
+/** Returns an entry of an item as one of a request with this item alone. Its states are then those of the item. */
+function plainEntry(entry: AuditEntry): AuditEntry {
+  const act = plainActOf(entry.act)
+  return entry.item === undefined ? entry : { ...entry, act, to: stateOfAct(act) }
+}
+
+function plainActOf(act: string): string {
+  return Object.hasOwn(asStepOfRequest, act) ? (asStepOfRequest[act as ItemStepName] ?? act) : act
 }
 
 /** Returns no write if the account refused it, or if it did not start. Events of that time belong to somebody else. */

@@ -61,6 +61,8 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
       const found = await findItem(requestId, itemId)
       const step = found && decide(found)
       if (!found || !step) return undefined
+      // Somebody stopped the tracking: nothing more is sent, and nothing is reported.
+      if (found.request.state === 'untracked') return 'lost'
       const { name, answer, ...data } = step
       const { resource, facts, change } = found.opened
       const audit = { resource, facts, ...(answer ? { answer } : {}) }
@@ -71,7 +73,7 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
         at: await store.now(),
       })
       if (outcome === 'changed') continue
-      if (outcome === 'won') await afterStep(requestId, found.request, name)
+      if (outcome === 'won') await afterStep(requestId)
       return outcome
     }
     throw new Error(`request ${requestId} kept changing while a step of its item ${itemId} was taken`)
@@ -85,13 +87,15 @@ export function createItemSteps({ store, catalog, show, afterEndMs }: ItemStepsP
     return request && item && opened ? { request, item, opened } : undefined
   }
 
-  async function afterStep(requestId: string, before: Request, name: ItemStepName): Promise<void> {
-    if (name === 'restart-item' && before.state !== 'tracking') {
-      await store.take(before, 'correct-to-tracking', { dueInMs: 0 })
-      return show(requestId)
-    }
+  async function afterStep(requestId: string): Promise<void> {
     const request = await store.find(requestId)
-    if (request) await end(request)
+    if (!request) return
+    if (request.state === 'tracking') return end(request)
+    // An item started after the end was reported. If this process ends here, the next step of the item does it.
+    await store.take(request, 'correct-to-tracking', { dueInMs: 0 })
+    await show(requestId)
+    const again = await store.find(requestId)
+    if (again) await end(again)
   }
 
   async function end(request: Request): Promise<void> {
