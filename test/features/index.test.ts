@@ -5,16 +5,16 @@ import { changeKinds } from '../../src/features/index.ts'
 import { catalog } from '../requests/catalog-for-test.ts'
 
 test('the kinds of change keep their names, because policies and NO_APPROVAL use them', () => {
-  expect(changeKinds).toEqual(['ip.move', 'vm.rename', 'key.create', 'key.rotate', 'key.revoke'])
+  expect(changeKinds).toEqual(['ip.move', 'ip.evacuate', 'vm.rename', 'key.create', 'key.rotate', 'key.revoke'])
 })
 
 test('every kind that a feature declares is the kind of one change, and every change has a declared kind', () => {
   expect(catalog.kinds().toSorted()).toEqual(changeKinds.toSorted())
 })
 
-test('moves and renames belong to projects, and keys to none', () => {
+test('moves, evacuations and renames belong to projects, and keys to none', () => {
   const withProject = changeKinds.filter((kind) => catalog.hasProject(kind))
-  expect(withProject).toEqual(['ip.move', 'vm.rename'])
+  expect(withProject).toEqual(['ip.move', 'ip.evacuate', 'vm.rename'])
 })
 
 test('no kind is called read, which is the name of a right', () => {

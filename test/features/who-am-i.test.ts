@@ -13,6 +13,7 @@ import { listingOf } from './listing-of.ts'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
 
 const labels: Record<string, string> = {
+  'ip.evacuate': 'evacuating a server',
   'vm.rename': 'renaming a virtual machine',
   'ip.move': 'moving an Elastic IP',
   'key.create': 'a new API key',
@@ -76,6 +77,9 @@ describe('the rights of a person', () => {
       :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`
       Request: yes (addresses: every full member may ask)
       Approve: yes, for others (addresses: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
+
+      :no_entry: *Evacuating a server*  ·  \`ip.evacuate\`
+      Request: no. No rule of the policy lets anybody ask for evacuating a server in this channel, so it is refused. The people who run this bot can add a rule for it.
 
       :white_check_mark: *Renaming a virtual machine*  ·  \`vm.rename\`
       Request: yes (NO_APPROVAL: every full member may ask)

@@ -58,11 +58,11 @@ function setUp({ mayRequest = true, unchecked = [], holder, undone }: Setup = {}
       now: async () => requestedAt,
       lastChangeOf: async () => undefined,
       create: async (request: NewRequest) => {
-        if (holder) return { outcome: 'busy', id: holder.id }
+        if (holder) return { outcome: 'busy', id: request.id, held: [{ resource: request.resource, by: holder.id }] }
         created.push(request)
         return { outcome: 'created', id: request.id }
       },
-      find: async () => holder,
+      findMany: async () => (holder ? [holder] : []),
     } as never,
     access: {
       gate: async (_: unknown, kind: string) => {
@@ -177,14 +177,10 @@ describe('a request for what has an open request', () => {
   }
 
   test('by yourself is refused without your name, with a link to it', async () => {
-    expect(await refusalFor('U0ADA00001')).toMatchInlineSnapshot(
-      `"You have an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or withdraw it. Nothing was requested."`,
-    )
+    expect(await refusalFor('U0ADA00001')).toMatchInlineSnapshot(`"You have an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or withdraw it. Nothing was requested."`)
   })
 
   test('by another person is refused with their name, with a link to it', async () => {
-    expect(await refusalFor('U0BEN00001')).toMatchInlineSnapshot(
-      `"<@U0BEN00001> has an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected. Nothing was requested."`,
-    )
+    expect(await refusalFor('U0BEN00001')).toMatchInlineSnapshot(`"<@U0BEN00001> has an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected. Nothing was requested."`)
   })
 })

@@ -13,6 +13,7 @@ import type { World } from './world.ts'
 export interface Account {
   world: World
   maxPageSize: number
+  filterKnowsDead: boolean
   record(action: string, target: { id: string; name: string | null }, key: ApiKeyState): void
 }
 

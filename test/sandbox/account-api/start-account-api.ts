@@ -25,6 +25,8 @@ export interface AccountApiOptions {
   data?: Partial<Data>
   /** Limits the size of pages below what is requested. */
   maxPageSize?: number
+  /** Whether `filter[server]` finds the addresses of a server that is not active, although they show no server. Default: false. */
+  filterKnowsDead?: boolean
   now?: () => number
 }
 
@@ -36,10 +38,11 @@ export async function startAccountApi(options: AccountApiOptions = {}) {
     moveTakes = { min: 4_000, max: 9_000 },
     maxPageSize = Number.POSITIVE_INFINITY,
     movePhases = [{ server: 'from' }, { server: 'target' }],
+    filterKnowsDead = false,
     now = Date.now,
   } = options
   const world = createWorld({ data: { ...accountData(key), ...options.data }, moveTakes, movePhases, now })
-  const answer = createRouter({ world, maxPageSize })
+  const answer = createRouter({ world, maxPageSize, filterKnowsDead })
   const journal = createJournal()
   const faults = createFaults()
 

@@ -43,6 +43,7 @@ export interface Element {
   placeholder?: TextObject
   options?: Option[]
   initial_option?: Option
+  initial_options?: Option[]
   initial_conversation?: string
   default_to_current_conversation?: boolean
   filter?: ConversationFilter
@@ -85,6 +86,7 @@ export interface ElementState {
   type: string
   value?: string | null
   selected_option?: Option | null
+  selected_options?: Option[]
   selected_conversation?: string | null
 }
 

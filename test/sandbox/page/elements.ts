@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Api, Channel } from './api.ts'
 import type { Block, Element, ElementState, Option } from './block-shapes.ts'
+import { checkboxes } from './checkboxes.ts'
 import { conversationOptions, fittingOptions } from './conversations.ts'
 import type { Forms } from './forms.ts'
 import { plainWithEmoji } from './inline.ts'
@@ -90,6 +91,8 @@ export function createElements({ api, forms, pickers, presses, channels, me }: E
         return select(element, blockId, surface, field, conversationOptions(channels, element.filter))
       case 'radio_buttons':
         return radioButtons({ element, state, field, surface, onChange })
+      case 'checkboxes':
+        return checkboxes({ element, state, field, surface, onChange })
       case 'plain_text_input':
         return textField({ element, state, field, onChange })
       default:

@@ -10,13 +10,19 @@ function holders(block: Block): Element[] {
 function initialState(element: Element, here: string | undefined): ElementState {
   const { type } = element
   if (type === 'plain_text_input') return { type, value: element.initial_value ?? null }
+  if (type === 'checkboxes') return { type, selected_options: element.initial_options ?? [] }
   if (type !== 'conversations_select') return { type, selected_option: element.initial_option ?? null }
   const current = element.default_to_current_conversation ? here : undefined
   return { type, selected_conversation: element.initial_conversation ?? current ?? null }
 }
 
-export function isEmpty({ value, selected_option: option, selected_conversation: conversation }: ElementState): boolean {
-  return !value && !option && !conversation
+export function isEmpty({
+  value,
+  selected_option: option,
+  selected_options: ticked = [],
+  selected_conversation: conversation,
+}: ElementState): boolean {
+  return !value && !option && !conversation && ticked.length === 0
 }
 
 /** Keeps what people typed and chose, by message and view. As in Slack, it survives updates of a view for elements with the same ids. */

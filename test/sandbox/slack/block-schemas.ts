@@ -80,6 +80,16 @@ const radioButtons = object({
   also: initialIsOffered,
 })
 
+const checkboxes = object({
+  required: { type, options: array(option, { max: 10, min: 1 }) },
+  optional: { action_id: id, initial_options: array(option, { max: 10, min: 1 }) },
+  also: initialsAreOffered,
+})
+
+function initialsAreOffered({ initial_options: initials, options: offered }: Json, at: string, report: Report): void {
+  for (const initial of objectsOf(initials)) initialIsOffered({ initial_option: initial, options: offered }, at, report)
+}
+
 function initialIsOffered({ initial_option: initial, options: offered }: Json, at: string, report: Report): void {
   const isInitial = (one: Json) => one.value === objectOf(initial).value && textOf(one.text) === textOf(objectOf(initial).text)
   if (isObject(initial) && !objectsOf(offered).some(isInitial)) report('initial option was not found in the options', at)
@@ -133,6 +143,7 @@ export const block: Check = byType({
         external_select: externalSelect,
         conversations_select: conversationsSelect,
         radio_buttons: radioButtons,
+        checkboxes,
       }),
     },
     optional: { ...everywhere, hint: plain(2000), optional: boolean, dispatch_action: boolean },

@@ -58,12 +58,13 @@ export function findElement(blocks: Json[], name: string, which: Which = {}): Pl
 }
 
 /** The member of a state value that has the choice, and the member of the element that has the initial one. */
-const held: Record<string, { member: string; initial: string }> = {
+const held: Record<string, { member: string; initial: string; empty?: unknown }> = {
   plain_text_input: { member: 'value', initial: 'initial_value' },
   external_select: { member: 'selected_option', initial: 'initial_option' },
   static_select: { member: 'selected_option', initial: 'initial_option' },
   conversations_select: { member: 'selected_conversation', initial: 'initial_conversation' },
   radio_buttons: { member: 'selected_option', initial: 'initial_option' },
+  checkboxes: { member: 'selected_options', initial: 'initial_options', empty: [] },
 }
 
 /** Returns the member with the choice: `selected_option`, `selected_conversation` or `value`. Undefined for buttons. */
@@ -78,13 +79,13 @@ export function initialState(blocks: Json[]): StateValues {
   const values: StateValues = {}
   for (const { blockId, actionId, type, element } of elementsOf(blocks)) {
     const kept = held[type]
-    if (kept) values[blockId] = { ...values[blockId], [actionId]: { type, [kept.member]: element[kept.initial] ?? null } }
+    if (kept) values[blockId] = { ...values[blockId], [actionId]: { type, [kept.member]: element[kept.initial] ?? kept.empty ?? null } }
   }
   return values
 }
 
 /** The members of an element that Slack repeats in an action. */
-const repeated = ['text', 'value', 'style', 'confirm', 'placeholder', 'initial_option']
+const repeated = ['text', 'value', 'style', 'confirm', 'placeholder', 'initial_option', 'initial_options']
 
 /** Returns an entry of `actions` in a `block_actions` payload. `choice`: the value, as in a state value. */
 export function actionOf(placed: Placed, choice: Json, actionTs: string): Json {

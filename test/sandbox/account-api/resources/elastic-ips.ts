@@ -6,7 +6,10 @@ import { pageOf } from '../paging.ts'
 import type { Account } from '../routes.ts'
 import { elasticIpOnWire } from '../wire.ts'
 
-export function listElasticIps({ world, maxPageSize }: Account, { query }: AuthorizedRequest): Answer {
+export function listElasticIps({ world, maxPageSize, filterKnowsDead }: Account, { query }: AuthorizedRequest): Answer {
+  // Whether the filter finds the addresses of a server that is not active is not documented.
+  const serverFor = (elasticIp: ElasticIpState, shown: { serverId: string | null }) =>
+    filterKnowsDead && shown.serverId === null ? elasticIp.serverId : shown.serverId
   const projectId = world.data.projects.find(({ id, slug }) => [id, slug].includes(query['filter[project]'] ?? ''))?.id
   const found = world
     .elasticIps()
@@ -14,7 +17,7 @@ export function listElasticIps({ world, maxPageSize }: Account, { query }: Autho
     .filter(
       ({ elasticIp, shown }) =>
         (query['filter[project]'] === undefined || elasticIp.projectId === projectId) &&
-        (query['filter[server]'] === undefined || shown.serverId === query['filter[server]']) &&
+        (query['filter[server]'] === undefined || serverFor(elasticIp, shown) === query['filter[server]']) &&
         (query['filter[status]'] === undefined || shown.status === query['filter[status]']),
     )
   return pageOf(
