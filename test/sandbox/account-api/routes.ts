@@ -50,11 +50,12 @@ export interface ReceivedRequest {
 }
 
 /** Answers a request: checks its key and its rights, and finds the route. */
-export function createRouter({ world, maxPageSize }: Pick<Account, 'world' | 'maxPageSize'>) {
+export function createRouter({ world, maxPageSize, filterKnowsDead }: Pick<Account, 'world' | 'maxPageSize' | 'filterKnowsDead'>) {
   let recorded = 0
   const account: Account = {
     world,
     maxPageSize,
+    filterKnowsDead,
     record(action, { id, name }, { user }) {
       const author = { ...user, name: user.email.split('@')[0] ?? user.email }
       world.events.push({ id: idOf('evt', String(++recorded)), action, target: { id, name }, author, createdAt: world.now() })

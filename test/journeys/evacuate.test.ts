@@ -1,0 +1,272 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { elasticIps } from '../sandbox/account-api/data/elastic-ips.ts'
+import type { ElasticIpState } from '../sandbox/account-api/data/model.ts'
+import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+
+/** An address of the evacuated server. The first is on `web-1`, and can be moved to `web-2`. */
+function addresses(count: number, more: (index: number) => Partial<ElasticIpState> = () => ({})): ElasticIpState[] {
+  const [first] = elasticIps
+  if (!first) throw new Error('the stand-in has no Elastic IPs')
+  return Array.from({ length: count }, (_, index) => ({
+    ...structuredClone(first),
+    id: `eip_evac${String(index).padStart(3, '0')}`,
+    address: `203.0.113.${10 + index}`,
+    ...more(index),
+  }))
+}
+
+function worldWith(own: ElasticIpState[], { account, ...options }: WorldOptions = {}): Promise<World> {
+  const others = elasticIps.slice(1).filter(({ address }) => !own.some((each) => each.address === address))
+  return startWorld({ ...options, account: { data: { elasticIps: [...own, ...structuredClone(others)] }, ...account } })
+}
+
+async function requestEvacuation(world: World, words = 'web-1 web-2') {
+  await world.ada.command(`/infra evacuate ${words}`, { channel: ops })
+  return untilCard(world.slack, /Evacuate .*needs approval from/s)
+}
+
+function patched(world: World): string[] {
+  const writes = world.accountApi.journal.writes().filter(({ method, path }) => method === 'PATCH' && path.startsWith('/elastic_ips/'))
+  return writes.map(({ path }) => path.slice('/elastic_ips/'.length)).toSorted()
+}
+
+const serverOf = (world: World, id: string) => world.accountApi.world.elasticIp(id)?.serverId
+const web2 = (world: World) => world.accountApi.world.movable().target.id
+
+describe('an evacuation', () => {
+  test('is one request with one approval: every address is moved once, and one report tells of all', async () => {
+    const own = addresses(14)
+    const world = await worldWith(own)
+    const card = await requestEvacuation(world)
+    const target = web2(world)
+
+    expect(card.text).toContain('Evacuate web-1 → web-2: 14 Elastic IPs')
+    for (const { address, id } of own) expect(card.text).toContain(`\`${address}\`  ${id}`)
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Done/)
+
+    expect(patched(world)).toEqual(own.map(({ id }) => id))
+    for (const { id } of own) expect(serverOf(world, id)).toBe(target)
+    expect(report.text).toContain('14 Elastic IPs are assigned to `web-2`.')
+    for (const { address } of own) expect(report.text).toContain(`:large_green_circle: \`${address}\`  moved`)
+    expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
+    const done = await untilCard(world.slack, /\*Done\*/)
+    expect(done.text).toContain('14 of 14 moved.')
+  })
+
+  test('sends at most five writes at once, and updates its message at most every 5 s while they run', async () => {
+    const world = await worldWith(addresses(12), { account: { moveTakes: { min: 500, max: 9_000 } } })
+    const card = await requestEvacuation(world)
+    world.accountApi.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 400, times: 12 })
+    const updates: { at: number; text: string }[] = []
+    world.slack.subscribe(() => {
+      const text = world.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text ?? ''
+      if (/\*\d+ of 12 moved/.test(text) && updates.at(-1)?.text !== text) updates.push({ at: performance.now(), text })
+    })
+
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    const sent = world.accountApi.journal.writes().map(({ time }) => time)
+    expect(sent).toHaveLength(12)
+    for (const [index, time] of sent.entries()) if (index >= 5) expect(time - (sent[index - 5] ?? 0)).toBeGreaterThan(380)
+    expect(updates.length).toBeGreaterThan(0)
+    for (const [index, { at }] of updates.entries()) if (index >= 1) expect(at - (updates[index - 1]?.at ?? 0)).toBeGreaterThan(4_500)
+  })
+
+  test('goes on if one address fails, and offers to retry the rest and to move back the others', async () => {
+    const own = addresses(3)
+    const world = await worldWith(own)
+    const card = await requestEvacuation(world)
+    world.accountApi.faults.add({ method: 'PATCH', path: `/elastic_ips/${own[1]?.id}`, kind: 'status', status: 422, times: 1 } as never)
+
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Partly done/)
+
+    expect(report.text).toContain('2 of 3 moved.')
+    expect(report.text).toContain('Press *Retry the rest* or *Move back* above.')
+    const failed = await untilCard(world.slack, /\*Partly done\*/)
+    expect(failed.text).toContain(`:red_circle: \`${own[1]?.address}\`  failed`)
+
+    await world.ada.click(failed, 'Retry the rest')
+    await world.slack.until(() => world.ada.topView())
+    await world.ada.submit()
+    const rest = await untilCard(world.slack, /1 Elastic IP\b.*needs approval from/s)
+    await world.ben.click(rest, 'Approve')
+    await untilReport(world.slack, rest.ts, /Done/)
+    expect(serverOf(world, own[1]?.id ?? '')).toBe(web2(world))
+
+    const from = own[0]?.serverId
+    await world.ada.click(failed, 'Move back')
+    await world.slack.until(() => world.ada.topView())
+    await world.ada.submit()
+    const back = await untilCard(world.slack, /2 Elastic IPs.*needs approval from/s)
+    await world.chiara.click(back, 'Approve')
+    await untilReport(world.slack, back.ts, /Done/)
+    expect([own[0], own[2]].map((each) => serverOf(world, each?.id ?? ''))).toEqual([from, from])
+  })
+
+  test('leaves out what left the server meanwhile, does not move what came, and tells both', async () => {
+    const own = addresses(3)
+    const world = await worldWith(own)
+    const card = await requestEvacuation(world)
+    const { world: account } = world.accountApi
+    const third = account.third(own[0]?.id ?? '').id
+    account.moveBehindOurBack(own[0]?.id ?? '', third)
+    const source = own[1]?.serverId ?? ''
+    const cameId = account.elasticIps().find(({ serverId, id }) => serverId !== source && !own.some((each) => each.id === id))?.id ?? ''
+    account.moveBehindOurBack(cameId, source)
+
+    await world.ben.click(card, 'Approve')
+    const remark = await untilReport(world.slack, card.ts, /came to web-1 after the request/)
+    const report = await untilReport(world.slack, card.ts, /Partly done/)
+
+    expect(remark.text).toContain("so it isn't moved")
+    expect(report.text).toContain('2 of 3 moved.')
+    expect(report.text).toMatch(/`203\.0\.113\.10` {2}not started\. .*is on/)
+    expect(patched(world)).toEqual([own[1]?.id, own[2]?.id])
+    expect(serverOf(world, cameId)).toBe(source)
+  })
+
+  test('can be left to itself: the tracking of the whole is stopped and started again', async () => {
+    const own = addresses(2)
+    const world = await worldWith(own, { account: { moveTakes: { min: 2_500, max: 2_500 } } })
+    const card = await requestEvacuation(world)
+    await world.ben.click(card, 'Approve')
+    const moving = await untilCard(world.slack, /\*Moving\*/)
+
+    await world.ada.click(moving, 'Stop watching')
+    const stopped = await untilCard(world.slack, /\*No longer tracked\*/)
+    await pause(2_600)
+    expect(world.slack.thread(ops, card.ts).some(({ text }) => /Done/.test(text))).toBe(false)
+    await world.ada.click(stopped, 'Watch again')
+
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patched(world)).toHaveLength(2)
+  })
+
+  test('is withdrawn, rejected or expires like any other request', async () => {
+    const world = await worldWith(addresses(2))
+    const first = await requestEvacuation(world)
+    await world.ada.click(first, 'Withdraw')
+    await untilCard(world.slack, /\*Withdrawn\*/)
+
+    const second = await requestEvacuation(world)
+    expect(second.ts).not.toBe(first.ts)
+    await world.ben.click(second, 'Reject')
+    const form = await world.slack.until(() => world.ben.topView())
+    await world.ben.fill(form, { Reason: 'Not now' })
+    await world.ben.submit()
+    await untilReport(world.slack, second.ts, /Rejected/)
+    expect(patched(world)).toEqual([])
+  })
+})
+
+describe('the addresses of an evacuation', () => {
+  test('are refused with the reasons if one cannot be moved, and can be left out in the form', async () => {
+    const own = addresses(3, (index) => (index === 1 ? { status: 'error' } : {}))
+    const world = await worldWith(own)
+
+    await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
+    const refusal = await untilShown(world.slack, people.ada, /can't be moved/)
+    expect(refusal.text).toMatchInlineSnapshot(`"1 of 3 addresses of web-1 can't be moved to web-2, so nothing was requested. 203.0.113.11 has status error. Only active Elastic IPs can be moved."`)
+    expect(world.slack.messages(ops)).toEqual([])
+
+    await world.ada.command('/infra evacuate web-1', { channel: ops })
+    const view = await world.slack.until(() => world.ada.topView())
+    expect(JSON.stringify(view.view)).toContain('has status error')
+    await world.ada.fill(view, { Target: 'web-2' })
+    await world.ada.fill(world.ada.topView(), { 'Addresses to move': '203.0.113.10', Reason: 'disk errors' })
+    const submitted = await world.ada.submit()
+    expect(submitted.errors).toBeUndefined()
+    const card = await untilCard(world.slack, /1 Elastic IP\b/)
+
+    expect(card.text).toContain('disk errors')
+    expect(card.text).toContain('Left out, 2:')
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patched(world)).toEqual([own[0]?.id])
+  })
+
+  test('are locked: an evacuation and a move never have the same address at once', async () => {
+    const own = addresses(3)
+    const world = await worldWith(own)
+    await world.ada.command(`/infra ip move ${own[0]?.address} web-3`, { channel: ops })
+    const move = await untilCard(world.slack, /Move .*needs approval from/s)
+
+    await world.ben.command('/infra evacuate web-1 web-2', { channel: ops })
+    expect((await untilShown(world.slack, people.ben, /Other requests are open/)).text).toMatchInlineSnapshot(`
+      "Other requests are open for some of these. Nothing was requested.
+      •  \`203.0.113.10\`: a request of <@U0ADA00001> (waiting for approval), <https://nimbus-works.slack.com/archives/C0OPS00001/p1795373828559000|open it>
+      Wait until they end, or have them withdrawn or rejected."
+    `)
+    await world.ada.click(move, 'Withdraw')
+    await untilCard(world.slack, /\*Withdrawn\*/)
+    await requestEvacuation(world)
+
+    await world.ben.command(`/infra ip move ${own[2]?.address} web-3`, { channel: ops })
+    await untilShown(world.slack, people.ben, /has an open request for this/)
+    await world.ben.command('/infra evacuate web-1 web-3', { channel: ops })
+    await untilShown(world.slack, people.ben, /has an open request for this/)
+  })
+
+  test('are up to 50 in one request', async () => {
+    const world = await worldWith(addresses(51))
+
+    await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
+
+    await untilShown(world.slack, people.ada, /has 51 addresses, and one request moves up to 50/)
+    expect(world.slack.messages(ops)).toEqual([])
+  })
+
+  test('are all shown on one message, also 50', async () => {
+    const own = addresses(50)
+    const world = await worldWith(own)
+
+    const card = await requestEvacuation(world)
+
+    expect(JSON.stringify(card.blocks)).toContain(own[49]?.address)
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patched(world)).toHaveLength(50)
+  })
+})
+
+describe('the addresses of a dead server', () => {
+  const dead = (world: World) => world.accountApi.world.killServer(world.accountApi.world.movable().elasticIp.serverId ?? '')
+
+  test('are found by the filter of the account API', async () => {
+    const own = addresses(3)
+    const world = await worldWith(own, { account: { filterKnowsDead: true } })
+    const target = web2(world)
+    dead(world)
+
+    const card = await requestEvacuation(world)
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(own.map(({ id }) => serverOf(world, id))).toEqual([target, target, target])
+  })
+
+  test('are those that Lockkeeper saw there last, where the filter tells nothing, and one that moved meanwhile is left out', async () => {
+    const own = addresses(3)
+    const world = await worldWith(own)
+    const target = web2(world)
+    const third = world.accountApi.world.third(own[2]?.id ?? '').id
+    await world.ada.command('/infra ip list', { channel: ops })
+    await untilShown(world.slack, people.ada, /203\.0\.113\.10/)
+    dead(world)
+
+    const card = await requestEvacuation(world)
+    expect(card.text).toContain('The account shows no server for 3 of these addresses. Lockkeeper saw them on')
+    expect(card.text).toMatch(/`203\.0\.113\.10` {2}eip_evac000 {2}· {2}last seen on `web-1`/)
+    world.accountApi.world.moveBehindOurBack(own[2]?.id ?? '', third)
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Partly done/)
+
+    expect(own.map(({ id }) => serverOf(world, id))).toEqual([target, target, third])
+    expect(report.text).toContain('2 of 3 moved.')
+    expect(report.text).toMatch(/`203\.0\.113\.12` {2}not started\. .*is on/)
+  })
+})
