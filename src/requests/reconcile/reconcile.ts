@@ -66,8 +66,8 @@ export function createReconcile({
     await store.postponeIfUnchanged(request, holdMs)
     if (request.state === 'waiting') return reconcileWaiting(request)
     if (request.state === 'approved') {
-      // A change without `run` is carried out by its requester. Here it can only expire.
-      if (!catalog.open(request).change.run) return reconcileHandover(request)
+      // A change with a handover is carried out by its requester. Here it can only expire.
+      if (catalog.open(request).change.handover) return reconcileHandover(request)
       await execute(request)
       return show(id)
     }
