@@ -77,7 +77,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
   /** Finds what has changed since the approval. Returns an empty list if nothing that matters has changed. */
   differences(approved: Facts, now: Facts): Finding[]
-  /** Puts a finding of this kind of change into words. Returns undefined for the findings of other kinds. */
+  /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */
   explain: Explain
   /** Adds to the facts of the execution what the account showed at the approval and no longer shows. Absent: the facts stay as they are. */
   complete?(approved: Facts, now: Facts): Facts

@@ -21,7 +21,7 @@ export function subjectsOf(entries: AuditEntry[], catalog: WordsOfChanges): stri
 
 /** Returns a sentence for each cause of an end. */
 export function causesInWords(entry: AuditEntry, catalog: WordsOfChanges): string[] {
-  const change = changeOf(entry, catalog)
+  const change = catalog.changeIfKnown(entry.kind ?? '')
   return (entry.causes ?? []).map((cause) => explain(change, cause).why)
 }
 

@@ -1,4 +1,5 @@
 import type { Request } from '../../domain/request.ts'
+import { isItemUnderway } from '../../domain/request-item.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
 import type { Catalog } from '../catalog.ts'
@@ -69,7 +70,8 @@ export function createReconcile({
       // A change with a handover is carried out by its requester. Here it can only expire.
       if (catalog.open(request).change.handover) return reconcileHandover(request)
       await execute(request)
-      return show(id)
+      // While the writes of items are sent, their own steps update the card.
+      return (await store.find(id))?.items ? undefined : show(id)
     }
     if (request.items) return reconcileItems(request)
     if (request.state === 'starting' || request.state === 'tracking' || request.trackedUntil !== undefined) {
@@ -81,7 +83,12 @@ export function createReconcile({
 
   /** Sends what is left of a request that has begun. Its card is updated later, because many items change at once. */
   async function reconcileItems(request: Request): Promise<void> {
-    if (request.state === 'tracking') return sendItems(request.id)
+    if (request.state === 'tracking') {
+      await sendItems(request.id)
+      const sent = await store.find(request.id)
+      // What is under way is observed at the next tick, although other items may have to wait.
+      return sent?.items?.some(isItemUnderway) ? store.postpone([request.id], 0) : undefined
+    }
     if (request.trackedUntil === undefined || request.trackedUntil < (await store.now())) {
       return store.clearDueIfUnchanged(request.id, request.revision)
     }

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import { StoreUnavailableError } from '../../domain/errors.ts'
-import { isItemUnderway } from '../../domain/request-item.ts'
+import type { Request } from '../../domain/request.ts'
+import { isItemOpen } from '../../domain/request-item.ts'
 import type { Reconcile } from '../reconcile/reconcile.ts'
 import type { Tracked } from '../reconcile/track/observe-each.ts'
 import type { Track } from '../reconcile/track/track.ts'
@@ -42,8 +43,7 @@ export function createRequestSweep({ store, reconcile, tracking, sweepSize, onEr
     for await (const request of store.findEach(ids.filter((id) => !unchanged.has(id)))) {
       if (request.state !== 'tracking') continue
       underway.push(...tracking.toTracked(request))
-      // Items may still have to be sent, or the last one has ended.
-      if (request.items && !request.items.every(isItemUnderway)) needsMore.add(request.id)
+      if (needsItems(request)) needsMore.add(request.id)
     }
     const isTracked = new Set(underway.map(({ id }) => id))
     for (const id of ids) if (!isTracked.has(id) || needsMore.has(id)) reconcileInBackground(id)
@@ -91,4 +91,9 @@ export function createRequestSweep({ store, reconcile, tracking, sweepSize, onEr
   }
 
   return { sweep, look, reconcileInBackground, settle }
+}
+
+/** Whether items still have to be sent, or the last one has ended. */
+function needsItems({ items }: Request): boolean {
+  return items !== undefined && (items.some(({ state }) => state === 'waiting') || !items.some(isItemOpen))
 }

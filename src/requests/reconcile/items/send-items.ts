@@ -3,6 +3,7 @@ import type { Audit } from '../../../audit/intake.ts'
 import type { AuthorityProblem } from '../../../domain/authority-problem.ts'
 import type { Finding } from '../../../domain/finding.ts'
 import type { Request } from '../../../domain/request.ts'
+import type { RequestItem } from '../../../domain/request-item.ts'
 import type { Queues } from '../../../redis/queues.ts'
 import type { CheckItems, ItemsAllowed } from '../../access/authority.ts'
 import type { Catalog, OpenedItem } from '../../catalog.ts'
@@ -18,6 +19,9 @@ const parallelWrites = 5
 
 /** How long what was read before a write allows it. Later the item is read again. */
 const readValidMs = 20_000
+
+/** When items are tried again that had to wait for others to be sent. */
+const fullRetryMs = 500
 
 /** When items are tried again that could not be read. */
 const retryMs = 10_000
@@ -46,7 +50,16 @@ interface Permission {
 export function createSendItems(parts: SendItemsParts) {
   const { store, audit, catalog, checkItems, itemSteps, planLook, onApiError, onDistrusted } = parts
 
-  return async function sendItems(id: string): Promise<void> {
+  const running = new Map<string, Promise<void>>()
+
+  /** In this process, all calls for one request share one pass over its items. */
+  function sendItems(id: string): Promise<void> {
+    const pass = running.get(id) ?? sendAll(id).finally(() => running.delete(id))
+    running.set(id, pass)
+    return pass
+  }
+
+  async function sendAll(id: string): Promise<void> {
     const request = await store.find(id)
     const opened = request && catalog.openIfFit(request)
     if (!request || !opened) return
@@ -80,9 +93,14 @@ export function createSendItems(parts: SendItemsParts) {
     const permission = await permit(request, item, until)
     if (!permission) return
     const startedAt = performance.now()
-    const taken = await itemSteps.takeItemStep(request.id, item.id, ({ item: { state } }) =>
-      state === 'waiting' ? { name: 'send-item', notAfter: permission.notAfter } : undefined,
-    )
+    const now = await store.now()
+    let isFull = false
+    const taken = await itemSteps.takeItemStep(request.id, item.id, ({ item: { state }, request: { items = [] } }) => {
+      // Another process may be sending other items of the request.
+      isFull = items.filter((each) => isBeingSent(each, now)).length >= parallelWrites
+      return state === 'waiting' && !isFull ? { name: 'send-item', notAfter: permission.notAfter } : undefined
+    })
+    if (isFull) return store.postpone([request.id], fullRetryMs)
     if (taken === 'outdated') return store.postpone([request.id], 0)
     if (taken !== 'won') return
     const outcomes = outcomesOf(request, item)
@@ -120,5 +138,12 @@ export function createSendItems(parts: SendItemsParts) {
       unclear: (answer) => audit.note(noteOf(request, 'answer', { item: id, resource, facts, ...withAnswer(answer) })),
     }
   }
+
+  return sendItems
 }
 export type SendItems = ReturnType<typeof createSendItems>
+
+/** Whether the answer to the write of an item may still come. */
+function isBeingSent({ state, sentAt = 0 }: RequestItem, now: number): boolean {
+  return state === 'sending' && now - sentAt < readValidMs
+}
