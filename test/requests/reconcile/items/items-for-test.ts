@@ -1,0 +1,127 @@
+import type { AccountApi } from '../../../../src/account-api/client.ts'
+import { ApiError } from '../../../../src/domain/api-errors.ts'
+import type { ElasticIp } from '../../../../src/domain/elastic-ip.ts'
+import type { Request } from '../../../../src/domain/request.ts'
+import { usualTimings } from '../../../../src/domain/timings.ts'
+import { createEvacuation } from '../../../../src/features/evacuate-server/change.ts'
+import type { ItemsAllowed } from '../../../../src/requests/access/authority.ts'
+import { createCatalog } from '../../../../src/requests/catalog.ts'
+import { createItemSteps } from '../../../../src/requests/reconcile/items/item-steps.ts'
+import { createObserveItem } from '../../../../src/requests/reconcile/items/observe-item.ts'
+import { createSendItems } from '../../../../src/requests/reconcile/items/send-items.ts'
+import { createStore, type Store } from '../../../../src/requests/store/store.ts'
+import type { TakenStep } from '../../../../src/requests/store/take-step.ts'
+import { connectTestRedis, noAudit } from '../../redis-for-test.ts'
+import { recordRequest } from '../../request-for-test.ts'
+import { takeSteps } from '../../take-steps.ts'
+
+export const from = { id: 'sv_1', name: 'web-1' }
+export const to = { id: 'sv_2', name: 'web-2' }
+
+/** An account in memory. A move takes effect at once, and reads show it as active on the target. */
+export function accountWith(ids: string[], { writeMs = 0 } = {}) {
+  const serverOf = new Map(ids.map((id) => [id, from.id]))
+  const writes: string[] = []
+  const reads: string[] = []
+  const underway = { now: 0, most: 0 }
+  const names = new Map([from, to, { id: 'sv_3', name: 'web-3' }].map(({ id, name }) => [id, name]))
+  const shown = (id: string): ElasticIp => {
+    const serverId = serverOf.get(id)
+    if (serverId === undefined) throw new ApiError({ operation: 'elasticIps.get', status: 404, codes: [] })
+    return {
+      id,
+      address: id,
+      status: 'active',
+      server: { id: serverId, hostname: names.get(serverId) },
+      project: { id: 'proj_1' },
+      site: { id: undefined, name: undefined, slug: 'ASH' },
+    }
+  }
+  const server = (id: string) => ({
+    id,
+    hostname: names.get(id),
+    label: undefined,
+    primaryIpv4: undefined,
+    status: 'on',
+    locked: false,
+    project: { id: 'proj_1' },
+    site: { id: undefined, name: undefined, slug: 'ASH' },
+  })
+  const api = {
+    elasticIps: {
+      get: async (id: string) => {
+        reads.push(id)
+        return shown(id)
+      },
+      list: async ({ serverId }: { serverId?: string } = {}) =>
+        [...serverOf.keys()].map(shown).filter(({ server: on }) => serverId === undefined || on?.id === serverId),
+      move: async (id: string, serverId: string) => {
+        writes.push(id)
+        underway.now += 1
+        underway.most = Math.max(underway.most, underway.now)
+        await new Promise((done) => setTimeout(done, writeMs))
+        underway.now -= 1
+        serverOf.set(id, serverId)
+        return shown(id)
+      },
+    },
+    servers: { get: async (id: string) => server(id), list: async () => [] },
+  } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
+  return { api, serverOf, writes, reads, underway }
+}
+export type TestAccount = ReturnType<typeof accountWith>
+
+/** Records an evacuation of these addresses that has begun. Returns what creates processes that work on it. */
+export async function withBegun(ids: string[], account: TestAccount) {
+  const { redis, keys } = connectTestRedis()
+  const steps: TakenStep[] = []
+  const store = createStore({ redis, keys, audit: noAudit, onStep: (step) => void steps.push(step) })
+  const change = createEvacuation({ accountApi: account.api, seen: { find: async () => [] } })
+  const catalog = createCatalog([change])
+  const { facts, input = { serverId: from.id, targetId: to.id } } = await change.preflight(
+    { serverId: from.id, targetId: to.id, elasticIpIds: ids },
+    {},
+  )
+  const moreResources = change.moreResources?.(input, facts) ?? []
+  const recorded = await recordRequest(store, { kind: change.kind, input, facts, resource: change.resource(input), moreResources })
+  const items = ids.map((id) => ({ id, state: 'waiting' as const, causes: [] }))
+  const begun = await takeSteps(store, recorded.id, 'approve', ['begin', { set: { items, seen: facts }, dueInMs: 0 }])
+  account.reads.splice(0)
+
+  /** Creates the parts of one process. `over`: a store that fails where a process would end. */
+  function startProcess({ over = {}, past = new Map() }: { over?: Partial<Store>; past?: ItemsAllowed['past'] } = {}) {
+    const own = { ...store, ...over }
+    const distrusted: string[] = []
+    const itemSteps = createItemSteps({ store: own, catalog, show: async () => {}, afterEndMs: 1_000 })
+    const onApiError = () => {}
+    const sendItems = createSendItems({
+      store: own,
+      audit: { note: async () => {} },
+      catalog,
+      checkItems: async () => ({ until: (await store.now()) + 600_000, past }),
+      itemSteps,
+      planLook: async () => {},
+      onApiError,
+      onDistrusted: (_, { code }) => void distrusted.push(code),
+    })
+    const observe = createObserveItem({ store: own, catalog, itemSteps, lateAfterMs: 60_000, timings: usualTimings, onApiError })
+    return { sendItems, itemSteps, observe, distrusted }
+  }
+
+  async function read(): Promise<Request> {
+    const request = await store.find(begun.id)
+    if (!request) throw new Error('there is no request')
+    return request
+  }
+
+  /** Observes every item that is under way, as a tick does. `afterMs`: how long after the writes. */
+  async function observeAll(afterMs = 0): Promise<void> {
+    const { observe } = startProcess()
+    const request = await read()
+    const now = (await store.now()) + afterMs
+    for (const { id } of request.items ?? []) await observe(await read(), id, now, AbortSignal.timeout(5_000))
+  }
+
+  const statesOf = async () => Object.fromEntries(((await read()).items ?? []).map(({ id, state }) => [id, state]))
+  return { store, redis, keys, steps, id: begun.id, startProcess, read, observeAll, statesOf }
+}
