@@ -177,10 +177,14 @@ describe('a request for what has an open request', () => {
   }
 
   test('by yourself is refused without your name, with a link to it', async () => {
-    expect(await refusalFor('U0ADA00001')).toMatchInlineSnapshot(`"You have an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or withdraw it. Nothing was requested."`)
+    expect(await refusalFor('U0ADA00001')).toMatchInlineSnapshot(
+      `"You have an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or withdraw it. Nothing was requested."`,
+    )
   })
 
   test('by another person is refused with their name, with a link to it', async () => {
-    expect(await refusalFor('U0BEN00001')).toMatchInlineSnapshot(`"<@U0BEN00001> has an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected. Nothing was requested."`)
+    expect(await refusalFor('U0BEN00001')).toMatchInlineSnapshot(
+      `"<@U0BEN00001> has an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus.slack.com/archives/C0OPS00001/p1|Open it>. Wait until it ends, or have it withdrawn or rejected. Nothing was requested."`,
+    )
   })
 })

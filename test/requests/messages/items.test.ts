@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { phrase } from '../../../src/domain/phrase.ts'
+import { RequestItem } from '../../../src/domain/request-item.ts'
+import { approvalCard } from '../../../src/requests/messages/card/card.ts'
+import { cardActions } from '../../../src/requests/messages/card/card-actions.ts'
+import type { ItemView } from '../../../src/requests/messages/item-view.ts'
+import { report } from '../../../src/requests/messages/reports.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
+import { cardViewFor } from './card-view-for-test.ts'
+
+const evacuation = { ...description, title: phrase`Evacuate ${'web-1'} → ${'web-2'}: ${['3 Elastic IPs']}` }
+
+function item(index: number, more: Partial<ItemView> = {}): ItemView {
+  return {
+    id: `eip_${index}`,
+    name: `203.0.113.${index}`,
+    lastSeen: undefined,
+    state: 'waiting',
+    sentAt: undefined,
+    lateAt: undefined,
+    endedAt: undefined,
+    ending: { why: '' },
+    ...more,
+  }
+}
+
+const sentAt = requestedAt + minutes
+const took = (seconds: number) => ({ sentAt, endedAt: sentAt + seconds * 1_000 })
+const mixed = [
+  item(1, { state: 'done', ...took(41) }),
+  item(2, { state: 'failed', ...took(3), ending: { why: '203.0.113.2 has status error.' } }),
+  item(3, { state: 'superseded', ...took(20), ending: { why: '203.0.113.3 is on web-9.' } }),
+]
+
+/** A view of the request with these items, after the first was sent. */
+function viewOf(items: ItemView[], state: 'tracking' | 'failed' | 'done') {
+  const stored = items.map(({ id, state: of }) => RequestItem.parse({ id, state: of }))
+  const ended = state === 'tracking' ? {} : { endedAt: sentAt + 60_000 }
+  const request = requestFor({ kind: 'ip.evacuate', state, decidedAt: sentAt, sentAt, items: stored, ...ended })
+  return { ...cardViewFor({ request, description: evacuation, items }), reverseLabel: 'Move back' }
+}
+
+const labels = (view: ReturnType<typeof viewOf>) => cardActions(view).map(({ text }) => text.text)
+
+function reportOf(items: ItemView[], state: 'tracking' | 'failed' | 'done', name: 'ended' | 'late') {
+  const view = viewOf(items, state)
+  const words = { done: phrase`${['3 Elastic IPs']} are assigned to ${'web-2'}.`, remark: undefined, handover: undefined }
+  return report({ ...view, ...words, rule: ruleFor(), lateAfter: '15 min', now: sentAt + 16 * minutes }, name)?.text
+}
+
+describe('the card of a request of several', () => {
+  test('lists each with its id and what is known of it, before the approval', () => {
+    const items = [item(1), item(2, { lastSeen: { server: 'web-1', agoMs: 12 * minutes } })]
+    const { text } = approvalCard(cardViewFor({ description: evacuation, items }))
+
+    expect(text).toContain('•  `203.0.113.1`  eip_1\n•  `203.0.113.2`  eip_2  ·  last seen on `web-1` 12 min before the request')
+  })
+
+  test('counts and shows the state of each while they are under way', () => {
+    const items = [item(1, { state: 'done' }), item(2, { state: 'moving', lateAt: sentAt }), item(3)]
+    const { text } = approvalCard(viewOf(items, 'tracking'))
+
+    expect(text).toContain('*1 of 3 moved.*')
+    expect(text).toContain(
+      ':large_green_circle: `203.0.113.1`  moved\n:arrows_counterclockwise: `203.0.113.2`  moving, late\n:white_circle: `203.0.113.3`  waiting',
+    )
+  })
+
+  test('names what was not moved once it has ended, and offers the rest and the way back', () => {
+    const view = viewOf(mixed, 'failed')
+    const { text } = approvalCard(view)
+
+    expect(text).toContain(':large_orange_circle: *Partly done*')
+    expect(text).toContain('1 of 3 moved.\n:red_circle: `203.0.113.2`  failed\n:large_orange_circle: `203.0.113.3`  superseded')
+    expect(labels(view)).toEqual(['Retry the rest', 'Move back', 'Details'])
+  })
+
+  test('offers no retry for what somebody else moved, and the whole again if nothing was moved', () => {
+    const superseded = viewOf([item(1, { state: 'done' }), item(2, { state: 'superseded' })], 'failed')
+    const none = { ...viewOf([item(1, { state: 'failed' })], 'failed'), reverseLabel: undefined }
+
+    expect(labels(superseded)).toEqual(['Move back', 'Details'])
+    expect(labels(none)).toEqual(['Request again', 'Details'])
+  })
+})
+
+describe('the report of a request of several', () => {
+  test('tells what became of each', () => {
+    expect(reportOf(mixed, 'failed', 'ended')).toMatchInlineSnapshot(`
+      "<@U0ADA00001> :large_orange_circle: *Partly done:* “Evacuate \`web-1\` → \`web-2\`: 3 Elastic IPs”. 1 of 3 moved. Press *Retry the rest* or *Move back* above.
+      :large_green_circle: \`203.0.113.1\`  moved in 41 s
+      :red_circle: \`203.0.113.2\`  failed. 203.0.113.2 has status error.
+      :large_orange_circle: \`203.0.113.3\`  superseded. 203.0.113.3 is on web-9."
+    `)
+  })
+
+  test('says once what holds for all that are done', () => {
+    const off = { why: 'web-2 has status off.' }
+    const items = [1, 2, 3].map((index) => item(index, { state: 'done', ...took(41), ending: off }))
+    expect(reportOf(items, 'done', 'ended')).toMatchInlineSnapshot(`
+      "<@U0ADA00001> :large_green_circle: *Done.* 3 Elastic IPs are assigned to \`web-2\`. web-2 has status off. It took 1 min.
+      :large_green_circle: \`203.0.113.1\`  moved in 41 s
+      :large_green_circle: \`203.0.113.2\`  moved in 41 s
+      :large_green_circle: \`203.0.113.3\`  moved in 41 s"
+    `)
+  })
+
+  test('names those that are late', () => {
+    const items = [item(1, { state: 'done' }), item(2, { state: 'moving', lateAt: sentAt })]
+    expect(reportOf(items, 'tracking', 'late')).toMatchInlineSnapshot(`"<@U0ADA00001> :warning: *Late:* “Move 203.0.113.10 from web-1 to web-2”. 1 of 2 moved after 16 min (expected within 15 min each). Still under way: \`203.0.113.2\`. Still tracking. If it matters now, ask the provider's support."`)
+  })
+})

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { createRepeatedWork } from '../../../src/requests/worker/repeated-work.ts'
+import { connectTestRedis } from '../redis-for-test.ts'
+
+test('repeated work runs at once, and in one process of several', async () => {
+  const { redis, keys } = connectTestRedis()
+  const runs: string[] = []
+  const works = [{ name: 'count', everyMs: 60_000, run: async () => void runs.push('count') }]
+  const processes = [1, 2, 3].map(() => createRepeatedWork({ redis, keys, works, onError: () => {} }))
+
+  for (const { start } of processes) await start()
+  await expect.poll(() => runs).toHaveLength(1)
+  await Promise.all(processes.map(({ stop }) => stop()))
+
+  expect(runs).toHaveLength(1)
+})
+
+test('repeated work that fails is reported, and is interrupted by a stop', async () => {
+  const { redis, keys } = connectTestRedis()
+  const errors: unknown[] = []
+  let isInterrupted = false
+  const works = [
+    { name: 'fails', everyMs: 60_000, run: async () => Promise.reject(new Error('no answer')) },
+    {
+      name: 'hangs',
+      everyMs: 60_000,
+      run: (signal: AbortSignal) =>
+        new Promise<void>((_, reject) => {
+          signal.addEventListener('abort', () => {
+            isInterrupted = true
+            reject(signal.reason)
+          })
+        }),
+    },
+  ]
+  const { start, stop } = createRepeatedWork({ redis, keys, works, onError: (error) => void errors.push(error) })
+
+  await start()
+  await expect.poll(() => errors).toMatchObject([{ message: 'no answer' }])
+  await expect.poll(() => redis.exists(keys.repeated('hangs'))).toBe(1)
+  await stop()
+
+  expect(isInterrupted).toBe(true)
+})
