@@ -2,8 +2,9 @@ import type { Description } from '../../domain/change.ts'
 import type { Words } from '../../domain/finding.ts'
 import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
+import { restOf } from '../../domain/request-item.ts'
 import { phraseWords } from '../../slack/text/phrase-words.ts'
-import { joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { joinMrkdwn, type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text/text.ts'
 import { whyWords } from './causes.ts'
 import type { ItemView } from './item-view.ts'
 import { isPartlyDone, movedCount, notesOnDone } from './items.ts'
@@ -54,7 +55,7 @@ export function endSentence({ request, description, done, ending, items }: EndVi
 function failedItemsSentence(what: Mrkdwn, items: ItemView[]): Mrkdwn {
   const head = isPartlyDone(items) ? mrkdwn`:large_orange_circle: *Partly done:*` : mrkdwn`:red_circle: *Failed:*`
   const again = isPartlyDone(items)
-    ? mrkdwn`Press *Retry the rest* or *Move back* above.`
+    ? mrkdwn`Press ${ownWords(restOf(items).length > 0 ? '*Retry the rest* or *Move back*' : '*Move back*')} above.`
     : mrkdwn`Check the account before you request it again.`
   return joinMrkdwn(
     [mrkdwn`${head} ${what}. ${movedCount(items)}.`, notesOnDone(items), again].filter(({ text }) => text !== ''),

@@ -3,6 +3,7 @@ import { phrase } from '../../../src/domain/phrase.ts'
 import { RequestItem } from '../../../src/domain/request-item.ts'
 import { approvalCard } from '../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../src/requests/messages/card/card-actions.ts'
+import type { CardView } from '../../../src/requests/messages/card/card-view.ts'
 import type { ItemView } from '../../../src/requests/messages/item-view.ts'
 import { report } from '../../../src/requests/messages/reports.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
@@ -40,7 +41,7 @@ function viewOf(items: ItemView[], state: 'tracking' | 'failed' | 'done') {
   return { ...cardViewFor({ request, description: evacuation, items }), reverseLabel: 'Move back' }
 }
 
-const labels = (view: ReturnType<typeof viewOf>) => cardActions(view).map(({ text }) => text.text)
+const labels = (view: CardView) => cardActions(view).map(({ text }) => text.text)
 
 function reportOf(items: ItemView[], state: 'tracking' | 'failed' | 'done', name: 'ended' | 'late') {
   const view = viewOf(items, state)
@@ -107,6 +108,8 @@ describe('the report of a request of several', () => {
 
   test('names those that are late', () => {
     const items = [item(1, { state: 'done' }), item(2, { state: 'moving', lateAt: sentAt })]
-    expect(reportOf(items, 'tracking', 'late')).toMatchInlineSnapshot(`"<@U0ADA00001> :warning: *Late:* “Move 203.0.113.10 from web-1 to web-2”. 1 of 2 moved after 16 min (expected within 15 min each). Still under way: \`203.0.113.2\`. Still tracking. If it matters now, ask the provider's support."`)
+    expect(reportOf(items, 'tracking', 'late')).toMatchInlineSnapshot(
+      `"<@U0ADA00001> :warning: *Late:* “Move 203.0.113.10 from web-1 to web-2”. 1 of 2 moved after 16 min (expected within 15 min each). Still under way: \`203.0.113.2\`. Still tracking. If it matters now, ask the provider's support."`,
+    )
   })
 })
