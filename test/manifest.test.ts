@@ -121,6 +121,7 @@ describe('an element with an action', () => {
           "rename-this-one",
           "request-again",
           "request-approve",
+          "request-details",
           "request-hand-over",
           "request-reject",
           "request-reverse",
