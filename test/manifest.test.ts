@@ -10,7 +10,10 @@ import { createLog } from '../src/ops/log/log.ts'
 const root = join(import.meta.dirname, '..')
 
 interface Manifest {
-  features: { slash_commands: { command: string; usage_hint: string; url: string; should_escape: boolean }[] }
+  features: {
+    shortcuts: { name: string; type: 'message' | 'global'; callback_id: string; description: string }[]
+    slash_commands: { command: string; usage_hint: string; url: string; should_escape: boolean }[]
+  }
   oauth_config: { scopes: { bot: string[]; bot_optional: string[] } }
   settings: {
     interactivity: { is_enabled: boolean; request_url: string; message_menu_options_url: string }
@@ -42,6 +45,7 @@ const scopeOf: Record<string, string | undefined> = {
   'chat.postEphemeral': 'chat:write',
   'chat.update': 'chat:write',
   'conversations.info': 'channels:read',
+  'conversations.members': 'channels:read',
   'conversations.history': 'channels:history',
   'conversations.replies': 'channels:history',
   'usergroups.list': 'usergroups:read',
@@ -62,6 +66,12 @@ describe('the manifest', () => {
     expect(first).toBe('help')
     expect(build().commands.map(({ words }) => words)).toEqual(expect.arrayContaining(hinted))
     expect(command?.usage_hint.length).toBeLessThanOrEqual(60)
+  })
+
+  test('has exactly the shortcuts that the bot listens to, with names and descriptions that Slack takes', () => {
+    const { shortcuts } = manifest.features
+    expect(shortcuts.map(({ callback_id }) => callback_id).toSorted()).toEqual(Object.keys(build().interactions.shortcuts).toSorted())
+    expect(shortcuts.every(({ name, description }) => name.length <= 24 && description.length <= 150)).toBe(true)
   })
 
   test('sends commands, clicks, submissions and option loads to the address of the bot', () => {
@@ -98,11 +108,12 @@ describe('the manifest', () => {
 describe('an element with an action', () => {
   test('has a listener, and every listener has an element', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /(buttons|card|conversation|forms|listing|modal|messages|report|index)\.ts$/.test(file),
+      /(buttons|card|conversation|forms?|listing|modal|messages|report|index)\.ts$/.test(file),
     )
     const { interactions } = build()
     const listeners = {
       clicks: Object.keys(interactions.clicks).toSorted(),
+      shortcuts: Object.keys(interactions.shortcuts).toSorted(),
       submissions: Object.keys(interactions.submissions).toSorted(),
       options: Object.keys(interactions.options).toSorted(),
     }
@@ -113,11 +124,13 @@ describe('an element with an action', () => {
           "doctor-button",
           "doctor-picker",
           "elastic-ip",
+          "move-this-elastic-ip",
           "open-create-api-key",
           "open-move-elastic-ip",
           "open-rename-virtual-machine",
           "page-next",
           "page-previous",
+          "refresh-home",
           "rename-this-one",
           "request-again",
           "request-approve",
@@ -136,7 +149,12 @@ describe('an element with an action', () => {
           "server",
           "virtual-machine",
         ],
+        "shortcuts": [
+          "look-up",
+          "move-elastic-ip",
+        ],
         "submissions": [
+          "choose-channel",
           "create-api-key",
           "move-elastic-ip",
           "rename-virtual-machine",

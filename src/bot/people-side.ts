@@ -5,6 +5,7 @@ import { createSubmit } from '../requests/lifecycle/submit.ts'
 import { fitsOnCard } from '../requests/messages/card/card.ts'
 import { asDraft } from '../requests/store/new-requests.ts'
 import { createFormOpener } from '../slack/commands/form.ts'
+import { formButtons } from '../slack/commands/form-openers.ts'
 import { createShowSecret } from '../slack/web-api/show-secret.ts'
 import { buildFeatures } from './build-features.ts'
 import type { Foundation } from './foundation/foundation.ts'
@@ -19,7 +20,16 @@ export function createPeopleSide(foundation: Foundation) {
   const { store, deliver, wake } = forPeople
   const onError = telemetry.errorReports.each('people')
 
-  const home = createHome({ store, access, messenger, view: render.view, linkTo: identity.linkTo, onError })
+  const commands = () => features.flatMap((feature) => feature.commands)
+  const home = createHome({
+    store,
+    access,
+    messenger,
+    buttons: () => formButtons(commands()),
+    view: render.view,
+    linkTo: identity.linkTo,
+    onError,
+  })
   const lastReceived = createLastReceived({ redis: prompt, keys })
   const submit = createSubmit({
     signatures,
@@ -54,5 +64,5 @@ export function createPeopleSide(foundation: Foundation) {
   })
   const createListener = createListenerFactory(foundation, { handlers: interactions, openForm, onReceived: lastReceived.note })
 
-  return { interactions, commands: features.flatMap(({ commands }) => commands), createListener }
+  return { interactions, commands: commands(), createListener }
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { ChangeKind } from './change-kind.ts'
 import type { Explain, Finding } from './finding.ts'
 import type { Observation } from './observation.ts'
+import type { Offer } from './offer.ts'
 import type { Phrase } from './phrase.ts'
 import type { Project } from './policy.ts'
 import type { RetractedBecause } from './retraction.ts'
@@ -104,6 +105,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   underwayNow?: UnderwayNow
   /** Returns the sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */
   doneSentence(facts: Facts): Phrase
+  /** The button that opens the filled form for a thing that was looked up. */
+  offer?: Offer
   /** Returns the input of the request that would undo the change, and the label of its button. Undefined if it cannot be undone. */
   reverse?(input: Input, facts: Facts): { input: Input; label: string } | undefined
 }

@@ -19,15 +19,17 @@ type AsRequested = Pick<
   | 'createdAt'
   | 'approvalsNeeded'
   | 'reason'
->
+> &
+  Pick<Partial<Request>, 'fromMessage'>
 
 /** What the signature of a request covers: all that was requested, under which rule, with how many approvals, and until when. */
-function requestContent({ origin, ...request }: AsRequested) {
+function requestContent({ origin, fromMessage, ...request }: AsRequested) {
   const { version, id, kind, input, facts, resource, hash, rule, needsApproval, approvalsNeeded, ttlMs, unchecked, createdAt, reason } =
     request
   const { userId, channelId, teamId } = origin
   const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason }
-  return { signed: 'request', ...requested, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
+  const from = fromMessage ? { fromMessage } : {}
+  return { signed: 'request', ...requested, ...from, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
 }
 
 /** What the signature of an approval covers. `via` is the party that it stands for, by which the rule allowed it. */

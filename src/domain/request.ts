@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Finding } from './finding.ts'
+import { MessageRef } from './message-ref.ts'
 import { Sighting } from './observation.ts'
 import { Origin } from './origin.ts'
 import { Grant } from './ruling.ts'
@@ -100,6 +101,8 @@ export const Request = z.object({
   warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
+  /** The message that it was requested from. */
+  fromMessage: MessageRef.optional(),
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),

@@ -8,6 +8,7 @@ import { listElasticIps } from './list-elastic-ips/index.ts'
 import { listMoves } from './list-moves/index.ts'
 import { listPending } from './list-pending/index.ts'
 import { listPlans } from './list-plans/index.ts'
+import { lookUp } from './look-up/index.ts'
 import { moveElasticIp } from './move-elastic-ip/index.ts'
 import { renameVirtualMachine } from './rename-virtual-machine/index.ts'
 import { rotateRevokeApiKey } from './rotate-revoke-api-key/index.ts'
@@ -26,6 +27,7 @@ const definitions: FeatureDefinition[] = [
   createApiKey,
   rotateRevokeApiKey,
   listPending,
+  lookUp,
   showAudit,
   whoAmI,
   checkSetup,

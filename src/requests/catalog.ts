@@ -1,5 +1,6 @@
 import type { Change, UnderwayNow } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
+import type { Offer, ThingKind } from '../domain/offer.ts'
 import { type Phrase, phrase } from '../domain/phrase.ts'
 import type { Project } from '../domain/policy.ts'
 import { type Request, unknownState } from '../domain/request.ts'
@@ -72,7 +73,14 @@ export function createCatalog(changes: Change[] = []) {
     return opened && survey && surveyKeys ? { survey, surveyKeys: surveyKeys(opened.input, opened.latest) } : undefined
   }
 
-  return { register, open, openIfFit, surveyed, projectOf, sentenceOf, titleOf, changeIfKnown, kinds, labelOf, underwayNow }
+  /** Returns the buttons that change a thing of this kind. */
+  function offersFor(kind: ThingKind): Offer[] {
+    return kinds()
+      .flatMap((each) => changeOf(each).offer ?? [])
+      .filter(({ of }) => of === kind)
+  }
+
+  return { register, offersFor, open, openIfFit, surveyed, projectOf, sentenceOf, titleOf, changeIfKnown, kinds, labelOf, underwayNow }
 }
 export type Catalog = ReturnType<typeof createCatalog>
 

@@ -27,6 +27,8 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async (ids) => new Map(ids.map((id) => [id, new Set(id === 'S0ONCALL01' ? ['U0BEN00001', 'U0CHI00001'] : [])])),
       channel: async () => 'usual',
+      hasBot: async () => true,
+      isOpenTo: async () => true,
       ...people,
     },
     policy: { rules },

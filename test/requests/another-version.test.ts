@@ -17,6 +17,7 @@ const render = createRenderer({
   catalog,
   ruleOf: () => undefined,
   environment: undefined,
+  addressOf: () => undefined,
   moveTimeoutMs: 900_000,
   verifyRecord: () => 'genuine',
   onChanged: () => {},

@@ -6,6 +6,7 @@ import { commandSuggestions } from './commands.ts'
 import { freePort } from './free-port.ts'
 import { findRedis } from './redis/find-redis.ts'
 import { servePage } from './serve-page.ts'
+import { shortcutSuggestions } from './shortcuts.ts'
 import { startSlack } from './slack/start-slack.ts'
 import { startWatchdog } from './watchdog.ts'
 
@@ -37,6 +38,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     const slack = await startSlack({
       serve: servePage,
       commands: commandSuggestions(),
+      shortcuts: shortcutSuggestions(),
       ...(options.port === undefined ? {} : { port: options.port }),
     })
     closing.push(slack.close)

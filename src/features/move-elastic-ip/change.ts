@@ -12,6 +12,7 @@ import { explainer } from '../../domain/finding.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { phrase } from '../../domain/phrase.ts'
 import { projectName } from '../../domain/place.ts'
+import { moveThis } from './modal.ts'
 import { createPreflight } from './preflight.ts'
 
 /** Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). */
@@ -67,6 +68,7 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       unread: 'I could not read from the account API which Elastic IPs are moving now: look there.',
     },
     doneSentence: (facts) => phrase`${addressOf(facts)} is assigned to ${facts.to.name}.`,
+    offer: { of: 'elastic-ip', label: 'Move…', actionId: moveThis },
     reverse: (_, facts) =>
       facts.from ? { input: { elasticIpId: facts.elasticIpId, serverId: facts.from.id }, label: 'Move back' } : undefined,
   }

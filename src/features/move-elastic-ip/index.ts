@@ -1,6 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
+import type { Access } from '../../requests/access/access.ts'
 import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
@@ -13,7 +14,8 @@ import { createMoveChange } from './change.ts'
 import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
 import { usage } from './messages.ts'
-import { moveForm } from './modal.ts'
+import { moveForm, moveThis } from './modal.ts'
+import { createMoveThis } from './move-this.ts'
 import { elasticIpChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
 import { createServerPicker } from './server-picker.ts'
@@ -23,12 +25,13 @@ interface MoveElasticIpParts {
   accountApi: AccountApi
   inventory: Inventory
   submit: Submit
+  access: Pick<Access, 'gateForm'>
 }
 
 /** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
 export const moveElasticIp = { kinds: ['ip.move'], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature {
+function create({ accountApi, inventory, submit, access }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
   const { formAgain, submitForm } = createMoveForm({ submit, change })
@@ -54,6 +57,7 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
     form: createFillMove(inventory),
     isComplete: isWholeMove,
     button: { text: 'Move IP', actionId: 'open-move-elastic-ip' },
+    shortcut: 'move-elastic-ip',
     prepare: () => inventory.prefetch('elasticIps', 'servers'),
     run,
   }
@@ -62,7 +66,7 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
     commands: [command],
     changes: [change],
     forms: { 'ip.move': formAgain },
-    clicks: { [moveForm.elasticIp]: elasticIpChosen },
+    clicks: { [moveForm.elasticIp]: elasticIpChosen, [moveThis]: createMoveThis({ inventory, access }) },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
       [moveForm.elasticIp]: async ({ typed }) => {

@@ -11,6 +11,9 @@ export const moveForm = {
   server: 'server',
 } as const
 
+/** The id of the button that opens the form for an Elastic IP that was looked up. */
+export const moveThis = 'move-this-elastic-ip'
+
 export interface MoveFormView {
   metadata: string
   elasticIp?: PlainTextOption | undefined

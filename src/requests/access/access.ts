@@ -9,6 +9,7 @@ import { tallyApprovals } from '../../domain/tally.ts'
 import type { Need } from '../../slack/commands/commands.ts'
 import type { Catalog } from '../catalog.ts'
 import { createAdmit } from './admit.ts'
+import { createFormGate } from './form-gate.ts'
 import { type Act, createJudge } from './judge.ts'
 import { createRefuse } from './refuse.ts'
 import { createRights } from './rights.ts'
@@ -76,6 +77,7 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal 
     authorize,
     refuse,
     gate,
+    ...createFormGate({ people, gate, refuse }),
     admit: createAdmit({ standings, policy, refuse }),
     may,
     rights: createRights({ standings, policy, kinds: catalog.kinds }),

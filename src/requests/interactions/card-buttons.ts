@@ -26,7 +26,7 @@ export interface CardButtonsParts {
   catalog: Catalog
   access: Access
   openForm: OpenForm
-  home: Home
+  home: Pick<Home, 'show'>
   /** Renders what the card of a finished request leaves out. */
   details: (request: Request) => Message
   /** Receives a record that is no longer what was requested. */

@@ -7,6 +7,7 @@ import type { Timings } from '../../domain/timings.ts'
 import type { Wake } from '../../redis/queues.ts'
 import type { Command } from '../../slack/commands/commands.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
+import { createFormOpeners } from '../../slack/commands/form-openers.ts'
 import type { InteractionHandlers } from '../../slack/commands/handlers.ts'
 import { createCommandRouter } from '../../slack/commands/router.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
@@ -29,6 +30,7 @@ export interface FeatureHandlers {
   forms?: Record<ChangeKind, FormAgain>
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
+  shortcuts?: InteractionHandlers['shortcuts']
   options?: InteractionHandlers['options']
 }
 
@@ -57,7 +59,9 @@ interface InteractionsParts {
 /** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
 export function createInteractions({ features, catalog, access, submit, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
   const { store, audit, wake, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
-  const router = createCommandRouter({ commands: features.flatMap(({ commands }) => commands), gate: access.gate, may: access.may })
+  const commands = features.flatMap((feature) => feature.commands)
+  const router = createCommandRouter({ commands, ...access })
+  const formOpeners = createFormOpeners({ commands, ...access })
   // A decision stays taken if it cannot be shown at once. The outbox shows it later.
   const show = (id: string) => parts.show(id).catch(onError)
   const decide = createDecide({ signatures, store, access, catalog, show, wake })
@@ -91,8 +95,9 @@ export function createInteractions({ features, catalog, access, submit, home, on
   })
   return {
     command: router.command,
-    clicks: Object.assign({}, router.clicks, cardButtons.clicks, ...features.map(({ clicks }) => clicks)),
-    submissions: Object.assign({}, cardButtons.submissions, ...features.map(({ submissions }) => submissions)),
+    clicks: Object.assign({}, router.clicks, formOpeners.clicks, home.clicks, cardButtons.clicks, ...features.map(({ clicks }) => clicks)),
+    submissions: Object.assign({}, formOpeners.submissions, cardButtons.submissions, ...features.map(({ submissions }) => submissions)),
+    shortcuts: Object.assign({}, formOpeners.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: async (viewer, refused) => void (await home.show(viewer, refused)),
   }

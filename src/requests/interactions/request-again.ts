@@ -37,7 +37,11 @@ export function createRequestAgain({ submit, requests, catalog, access, forms }:
       const request = await requests.requestOfClick(click)
       const { input, facts } = catalog.open(request)
       const { responseUrl } = click
-      const metadata = { origin: originOf(click, request), ...(responseUrl ? { responseUrl } : {}) }
+      const metadata = {
+        origin: originOf(click, request),
+        ...(responseUrl ? { responseUrl } : {}),
+        ...(request.fromMessage ? { message: request.fromMessage } : {}),
+      }
       const formAgain = handlerOf(forms, request.kind)
       return formAgain
         ? formAgain(writeMetadata(metadata), { input, facts, reason: request.reason })
@@ -45,7 +49,7 @@ export function createRequestAgain({ submit, requests, catalog, access, forms }:
     },
     allow: async (click) => {
       const request = await requests.requestOfClick(click)
-      await access.gate(originOf(click, request), request.kind)
+      await access.gateForm(originOf(click, request), request.kind)
     },
   }
 

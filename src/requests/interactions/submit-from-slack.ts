@@ -2,6 +2,7 @@ import type { ModalView } from '@slack/web-api'
 import type { CommandCall } from '../../slack/commands/commands.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { toUserWords } from '../../slack/errors.ts'
+import { readMetadata } from '../../slack/receive/payloads.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { RequestedChange, Submit } from '../lifecycle/submit.ts'
 import { submittedWords } from '../messages/submitted.ts'
@@ -29,11 +30,12 @@ interface FormRequest<Input, Facts> extends ChangeAndInput<Input, Facts> {
 /** Submits the request of a form. If it is refused, the form stays open and shows why. Throws errors that are no refusals. */
 export async function submitFromForm<Input, Facts>(
   submit: Submit,
-  { origin, deliveryKey }: Pick<Submission, 'origin' | 'deliveryKey'>,
+  { origin, metadata, deliveryKey }: Pick<Submission, 'origin' | 'metadata' | 'deliveryKey'>,
   { change, input, reason, blockId, again }: FormRequest<Input, Facts>,
 ): Promise<SubmissionAnswer> {
+  const fromMessage = readMetadata(metadata)?.message
   try {
-    return { is: 'accepted', words: submittedWords(await submit({ change, input, origin, reason, deliveryKey })) }
+    return { is: 'accepted', words: submittedWords(await submit({ change, input, origin, reason, fromMessage, deliveryKey })) }
   } catch (error) {
     const problem = toUserWords(error)
     if (problem === undefined) throw error

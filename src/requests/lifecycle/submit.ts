@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Change } from '../../domain/change.ts'
 import type { Finding } from '../../domain/finding.ts'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
@@ -30,6 +31,8 @@ export interface RequestedChange<Input, Facts> {
   /** What `access.gate` returned for the command. If absent, `submit` calls it. */
   requester?: Requester | undefined
   reason: string | undefined
+  /** The message that the change is requested from. */
+  fromMessage?: MessageRef | undefined
   /** The same for every delivery of one command or form, so that it becomes one request. */
   deliveryKey: string
 }
@@ -54,7 +57,7 @@ interface SubmitParts {
  */
 export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard }: SubmitParts) {
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
-    const { change, input, origin, reason, deliveryKey } = submitted
+    const { change, input, origin, reason, fromMessage, deliveryKey } = submitted
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
     const { facts } = preflight
@@ -73,6 +76,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       ...(warnings.length > 0 ? { warnings } : {}),
       origin,
       ...(reason ? { reason } : {}),
+      ...(fromMessage ? { fromMessage } : {}),
     }
     const underRule = {
       ...requested,

@@ -14,6 +14,9 @@ export const cardButtons = {
 } as const
 export type CardButton = keyof typeof cardButtons
 
+/** The button that shows the Home tab again. */
+export const refreshHome = 'refresh-home'
+
 export const rejectCallbackId = 'request-reject'
 export const breakGlassCallbackId = 'request-break-glass'
 export const requestAgainCallbackId = 'request-again'

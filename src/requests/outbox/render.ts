@@ -1,5 +1,6 @@
 import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
@@ -33,6 +34,8 @@ interface RendererParts {
   /** Returns the current rule of the policy for a request, if any. */
   ruleOf: (request: Request) => PolicyRule | undefined
   environment: string | undefined
+  /** Returns the address of a message. */
+  addressOf: (message: MessageRef) => string | undefined
   moveTimeoutMs: number
   verifyRecord: RequestSignatures['verifyRecord']
   /** Receives a record that is no longer what was requested. */
@@ -45,6 +48,7 @@ export function createRenderer({
   catalog,
   ruleOf,
   environment,
+  addressOf,
   moveTimeoutMs,
   verifyRecord,
   onChanged,
@@ -73,6 +77,7 @@ export function createRenderer({
       reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
       rule: ruleOf(request),
       environment,
+      fromMessage: sourceOf(request),
     }
   }
 
@@ -104,6 +109,11 @@ export function createRenderer({
       remark: change.remark?.(latest),
       rule: ruleOf(request),
     }
+  }
+
+  /** A message is linked in its own channel alone, because a private channel is nobody else's business. */
+  function sourceOf({ fromMessage, origin }: Request): string | undefined {
+    return fromMessage?.channelId === origin.channelId ? addressOf(fromMessage) : undefined
   }
 
   return {

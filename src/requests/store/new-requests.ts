@@ -1,6 +1,7 @@
 import type { Audit } from '../../audit/intake.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Finding } from '../../domain/finding.ts'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { openStates, Request, requestVersion } from '../../domain/request.ts'
 import type { Redis } from '../../redis/connect.ts'
@@ -36,6 +37,7 @@ export interface NewRequest {
   warnings?: Finding[]
   origin: Origin
   reason?: string
+  fromMessage?: MessageRef
   approverNames?: string
   personNames?: Record<string, string>
   /** False if the rule needs no approval. The change then starts as soon as its card is posted. */

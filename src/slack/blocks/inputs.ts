@@ -1,4 +1,12 @@
-import type { ExternalSelect, KnownBlock, PlainTextElement, PlainTextInput, PlainTextOption, RadioButtons } from '@slack/web-api'
+import type {
+  ConversationsSelect,
+  ExternalSelect,
+  KnownBlock,
+  PlainTextElement,
+  PlainTextInput,
+  PlainTextOption,
+  RadioButtons,
+} from '@slack/web-api'
 import { notAChoice, type Values } from '../commands/handlers.ts'
 import { truncate } from '../text/cut-text.ts'
 import { exact, plain } from '../text/text-objects.ts'
@@ -24,7 +32,7 @@ interface InputParts {
   optional?: boolean
   /** Makes Slack send every change as a click while the form stays open. */
   dispatchAction?: boolean
-  element: PlainTextInput | ExternalSelect | RadioButtons
+  element: PlainTextInput | ExternalSelect | ConversationsSelect | RadioButtons
 }
 
 export function input({ blockId, label, hint, optional = false, dispatchAction = false, element }: InputParts): KnownBlock {
@@ -93,6 +101,24 @@ export function externalSelect({ actionId, placeholder, minQueryLength = 0, init
     action_id: exact('an action id', actionId, limits.id),
     min_query_length: minQueryLength,
     ...(initialOption ? { initial_option: initialOption } : {}),
+    ...placeholderOf(placeholder),
+  }
+}
+
+interface ConversationsSelectParts {
+  actionId: string
+  placeholder: string
+  /** The channel that is chosen already. Default: the one that the person is looking at. */
+  initial?: string | undefined
+}
+
+/** Makes a picker of channels. It offers no direct messages, and no channel that is shared with another organisation (Slack Connect). */
+export function conversationsSelect({ actionId, placeholder, initial }: ConversationsSelectParts): ConversationsSelect {
+  return {
+    type: 'conversations_select',
+    action_id: exact('an action id', actionId, limits.id),
+    filter: { include: ['public', 'private'], exclude_external_shared_channels: true, exclude_bot_users: true },
+    ...(initial ? { initial_conversation: initial } : { default_to_current_conversation: true }),
     ...placeholderOf(placeholder),
   }
 }

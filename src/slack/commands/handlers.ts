@@ -1,4 +1,5 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
@@ -22,6 +23,23 @@ export interface SlashCommand extends Delivery {
   /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
   responseUrl: string | undefined
   triggerId: string
+}
+
+/** A shortcut, of a message or from anywhere in Slack. A global one has no channel: its origin's is empty. */
+export interface Shortcut extends Delivery {
+  callbackId: string
+  responseUrl: string | undefined
+  triggerId: string
+  message: ShortcutMessage | undefined
+}
+
+/** The message that a shortcut was used on. Everything in it is from outside. */
+export interface ShortcutMessage {
+  /** Undefined if the payload does not say which message it is. */
+  ref: MessageRef | undefined
+  text: string
+  blocks: unknown[]
+  attachments: unknown[]
 }
 
 export interface Click extends Delivery {
@@ -67,6 +85,8 @@ export type SubmissionAnswer =
   | { is: 'accepted'; words: Mrkdwn }
   /** It stays open with what was entered. `problem` is shown at the field or, if it is late, on top of the form that `again` makes. */
   | { is: 'refused'; blockId: string; problem: Mrkdwn; again: (problem: Mrkdwn) => ModalView }
+  /** The next form replaces it. */
+  | { is: 'next'; view: ModalView }
 
 export interface OptionsQuery {
   actionId: string
@@ -99,6 +119,8 @@ export interface FormHandler<Interaction> {
   /** Set if the form shows data that was read. Such a form opens only after the authorization. */
   reads?: true
   allow(interaction: Interaction): Promise<void>
+  /** Makes the view that replaces the form after `allow`. For what takes longer to read than a trigger lasts. */
+  fill?(interaction: Interaction): Promise<ModalView>
 }
 
 /** The handlers of everything that people can do in Slack, by the ids that Slack sends back. An id is unique in the whole bot. */
@@ -107,6 +129,7 @@ export interface InteractionHandlers {
   command: (words: string[]) => Handler<SlashCommand> | FormHandler<SlashCommand>
   clicks: Record<string, Handler<Click> | FormHandler<Click>>
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
+  shortcuts: Record<string, Handler<Shortcut> | FormHandler<Shortcut>>
   options: Record<string, (query: OptionsQuery) => Promise<Choices>>
   /** Shows the Home tab to a person. `refused` says why they may not use Lockkeeper. */
   home: (viewer: Origin, refused: Mrkdwn | undefined) => Promise<void>

@@ -6,7 +6,8 @@ import { readJson } from '../receive/payloads.ts'
 import { mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 import { type Command, findCommand, type Need } from './commands.ts'
-import type { Click, FormHandler, Handler, InteractionHandlers, SlashCommand } from './handlers.ts'
+import type { GateForm } from './form-openers.ts'
+import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { takesNone } from './help.ts'
 import { limitWords } from './limit-words.ts'
 import { createOpenForms } from './open-forms.ts'
@@ -15,10 +16,18 @@ import type { Gate, May } from './rights.ts'
 import { createShowHelp, isHelpWord } from './show-help.ts'
 import { unknownCommand } from './unknown-command.ts'
 
+interface RouterParts {
+  commands: Command[]
+  gate: Gate
+  /** Checks what `gate` checks, and whether the request could be posted in the channel. Default: `gate`. */
+  gateForm?: GateForm
+  may: May
+}
+
 /** Routes the one slash command, whatever its name, to the command that its words name. */
-export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
+export function createCommandRouter({ commands, gate, gateForm = gate, may }: RouterParts) {
   const helpOn = createShowHelp({ commands, may })
-  const { formFor, clicks: formClicks } = createOpenForms({ commands, pass })
+  const formFor = createOpenForms({ gateForm })
 
   async function pass(origin: SlashCommand['origin'], need: Need): Promise<Requester | undefined> {
     return need === 'read' ? undefined : gate(origin, need)
@@ -69,10 +78,7 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     await run(found, { ...click, responseUrl: undefined }, button.args, button.page, click.answer.replace)
   }
 
-  const pageClicks = { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage }
-  const clicks: InteractionHandlers['clicks'] = { ...pageClicks, ...formClicks }
-
-  return { command: handlerFor, clicks }
+  return { command: handlerFor, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
 }
 
 /** Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`. A thing can be named `help`. */

@@ -80,8 +80,8 @@ export function quotation(text: string): Mrkdwn {
 
 /** Links to a page of Slack. Without an address, or with one of another form, it returns the text alone. */
 export function link(address: string | undefined, text: string): Mrkdwn {
-  return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*$/.test(address)
-    ? new MrkdwnText(`<${address}|${escaped(text).replaceAll('|', '/')}>`)
+  return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*(\?thread_ts=[\d.]+&cid=\w+)?$/.test(address)
+    ? new MrkdwnText(`<${address.replaceAll('&', '&amp;')}|${escaped(text).replaceAll('|', '/')}>`)
     : mrkdwn`${text}`
 }
 

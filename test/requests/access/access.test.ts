@@ -42,6 +42,8 @@ function setUp({ rules = [ruleFor()], standings = {}, teams = {}, groups = {}, c
         )
       },
       channel: async () => channel,
+      hasBot: async () => true,
+      isOpenTo: async () => true,
     },
     policy: { rules },
     homeTeamId: () => 'T0NIMBUS01',

@@ -30,6 +30,8 @@ function startButtons() {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])),
       channel: async () => 'usual',
+      hasBot: async () => true,
+      isOpenTo: async () => true,
     },
     policy: { rules: [ruleFor({ changes: ['ip.move', 'dns.update'] })] },
     homeTeamId: () => 'T0NIMBUS01',

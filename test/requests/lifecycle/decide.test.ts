@@ -47,6 +47,8 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async () => new Map(),
       channel: async () => 'usual',
+      hasBot: async () => true,
+      isOpenTo: async () => true,
     },
     policy: { rules: [ruleFor({ changes: ['ip.move', 'key.create'], approve: approveBy(1, ben, chiara), ...rule })] },
     homeTeamId: () => 'T0NIMBUS01',

@@ -10,6 +10,7 @@ const { view } = createRenderer({
   catalog,
   ruleOf: () => ruleFor(),
   environment: undefined,
+  addressOf: () => undefined,
   moveTimeoutMs: 900_000,
   verifyRecord: () => 'genuine',
   onChanged: () => {},

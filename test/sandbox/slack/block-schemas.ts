@@ -45,6 +45,23 @@ const externalSelect = object({
   optional: { ...field, initial_option: option, min_query_length: wholeNumber({ min: 0 }) },
 })
 
+const conversationsSelect = object({
+  required: { type },
+  optional: {
+    ...field,
+    initial_conversation: string({ min: 1 }),
+    default_to_current_conversation: boolean,
+    filter: object({
+      required: {},
+      optional: {
+        include: array(string({ oneOf: ['public', 'private', 'im', 'mpim'] }), { min: 1, max: 4 }),
+        exclude_external_shared_channels: boolean,
+        exclude_bot_users: boolean,
+      },
+    }),
+  },
+})
+
 const plainTextInput = object({
   required: { type },
   optional: { ...field, initial_value: string({ max: 3000 }), multiline: boolean, max_length: wholeNumber({ min: 1, max: 3000 }) },
@@ -112,7 +129,12 @@ export const block: Check = byType({
     required: {
       ...always,
       label: plain(2000),
-      element: byType({ plain_text_input: plainTextInput, external_select: externalSelect, radio_buttons: radioButtons }),
+      element: byType({
+        plain_text_input: plainTextInput,
+        external_select: externalSelect,
+        conversations_select: conversationsSelect,
+        radio_buttons: radioButtons,
+      }),
     },
     optional: { ...everywhere, hint: plain(2000), optional: boolean, dispatch_action: boolean },
     also: onlyPickersDispatch,

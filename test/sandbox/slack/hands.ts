@@ -61,6 +61,12 @@ export function createHands(userId: string, options: HandsOptions): Hands {
 
     click: async (target, element, how) => acts.click(userId, placeOf(target, how), element, how),
 
+    messageShortcut: async (target, callbackId, how = {}) => {
+      const { message } = acts.messageFor(userId, target.channel, target.ts, target)
+      return interactions.messageShortcut(userId, callbackId, message, how.message)
+    },
+    globalShortcut: (callbackId, how = {}) => interactions.globalShortcut(userId, callbackId, how.channel),
+
     openHome: (how) => events.appHomeOpened(userId, how?.tab ?? 'home'),
     home() {
       const home = views.homeOf(userId)

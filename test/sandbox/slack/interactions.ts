@@ -113,6 +113,22 @@ export function createInteractions(options: InteractionOptions) {
       return afterClick(delivery, userId)
     },
 
+    /** `channel`: the one that the person is looking at. The payload does not name it. */
+    async globalShortcut(userId: string, callbackId: string, channel?: string): Promise<Delivery> {
+      const triggerId = triggers.issue({ userId, ...(channel ? { channel } : {}) })
+      return afterClick(
+        await deliver('shortcut', payloads.globalShortcut({ userId, callbackId, triggerId, actionTs: state.stamp() })),
+        userId,
+      )
+    },
+
+    async messageShortcut(userId: string, callbackId: string, message: StoredMessage, more: Json = {}): Promise<Delivery> {
+      const responseUrl = responseUrls.issue({ channel: message.channel, userId })
+      const triggerId = triggers.issue({ userId, channel: message.channel })
+      const shortcut = { userId, callbackId, message, more, responseUrl, triggerId, actionTs: state.stamp() }
+      return afterClick(await deliver('message_action', payloads.messageShortcut(shortcut)), userId)
+    },
+
     async submit(userId: string, view: StoredView): Promise<Delivery> {
       const problems = inputProblems(view)
       if (Object.keys(problems).length > 0) return notSent('view_submission', { errors: problems })

@@ -8,6 +8,14 @@ export interface CommandSuggestion {
   description: string
 }
 
+/** A shortcut of the app, as its manifest describes it. */
+export interface ShortcutSuggestion {
+  name: string
+  description: string
+  type: 'message' | 'global'
+  callbackId: string
+}
+
 export interface SlackOptions {
   /** Default: `nimbusWorks`. It is copied, so that stand-ins never share people. */
   workspace?: Workspace
@@ -30,6 +38,8 @@ export interface SlackOptions {
   clockSkewMs?: number
   /** The suggestions of the page's composer. */
   commands?: CommandSuggestion[]
+  /** The app's shortcuts, for the page's menus. Default: none. */
+  shortcuts?: ShortcutSuggestion[]
   /** Whether Slack's real rate limits apply, by method. Default: false. */
   limits?: boolean
   /** The wall clock in ms since 1970, for stamps, signatures, triggers and response URLs. Default: `Date.now`. */
@@ -83,7 +93,7 @@ export interface Option {
   description?: { type: string; text: string }
 }
 
-export type DeliveryKind = 'event' | 'command' | 'block_actions' | 'view_submission' | 'block_suggestion'
+export type DeliveryKind = 'event' | 'command' | 'shortcut' | 'message_action' | 'block_actions' | 'view_submission' | 'block_suggestion'
 
 export interface DeliveryRequest {
   transport: 'http' | 'socket'
@@ -151,6 +161,10 @@ export interface Hands {
    * which may be old.
    */
   click(target: Message | OpenView | string, element: string, options?: ClickOptions): Promise<Delivery>
+  /** Uses a shortcut of a message, named by its callback id. `message`: members that replace those of the message in the payload. */
+  messageShortcut(target: Message, callbackId: string, options?: { message?: Json }): Promise<Delivery>
+  /** Uses a global shortcut, named by its callback id. `channel`: the one that the person is looking at. */
+  globalShortcut(callbackId: string, options?: { channel?: string }): Promise<Delivery>
   /** Opens the app. The bot receives `app_home_opened`. What it publishes then is not awaited. */
   openHome(how?: { tab?: HomeTab }): Promise<Delivery>
   /** Returns this person's Home tab. Undefined before the bot has published one. */

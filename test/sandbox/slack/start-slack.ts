@@ -91,7 +91,16 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   const events = createEvents({ ...stores, payloads, transport, homeTab, delivered })
   const acts = createActs({ ...stores, interactions })
   const composer = createComposer(directory, messages, interactions)
-  const desk = createDesk({ ...stores, interactions, acts, composer, events, homeTab, commands: options.commands ?? [] })
+  const desk = createDesk({
+    ...stores,
+    interactions,
+    acts,
+    composer,
+    events,
+    homeTab,
+    commands: options.commands ?? [],
+    shortcuts: options.shortcuts ?? [],
+  })
   const webApi = serveWebApi({
     stores,
     methods: {

@@ -4,8 +4,10 @@ import { pageActionIds } from '../../../src/slack/blocks/listing.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
 import { type Command, type CommandCall, findCommand, type Need } from '../../../src/slack/commands/commands.ts'
 import { formButtonValue } from '../../../src/slack/commands/form-button.ts'
-import type { Click, SlashCommand } from '../../../src/slack/commands/handlers.ts'
+import { createFormOpeners } from '../../../src/slack/commands/form-openers.ts'
+import type { Click, InteractionHandlers, SlashCommand } from '../../../src/slack/commands/handlers.ts'
 import { parseWords } from '../../../src/slack/commands/parse-words.ts'
+import type { Gate } from '../../../src/slack/commands/rights.ts'
 import { createCommandRouter } from '../../../src/slack/commands/router.ts'
 import { unknownCommand } from '../../../src/slack/commands/unknown-command.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
@@ -61,15 +63,18 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
       await one.run(call)
     },
   }))
+  const gate: Gate = async (_, kind) => {
+    done.push({ gate: kind })
+    if (kind === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
+    return requester
+  }
   const router = createCommandRouter({
     commands: recorded,
-    gate: async (_, kind) => {
-      done.push({ gate: kind })
-      if (kind === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
-      return requester
-    },
+    gate,
     may: async (_, needs) => needs.filter((need) => need !== refuse),
   })
+  const openers = createFormOpeners({ commands: recorded, gateForm: gate, gateChosen: gate })
+  const clicks: InteractionHandlers['clicks'] = { ...router.clicks, ...openers.clicks }
   /** Types a command, and opens its form as `serve` does: first the form, then the check of the rights. */
   const type = async (text: string, more: Partial<SlashCommand> = {}) => {
     const typed: SlashCommand = { deliveryKey: 'd1', origin, answer, responseUrl: undefined, triggerId: 't1', ...more }
@@ -93,12 +98,12 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
     view: undefined,
   })
   const click = async (actionId: string, value: unknown) => {
-    const handler = router.clicks[actionId]
+    const handler = clicks[actionId]
     if (typeof handler === 'function') await handler(clickWith(actionId, JSON.stringify(value)))
   }
   /** Presses a button that opens a form, as `serve` does. */
   const press = async (actionId: string, value: string) => {
-    const handler = router.clicks[actionId]
+    const handler = clicks[actionId]
     if (typeof handler !== 'object') throw new Error(`${actionId} opens no form`)
     const clicked = clickWith(actionId, value)
     const view = await handler.form(clicked)

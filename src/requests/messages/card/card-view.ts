@@ -25,4 +25,6 @@ export interface CardView {
   /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   environment: string | undefined
+  /** The address of the message that it was requested from, if the request message may link it. */
+  fromMessage?: string | undefined
 }

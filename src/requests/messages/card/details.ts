@@ -7,7 +7,7 @@ import { history } from './approvals.ts'
 import type { CardView } from './card-view.ts'
 import { checkBlocks } from './check-first.ts'
 import { finishedText, isFinished, rejectionBlocks, whatHappened } from './finished-card.ts'
-import { contentBlocks, contentInWords, idWords, titleBlocks } from './open-card.ts'
+import { contentBlocks, contentInWords, idWords, sourceBlocks, titleBlocks } from './open-card.ts'
 import { statusLine } from './status-line.ts'
 
 /** Renders what the card of a finished request leaves out, for the person who asked for it. */
@@ -29,6 +29,7 @@ export function detailsBlocks(view: CardView): KnownBlock[] {
     ...checkBlocks(view),
     ...wholeSection(joinMrkdwn(timeline(view), '\n')),
     ...context([smallPrint(view)]),
+    ...sourceBlocks(view),
   ]
 }
 

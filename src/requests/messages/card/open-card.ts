@@ -5,7 +5,7 @@ import type { Request } from '../../../domain/request.ts'
 import { context, fields, header, headerFits, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { boldPhrase, plainPhrase } from '../../../slack/text/phrase-words.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
+import { code, joinMrkdwn, link, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
 import { approversNotListed } from '../approvers.ts'
 import { shortId } from '../words.ts'
 import { approvalLines, approvalsInWords, history } from './approvals.ts'
@@ -15,7 +15,16 @@ import { statusLine } from './status-line.ts'
 
 /** Renders a request that is not finished, without its buttons: the change first, then who asks whom, then all that approvers decide by. */
 export function openBlocks(view: CardView): KnownBlock[] {
-  return [...titleBlocks(view), ...cardBody(view)]
+  return [...titleBlocks(view), ...cardBody(view), ...sourceBlocks(view)]
+}
+
+/** Links the message that it was requested from. Only the request message does: the Home tab is outside of the channel. */
+export function sourceBlocks({ fromMessage }: CardView): KnownBlock[] {
+  return fromMessage ? context([sourceWords(fromMessage)]) : []
+}
+
+function sourceWords(address: string): Mrkdwn {
+  return mrkdwn`Requested from ${link(address, 'a message')}`
 }
 
 /** Shows the change as a heading. One that is too long for a heading is shown whole below it. */
@@ -72,6 +81,7 @@ export function openText(view: CardView): Mrkdwn[] {
     ...approvalsInWords(view),
     ...contentInWords(view),
     smallPrint(view),
+    ...(view.fromMessage ? [sourceWords(view.fromMessage)] : []),
   ]
 }
 
