@@ -50,7 +50,7 @@ test('a move on the page, from the command to the report: requested with a form,
   await page.getByRole('article').filter({ hasText: 'Moving' }).waitFor()
   await browser.shoot(page, '07-moving')
 
-  const done = page.getByRole('article').filter({ hasText: 'Move Elastic IP' }).last()
+  const done = page.getByRole('article').filter({ hasText: 'Move 203.0.113.10' }).last()
   await done.getByText('Done', { exact: true }).waitFor({ timeout: 20_000 })
   await done.getByRole('button', { name: /1 reply/ }).click()
   const thread = page.getByRole('complementary', { name: 'Thread' })
