@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TablesAre } from './data-table-schema.ts'
 import type { Json } from './json.ts'
+import type { Notification } from './notifications.ts'
 import type { Person, Workspace } from './workspace.ts'
 
 export interface CommandSuggestion {
@@ -190,6 +192,8 @@ export interface Hands {
   sees(channel: string): Message[]
   /** Returns what Slack's own client showed this person (`operation_timeout` and the like), oldest first. */
   notices(): string[]
+  /** Returns what this person's phone showed, oldest first. */
+  notifications(): Notification[]
   /** Sends the same bytes again, with the signature: a repeated or replayed delivery. */
   redeliver(delivery: Delivery): Promise<Delivery>
 }
@@ -304,6 +308,9 @@ export interface Slack {
   sendRaw(request: RawRequest): Promise<{ status: number; body: string }>
   /** Sends anything in an envelope over Socket Mode. Returns the payload of its acknowledgement. Throws if none comes in time. */
   sendEnvelope(type: string, payload: unknown): Promise<unknown>
+
+  /** Sets where messages may hold a data table from now on. Default: everywhere. */
+  setTables(are: TablesAre): void
 
   archive(channel: string): void
   kickBot(channel: string): void
