@@ -176,7 +176,6 @@ describe('an element with an action', () => {
           "create-api-key",
           "move-elastic-ip",
           "rename-virtual-machine",
-          "request-again",
           "request-break-glass",
           "request-reject",
           "revoke-api-key",

@@ -1,5 +1,6 @@
 import type { ApiKey } from './api-key.ts'
 import { hasInvisible } from './invisible.ts'
+import { owner, type Phrase, phrase } from './phrase.ts'
 
 /** The part of a key's name that a person chooses. It has no brackets, because they enclose the part that Lockkeeper adds. */
 const label = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u
@@ -21,16 +22,22 @@ export function labelOf(name: string): string {
   return name.replace(/ \[\S+ [0-9a-f]{12}\]$/, '')
 }
 
+/** Names a key as people know it: `ci-deploy, for @Ada`. Its full name on the account is small print. */
+export function keyPhrase(name: string): Phrase {
+  const requester = requesterOfKey({ name })
+  return requester === undefined ? phrase`${name}` : phrase`${labelOf(name)}${owner(requester)}`
+}
+
 /** Returns the Slack user id of the requester from the name of a key. Returns undefined for a key that Lockkeeper did not create. */
 export function requesterOfKey(key: Pick<ApiKey, 'name'>): string | undefined {
   return / \[([UW][A-Z0-9]{2,}) [0-9a-f]{12}\]$/.exec(key.name ?? '')?.[1]
 }
 
-const dayMs = 24 * 3_600_000
-const unusedAfterMs = 90 * dayMs
-
 /** The sentence about a key that may change everything and works from every address. */
 export const fullAccessFromEverywhere = 'The key gives full access from any address.'
+
+const dayMs = 24 * 3_600_000
+const unusedAfterMs = 90 * dayMs
 
 /** A key is noted as never used only once it is this old, because nobody uses a key the minute it is made. */
 const neverUsedAfterMs = dayMs

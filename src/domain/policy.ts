@@ -37,6 +37,8 @@ export interface PolicyRule {
   approve: ApproveTerms | undefined
   /** Whether an approver may approve their own request in an emergency. */
   breakGlass: boolean
+  /** Whether each request needs a reason. */
+  needsReason: boolean
   /** Whether *Approve* always asks for a confirmation, also where there is nothing to check first. */
   confirm: boolean
   /** How long a request can be approved, in milliseconds. */

@@ -172,7 +172,6 @@ test('whoever picks sees that the list was cut off', () => {
   `)
   expect(textsOf('db-20001')).toMatchInlineSnapshot(`
     [
-      "No virtual machine fits what you typed.",
       "Incomplete: there are more virtual machines than could be read",
     ]
   `)

@@ -67,7 +67,7 @@ describe('a member who searches with thousands of words', () => {
   test('is refused in a picker', () => {
     const candidates = [{ value: 'sv_1', text: 'web-1', terms: [] }]
 
-    const { options } = offer(candidates, words(21).join(' '), { one: 'server', many: 'servers' })
+    const { options } = offer(candidates, words(21).join(' '), { many: 'servers' })
 
     expect(options.map(({ text }) => text.text)).toMatchInlineSnapshot(`
       [
@@ -81,6 +81,7 @@ describe('a member who searches with thousands of words', () => {
     const served: unknown[] = []
     const takeCommand = createTakeCommand({
       handlers: {
+        takesReason: () => true,
         command: (typed) => {
           split.push(typed)
           return async () => {}

@@ -111,7 +111,7 @@ describe('somebody with write access to Redis cannot have a key in use deleted, 
     const key = accountApi.world.data.apiKeys.find((candidate) => candidate.token !== accountApi.key)
     await ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })
     await ben.click(await untilCard(slack, /needs approval from/), 'Approve')
-    await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Rotate and show')
+    await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Rotate key')
     await untilShown(slack, people.ada, /The new token of API key/)
     const [request] = await records.all()
     if (!request) throw new Error('nothing was requested')

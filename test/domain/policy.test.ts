@@ -27,6 +27,7 @@ function rule(name: string, more: Partial<PolicyRule> = {}): PolicyRule {
     request: undefined,
     approve: { anyOf: toGroup(['UBEN']), allOf: [], approvals: 1 },
     breakGlass: false,
+    needsReason: false,
     confirm: false,
     expiresMs: 3_600_000,
     mention: undefined,

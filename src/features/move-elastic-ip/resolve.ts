@@ -24,7 +24,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
       isIP(address) === 0
         ? await accountApi.elasticIps.get(typed, options).catch(nothingIfAbsent)
         : await findInList(accountApi.elasticIps.list(options), (elasticIp) => sameAddress(elasticIp.address, address))
-    if (!found) throw new UnknownName('Elastic IP', typed)
+    if (!found) throw new UnknownName('Elastic IP', address)
     return found
   }
 

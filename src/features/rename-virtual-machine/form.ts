@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/web-api'
 import type { Change } from '../../domain/change.ts'
+import type { Filling } from '../../requests/interactions/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
@@ -11,10 +12,7 @@ import { isAboutName } from './findings.ts'
 import { renameForm, renameModal } from './modal.ts'
 import { virtualMachineOption } from './pickers.ts'
 
-/**
- * Creates the form of a rename. `formAgain` shows it with the values of an earlier request, `formFor` for one virtual
- * machine, and `submitForm` requests the rename.
- */
+/** Creates the form of a rename. `filledForm` shows it filled, `formFor` for one virtual machine, and `submitForm` requests the rename. */
 export function createRenameForm({ submit, change }: { submit: Submit; change: Change<RenameInput, RenameFacts> }) {
   async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
     const { values, chosen } = submission
@@ -36,8 +34,8 @@ export function createRenameForm({ submit, change }: { submit: Submit; change: C
     return submitFromForm(submit, submission, { change, input: { virtualMachineId, name }, reason, blockId, again })
   }
 
-  function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
-    const [{ virtualMachineId: id, name }, facts] = [RenameInput.parse(before.input), RenameFacts.parse(before.facts)]
+  function filledForm(metadata: string, { reason, problem, ...filling }: Filling): ModalView {
+    const [{ virtualMachineId: id, name }, facts] = [RenameInput.parse(filling.input), RenameFacts.parse(filling.facts)]
     return renameModal({
       metadata,
       virtualMachine: virtualMachineOption({
@@ -48,7 +46,8 @@ export function createRenameForm({ submit, change }: { submit: Submit; change: C
         site: facts.site,
       }),
       newName: name,
-      reason: before.reason,
+      reason,
+      problem,
     })
   }
 
@@ -57,5 +56,5 @@ export function createRenameForm({ submit, change }: { submit: Submit; change: C
     return renameModal({ metadata, virtualMachine: preset({ text, value: id }) })
   }
 
-  return { formAgain, formFor, submitForm }
+  return { filledForm, formFor, submitForm }
 }

@@ -20,7 +20,7 @@ export function keyChoices(keys: ApiKey[], typed: string, ownLastSlice: string):
   return offer(
     candidates.map(([, candidate]) => candidate),
     typed,
-    { one: 'API key', many: 'API keys' },
+    { many: 'API keys' },
   )
 }
 

@@ -21,6 +21,8 @@ const stepWords: Record<StepName, ActWords> = {
   'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'remind-half': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },
   'remind-last': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },
+  'remind-handover-half': { word: 'remind', mark: ':bell:', words: 'Reminded the requester' },
+  'remind-handover-last': { word: 'remind', mark: ':bell:', words: 'Reminded the requester' },
   void: { word: 'void', mark: ':warning:', words: 'Canceled, because the account had changed' },
   drop: { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
   send: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },

@@ -2,7 +2,7 @@ import type { AuditNote } from '../../audit/entry.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import type { Requester } from '../../domain/people.ts'
-import { approvalsNeeded, approversOf, type Policy, type PolicyRule, ruleFor } from '../../domain/policy.ts'
+import { approvalsNeeded, approversOf, type Policy, type PolicyRule, ruleFor, rulesOfKind } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import type { Grant } from '../../domain/ruling.ts'
 import { tallyApprovals } from '../../domain/tally.ts'
@@ -62,6 +62,15 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal 
     return found.is === 'rule' ? found.rule : undefined
   }
 
+  /**
+   * Returns the name of the rule that requires a reason for a change of this kind in this channel. Undefined if a rule that can apply requires
+   * none: the project of the change decides then.
+   */
+  function ruleWithReason(kind: ChangeKind, channelId: string): string | undefined {
+    const rules = rulesOfKind(policy, { kind, channelId, hasProject: catalog.hasProject(kind) })
+    return rules.every(({ needsReason }) => needsReason) ? rules.at(-1)?.name : undefined
+  }
+
   /** Counts the approvals of these people, by the groups as Slack knows them now. */
   async function tally(request: Request, userIds: string[]): Promise<{ enough: boolean; missing: number; needed: number }> {
     const terms = ruleOf(request)?.approve
@@ -83,6 +92,7 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal 
     rights: createRights({ standings, policy, catalog }),
     tally,
     ruleOf,
+    ruleWithReason,
   }
 }
 export type Access = ReturnType<typeof createAccess>

@@ -3,11 +3,12 @@ import { z } from 'zod'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { button, longestButtonValue } from '../../slack/blocks/blocks.ts'
+import { formMetadata } from '../../slack/commands/form-metadata.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { type Details, detailsMessage } from '../../slack/lists/details.ts'
 import { detailsActionId } from '../../slack/lists/item-choices.ts'
-import { readJson, writeMetadata } from '../../slack/receive/payloads.ts'
+import { readJson } from '../../slack/receive/payloads.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 
@@ -34,7 +35,7 @@ const ActionButton = ListedItem.extend({ version: z.literal(1) })
 interface ItemDetailsParts {
   details: Record<string, ReadDetails>
   actions: ItemAction[]
-  access: Pick<Access, 'may' | 'gateForm'>
+  access: Pick<Access, 'may' | 'gateForm' | 'ruleWithReason'>
 }
 
 /** Creates the handlers that show the details of an item that was chosen below a list, and open the forms of its changes. */
@@ -59,10 +60,10 @@ export function createItemDetails({ details, actions, access }: ItemDetailsParts
 
   function openForm({ kind, form }: ItemAction): FormHandler<Click> {
     return {
-      form: ({ value, origin, responseUrl }) => {
-        const item = readJson(ActionButton, value)
+      form: (click) => {
+        const item = readJson(ActionButton, click.value)
         if (!item) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
-        return form(writeMetadata({ origin, ...(responseUrl ? { responseUrl } : {}) }), item)
+        return form(formMetadata(click, access.ruleWithReason(kind, click.origin.channelId)), item)
       },
       allow: async ({ origin }) => void (await access.gateForm(origin, kind)),
     }

@@ -8,6 +8,7 @@ import type {
   RadioButtons,
   StaticSelect,
 } from '@slack/web-api'
+import { longestReason } from '../../domain/reason.ts'
 import { notAChoice, type Values } from '../commands/handlers.ts'
 import { truncate } from '../text/cut-text.ts'
 import { exact, plain } from '../text/text-objects.ts'
@@ -74,16 +75,16 @@ export function plainTextInput({ actionId, multiline = false, maxLength, initial
 
 interface ReasonParts {
   entered: string | undefined
-  hint?: string
+  hint: string
   optional?: boolean
   multiline?: boolean
 }
 
-const reasonBlockId = 'reason'
+export const reasonBlockId = 'reason'
 
-/** Makes the field for a reason: by default the reason of a request. */
-export function reasonInput({ entered, hint = 'Shown on the card to whoever decides.', optional = true, multiline = false }: ReasonParts) {
-  const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: 500, initialValue: entered })
+/** Makes the field for a reason. */
+export function reasonInput({ entered, hint, optional = true, multiline = false }: ReasonParts) {
+  const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: longestReason, initialValue: entered })
   return input({ blockId: reasonBlockId, label: 'Reason', hint, optional, element })
 }
 
@@ -110,23 +111,6 @@ export function externalSelect({ actionId, placeholder, minQueryLength = 0, init
   }
 }
 
-interface StaticSelectParts {
-  actionId: string
-  placeholder: string
-  /** At least one. Only the first 100 are offered. */
-  options: PlainTextOption[]
-}
-
-/** Makes a picker whose options are part of the message. */
-export function staticSelect({ actionId, placeholder, options }: StaticSelectParts): StaticSelect {
-  return {
-    type: 'static_select',
-    action_id: exact('an action id', actionId, limits.id),
-    options: options.slice(0, limits.selectOptions),
-    ...placeholderOf(placeholder),
-  }
-}
-
 interface ConversationsSelectParts {
   actionId: string
   placeholder: string
@@ -141,6 +125,23 @@ export function conversationsSelect({ actionId, placeholder, initial }: Conversa
     action_id: exact('an action id', actionId, limits.id),
     filter: { include: ['public', 'private'], exclude_external_shared_channels: true, exclude_bot_users: true },
     ...(initial ? { initial_conversation: initial } : { default_to_current_conversation: true }),
+    ...placeholderOf(placeholder),
+  }
+}
+
+interface StaticSelectParts {
+  actionId: string
+  placeholder: string
+  /** At least one. Only the first 100 are offered. */
+  options: PlainTextOption[]
+}
+
+/** Makes a picker whose options are part of the message. */
+export function staticSelect({ actionId, placeholder, options }: StaticSelectParts): StaticSelect {
+  return {
+    type: 'static_select',
+    action_id: exact('an action id', actionId, limits.id),
+    options: options.slice(0, limits.selectOptions),
     ...placeholderOf(placeholder),
   }
 }

@@ -19,11 +19,8 @@ export interface Candidate {
 }
 
 interface Offered {
-  /** The name of one candidate: `virtual machine`. */
-  one: string
+  /** The name of the candidates: `virtual machines`. */
   many: string
-  /** Small print for a search without a match, if not everything is offered. */
-  note?: string
   /** What the list lacks. */
   missing?: Missing | undefined
 }
@@ -47,17 +44,16 @@ export function candidatesOf<T>(toCandidate: (item: T) => Candidate): (all: T[])
 
 /**
  * Lists the candidates that contain every typed word, in the order of their texts. If there are more than Slack shows, the last option says
- * how many more. If there are none, the only option says so. The last option also says if the list was not read to its end.
+ * how many more. If there are none, Slack shows that there are no results, which nobody can choose. The last option also says if the list
+ * was not read to its end.
  */
-export function offer(candidates: Candidate[], typed: string, { one, many, note, missing = {} }: Offered): Choices {
+export function offer(candidates: Candidate[], typed: string, { many, missing = {} }: Offered): Choices {
   // Longer ids can still be typed as arguments.
   const pickable = candidates.filter(({ value }) => value.length <= longestOptionValue)
   const unread = notOffered({ many, missing, tooLong: candidates.length - pickable.length })
-  if (pickable.length === 0) return { options: [unchoosable(`There are no ${many} to choose from.`, note), ...unread] }
   const words = typed.toLowerCase().split(/\s+/)
-  if (words.length > mostWords) return { options: [unchoosable(`Too many words: use up to ${mostWords}.`, note)] }
+  if (words.length > mostWords) return { options: [unchoosable(`Too many words: use up to ${mostWords}.`)] }
   const fits = pickable.filter((candidate) => matches(candidate, words))
-  if (fits.length === 0) return { options: [unchoosable(`No ${one} fits what you typed.`, note), ...unread] }
   const sorted = fits.toSorted((a, b) => inNaturalOrder(a.text, b.text))
   if (sorted.length + unread.length <= mostOptions) return { options: [...sorted.map(toOption), ...unread] }
   const shown = sorted.slice(0, mostOptions - 1 - unread.length)

@@ -24,6 +24,8 @@ export interface SlashCommand extends Delivery {
   /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
   responseUrl: string | undefined
   triggerId: string
+  /** What was typed after *because*. */
+  reason?: string | undefined
 }
 
 /** A shortcut, of a message or from anywhere in Slack. A global one has no channel: its origin's is empty. */
@@ -128,6 +130,8 @@ export interface FormHandler<Interaction> {
 export interface InteractionHandlers {
   /** Finds the handler by the words that were typed after the command's name. */
   command: (words: string[]) => Handler<SlashCommand> | FormHandler<SlashCommand>
+  /** Whether the words name a command that takes a reason. In other commands *because* is a word like any other. */
+  takesReason: (words: string[]) => boolean
   clicks: Record<string, Handler<Click> | FormHandler<Click>>
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
   shortcuts: Record<string, Handler<Shortcut> | FormHandler<Shortcut>>

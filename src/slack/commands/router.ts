@@ -6,13 +6,12 @@ import { readJson } from '../receive/payloads.ts'
 import { mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 import { type Command, findCommand, type Need } from './commands.ts'
-import type { GateForm } from './form-openers.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { takesNone } from './help.ts'
 import { limitWords } from './limit-words.ts'
 import { createOpenForms } from './open-forms.ts'
 import { withoutMention } from './parse-words.ts'
-import type { Gate, May } from './rights.ts'
+import type { Gate, GateForm, May, RuleWithReason } from './rights.ts'
 import { createShowHelp, isHelpWord } from './show-help.ts'
 import { unknownCommand } from './unknown-command.ts'
 
@@ -21,13 +20,14 @@ interface RouterParts {
   gate: Gate
   /** Checks what `gate` checks, and whether the request could be posted in the channel. Default: `gate`. */
   gateForm?: GateForm
+  ruleWithReason: RuleWithReason
   may: May
 }
 
 /** Routes the one slash command, whatever its name, to the command that its words name. */
-export function createCommandRouter({ commands, gate, gateForm = gate, may }: RouterParts) {
+export function createCommandRouter({ commands, gate, gateForm = gate, may, ruleWithReason }: RouterParts) {
   const helpOn = createShowHelp({ commands, may })
-  const formFor = createOpenForms({ gateForm })
+  const formFor = createOpenForms({ gateForm, ruleWithReason })
 
   async function pass(origin: SlashCommand['origin'], need: Need): Promise<Requester | undefined> {
     return need === 'read' ? undefined : gate(origin, need)
@@ -77,7 +77,12 @@ export function createCommandRouter({ commands, gate, gateForm = gate, may }: Ro
     })
   }
 
-  return { command: handlerFor, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
+  function takesReason(words: string[]): boolean {
+    const found = findCommand(commands, words)
+    return found !== undefined && found.command.need !== 'read'
+  }
+
+  return { command: handlerFor, takesReason, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
 }
 
 /** How a list is shown: as the answer to a command, or in place of the page that was clicked. */

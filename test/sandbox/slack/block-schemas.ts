@@ -47,11 +47,6 @@ const externalSelect = object({
   optional: { ...field, initial_option: option, min_query_length: wholeNumber({ min: 0 }) },
 })
 
-const staticSelect = object({
-  required: { type, options: array(option, { max: 100, min: 1 }) },
-  optional: field,
-})
-
 const conversationsSelect = object({
   required: { type },
   optional: {
@@ -67,6 +62,11 @@ const conversationsSelect = object({
       },
     }),
   },
+})
+
+const staticSelect = object({
+  required: { type, options: array(option, { max: 100, min: 1 }) },
+  optional: field,
 })
 
 const plainTextInput = object({
@@ -112,11 +112,11 @@ export const block: Check = byType({
     optional: everywhere,
   }),
   divider: object({ required: always, optional: everywhere }),
-  data_table: dataTable,
   rich_text: object({
     required: { ...always, elements: array(richTextSection, { min: 1, max: 100 }) },
     optional: everywhere,
   }),
+  data_table: dataTable,
   actions: object({
     required: {
       ...always,

@@ -165,7 +165,10 @@ export function createDesk(options: DeskOptions) {
     return {}
   }
 
-  /** Sends server-sent events: `{ rev }` after every visible change, `{ notice }` for what Slack itself shows this person. */
+  /**
+   * Sends server-sent events: `{ rev }` after every visible change, `{ notice }` for what Slack itself shows this person, and
+   * `{ notification }` for what the phones of all people show.
+   */
   function events(userId: string, response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', connection: 'keep-alive' })
     const send = (data: Json) => response.write(`data: ${JSON.stringify(data)}\n\n`)
@@ -174,6 +177,7 @@ export function createDesk(options: DeskOptions) {
     const stop = state.subscribe((change) => {
       if (change.visible) send({ rev: change.rev })
       if (change.notice?.userId === userId) send({ notice: change.notice.text })
+      if (change.notification) send({ notification: change.notification })
     })
     response.on('close', () => {
       stop()

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TablesAre } from './data-table-schema.ts'
 import type { Json } from './json.ts'
+import type { Notification } from './notifications.ts'
 import type { Person, Workspace } from './workspace.ts'
 
 export interface CommandSuggestion {
@@ -191,6 +192,8 @@ export interface Hands {
   sees(channel: string): Message[]
   /** Returns what Slack's own client showed this person (`operation_timeout` and the like), oldest first. */
   notices(): string[]
+  /** Returns what this person's phone showed, oldest first. */
+  notifications(): Notification[]
   /** Sends the same bytes again, with the signature: a repeated or replayed delivery. */
   redeliver(delivery: Delivery): Promise<Delivery>
 }
