@@ -105,10 +105,16 @@ describe('the manifest', () => {
   })
 })
 
+/** Returns how the source names an element. Pickers of details, and buttons below details, are named by the kind of their items. */
+function elementOf(id: string): string {
+  const [, item] = /^(?:details|item):([a-z-]+)/.exec(id) ?? []
+  return item === undefined ? `'${id}'` : `'${item}'`
+}
+
 describe('an element with an action', () => {
   test('has a listener, and every listener has an element', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /(buttons|card|conversation|forms?|listing|modal|messages|report|index)\.ts$/.test(file),
+      /(buttons|card|conversation|forms?|listing|modal|messages|report|row|index)\.ts$/.test(file),
     )
     const { interactions } = build()
     const listeners = {
@@ -121,9 +127,21 @@ describe('an element with an action', () => {
     expect(listeners).toMatchInlineSnapshot(`
       {
         "clicks": [
+          "details:api-key",
+          "details:audited-request",
+          "details:elastic-ip",
+          "details:plan",
+          "details:server",
+          "details:virtual-machine",
           "doctor-button",
           "doctor-picker",
+          "doctor-table-seen",
+          "doctor-table-unseen",
           "elastic-ip",
+          "item:api-key:key.revoke",
+          "item:api-key:key.rotate",
+          "item:elastic-ip:ip.move",
+          "item:virtual-machine:vm.rename",
           "move-this-elastic-ip",
           "open-create-api-key",
           "open-move-elastic-ip",
@@ -134,6 +152,7 @@ describe('an element with an action', () => {
           "rename-this-one",
           "request-again",
           "request-approve",
+          "request-details",
           "request-hand-over",
           "request-reject",
           "request-reverse",
@@ -157,7 +176,6 @@ describe('an element with an action', () => {
           "create-api-key",
           "move-elastic-ip",
           "rename-virtual-machine",
-          "request-again",
           "request-break-glass",
           "request-reject",
           "revoke-api-key",
@@ -166,6 +184,9 @@ describe('an element with an action', () => {
       }
     `)
     const shown = sources.map((file) => readFileSync(join(root, 'src', file), 'utf8')).join('\n')
-    for (const id of Object.values(listeners).flat()) expect(shown).toContain(`'${id}'`)
+    for (const id of Object.values(listeners).flat()) expect(shown).toContain(elementOf(id))
+
+    const items = [...shown.matchAll(/\bof: '([a-z-]+)'/g)].map(([, of]) => `details:${of}`)
+    expect(listeners.clicks).toEqual(expect.arrayContaining(items))
   })
 })

@@ -1,6 +1,7 @@
 import { createHome } from '../requests/interactions/home.ts'
 import { createInteractions } from '../requests/interactions/interactions.ts'
 import { createLastReceived } from '../requests/interactions/last-received.ts'
+import { createFindUndone } from '../requests/lifecycle/find-undone.ts'
 import { createSubmit } from '../requests/lifecycle/submit.ts'
 import { fitsOnCard } from '../requests/messages/card/card.ts'
 import { asDraft } from '../requests/store/new-requests.ts'
@@ -38,22 +39,25 @@ export function createPeopleSide(foundation: Foundation) {
     deliver,
     wake,
     names: directory.names,
+    findUndone: createFindUndone({ store, catalog }),
+    linkTo: identity.linkTo,
     mostUndecided: config.openRequestsPerPerson,
     fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
   })
-  const features = buildFeatures(foundation, { submit, home, lastReceived })
+  const openForm = createFormOpener(messenger)
+  const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
 
-  const openForm = createFormOpener(messenger)
   const interactions = createInteractions({
     ...forPeople,
     features,
     catalog,
     access,
-    submit,
     home,
     details: render.details,
     openForm,
+    names: directory.names,
+    linkTo: identity.linkTo,
     showSecret: createShowSecret({ respond, messenger }),
     timings,
     signatures,

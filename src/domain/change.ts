@@ -13,6 +13,8 @@ export interface Fact {
   label: string
   value: string
   detail?: string
+  /** The value is a person, by Slack's user id. */
+  isPerson?: true
 }
 
 /** A change in words. It is complete, because people approve what it shows. */
@@ -67,8 +69,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   facts: z.ZodType<Facts>
   /** Returns the resource that is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
   resource(input: Input): string
-  /** Returns the project of the resource, for rules that depend on it. */
-  project(facts: Facts): Project
+  /** Returns the project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
+  project?(facts: Facts): Project
   /** Reads the account. Throws CheckFailed if the change cannot be made. */
   preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
   /** Finds what has changed since the approval. Returns an empty list if nothing that matters has changed. */
@@ -107,8 +109,11 @@ export interface Change<Input = unknown, Facts = unknown> {
   doneSentence(facts: Facts): Phrase
   /** The button that opens the filled form for a thing that was looked up. */
   offer?: Offer
-  /** Returns the input of the request that would undo the change, and the label of its button. Undefined if it cannot be undone. */
-  reverse?(input: Input, facts: Facts): { input: Input; label: string } | undefined
+  /**
+   * Returns the input of the request that would undo the change, the facts that its form shows, and the label of its button. Undefined if it
+   * cannot be undone.
+   */
+  reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined
 }
 
 /** What is under way on the account, and the words for it. */
@@ -128,8 +133,10 @@ export interface UnderwayNow {
  * see the secret. Its `observe` finds a secret that nobody saw, and makes it worthless.
  */
 export interface Handover<Input, Facts> {
-  /** The label of the button: `Create and show`. */
+  /** The label of the button: `Create key`. */
   label: string
+  /** What the requester has to do, as an imperative without a full stop: `Create your key`. */
+  task: string
   /** Sends the one write. */
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes a secret worthless that nobody has seen. Safe to repeat. */

@@ -53,12 +53,18 @@ export const Decision = Grant.extend({
   reason: z.string().optional(),
   /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
+  /** The name of the requester who did, for messages that must not mention them. */
+  name: z.string().optional(),
   /** When the last approval was given, in ms since 1970. */
   at: z.number().optional(),
   /** Signs that the approvals were enough, or the emergency with its reason (see `request-signature.ts`). */
   signature: z.string().optional(),
 })
 export type Decision = z.infer<typeof Decision>
+
+/** A request whose change another one undoes, and where its message is. */
+export const Undone = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
+export type Undone = z.infer<typeof Undone>
 
 /**
  * A change that a person requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
@@ -101,6 +107,8 @@ export const Request = z.object({
   warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
+  /** The request that this one undoes, with the place of its message. */
+  undoes: Undone.optional(),
   /** The message that it was requested from. */
   fromMessage: MessageRef.optional(),
   createdAt: z.number(),
@@ -139,3 +147,6 @@ export type Outline = z.infer<typeof Outline>
 
 /** The part of a request that a worker keeps in memory between ticks. It decides whether the request is still under way, or late. */
 export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'sentAt' | 'lateAt' | 'trackedUntil'>
+
+/** Returns the address of a request's message. Undefined if it was not posted, or the workspace is unknown. */
+export type LinkTo = (request: { origin: Pick<Origin, 'channelId'>; cardTs?: string | undefined }) => string | undefined

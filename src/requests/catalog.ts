@@ -26,7 +26,7 @@ export interface Surveyed {
  * catalog, so the catalog is created empty, and the changes are registered before anything uses it.
  */
 export function createCatalog(changes: Change[] = []) {
-  const { register, changeOf, changeIfKnown, kinds, labelOf, underwayNow } = createKinds(changes)
+  const { register, changeOf, changeIfKnown, kinds, hasProject, labelOf, underwayNow } = createKinds(changes)
 
   /** Finds the change of a request and parses the request's content. Throws if the kind is unknown or the content does not fit. */
   function open(request: Request): Opened {
@@ -63,7 +63,7 @@ export function createCatalog(changes: Change[] = []) {
   /** Returns the project of a request at the time of the request. */
   function projectOf(request: Request): Project {
     const opened = openIfFit(request)
-    return opened ? opened.change.project(opened.facts) : 'unknown'
+    return opened ? (opened.change.project?.(opened.facts) ?? 'none') : 'unknown'
   }
 
   /** Returns undefined if the kind has no survey, or the record does not fit. */
@@ -80,7 +80,21 @@ export function createCatalog(changes: Change[] = []) {
       .filter(({ of }) => of === kind)
   }
 
-  return { register, offersFor, open, openIfFit, surveyed, projectOf, sentenceOf, titleOf, changeIfKnown, kinds, labelOf, underwayNow }
+  return {
+    register,
+    offersFor,
+    open,
+    openIfFit,
+    surveyed,
+    projectOf,
+    sentenceOf,
+    titleOf,
+    changeIfKnown,
+    kinds,
+    hasProject,
+    labelOf,
+    underwayNow,
+  }
 }
 export type Catalog = ReturnType<typeof createCatalog>
 
@@ -109,6 +123,11 @@ function createKinds(changes: Change[]) {
     return [...byKind.keys()]
   }
 
+  /** Whether the resources of this kind belong to projects. */
+  function hasProject(kind: string): boolean {
+    return changeIfKnown(kind)?.project !== undefined
+  }
+
   /** Returns the words for a kind, or the kind itself if this version does not know it. */
   function labelOf(kind: string): string {
     return changeIfKnown(kind)?.label ?? kind
@@ -119,5 +138,5 @@ function createKinds(changes: Change[]) {
     return [...byKind.values()].flatMap((change) => change.underwayNow ?? [])
   }
 
-  return { register, changeOf, changeIfKnown, kinds, labelOf, underwayNow }
+  return { register, changeOf, changeIfKnown, kinds, hasProject, labelOf, underwayNow }
 }

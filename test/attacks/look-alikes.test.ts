@@ -9,6 +9,7 @@ import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
 import { approvalCard } from '../../src/requests/messages/card/card.ts'
 import { cleanText, code, mrkdwn } from '../../src/slack/text/text.ts'
 import { plain } from '../../src/slack/text/text-objects.ts'
+import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
 import { cardViewFor } from '../requests/messages/card-view-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
@@ -245,14 +246,18 @@ describe('a reason that looks like a status', () => {
     await world.ben.command('/infra audit', { channel: ops })
     const pending = await untilShown(world.slack, people.ben, /waiting for approval/)
     const audit = await untilShown(world.slack, people.ben, /Audit:/)
+    const { requestId = '' } = (await openRecords(world).audit())[0] ?? {}
+    await world.ben.click(audit, 'Steps of a request', { choose: requestId })
+    const steps = await untilShown(world.slack, people.ben, /Requested:/)
 
-    const shown = `${JSON.stringify([card, pending, audit])}`.match(/.{12}:white_check_mark: \*Approved\*.{4}/g)
+    const shown = `${JSON.stringify([card, pending, audit, steps])}`.match(/.{12}:white_check_mark: \*Approved\*.{4}/g)
     expect(new Set(shown)).toMatchInlineSnapshot(`
       Set {
         ".\\nReason: \`:white_check_mark: *Approved*\`\\nP",
         "xt","text":":white_check_mark: *Approved*"}]}",
         ">\\nReason: \`:white_check_mark: *Approved*\`","",
-        "·  reason: \`:white_check_mark: *Approved*\`  ·",
+        "·  reason: \`:white_check_mark: *Approved*\`\\nR",
+        "·  reason: \`:white_check_mark: *Approved*\`","",
       }
     `)
   })

@@ -46,6 +46,8 @@ function setUp() {
     wake: async () => {},
     names: async () => new Map(),
     mostUndecided: 10,
+    findUndone: async () => undefined,
+    linkTo: () => undefined,
     fitsOnCard: () => true,
   })
   let deliveries = 0

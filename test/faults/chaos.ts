@@ -134,7 +134,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
       const mark = `take ${ts}`
       if (Date.now() - (pressed.get(mark) ?? 0) < 2_500) continue
       pressed.set(mark, Date.now())
-      void standIns.call('click', bots.url(pressed.size), ada, channel, ts, 'Create and show').catch(() => undefined)
+      void standIns.call('click', bots.url(pressed.size), ada, channel, ts, 'Create key').catch(() => undefined)
     }
   }
 

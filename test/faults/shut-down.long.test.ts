@@ -226,7 +226,7 @@ describe('SIGTERM while a key is handed over', () => {
     await scene.ben.click(await scene.slack.until(() => isCard(/needs approval from/)), 'Approve')
     const card = await scene.slack.until(() => isCard(/\*Approved\.\*/))
     const slow = scene.account.faults.add({ method: 'POST', kind: 'delay', delayMs })
-    await scene.ada.click(card, 'Create and show')
+    await scene.ada.click(card, 'Create key')
     await expect.poll(() => slow.fired, { timeout: 5_000 }).toBe(1)
     expect(keysMade(scene)).toHaveLength(1)
     return card

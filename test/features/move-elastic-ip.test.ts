@@ -53,6 +53,8 @@ describe('a server by its hostname', () => {
     expect(() => chooseServer('web-2', [twin, serverFor()], undefined)).toThrowErrorMatchingInlineSnapshot(
       `[UserError: There are 2 servers called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Give the id of the one you mean.]`,
     )
+    const many = Array.from({ length: 12 }, (_, index) => serverFor({ id: `sv_${index}` }))
+    expect(() => chooseServer('web-2', many, undefined)).toThrow(/sv_9 \(Storefront, ASH\) and 2 more\. Give the id/)
     expect(() => chooseServer('web-9', [], elasticIpFor())).toThrowErrorMatchingInlineSnapshot(`[UnknownName: No server web-9.]`)
   })
 })

@@ -103,8 +103,8 @@ describe('after the end', () => {
 
     expect(shown).toMatchInlineSnapshot(`
       [
-        "Request again",
-        "*Revoke API key terraform*",
+        "Revoke an API key",
+        "API key: terraform",
         "Reason: ",
       ]
     `)
@@ -116,8 +116,8 @@ describe('after the end', () => {
     const rotate = await rejected(world, await untilCard(world.slack, /Rotate[\s\S]*needs approval from/))
     expect(await requestAgain(world, rotate)).toMatchInlineSnapshot(`
       [
-        "Request again",
-        "*Rotate API key terraform*",
+        "Rotate an API key",
+        "API key: terraform",
         "Reason: ",
       ]
     `)
@@ -130,16 +130,26 @@ describe('after the end', () => {
     const done = await untilCard(world.slack, /\*Done/)
 
     await world.ben.click(done, 'Move back')
+    const form = await world.slack.until(() => world.ben.topView())
+    await world.ben.fill(form, { Reason: 'web-2 is slow' })
+    await world.ben.submit()
     const back = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(back, 'Approve')
     await untilShown(world.slack, people.ben, /yourself/)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
 
-    expect(steady(back.text).replace(/request \w{8}/, 'request ID')).toMatchInlineSnapshot(`
+    const [, request] = /request (\w{8})>/.exec(back.text) ?? []
+    expect(done.text).toContain(request)
+    expect(JSON.stringify(form.view)).toContain(`|request ${request}>`)
+    expect(back.text.replaceAll(/archives\/\w+\/p\d+/g, (path) => (path.endsWith(done.ts.replace('.', '')) ? 'ITS CARD' : path))).toContain(
+      `/ITS CARD|request ${request}>.`,
+    )
+    expect(steady(back.text).replace(/<https.*request \w{8}>/, 'REQUEST')).toMatchInlineSnapshot(`
       "Move 203.0.113.10: web-2 → web-1
       <@U0BEN00001> needs approval from <!subteam^S0ONCALL01> by TIME (4 h).
-      Reason: \`Undoes request ID.\`
+      Undoes REQUEST.
+      Reason: \`web-2 is slow\`
       Project: Storefront
       Site: ASH
       Check first: Last change, less than a second before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`.

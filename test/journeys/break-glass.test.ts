@@ -34,11 +34,11 @@ rules:
       }
     `)
     expect(sure.errors).toBeUndefined()
-    const report = await untilReport(world.slack, card.ts, /Break-glass/)
+    const report = await untilReport(world.slack, card.ts, /Emergency approval/)
     expect(report.text).toMatchInlineSnapshot(
-      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0BEN00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Look at it now, and talk about it afterwards. Reason: \`The site is down\`"`,
+      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: @ben approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`The site is down\`"`,
     )
-    const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Break-glass/.test(String(args.text)))
+    const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')
     const done = await untilCard(world.slack, /\*Done/)
     expect(steady(done.text).split('\n').at(-1)).toMatchInlineSnapshot(

@@ -108,8 +108,8 @@ describe('the Home tab', () => {
     await world.ben.command('/infra pending', { channel: ops })
     await untilShown(world.slack, people.ben, /1 waiting for approval, 1 of them for you/)
     await world.ben.command('/infra moves', { channel: ops })
-    expect((await untilShown(world.slack, people.ben, /in flight/)).text).toContain(
-      '600 in flight, 1 waiting for approval, 0 that ended lately',
+    expect((await untilShown(world.slack, people.ben, /in progress/)).text).toContain(
+      '600 in progress, 1 waiting for approval, 0 ended in the last 30 days',
     )
   })
 
@@ -149,18 +149,18 @@ describe('the Home tab', () => {
     const approved = await untilCard(world.slack, /\*Approved\.\*/)
     await openHome(world, people.ada)
     await world.slack.until(() => /Your requests \(1\)/.test(wordsOf(world, people.ada)))
-    expect(wordsOf(world, people.ada)).toContain('approved: press *Create and show* on the request by')
-    await expect(clickHome(world, people.ada, 'Create and show')).rejects.toThrow('there is no button')
+    expect(wordsOf(world, people.ada)).toContain('approved: press *Create key* on the request by')
+    await expect(clickHome(world, people.ada, 'Create key')).rejects.toThrow('there is no button')
 
     const [take] = ((approved.blocks ?? []) as unknown as Block[]).flatMap(({ elements = [] }) =>
-      elements.filter(({ text }) => text?.text === 'Create and show'),
+      elements.filter(({ text }) => text?.text === 'Create key'),
     )
     if (!take) throw new Error('the card has no button')
     await pressOnHome(world, people.ada, take)
 
     await world.slack.until(() => world.slack.directMessages(people.ada).some(({ text }) => /Press the button on the card/.test(text)))
     expect(world.accountApi.journal.writes()).toEqual([])
-    await world.ada.click(approved, 'Create and show')
+    await world.ada.click(approved, 'Create key')
     await untilReport(world.slack, card.ts, /Done/)
   })
 

@@ -84,7 +84,7 @@ async function liveADay(world: World) {
   await untilReport(slack, card.ts, /Done/)
   await ada.command('/infra keys create ci-deploy', { channel: ops })
   await ben.click(await untilCard(slack, /needs approval from/), 'Approve')
-  await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Create and show')
+  await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Create key')
   await untilShown(slack, people.ada, /Your new API key/)
   await untilCard(slack, /ci-deploy.*\*Done|\*Done.*ci-deploy/s)
   const isCounted = (seen: Seen) =>

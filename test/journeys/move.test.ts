@@ -87,6 +87,8 @@ describe('a move, from command to report', () => {
     const done = await untilCard(world.slack, /\*Done\.?\*/)
 
     await world.ada.click(done, 'Move back')
+    await world.slack.until(() => world.ada.topView())
+    await world.ada.submit()
     const back = await untilCard(world.slack, /needs approval from/)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)

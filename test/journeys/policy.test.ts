@@ -194,7 +194,7 @@ describe('the people whom a card mentions', () => {
     )
     await requestMove(world)
     const card = await untilCard(world.slack, /needs approval from/)
-    const reminder = await untilReport(world.slack, card.ts, /still waits/)
+    const reminder = await untilReport(world.slack, card.ts, /still needs/)
 
     const called = [`<@${people.ada}>`, '<!subteam^S0PAGED001>']
     expect(mentions(card)).toEqual({ text: called, blocks: called })
@@ -208,12 +208,12 @@ describe('the people whom a card mentions', () => {
     const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01], mention: [], expires: 1s }')
     await requestMove(world)
     const card = await untilCard(world.slack, /needs approval from/)
-    const reminder = await untilReport(world.slack, card.ts, /still waits/)
+    const reminder = await untilReport(world.slack, card.ts, /still needs/)
 
     const called = [`<@${people.ada}>`]
     expect(mentions(card)).toEqual({ text: called, blocks: called })
     expect(reminder.text.replace(/in \d+ s/, 'in TIME')).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above."`,
+      `":hourglass_flowing_sand: “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME: press *Approve* or *Reject* above."`,
     )
   })
 })

@@ -99,6 +99,8 @@ describe('a rename, from command to report', () => {
     const done = await untilCard(world.slack, /\*Done/)
 
     await world.ben.click(done, 'Rename back')
+    await world.slack.until(() => world.ben.topView())
+    await world.ben.submit()
     const back = await untilCard(world.slack, /needs approval from/)
     expect(back.text).toContain('Rename preview-eu-1 → preview-1')
     await world.chiara.click(back, 'Approve')
@@ -232,7 +234,7 @@ describe('a rename that cannot be made', () => {
     expect(submitted.errors).toEqual({ 'virtual-machine': `There is no virtual machine ${id} on the account.` })
   })
 
-  test('is refused in the form, because the machine has an open request, whose requester is named', async () => {
+  test('is refused in the form, because the machine has an open request of the same person', async () => {
     const world = await startWorld()
     await requestRename(world)
     const view = await openForm(world)
@@ -240,7 +242,7 @@ describe('a rename that cannot be made', () => {
     await world.ada.fill(view, { 'Virtual machine': machine(world, 'preview-1').id, 'New name': 'preview-us-1' })
     await world.ada.submit()
 
-    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(`<@${people.ada}> has an open request`))
+    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes('You have an open request for this'))
     expect(JSON.stringify(world.ada.topView().view.state)).toContain('preview-us-1')
   })
 

@@ -140,6 +140,8 @@ describe('a server that dies', () => {
     const done = await untilCard(world.slack, /\*Done/)
 
     await world.ada.click(done, 'Move back')
+    await world.slack.until(() => world.ada.topView())
+    await world.ada.submit()
     const back = await untilCard(world.slack, /needs approval from/)
 
     expect(back.text).toContain(`Move ${elasticIp.address}: web-2 → web-1`)

@@ -19,6 +19,7 @@ const render = createRenderer({
   environment: undefined,
   addressOf: () => undefined,
   moveTimeoutMs: 900_000,
+  linkTo: () => undefined,
   verifyRecord: () => 'genuine',
   onChanged: () => {},
 })

@@ -80,6 +80,7 @@ export function ruleFor(more: Partial<PolicyRule> = {}): PolicyRule {
     request: undefined,
     approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 1 },
     breakGlass: false,
+    needsReason: false,
     confirm: false,
     expiresMs: 240 * minutes,
     mention: undefined,

@@ -90,6 +90,7 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
     environment,
     addressOf: identity.addressOf,
     moveTimeoutMs,
+    linkTo: identity.linkTo,
     verifyRecord: signatures.verifyRecord,
     onChanged: (request) => operators.onDistrusted(request, { code: 'record-changed' }),
   })

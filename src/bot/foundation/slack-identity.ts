@@ -1,5 +1,5 @@
 import type { MessageRef } from '../../domain/message-ref.ts'
-import type { Request } from '../../domain/request.ts'
+import type { LinkTo } from '../../domain/request.ts'
 import type { Identity } from '../../slack/web-api/identity.ts'
 
 /** Holds the bot's identity in Slack, which is unknown until the first call of Slack succeeds. */
@@ -13,7 +13,7 @@ export function createSlackIdentity(fetch: () => Promise<Identity>) {
   }
 
   /** Returns the address of a request's card, if it was posted and the workspace is known. */
-  function linkTo({ origin, cardTs }: Request): string | undefined {
+  const linkTo: LinkTo = ({ origin, cardTs }) => {
     return cardTs === undefined ? undefined : addressOf({ channelId: origin.channelId, ts: cardTs })
   }
 

@@ -3,6 +3,7 @@ import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { deletingActions } from '../../domain/account-event.ts'
 import { isUnanswered } from '../../domain/api-errors.ts'
+import { keyPhrase, labelOf } from '../../domain/api-key-name.ts'
 import type { Change, Description, Moment, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
 import type { Observation } from '../../domain/observation.ts'
@@ -55,35 +56,40 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,
-    project: () => 'none',
     preflight,
     differences: () => [],
     explain: explainer(NewKeyFinding, newKeyWords),
     describe: describeNewKey,
     handover: {
-      label: 'Create and show',
+      label: 'Create key',
+      task: 'Create your key',
       issue: async ({ name, readOnly, allowedIps }, _, { onAnswer }) => {
         const { key, token } = await apiKeys.create({ name, readOnly, allowedIps }, { onAnswer })
-        return { id: key.id, secret: token, heading: `Your new API key ${name}`, note: seenOnce }
+        return {
+          id: key.id,
+          secret: token,
+          heading: `Your new API key ${labelOf(name)}`,
+          note: `${seenOnce} On the account it is called ${name}.`,
+        }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
       retractActions: deletingActions,
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
     observe,
-    doneSentence: (facts) => phrase`API key ${facts.name} was created, and its token was shown once to the requester.`,
+    doneSentence: (facts) => phrase`Created API key ${keyPhrase(facts.name)}. Its token was shown once to the requester.`,
   }
 }
 
 function describeNewKey(facts: NewKey): Description {
   return {
-    title: phrase`Create API key ${facts.name}`,
-    sentence: `Create API key ${facts.name} (${accessOf(facts)}, ${originsOf(facts)})`,
+    title: phrase`Create API key ${keyPhrase(facts.name)}`,
+    sentence: `Create API key ${labelOf(facts.name)} (${accessOf(facts)}, ${originsOf(facts)})`,
     facts: [
       { label: 'Access', value: accessOf(facts) },
       { label: 'Usable from', value: originsOf(facts) },
     ],
-    ids: [],
+    ids: [{ label: 'Name on the account', value: facts.name }],
     underway: 'being made',
   }
 }

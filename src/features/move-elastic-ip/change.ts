@@ -69,8 +69,11 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
     },
     doneSentence: (facts) => phrase`${addressOf(facts)} is assigned to ${facts.to.name}.`,
     offer: { of: 'elastic-ip', label: 'Move…', actionId: moveThis },
-    reverse: (_, facts) =>
-      facts.from ? { input: { elasticIpId: facts.elasticIpId, serverId: facts.from.id }, label: 'Move back' } : undefined,
+    reverse: (_, facts) => {
+      const { elasticIpId, from, to } = facts
+      if (!from) return undefined
+      return { input: { elasticIpId, serverId: from.id }, facts: { ...facts, from: to, to: from }, label: 'Move back' }
+    },
   }
 }
 

@@ -2,8 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
 import type { Access } from '../../requests/access/access.ts'
-import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
-import type { Submit } from '../../requests/lifecycle/submit.ts'
+import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import { withSuggestions } from '../../slack/commands/unknown-name.ts'
 import { Refusal } from '../../slack/errors.ts'
@@ -21,20 +20,19 @@ import { createResolve } from './resolve.ts'
 import { createServerPicker } from './server-picker.ts'
 import { namesOf } from './suggestions.ts'
 
-interface MoveElasticIpParts {
+interface MoveElasticIpParts extends CommandSubmit {
   accountApi: AccountApi
   inventory: Inventory
-  submit: Submit
   access: Pick<Access, 'gateForm'>
 }
 
 /** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
 export const moveElasticIp = { kinds: ['ip.move'], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit, access }: MoveElasticIpParts): Feature {
+function create({ accountApi, inventory, submit, openForm, access }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
-  const { formAgain, submitForm } = createMoveForm({ submit, change })
+  const { filledForm, formFor, submitForm } = createMoveForm({ submit, change })
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
@@ -43,7 +41,7 @@ function create({ accountApi, inventory, submit, access }: MoveElasticIpParts): 
     if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(command, rest))
     const found = resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
     const input = await withSuggestions(found, namesOf(inventory, command))
-    await submitFromCommand(submit, call, { change, input })
+    await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })
   }
 
   const command: Command = {
@@ -65,13 +63,14 @@ function create({ accountApi, inventory, submit, access }: MoveElasticIpParts): 
   return {
     commands: [command],
     changes: [change],
-    forms: { 'ip.move': formAgain },
+    forms: { 'ip.move': filledForm },
+    itemActions: [{ of: 'elastic-ip', kind: 'ip.move', label: 'Move…', form: formFor }],
     clicks: { [moveForm.elasticIp]: elasticIpChosen, [moveThis]: createMoveThis({ inventory, access }) },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
       [moveForm.elasticIp]: async ({ typed }) => {
-        const { items, cut } = await asFarAsRead(inventory.elasticIps())
-        return elasticIpChoices(items, typed, cut)
+        const { items, ...missing } = await asFarAsRead(inventory.elasticIps())
+        return elasticIpChoices(items, typed, missing)
       },
       [moveForm.server]: offerServers,
     },

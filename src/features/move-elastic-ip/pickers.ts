@@ -1,24 +1,24 @@
 import type { PlainTextOption } from '@slack/web-api'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import { sameProject, sameSite } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
 import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 
-export function elasticIpChoices(all: ElasticIp[], typed: string, cut?: ListLimit): Choices {
-  return offer([...elasticIpCandidates(all).values()], typed, { many: 'Elastic IPs', cut })
+export function elasticIpChoices(all: ElasticIp[], typed: string, missing?: Missing): Choices {
+  return offer([...elasticIpCandidates(all).values()], typed, { many: 'Elastic IPs', missing })
 }
 
 /** Offers the servers that this Elastic IP can move to. Offers every server while none is chosen. */
-export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp | undefined, cut?: ListLimit): Choices {
+export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp | undefined, missing?: Missing): Choices {
   const candidates = serverCandidates(all)
   const assigned = elasticIp && serverOf(elasticIp, all)
   const targets = elasticIp ? [...candidates].filter(([target]) => canMoveTo(elasticIp, target, assigned)) : [...candidates]
   return offer(
     targets.map(([, candidate]) => candidate),
     typed,
-    { many: 'servers', cut },
+    { many: 'servers', missing },
   )
 }
 

@@ -18,7 +18,8 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
     const chosen = isChoice(elasticIpId) ? asFarAsRead(inventory.elasticIps()) : { items: [] }
     const [servers, elasticIps] = await Promise.all([asFarAsRead(inventory.servers()), chosen])
     const elasticIp = elasticIps.items.find(({ id }) => id === elasticIpId)
-    return serverChoices(servers.items, typed, elasticIp, servers.cut)
+    const { items, ...missing } = servers
+    return serverChoices(items, typed, elasticIp, missing)
   }
 
   /** Updates the form for another Elastic IP. A chosen server stays if the Elastic IP can move there. */

@@ -62,10 +62,11 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
       return observeRename({ id: virtualMachineId, from: oldName, to: name }, seen, moment)
     },
     doneSentence: (facts) => phrase`${subjectOf(facts)} is now called ${facts.newName}.`,
-    reverse: (_, { virtualMachineId, oldName }) =>
-      oldName !== undefined && hostnameProblem(oldName) === undefined
-        ? { input: { virtualMachineId, name: oldName }, label: 'Rename back' }
-        : undefined,
+    reverse: (_, facts) => {
+      const { virtualMachineId, oldName, newName } = facts
+      if (oldName === undefined || hostnameProblem(oldName) !== undefined) return undefined
+      return { input: { virtualMachineId, name: oldName }, facts: { ...facts, oldName: newName, newName: oldName }, label: 'Rename back' }
+    },
   }
 }
 

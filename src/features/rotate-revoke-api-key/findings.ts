@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fullAccessFromEverywhere } from '../../domain/api-key-name.ts'
+import { fullAccessFromEverywhere, labelOf } from '../../domain/api-key-name.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import { CheckFailed } from '../../domain/errors.ts'
 import { type Words, wordsFrom } from '../../domain/finding.ts'
@@ -83,7 +83,7 @@ function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' }>): stri
     case 'own-key':
       return `That is the key that I work with, so I do not ${finding.verb} it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY).`
     case 'perhaps-own-key':
-      return `whether ${finding.name} is my own key (the account API does not tell how its token ends)`
+      return `whether ${labelOf(finding.name)} is my own key (the account API does not tell how its token ends)`
     case 'key-unread':
       return `whether API key ${finding.keyId} exists, and that it is not my own (the account API did not answer)`
     case 'full-access-from-everywhere':

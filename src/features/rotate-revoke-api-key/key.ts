@@ -3,8 +3,10 @@ import { findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { isUnanswered } from '../../domain/api-errors.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
+import { keyPhrase, labelOf, requesterOfKey } from '../../domain/api-key-name.ts'
 import type { Fact, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
+import { type Phrase, phrase } from '../../domain/phrase.ts'
 import { KeyFinding, keyWords, refuseKeyChange } from './findings.ts'
 import { warningsAbout } from './warnings.ts'
 
@@ -47,7 +49,6 @@ export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChange
     input: KeyInput,
     facts: KeyFacts,
     resource: ({ keyId }: KeyInput) => `api_key:${keyId}`,
-    project: () => 'none' as const,
     preflight,
     differences: differencesOf,
     explain: explainer(KeyFinding, keyWords),
@@ -86,7 +87,9 @@ function toFacts(key: ApiKey): KeyFacts {
 }
 
 export function factsOf(facts: KeyFacts): Fact[] {
+  const requester = requesterOfKey({ name: facts.name })
   return [
+    ...(requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true as const }]),
     { label: 'Ends in', value: facts.lastSlice ?? 'not known' },
     { label: 'Access', value: accessOf(facts) },
     { label: 'Usable from', value: originsOf(facts) },
@@ -94,8 +97,12 @@ export function factsOf(facts: KeyFacts): Fact[] {
   ]
 }
 
-export function idsOf({ keyId, name }: KeyFacts): Fact[] {
-  return name === undefined ? [] : [{ label: 'API key', value: keyId }]
+/** The small print: the id, and the name on the account where it has more than people know the key by. */
+export function idsOf(facts: KeyFacts): Fact[] {
+  const { keyId, name } = facts
+  if (name === undefined) return []
+  const fullName = name === labelOf(name) ? [] : [{ label: 'Name on the account', value: name }]
+  return [{ label: 'API key', value: keyId }, ...fullName]
 }
 
 function accessOf({ readOnly }: KeyFacts): string {
@@ -106,6 +113,12 @@ function originsOf({ allowedIps }: KeyFacts): string {
   return allowedIps === undefined ? 'not known' : allowedIps.length > 0 ? allowedIps.join(', ') : 'everywhere'
 }
 
-export function nameOf({ keyId, name }: KeyFacts): string {
-  return name ?? keyId
+/** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. */
+export function keyOf({ keyId, name }: KeyFacts): Phrase {
+  return name === undefined ? phrase`${keyId}` : keyPhrase(name)
+}
+
+/** Names the key in plain text: `ci-deploy`. */
+export function labelOfKey({ keyId, name }: KeyFacts): string {
+  return name === undefined ? keyId : labelOf(name)
 }

@@ -13,7 +13,7 @@ const stepWords: Record<StepName, ActWords> = {
   approve: { word: 'approve', mark: ':white_check_mark:', words: 'Approved' },
   'count-approval': { word: 'approve', mark: ':white_check_mark:', words: 'Approved' },
   exempt: { word: 'approve', mark: ':white_check_mark:', words: 'Needed no approval' },
-  'break-glass': { word: 'break-glass', mark: ':rotating_light:', words: 'Approved alone by who asked for it (break-glass)' },
+  'break-glass': { word: 'break-glass', mark: ':rotating_light:', words: 'Approved by the requester alone (break-glass)' },
   reject: { word: 'reject', mark: ':no_entry_sign:', words: 'Rejected' },
   withdraw: { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
   'withdraw-handover': { word: 'withdraw', mark: ':leftwards_arrow_with_hook:', words: 'Withdrawn' },
@@ -21,8 +21,10 @@ const stepWords: Record<StepName, ActWords> = {
   'expire-approved': { word: 'expire', mark: ':hourglass:', words: 'Expired' },
   'remind-half': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },
   'remind-last': { word: 'remind', mark: ':bell:', words: 'Reminded the approvers' },
-  void: { word: 'void', mark: ':warning:', words: 'Void, because the account had changed' },
-  drop: { word: 'give-up', mark: ':white_circle:', words: 'Given up before anything was sent' },
+  'remind-handover-half': { word: 'remind', mark: ':bell:', words: 'Reminded the requester' },
+  'remind-handover-last': { word: 'remind', mark: ':bell:', words: 'Reminded the requester' },
+  void: { word: 'void', mark: ':warning:', words: 'Canceled, because the account had changed' },
+  drop: { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
   send: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   issue: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   accept: { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },
@@ -37,19 +39,19 @@ const stepWords: Record<StepName, ActWords> = {
   'correct-to-failed': { word: 'correct', mark: ':warning:', words: 'Corrected: failed' },
   'correct-to-superseded': { word: 'correct', mark: ':warning:', words: 'Corrected: superseded by another change' },
   'correct-to-not-started': { word: 'correct', mark: ':warning:', words: 'Corrected: not started' },
-  'stop-tracking': { word: 'stop-tracking', mark: ':see_no_evil:', words: 'No longer followed' },
-  'track-again': { word: 'track-again', mark: ':eyes:', words: 'Followed again' },
+  'stop-tracking': { word: 'stop-tracking', mark: ':see_no_evil:', words: 'Tracking stopped' },
+  'track-again': { word: 'track-again', mark: ':eyes:', words: 'Tracking resumed' },
 }
 
 /** The words for every act that the audit notes: the steps, and what is no step. */
 export const acts: Record<string, ActWords> = {
-  request: { word: 'ask', mark: ':speech_balloon:', words: 'Asked for' },
-  discard: { word: 'discard', mark: ':wastebasket:', words: 'Taken back before anybody saw it' },
+  request: { word: 'request', mark: ':speech_balloon:', words: 'Requested' },
+  discard: { word: 'discard', mark: ':wastebasket:', words: 'Discarded, because its message could not be posted' },
   answer: { word: 'answer', mark: ':arrow_backward:', words: 'The account answered' },
   refused: { word: 'refused', mark: ':no_entry:', words: 'Refused' },
-  distrust: { word: 'distrust', mark: ':rotating_light:', words: "Can't be trusted" },
+  distrust: { word: 'distrust', mark: ':rotating_light:', words: "Its record can't be trusted" },
   trim: { word: 'trim', mark: ':wastebasket:', words: 'Removed old entries of the audit' },
-  unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'Something that cannot be read' },
+  unreadable: { word: 'unreadable', mark: ':grey_question:', words: 'An unreadable note' },
   ...stepWords,
 }
 

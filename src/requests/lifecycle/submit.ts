@@ -6,20 +6,22 @@ import type { Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
-import { requestVersion } from '../../domain/request.ts'
+import { longestReason, visibleReason } from '../../domain/reason.ts'
+import { type LinkTo, requestVersion } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
-import { mention, mrkdwn } from '../../slack/text/text.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
 import { lastChangeOf, peopleIn } from '../messages/last-change.ts'
-import { type SubmitOutcome, tooManyUndecided } from '../messages/submitted.ts'
-import { refusedCard, stateWords } from '../messages/words.ts'
+import { otherIsOpen, otherWasOpen, type SubmitOutcome, tooLongReason, tooManyUndecided } from '../messages/submitted.ts'
+import { refusedCard } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import { firstReminderAt, type NewRequest } from '../store/new-requests.ts'
 import type { Store } from '../store/store.ts'
+import type { FindUndone } from './find-undone.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
@@ -31,6 +33,8 @@ export interface RequestedChange<Input, Facts> {
   /** What `access.gate` returned for the command. If absent, `submit` calls it. */
   requester?: Requester | undefined
   reason: string | undefined
+  /** The id of the request that the form was opened to undo. */
+  undoes?: string | undefined
   /** The message that the change is requested from. */
   fromMessage?: MessageRef | undefined
   /** The same for every delivery of one command or form, so that it becomes one request. */
@@ -47,6 +51,9 @@ interface SubmitParts {
   names: (ids: string[]) => Promise<Map<string, string>>
   /** How many requests that wait for an approval one person may have. */
   mostUndecided: number
+  findUndone: FindUndone
+  /** Returns the address of a request's message. */
+  linkTo: LinkTo
   /** Returns whether a card can show the whole request. */
   fitsOnCard: (request: NewRequest) => boolean
 }
@@ -55,9 +62,12 @@ interface SubmitParts {
  * Creates the function that submits a request: preflight check, rule, record, card. It throws a UserError for every refusal, and then
  * leaves no record. A card that Slack has not confirmed stays in the outbox.
  */
-export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard }: SubmitParts) {
+export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard, ...parts }: SubmitParts) {
+  const { findUndone, linkTo } = parts
+
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
-    const { change, input, origin, reason, fromMessage, deliveryKey } = submitted
+    const { change, input, origin, fromMessage, deliveryKey } = submitted
+    const reason = readReason(submitted.reason)
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
     const { facts } = preflight
@@ -65,7 +75,15 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const resource = change.resource(asRead)
     const now = await store.now()
     const warnings = [...(preflight.warnings ?? []), ...(await lastChangeBefore(now, resource))]
-    const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project(facts), requester })
+    const draft = { input: asRead, facts }
+    const { rule, unchecked } = await access.admit(origin, {
+      kind: change.kind,
+      project: change.project?.(facts) ?? 'none',
+      requester,
+      reason,
+      draft,
+    })
+    const undoes = await findUndone(submitted.undoes, change.kind, asRead)
     const requested = {
       id: requestIdFor(deliveryKey),
       kind: change.kind,
@@ -76,6 +94,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       ...(warnings.length > 0 ? { warnings } : {}),
       origin,
       ...(reason ? { reason } : {}),
+      ...(undoes ? { undoes } : {}),
       ...(fromMessage ? { fromMessage } : {}),
     }
     const underRule = {
@@ -92,7 +111,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     if (!fitsOnCard(request))
       throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
     const created = await store.create(request, { mostUndecided })
-    if (created.outcome === 'busy') throw await busyRefusal(created.id)
+    if (created.outcome === 'busy') throw await busyRefusal(created.id, origin)
     if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
 
     const shown = await deliver(request.id, 'card')
@@ -132,11 +151,9 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     }
   }
 
-  async function busyRefusal(id: string): Promise<Refusal> {
+  async function busyRefusal(id: string, { userId }: Origin): Promise<Refusal> {
     const holder = await store.find(id)
-    if (!holder) return new Refusal(mrkdwn`Another request for this was open just now. Ask again.`)
-    const what = mrkdwn`${mention(holder.origin.userId)} has an open request for this already (${stateWords(holder)}) in <#${holder.origin.channelId}>.`
-    return new Refusal(mrkdwn`${what} One change of a thing at a time: let that one end, or have it withdrawn or rejected, then ask again.`)
+    return new Refusal(holder ? otherIsOpen(holder, { viewerId: userId, link: linkTo(holder) }) : otherWasOpen)
   }
 }
 export type Submit = ReturnType<typeof createSubmit>
@@ -144,4 +161,11 @@ export type Submit = ReturnType<typeof createSubmit>
 /** Derives the id of a request from its delivery, so that repeated deliveries become one request. */
 export function requestIdFor(deliveryKey: string): string {
   return hash('sha256', `request:${deliveryKey}`).slice(0, 32)
+}
+
+/** Throws a Refusal if the reason is longer than a form takes. */
+function readReason(text: string | undefined): string | undefined {
+  const reason = visibleReason(text)
+  if (reason !== undefined && reason.length > longestReason) throw new Refusal(tooLongReason(reason.length))
+  return reason
 }

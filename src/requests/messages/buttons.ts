@@ -19,7 +19,6 @@ export const refreshHome = 'refresh-home'
 
 export const rejectCallbackId = 'request-reject'
 export const breakGlassCallbackId = 'request-break-glass'
-export const requestAgainCallbackId = 'request-again'
 
 const hashLength = 16
 

@@ -1,5 +1,3 @@
-import { formatDuration } from '../../domain/duration.ts'
-import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import { wholeSection } from '../../slack/blocks/blocks.ts'
 import { message } from '../../slack/blocks/message.ts'
@@ -7,48 +5,39 @@ import { reasonBlocks } from '../../slack/blocks/reason.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { ReportName } from '../steps.ts'
-import { whoIsIn } from './approvers.ts'
-import { type EndView, endSentence } from './end-report.ts'
+import { approversReminder, emergencyCall, handoverCall, handoverReminder } from './calls.ts'
+import { endSentence } from './end-report.ts'
+import type { ReportView } from './report-view.ts'
 import { timeTaken } from './words.ts'
-
-export interface ReportView extends EndView {
-  /** What was unexpected on the account at the write, but did not prevent it. */
-  remark: string | undefined
-  /** The current rule of the policy for the request, if any. */
-  rule: PolicyRule | undefined
-  /** The longest time that the change should take, in words: `15 min`. */
-  lateAfter: string
-  /** In ms since 1970. */
-  now: number
-}
 
 /** Renders a report for the thread. Undefined if it no longer applies, for example a reminder after the decision. */
 export function report(view: ReportView, name: ReportName): Message | undefined {
-  if (name === 'reminder-half' || name === 'reminder-last') return reminder(view)
-  if (name === 'break-glass') return breakGlassReport(view)
   const words = sentence(view, name)
-  return words === undefined ? undefined : say(mrkdwn`${mention(view.request.origin.userId)} ${words}`, reasonOf(view, name))
+  return words && say(words, reasonOf(view, name))
 }
 
-/** Reminds the approvers. */
-function reminder({ request, description, rule, now }: ReportView): Message | undefined {
-  if (request.state !== 'waiting' || !rule?.approve) return undefined
-  const mentioned = whoIsIn(rule.mention ?? approversOf(rule.approve))
-  const needed = approvalsNeeded(rule.approve)
-  const missing = request.missing ?? needed - request.approvals.length
-  const more = request.approvals.length > 0 ? mrkdwn` It has ${needed - missing}, and needs ${missing} more.` : mrkdwn``
-  const left = formatDuration(wholeMinutes(request.expiresAt - now))
-  const callees = mentioned.text === '' ? mentioned : mrkdwn`${mentioned} `
-  const words = mrkdwn`:hourglass_flowing_sand: ${callees}“${description.sentence}” still waits for approval.${more} It expires in ${left}: press *Approve* or *Reject* on the card above.`
-  return say(words)
+function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
+  switch (name) {
+    case 'reminder-half':
+    case 'reminder-last':
+      return approversReminder(view)
+    case 'break-glass':
+      return emergencyCall(view)
+    case 'approved':
+      return handoverCall(view)
+    case 'handover-half':
+    case 'handover-last':
+      return handoverReminder(view)
+    default: {
+      const words = sentenceForRequester(view, name)
+      return words && mrkdwn`${mention(view.request.origin.userId)} ${words}`
+    }
+  }
 }
 
-/** Rounds up to whole minutes, unless less than two minutes are left. */
-function wholeMinutes(ms: number): number {
-  return ms < 120_000 ? ms : Math.ceil(ms / 60_000) * 60_000
-}
+type ForRequester = 'remark' | 'late' | 'restarted' | 'stopped' | 'ended' | 'corrected'
 
-function sentence(view: ReportView, name: Exclude<ReportName, 'reminder-half' | 'reminder-last' | 'break-glass'>): Mrkdwn | undefined {
+function sentenceForRequester(view: ReportView, name: ForRequester): Mrkdwn | undefined {
   const { request, description } = view
   switch (name) {
     case 'remark':
@@ -66,18 +55,6 @@ function sentence(view: ReportView, name: Exclude<ReportName, 'reminder-half' | 
     case 'corrected':
       return mrkdwn`*Correction to what I reported before:* ${endSentence(view)}`
   }
-}
-
-/** Reports an emergency approval to the channel, in every later state, too. */
-function breakGlassReport({ request, description, rule }: ReportView): Message | undefined {
-  const { decision, origin } = request
-  if (!decision?.breakGlass) return undefined
-  const mentioned = rule?.approve ? whoIsIn(rule.mention ?? approversOf(rule.approve)) : mrkdwn``
-  const callees = mentioned.text === '' ? mentioned : mrkdwn`${mentioned}: `
-  return say(
-    mrkdwn`:rotating_light: *Break-glass.* ${callees}${mention(origin.userId)} asked for “${description.sentence}” and approved it alone. Look at it now, and talk about it afterwards.`,
-    decision.reason ?? 'none given',
-  )
 }
 
 function stoppedSentence({ request, description }: ReportView): Mrkdwn | undefined {
@@ -102,8 +79,9 @@ function lastSeenWords({ lastSeen }: Request): Mrkdwn {
   return mrkdwn`The account shows status ${code(lastSeen.status)}${where}.`
 }
 
-/** Returns the reason of a rejection, which its report shows. */
+/** Returns the reason that a report shows: of a rejection, or of an emergency approval. */
 function reasonOf({ request: { state, decision } }: ReportView, name: ReportName): string | undefined {
+  if (name === 'break-glass') return decision?.reason ?? 'none given'
   return name === 'ended' && state === 'rejected' ? decision?.reason : undefined
 }
 

@@ -2,7 +2,7 @@ import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { MessageRef } from '../../domain/message-ref.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
-import type { Request } from '../../domain/request.ts'
+import type { LinkTo, Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
@@ -10,7 +10,8 @@ import { approvalCard } from '../messages/card/card.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { requestDetails } from '../messages/card/details.ts'
 import { explain, explainAll, whyWords } from '../messages/causes.ts'
-import { type ReportView, report } from '../messages/reports.ts'
+import type { ReportView } from '../messages/report-view.ts'
+import { report } from '../messages/reports.ts'
 import { asDirect, asRepeat } from '../messages/resent.ts'
 import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/unverified.ts'
 import { warningWords } from '../messages/warnings.ts'
@@ -37,6 +38,8 @@ interface RendererParts {
   /** Returns the address of a message. */
   addressOf: (message: MessageRef) => string | undefined
   moveTimeoutMs: number
+  /** Returns the address of a request's message. */
+  linkTo: LinkTo
   verifyRecord: RequestSignatures['verifyRecord']
   /** Receives a record that is no longer what was requested. */
   onChanged: (request: Request) => void
@@ -50,6 +53,7 @@ export function createRenderer({
   environment,
   addressOf,
   moveTimeoutMs,
+  linkTo,
   verifyRecord,
   onChanged,
   now = Date.now,
@@ -75,6 +79,7 @@ export function createRenderer({
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
       reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
+      undoes: request.undoes && { id: request.undoes.id, link: linkTo({ origin: request.undoes, ...request.undoes }) },
       rule: ruleOf(request),
       environment,
       fromMessage: sourceOf(request),
@@ -93,13 +98,14 @@ export function createRenderer({
       ending: explainAll(undefined, request.causes),
       handoverLabel: undefined,
       reverseLabel: undefined,
+      undoes: undefined,
       rule: undefined,
       environment,
     }
   }
 
   function reportView(request: Request): Omit<ReportView, 'lateAfter' | 'now'> {
-    if (!isVerified(request)) return { ...unverifiedView(request), done: unverifiedDone, remark: undefined }
+    if (!isVerified(request)) return { ...unverifiedView(request), done: unverifiedDone, remark: undefined, handover: undefined }
     const { change, latest } = catalog.open(request)
     return {
       request,
@@ -107,6 +113,7 @@ export function createRenderer({
       ending: explainAll(change, request.causes),
       done: change.doneSentence(latest),
       remark: change.remark?.(latest),
+      handover: change.handover,
       rule: ruleOf(request),
     }
   }

@@ -3,7 +3,7 @@ import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
-import { openStates, Request, requestVersion } from '../../domain/request.ts'
+import { openStates, Request, requestVersion, type Undone } from '../../domain/request.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
@@ -37,6 +37,7 @@ export interface NewRequest {
   warnings?: Finding[]
   origin: Origin
   reason?: string
+  undoes?: Undone
   fromMessage?: MessageRef
   approverNames?: string
   personNames?: Record<string, string>

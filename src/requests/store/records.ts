@@ -40,6 +40,13 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return findMany(found)
   }
 
+  /** Counts the ended requests that fit, of those that are still kept. */
+  async function countEnded(fits: (outline: Outline) => boolean): Promise<number> {
+    let count = 0
+    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, -1)))) count += fits(outline) ? 1 : 0
+    return count
+  }
+
   /** Returns the id of the request that holds a resource, if any. */
   async function holderOf(resource: string): Promise<string | undefined> {
     return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
@@ -58,7 +65,7 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return hash?.state ? decodeIfFit(hash) : undefined
   }
 
-  return { find, findEach, findMany, open, ended, holderOf, isLatest, lastChangeOf }
+  return { find, findEach, findMany, open, ended, countEnded, holderOf, isLatest, lastChangeOf }
 }
 
 /** Creates the reads of many records in few exchanges. */

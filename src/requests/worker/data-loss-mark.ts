@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { NewestHead } from '../../audit/newest-head.ts'
 import type { UnderwayNow } from '../../domain/change.ts'
+import { someOf } from '../../domain/some-of.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
@@ -65,6 +66,9 @@ const newWords = mrkdwn`:information_source: *Redis has no data of Lockkeeper ye
 
 const olderStateWords = mrkdwn`:rotating_light: *My memory was set back:* Redis has an older state of what I kept there than I have seen. Requests may stand as they stood before: what was decided meanwhile may be asked again, and what was asked meanwhile may be gone. Find out what happened to Redis (was an older copy put back, or did a replica take over that lagged behind?), and before anybody approves one of the requests that are open now, look on the account whether it was carried out already.`
 
+/** The most changes under way that a notice names. */
+const mostUnderway = 50
+
 const notTracked = 'and that I do not follow'
 
 const perhapsNotTracked = 'and that I may no longer follow'
@@ -72,7 +76,9 @@ const perhapsNotTracked = 'and that I may no longer follow'
 async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
   try {
     const underway = await list({ signal: AbortSignal.timeout(readMs) })
-    return underway.length === 0 ? mrkdwn`${none}` : mrkdwn`${some}, ${andWhich}: ${underway.join('; ')}.`
+    return underway.length === 0
+      ? mrkdwn`${none}`
+      : mrkdwn`${some}, ${andWhich}: ${someOf(underway, { most: mostUnderway, separator: '; ' })}.`
   } catch {
     return mrkdwn`${unread}`
   }

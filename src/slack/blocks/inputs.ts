@@ -6,7 +6,9 @@ import type {
   PlainTextInput,
   PlainTextOption,
   RadioButtons,
+  StaticSelect,
 } from '@slack/web-api'
+import { longestReason } from '../../domain/reason.ts'
 import { notAChoice, type Values } from '../commands/handlers.ts'
 import { truncate } from '../text/cut-text.ts'
 import { exact, plain } from '../text/text-objects.ts'
@@ -23,7 +25,11 @@ const limits = {
   // The limit is 75, and Slack asks to stay below it.
   option: 74,
   radioButtons: 10,
+  selectOptions: 100,
 } as const
+
+/** Slack accepts no longer values of options, and a cut id could be that of another resource. */
+export const longestOptionValue = limits.option
 
 interface InputParts {
   blockId: string
@@ -69,16 +75,16 @@ export function plainTextInput({ actionId, multiline = false, maxLength, initial
 
 interface ReasonParts {
   entered: string | undefined
-  hint?: string
+  hint: string
   optional?: boolean
   multiline?: boolean
 }
 
-const reasonBlockId = 'reason'
+export const reasonBlockId = 'reason'
 
-/** Makes the field for a reason: by default the reason of a request. */
-export function reasonInput({ entered, hint = 'Shown on the card to whoever decides.', optional = true, multiline = false }: ReasonParts) {
-  const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: 500, initialValue: entered })
+/** Makes the field for a reason. */
+export function reasonInput({ entered, hint, optional = true, multiline = false }: ReasonParts) {
+  const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: longestReason, initialValue: entered })
   return input({ blockId: reasonBlockId, label: 'Reason', hint, optional, element })
 }
 
@@ -119,6 +125,23 @@ export function conversationsSelect({ actionId, placeholder, initial }: Conversa
     action_id: exact('an action id', actionId, limits.id),
     filter: { include: ['public', 'private'], exclude_external_shared_channels: true, exclude_bot_users: true },
     ...(initial ? { initial_conversation: initial } : { default_to_current_conversation: true }),
+    ...placeholderOf(placeholder),
+  }
+}
+
+interface StaticSelectParts {
+  actionId: string
+  placeholder: string
+  /** At least one. Only the first 100 are offered. */
+  options: PlainTextOption[]
+}
+
+/** Makes a picker whose options are part of the message. */
+export function staticSelect({ actionId, placeholder, options }: StaticSelectParts): StaticSelect {
+  return {
+    type: 'static_select',
+    action_id: exact('an action id', actionId, limits.id),
+    options: options.slice(0, limits.selectOptions),
     ...placeholderOf(placeholder),
   }
 }

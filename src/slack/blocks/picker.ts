@@ -1,15 +1,12 @@
 import type { PlainTextOption } from '@slack/web-api'
-import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
 import { mostWords, searchText } from '../text/contains-words.ts'
-import { option } from './inputs.ts'
+import { longestOptionValue, option } from './inputs.ts'
 
 /** Slack accepts at most 100 options (docs.slack.dev, "block_suggestion payloads"). */
 const mostOptions = 100
-
-/** Slack accepts no longer values, and a cut id could be that of another resource. Longer ids can still be typed as arguments. */
-const longestValue = 74
 
 export interface Candidate {
   /** The id that Slack sends back when it is chosen. */
@@ -24,8 +21,8 @@ export interface Candidate {
 interface Offered {
   /** The name of the candidates: `virtual machines`. */
   many: string
-  /** What kept the list from being read to its end. */
-  cut?: ListLimit | undefined
+  /** What the list lacks. */
+  missing?: Missing | undefined
 }
 
 /**
@@ -50,9 +47,10 @@ export function candidatesOf<T>(toCandidate: (item: T) => Candidate): (all: T[])
  * how many more. If there are none, Slack shows that there are no results, which nobody can choose. The last option also says if the list
  * was not read to its end.
  */
-export function offer(candidates: Candidate[], typed: string, { many, cut }: Offered): Choices {
-  const unread = cut === undefined ? [] : [unchoosable(`Incomplete: there are more ${many} than could be read`, typeTheId)]
-  const pickable = candidates.filter(({ value }) => value.length <= longestValue)
+export function offer(candidates: Candidate[], typed: string, { many, missing = {} }: Offered): Choices {
+  // Longer ids can still be typed as arguments.
+  const pickable = candidates.filter(({ value }) => value.length <= longestOptionValue)
+  const unread = notOffered({ many, missing, tooLong: candidates.length - pickable.length })
   const words = typed.toLowerCase().split(/\s+/)
   if (words.length > mostWords) return { options: [unchoosable(`Too many words: use up to ${mostWords}.`)] }
   const fits = pickable.filter((candidate) => matches(candidate, words))
@@ -61,6 +59,15 @@ export function offer(candidates: Candidate[], typed: string, { many, cut }: Off
   const shown = sorted.slice(0, mostOptions - 1 - unread.length)
   const more = unchoosable(`${sorted.length - shown.length} more fit: type more to narrow it down`)
   return { options: [...shown.map(toOption), more, ...unread] }
+}
+
+/** Says that not everything is offered, and counts what is left out. */
+function notOffered({ many, missing, tooLong }: { many: string; missing: Missing; tooLong: number }): PlainTextOption[] {
+  const left = tooLong + (missing.unreadable ?? 0) + (missing.unready ?? 0)
+  return [
+    ...(missing.cut === undefined ? [] : [unchoosable(`Incomplete: there are more ${many} than could be read`, typeTheId)]),
+    ...(left > 0 ? [unchoosable(`${left} more can't be offered here`, typeTheId)] : []),
+  ]
 }
 
 const typeTheId = 'Run the command with the id instead of the form.'
@@ -83,7 +90,7 @@ export function keepChoice(chosen: PlainTextOption | undefined): PlainTextOption
 
 /** Makes the option that is already chosen when a form opens. Undefined if its id is too long for Slack: the person then chooses again. */
 export function preset(candidate: Omit<Candidate, 'terms'>): PlainTextOption | undefined {
-  return candidate.value.length <= longestValue ? toOption(candidate) : undefined
+  return candidate.value.length <= longestOptionValue ? toOption(candidate) : undefined
 }
 
 /** Names the project and the site of a resource, as far as they are known: `Storefront, ASH`. */

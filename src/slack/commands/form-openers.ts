@@ -1,17 +1,15 @@
 import type { Button } from '@slack/web-api'
-import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { button } from '../blocks/blocks.ts'
 import { Refusal, toUserWords } from '../errors.ts'
-import { readMetadata, writeMetadata } from '../receive/payloads.ts'
+import { readMetadata } from '../receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { channelBlock, channelForm, channelFormId, chosenChannel } from './channel-form.ts'
 import type { Command } from './commands.ts'
 import { readFormButton } from './form-button.ts'
+import { formMetadata } from './form-metadata.ts'
 import type { Click, FormHandler, InteractionHandlers, Shortcut, Submission, SubmissionAnswer } from './handlers.ts'
-
-/** Throws a Refusal if a request of this kind could not be made or posted in the channel of the origin. */
-export type GateForm = (origin: Origin, kind: ChangeKind) => Promise<unknown>
+import type { GateForm, RuleWithReason } from './rights.ts'
 
 interface FormOpenersParts {
   commands: Command[]
@@ -19,6 +17,7 @@ interface FormOpenersParts {
   gateForm: GateForm
   /** Checks a channel that a person chose. */
   gateChosen: GateForm
+  ruleWithReason: RuleWithReason
 }
 
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
@@ -36,6 +35,7 @@ export function createFormOpeners({
   commands,
   gateForm,
   gateChosen,
+  ruleWithReason,
 }: FormOpenersParts): Pick<InteractionHandlers, 'clicks' | 'shortcuts' | 'submissions'> {
   const opened = commands.filter(isOpened)
 
@@ -46,7 +46,7 @@ export function createFormOpeners({
         const { responseUrl } = interaction
         const metadata = { origin, ...(responseUrl ? { responseUrl } : {}) }
         return origin.channelId
-          ? form(writeMetadata(metadata), { args: [], command: origin.command })
+          ? form(formMetadata({ origin, responseUrl }, ruleWithReason(need, origin.channelId)), { args: [], command: origin.command })
           : channelForm({ metadata: { ...metadata, extra: words }, title })
       },
       allow: async ({ origin }) => {
@@ -72,7 +72,8 @@ export function createFormOpeners({
       if (!problem) throw error
       return { is: 'refused', blockId: channelBlock, problem, again }
     }
-    return { is: 'next', view: await command.form(writeMetadata({ origin: there }), { args: [], command: there.command }) }
+    const written = formMetadata({ origin: there, responseUrl: before.responseUrl }, ruleWithReason(command.need, channelId))
+    return { is: 'next', view: await command.form(written, { args: [], command: there.command }) }
   }
 
   const clicks = opened.map((command) => [command.button.actionId, opener(command)] as const)

@@ -1,13 +1,14 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
 import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
+import type { Answerable } from '../lists/answerable.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 
 /** Answers the person who typed or clicked. Only they see the answer. It never throws: an answer that Slack does not take is logged. */
 export interface Answer {
   /** Posts a new message. */
-  ephemeral(message: Message): Promise<void>
+  ephemeral(message: Answerable): Promise<void>
   /** Replaces the message that they clicked, for example a page of a list. */
   replace(message: Message): Promise<void>
 }
@@ -23,6 +24,8 @@ export interface SlashCommand extends Delivery {
   /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
   responseUrl: string | undefined
   triggerId: string
+  /** What was typed after *because*. */
+  reason?: string | undefined
 }
 
 /** A shortcut, of a message or from anywhere in Slack. A global one has no channel: its origin's is empty. */
@@ -127,6 +130,8 @@ export interface FormHandler<Interaction> {
 export interface InteractionHandlers {
   /** Finds the handler by the words that were typed after the command's name. */
   command: (words: string[]) => Handler<SlashCommand> | FormHandler<SlashCommand>
+  /** Whether the words name a command that takes a reason. In other commands *because* is a word like any other. */
+  takesReason: (words: string[]) => boolean
   clicks: Record<string, Handler<Click> | FormHandler<Click>>
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
   shortcuts: Record<string, Handler<Shortcut> | FormHandler<Shortcut>>

@@ -131,6 +131,12 @@ const Metadata = z.object({
   /** The message that the form was opened from. */
   message: MessageRef.optional(),
   extra: z.string().optional(),
+  /** The reason that was typed before the form opened. */
+  reason: z.string().optional(),
+  /** The rule that requires a reason, by its name. */
+  ruleWithReason: z.string().optional(),
+  /** The request that the form undoes: its id, and the address of its message. */
+  undoes: z.object({ id: z.string(), link: z.string().optional() }).optional(),
 })
 export type Metadata = z.infer<typeof Metadata>
 const StoredMetadata = Metadata.extend({ version: z.literal(1) })

@@ -6,9 +6,11 @@ export type ShowPerson = (userId: string) => Mrkdwn
 
 /** Shows a phrase in a message: names as code, so that nothing in them is markup, and people as mentions. */
 export function phraseWords(phrase: Phrase, showPerson: ShowPerson = mention): Mrkdwn {
-  const parts = phrase.map((part) =>
-    typeof part === 'string' ? mrkdwn`${part}` : 'person' in part ? showPerson(part.person) : code(part.name),
-  )
+  const parts = phrase.map((part) => {
+    if (typeof part === 'string') return mrkdwn`${part}`
+    if ('owner' in part) return mrkdwn`, for ${showPerson(part.owner)}`
+    return 'person' in part ? showPerson(part.person) : code(part.name)
+  })
   return joinMrkdwn(parts, '')
 }
 

@@ -62,6 +62,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     catalog,
     show: async (id) => void shown.push((await store.find(id))?.state ?? 'missing'),
     wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
+    names: async () => new Map([['U0ADA00001', '@ada']]),
   })
 
   /** Ada's request, after these steps. */
@@ -101,7 +102,7 @@ describe('an approval', () => {
 
     const left = (await now(request)).expiresAt - (await store.now())
     expect(Math.abs(left - 60 * minutes)).toBeLessThan(5_000)
-    expect(wakeUps).toEqual([60 * minutes])
+    expect(wakeUps).toEqual([30 * minutes])
   })
 
   test('after the deadline, before a worker has expired the request, expires it', async () => {

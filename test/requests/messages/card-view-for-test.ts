@@ -12,6 +12,7 @@ export function cardViewFor(more: Partial<CardView> = {}): CardView {
     notes: [],
     ending: { why: '' },
     handoverLabel: undefined,
+    undoes: undefined,
     reverseLabel: undefined,
     rule: ruleFor(),
     environment: undefined,

@@ -109,7 +109,7 @@ describe('the Home tab', () => {
   })
 
   test('offers no button that creates a key, and *Withdraw* only to the requester', () => {
-    const key = () => entry({ state: 'approved', decidedAt: now }, { handoverLabel: 'Create and show' })
+    const key = () => entry({ state: 'approved', decidedAt: now }, { handoverLabel: 'Create key' })
 
     expect(readableBlocks(homeBlocks(content({ underway: [key()] })))).not.toMatch(/Create and show\]|Withdraw\]/)
     expect(readableBlocks(homeBlocks(content({ mine: [key()] })))).toMatch(/^\[Withdraw\]$/m)

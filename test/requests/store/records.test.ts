@@ -54,6 +54,7 @@ describe('of many requests,', () => {
     // All end within a few milliseconds, so the order among the moves is not tested.
     expect((await store.ended(1, ({ kind }) => kind === 'vm.rename')).map(({ id }) => id)).toEqual(['rename'])
     expect(await store.ended(2, ({ kind }) => kind === 'ip.move')).toHaveLength(2)
+    expect(await store.countEnded(({ kind }) => kind === 'ip.move')).toBe(3)
   })
 })
 

@@ -120,6 +120,15 @@ describe('a data set', () => {
     ])
   })
 
+  test('that is new names the first 50 changes under way, and counts the others', async () => {
+    const moving = Array.from({ length: 120 }, (_, index) => ({ ...onWeb1, id: `eip_${index}`, address: `198.51.100.${index}` }))
+    const one = startProcess(connectTestRedis(), { underway: [underwayOn(async () => moving)] })
+
+    await one.check()
+
+    expect(one.posts).toEqual([expect.stringMatching(/198\.51\.100\.49 \(eip_49\), shown on web-1 and 70 more\.$/)])
+  })
+
   const moving = ' Elastic IPs that are moving now, and that I do not follow: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.'
   const none = ' No Elastic IP is moving now.'
   const unread = ' I could not read from the account API which Elastic IPs are moving now: look there.'

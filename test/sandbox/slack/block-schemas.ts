@@ -1,4 +1,6 @@
+import { dataTable } from './data-table-schema.ts'
 import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
+import { richTextSection } from './rich-text-schema.ts'
 import {
   anyText,
   anything,
@@ -62,6 +64,11 @@ const conversationsSelect = object({
   },
 })
 
+const staticSelect = object({
+  required: { type, options: array(option, { max: 100, min: 1 }) },
+  optional: field,
+})
+
 const plainTextInput = object({
   required: { type },
   optional: { ...field, initial_value: string({ max: 3000 }), multiline: boolean, max_length: wholeNumber({ min: 1, max: 3000 }) },
@@ -92,18 +99,6 @@ const always = { type }
 const everywhere = { block_id: string({ max: 255 }) }
 
 /** The elements of a `rich_text_section` that the bot sends. */
-const richTextElement = byType({
-  text: object({ required: { type, text: string({ min: 1 }) }, optional: { style: object({ optional: { bold: boolean } }) } }),
-  link: object({ required: { type, url: webAddress } }),
-})
-
-/** The bot sends links to web pages alone. */
-function webAddress(value: unknown, at: string, report: Report): void {
-  if (typeof value !== 'string' || !/^https?:\/\/[^\s]+$/.test(value) || !URL.canParse(value)) report('must be a valid URL', at)
-}
-
-const richTextSection = object({ required: { type, elements: array(richTextElement, { min: 1, max: 1_000 }) } })
-
 /** A block of a message, of a modal or of a Home tab. */
 export const block: Check = byType({
   header: object({ required: { ...always, text: plain(150) }, optional: everywhere }),
@@ -118,11 +113,15 @@ export const block: Check = byType({
   }),
   divider: object({ required: always, optional: everywhere }),
   rich_text: object({
-    required: { ...always, elements: array(byType({ rich_text_section: richTextSection }), { min: 1, max: 100 }) },
+    required: { ...always, elements: array(richTextSection, { min: 1, max: 100 }) },
     optional: everywhere,
   }),
+  data_table: dataTable,
   actions: object({
-    required: { ...always, elements: array(byType({ button, external_select: externalSelect }), { max: 25, min: 1 }) },
+    required: {
+      ...always,
+      elements: array(byType({ button, external_select: externalSelect, static_select: staticSelect }), { max: 25, min: 1 }),
+    },
     optional: everywhere,
   }),
   input: object({

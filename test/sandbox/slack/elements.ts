@@ -61,6 +61,7 @@ export function findElement(blocks: Json[], name: string, which: Which = {}): Pl
 const held: Record<string, { member: string; initial: string }> = {
   plain_text_input: { member: 'value', initial: 'initial_value' },
   external_select: { member: 'selected_option', initial: 'initial_option' },
+  static_select: { member: 'selected_option', initial: 'initial_option' },
   conversations_select: { member: 'selected_conversation', initial: 'initial_conversation' },
   radio_buttons: { member: 'selected_option', initial: 'initial_option' },
 }

@@ -61,7 +61,12 @@ export function createInteractions(options: InteractionOptions) {
   function showAcknowledgement(userId: string, channelId: string, url: string, body: unknown): void {
     const { response_type: kind, ...answer }: Json = isObject(body) ? body : { text: String(body) }
     refuseOtherThanEphemeral(kind)
-    const message = messages.post({ channel: channelId, user: directory.bot.userId, ...contentOf(answer), visibleTo: userId })
+    const message = messages.post({
+      channel: channelId,
+      user: directory.bot.userId,
+      ...contentOf(answer, state.tables === 'taken'),
+      visibleTo: userId,
+    })
     responseUrls.made(url, message)
   }
 

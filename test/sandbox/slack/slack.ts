@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TablesAre } from './data-table-schema.ts'
 import type { Json } from './json.ts'
 import type { Notification } from './notifications.ts'
 import type { Person, Workspace } from './workspace.ts'
@@ -307,6 +308,9 @@ export interface Slack {
   sendRaw(request: RawRequest): Promise<{ status: number; body: string }>
   /** Sends anything in an envelope over Socket Mode. Returns the payload of its acknowledgement. Throws if none comes in time. */
   sendEnvelope(type: string, payload: unknown): Promise<unknown>
+
+  /** Sets where messages may hold a data table from now on. Default: everywhere. */
+  setTables(are: TablesAre): void
 
   archive(channel: string): void
   kickBot(channel: string): void

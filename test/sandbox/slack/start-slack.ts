@@ -191,6 +191,9 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     sendRaw: transport.sendRaw,
     sendEnvelope: transport.sendEnvelope,
 
+    setTables: (are) => {
+      state.tables = are
+    },
     archive: (channel) => directory.setArchived(channel, true),
     kickBot: (channel) => directory.leave(channel, directory.bot.userId),
     invite: (channel, userId) => directory.join(channel, userId ?? directory.bot.userId),

@@ -1,3 +1,4 @@
+import type { TablesAre } from './data-table-schema.ts'
 import type { Notification } from './notifications.ts'
 
 /** A change, for waits and subscriptions. */
@@ -24,6 +25,8 @@ export function createState(now: () => number) {
   }
 
   return {
+    /** Whether messages may hold a data table. */
+    tables: 'taken' as TablesAre,
     now,
     rev: () => rev,
     changed,

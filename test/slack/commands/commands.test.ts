@@ -48,7 +48,7 @@ const requester: Requester = {
 }
 
 /** A router for these commands, what it did in order, what it showed, and functions to type and to click. */
-function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Need } = {}) {
+function setUp({ routed = commands, refuse, strict }: { routed?: Command[]; refuse?: Need; strict?: Need } = {}) {
   const done: unknown[] = []
   const reads: unknown[] = []
   const shown: { how: 'ephemeral' | 'replace'; message: Message }[] = []
@@ -71,9 +71,10 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
   const router = createCommandRouter({
     commands: recorded,
     gate,
+    ruleWithReason: (kind) => (kind === strict ? 'production' : undefined),
     may: async (_, needs) => needs.filter((need) => need !== refuse),
   })
-  const openers = createFormOpeners({ commands: recorded, gateForm: gate, gateChosen: gate })
+  const openers = createFormOpeners({ commands: recorded, gateForm: gate, gateChosen: gate, ruleWithReason: () => undefined })
   const clicks: InteractionHandlers['clicks'] = { ...router.clicks, ...openers.clicks }
   /** Types a command, and opens its form as `serve` does: first the form, then the check of the rights. */
   const type = async (text: string, more: Partial<SlashCommand> = {}) => {
@@ -110,7 +111,7 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
     done.push({ opened: view.title.text, metadata: readMetadata(view.private_metadata ?? '') })
     await handler.allow(clicked)
   }
-  return { done, reads, shown, type, click, press }
+  return { done, reads, shown, type, click, press, router }
 }
 
 describe('a command', () => {
@@ -220,6 +221,22 @@ describe('a command with a form', () => {
     await expect(refused.type('ip move')).rejects.toThrow('Guests may not do this.')
 
     expect([allowed.order, refused.order]).toEqual([['prepared'], []])
+  })
+
+  it('opens the form with the reason that was typed, and with the rule that requires one', async () => {
+    const { type, done } = setUp({ routed, strict: 'ip.move' })
+
+    await type('ip move', { reason: 'OPS-123' })
+
+    expect(done[0]).toMatchObject({ metadata: { reason: 'OPS-123', ruleWithReason: 'production' } })
+  })
+
+  it('takes a reason only if it changes something', () => {
+    const { takesReason } = setUp().router
+
+    expect(takesReason(['ip', 'move', '203.0.113.10', 'web-2'])).toBe(true)
+    expect(takesReason(['ip', 'list'])).toBe(false)
+    expect(takesReason(['dance'])).toBe(false)
   })
 
   it('opens the form with what was given if it is incomplete, and only after the authorization, because it shows what was named', async () => {

@@ -22,6 +22,8 @@ export interface CardView {
   handoverLabel: string | undefined
   /** The label of the button that undoes the change, if it can be undone. */
   reverseLabel: string | undefined
+  /** The request that this one undoes, with the address of its message. */
+  undoes: { id: string; link: string | undefined } | undefined
   /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   environment: string | undefined

@@ -5,8 +5,9 @@ import type { Request } from '../../../domain/request.ts'
 import { context, fields, header, headerFits, wholeSection } from '../../../slack/blocks/blocks.ts'
 import { reasonBlocks } from '../../../slack/blocks/reason.ts'
 import { boldPhrase, plainPhrase } from '../../../slack/text/phrase-words.ts'
-import { code, joinMrkdwn, link, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
+import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
 import { approversNotListed } from '../approvers.ts'
+import { undoesWords } from '../undoes.ts'
 import { shortId } from '../words.ts'
 import { approvalLines, approvalsInWords, history } from './approvals.ts'
 import type { CardView } from './card-view.ts'
@@ -46,8 +47,9 @@ export function cardBody(view: CardView): KnownBlock[] {
 
 /** Shows what was requested beyond the title, and why. */
 export function contentBlocks(view: CardView): KnownBlock[] {
-  const { request, description } = view
+  const { request, description, undoes } = view
   return [
+    ...(undoes ? wholeSection(undoesWords(undoes)) : []),
     ...reasonBlocks('Reason', request.reason),
     ...reasonBlocks(emergencyLabel, emergencyReason(request)),
     ...fields(description.facts.map(factField)),
@@ -56,12 +58,15 @@ export function contentBlocks(view: CardView): KnownBlock[] {
 
 /** Says the same without blocks, and what there is to check. */
 export function contentInWords(view: CardView): Mrkdwn[] {
-  const { request, description } = view
+  const { request, description, undoes } = view
   const emergency = emergencyReason(request)
   return [
+    ...(undoes ? [undoesWords(undoes)] : []),
     ...(request.reason ? [mrkdwn`Reason: ${code(request.reason)}`] : []),
     ...(emergency ? [mrkdwn`${emergencyLabel}: ${code(emergency)}`] : []),
-    ...description.facts.map(({ label, value, detail }) => mrkdwn`${label}: ${value}${detail ? ` (${detail})` : ''}`),
+    ...description.facts.map(
+      ({ label, value, detail, isPerson }) => mrkdwn`${label}: ${isPerson ? mention(value) : value}${detail ? ` (${detail})` : ''}`,
+    ),
     ...checksInWords(view),
   ]
 }
@@ -102,6 +107,7 @@ export function idWords({ label, value, detail }: Fact): Mrkdwn {
   return detail ? mrkdwn`${label} ${code(value)}, ${code(detail)}` : mrkdwn`${label} ${code(value)}`
 }
 
-function factField({ label, value, detail }: Fact): Mrkdwn {
-  return detail ? mrkdwn`*${label}*\n${code(value)}\n${detail}` : mrkdwn`*${label}*\n${code(value)}`
+function factField({ label, value, detail, isPerson }: Fact): Mrkdwn {
+  const shown = isPerson ? mention(value) : code(value)
+  return detail ? mrkdwn`*${label}*\n${shown}\n${detail}` : mrkdwn`*${label}*\n${shown}`
 }

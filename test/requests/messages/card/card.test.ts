@@ -187,7 +187,7 @@ describe('the buttons of a card', () => {
   test('are those that have an effect in the state', () => {
     const table = requestStates.map((state) => {
       const usual = buttonsOf(cardViewFor({ request: requestFor({ state }) }))
-      const forHandover = buttonsOf(cardViewFor({ request: requestFor({ state }), handoverLabel: 'Create and show' }))
+      const forHandover = buttonsOf(cardViewFor({ request: requestFor({ state }), handoverLabel: 'Create key' }))
       const reversible = buttonsOf(cardViewFor({ request: requestFor({ state }), reverseLabel: 'Move back' }))
       const free = buttonsOf(cardViewFor({ request: requestFor({ state, needsApproval: false }) }))
       return [state, usual, ...[forHandover, reversible, free].filter((each) => each.join() !== usual.join())]
@@ -196,7 +196,7 @@ describe('the buttons of a card', () => {
     expect(table.map(([state, ...buttons]) => `${state}: ${buttons.map((some) => `[${some}]`).join(' or ')}`)).toMatchInlineSnapshot(`
       [
         "waiting: [Approve,Reject,Withdraw] or []",
-        "approved: [] or [Create and show,Withdraw]",
+        "approved: [] or [Create key,Withdraw]",
         "starting: []",
         "tracking: [Stop watching]",
         "done: [Details] or [Move back,Details]",
