@@ -119,7 +119,7 @@ function wordsIn(json: unknown): string[] {
 }
 
 function textsIn(json: unknown): string[] {
-  if (typeof json === 'string') return json.startsWith('{') ? textsIn(JSON.parse(json)) : []
+  if (typeof json === 'string') return json.startsWith('{"') ? textsIn(JSON.parse(json)) : []
   if (typeof json !== 'object' || json === null) return []
   return Object.entries(json).flatMap(([name, value]) => (name === 'text' && typeof value === 'string' ? [value] : textsIn(value)))
 }
