@@ -38,7 +38,7 @@ describe('somebody with write access to Redis cannot show approvers another chan
     await attack.ben.openHome()
     await attack.slack.until(() => attack.slack.home(people.ben), { what: 'the Home tab' })
     const home = JSON.stringify(attack.slack.home(people.ben)?.blocks)
-    expect(home).toContain('Waits for you')
+    expect(home).toContain('Needs your approval')
     expect(home).not.toContain('harmless-server')
     expect(home).not.toContain('request-approve')
   })

@@ -98,7 +98,7 @@ describe('somebody with write access to Redis cannot bring a request back that h
     const { elasticIpId } = move.request.input as { elasticIpId: string }
     attack.accountApi.world.moveBehindOurBack(elasticIpId, attack.accountApi.world.third(elasticIpId).id)
     await attack.ben.click(move.card, 'Approve')
-    await untilReport(attack.slack, move.card.ts, /Nothing was done/)
+    await untilReport(attack.slack, move.card.ts, /\*Canceled:/)
     undo(attack, move.request)
     await attack.write(move.request, { state: 'approved' })
 

@@ -56,7 +56,7 @@ test('a request that was signed with an unknown key is neither carried out nor e
   await ben.click(card, 'Approve')
   const refused = await untilShown(slack, people.ben, /key/)
   expect(refused.text).toMatchInlineSnapshot(
-    `"This request was signed with a key that Lockkeeper doesn't have (\`STATE_KEY\`). Nothing was changed. Request it again, or ask the people who run this bot to restore the key."`,
+    `"This request was signed with a key that Lockkeeper doesn't have (\`STATE_KEY\`). Nothing was changed. Request it again, or ask the people who run this bot (<#C0GENERAL1>) to restore the key."`,
   )
   expect(await records.find(request?.id ?? '')).toMatchObject({ state: 'waiting', approvals: [] })
 

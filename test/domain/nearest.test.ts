@@ -60,10 +60,7 @@ describe('the suggested names', () => {
     expect(suggestNames(['search-1', 'search-1'], 'search')).toEqual(['search-1'])
   })
 
-  it('are found in a long list in less than a second', () => {
-    const names = Array.from({ length: 20_000 }, (_, index) => `web-${index}-${'x'.repeat(60)}`)
-    const started = performance.now()
-    suggestNames(names, 'y'.repeat(3_000))
-    expect(performance.now() - started).toBeLessThan(1_000)
+  it('are compared by the first 100 letters of what was typed, because the comparison takes time with the square of the length', () => {
+    expect(countMistakes('y'.repeat(3_000), 'y'.repeat(100))).toBe(0)
   })
 })

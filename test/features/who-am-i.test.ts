@@ -59,6 +59,12 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
 const of = (kind: ChangeKind, more: Partial<PolicyRule> = {}) => ruleFor({ changes: [kind], ...more })
 
 describe('the rights of a person', () => {
+  test('say where every approval is confirmed in a dialog', async () => {
+    const { words } = await rightsUnder([of('ip.move', { confirm: true })])
+
+    expect(words).toContain('1 approval within 4 h, each confirmed in a dialog')
+  })
+
   test('are listed by kind, with the rule, the number of approvals and the time limit', async () => {
     const { words } = await rightsUnder([
       of('vm.rename', { name: 'NO_APPROVAL', approve: undefined }),

@@ -129,7 +129,7 @@ describe('the details of a finished request', () => {
       Requested by <@U0ADA00001>, TIME
       Approved by <@U0BEN00001>, TIME
       Sent to the account API, TIME
-      Accepted by the account API, or first seen on the account, TIME
+      Accepted by the account API, TIME
       Ended, TIME
       Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_TU8nZb2v5QZal\`  ·  To \`sv_3yuLZoyuzy2cj\`, \`198.51.100.22\`  ·  Rule “APPROVERS”  ·  Request ID"
     `)

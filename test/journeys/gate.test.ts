@@ -119,7 +119,7 @@ function wordsIn(json: unknown): string[] {
 }
 
 function textsIn(json: unknown): string[] {
-  if (typeof json === 'string') return json.startsWith('{') ? textsIn(JSON.parse(json)) : []
+  if (typeof json === 'string') return json.startsWith('{"') ? textsIn(JSON.parse(json)) : []
   if (typeof json !== 'object' || json === null) return []
   return Object.entries(json).flatMap(([name, value]) => (name === 'text' && typeof value === 'string' ? [value] : textsIn(value)))
 }
@@ -181,7 +181,15 @@ describe('the gate', () => {
     for (const id of Object.keys(bot?.interactions.options ?? {})) expect(names).toContain(`options ${id}`)
     for (const { words } of bot?.commands ?? []) expect(names).toContain(`command ${words.split(' ', 2).join(' ')}`)
     expect(names).toContain('home')
-    expect(Object.keys(bot?.interactions ?? {}).toSorted()).toEqual(['clicks', 'command', 'home', 'options', 'shortcuts', 'submissions'])
+    expect(Object.keys(bot?.interactions ?? {}).toSorted()).toEqual([
+      'clicks',
+      'command',
+      'home',
+      'options',
+      'shortcuts',
+      'submissions',
+      'takesReason',
+    ])
   })
 
   test('lets full members through with every act, so that none is refused for another reason', async () => {

@@ -283,8 +283,9 @@ describe('a request that cannot be made', () => {
 
     await world.ben.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
 
-    expect((await untilShown(world.slack, people.ben, /open request/)).text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> has an open request for this already (waiting for approval) in <#C0OPS00001>. One change of a thing at a time: let that one end, or have it withdrawn or rejected, then ask again."`,
+    const { text } = await untilShown(world.slack, people.ben, /open request/)
+    expect(text.replace(/\/p\d+\|/, '/p…|')).toMatchInlineSnapshot(
+      `"<@U0ADA00001> has an open request for this (waiting for approval) in <#C0OPS00001>. <https://nimbus-works.slack.com/archives/C0OPS00001/p…|Open it>. Wait until it ends, or have it withdrawn or rejected. Nothing was requested."`,
     )
     expect(world.slack.messages(ops)).toHaveLength(1)
   })

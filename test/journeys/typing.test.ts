@@ -145,7 +145,7 @@ describe('two things', () => {
 
     await world.ada.command(`/infra vm rename ${text}`, { channel: ops })
 
-    await untilCard(world.slack, /Rename to to web-9/)
+    await untilCard(world.slack, /Rename to → web-9/)
   })
 })
 

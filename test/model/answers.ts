@@ -6,7 +6,7 @@ const words: [RegExp, Answer][] = [
   [/^You have approved this already\. It waits for /, 'duplicate'],
   [/^This still waits for a decision/, 'still waiting'],
   [
-    /^This was approved( by you| by <@\w+>)? already and is (approved|starting|under way|done|not started|no longer followed) now\. Your click changed nothing\.$/,
+    /^This was approved( by you| by <@\w+>)? already and is (approved|starting|under way|done|not started|no longer tracked) now\. Your click changed nothing\.$/,
     'too late:approved',
   ],
   [/^This was rejected( by you| by <@\w+>) already\. Your click changed nothing\.$/, 'too late:rejected'],
@@ -20,7 +20,7 @@ const words: [RegExp, Answer][] = [
   [/^You are not among the people who may ask for this here /, 'denied:requester'],
   [/^Something else has been asked for with the same thing since/, 'taken over'],
   [/^This button does not belong to the request that it names/, 'forged'],
-  [/^I no longer know this request/, 'unknown'],
+  [/^Lockkeeper no longer has this request/, 'unknown'],
   [/^This button is not on the card of this request/, 'stale'],
   [/^I cannot reach my memory \(Redis\) just now\. .* what went through all the same is not done twice\./, 'redis away'],
 ]

@@ -34,7 +34,7 @@ test('an ephemeral message has no menu, unlike the others', async () => {
   const { page, client } = current()
   await client.chat.postMessage({ channel: ops, text: 'For all' })
   await client.chat.postEphemeral({ channel: ops, user: ada, text: 'For you' })
-  await page.getByText('For you').waitFor()
+  await page.getByText('For you', { exact: true }).waitFor()
 
   expect(await page.getByRole('article').filter({ hasText: 'For you' }).getByRole('button').count()).toBe(0)
   await page.getByRole('article').filter({ hasText: 'For all' }).getByRole('button', { name: 'More actions' }).waitFor()

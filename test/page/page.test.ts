@@ -50,7 +50,7 @@ test('a move on the page, from the command to the report: requested with a form,
   await page.getByRole('article').filter({ hasText: 'Moving' }).waitFor()
   await browser.shoot(page, '07-moving')
 
-  const done = page.getByRole('article').filter({ hasText: 'Move Elastic IP' }).last()
+  const done = page.getByRole('article').filter({ hasText: 'Move 203.0.113.10' }).last()
   await done.getByText('Done', { exact: true }).waitFor({ timeout: 20_000 })
   await done.getByRole('button', { name: /1 reply/ }).click()
   const thread = page.getByRole('complementary', { name: 'Thread' })
@@ -82,11 +82,11 @@ test('the Home tab shows the requests that wait for a person, and an approval th
 
   await openApp(page)
   const home = page.getByRole('region', { name: 'Home' })
-  await home.getByText('You asked for (').waitFor()
+  await home.getByText('Your requests (').waitFor()
   await browser.shoot(page, '15-home-requester')
 
   await actAs(page, ben)
-  await home.getByText('Waits for you (1)').waitFor()
+  await home.getByText('Needs your approval (1)').waitFor()
   await browser.shoot(page, '16-home')
   await page.emulateMedia({ colorScheme: 'dark' })
   await browser.shoot(page, '17-home-dark')
@@ -103,7 +103,11 @@ test('the Home tab shows the requests that wait for a person, and an approval th
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await dialog.waitFor({ state: 'detached' })
   await home.getByRole('button', { name: 'Approve' }).click()
-  await home.getByText('Waits for you (0)').waitFor()
+  // The address was moved a moment ago, which approvers have to confirm.
+  await dialog.waitFor()
+  await browser.shoot(page, '22-confirm')
+  await dialog.getByRole('button', { name: /Approve/ }).click()
+  await home.getByText('Needs your approval').waitFor({ state: 'detached' })
 
   await actAs(page, dov)
   await home.getByText('Guests may not use this bot').waitFor()

@@ -33,7 +33,7 @@ export function scriptedPages(options: SlackOptions = {}): () => ScriptedPage {
 
   beforeEach(async () => {
     const bot = await startScriptedBot()
-    const slack = await startSlack({ botUrl: bot.url, ackDeadlineMs: 400, commands, serve: serveSandbox(), ...options })
+    const slack = await startSlack({ botUrl: bot.url, ackDeadlineMs: 1_500, commands, serve: serveSandbox(), ...options })
     current = { bot, slack, client: quietClient(slack), page: await browser.open(slack.url) }
   })
   afterEach(async () => {

@@ -63,7 +63,7 @@ test('somebody moves the address of the newest open request, and after its appro
 
   const hostname = sandbox.accountApi.world.server(sandbox.accountApi.world.elasticIp(elasticIp.id)?.serverId ?? '')?.hostname
   expect(said).toBe(`${elasticIp.address} is on ${hostname} now.`)
-  await sandbox.slack.until(() => cardNow()?.text.includes(`is on ${hostname} now`))
+  await sandbox.slack.until(() => cardNow()?.text.includes(String(hostname)))
   expect(sandbox.accountApi.journal.writes()).toEqual([])
   expect((await use({ id: 'moved-meanwhile' })).said).toBe('No open request moves an address. Request a move first.')
 })

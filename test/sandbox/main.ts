@@ -77,8 +77,8 @@ Lockkeeper's sandbox is ready. Open it in a browser:
 
     ${sandbox.url}
 
-You are Ada, who asks for changes: type /infra ip move and press Enter. Then switch to Ben, at the
-top right, and approve it. It is all invented and stays on this machine (Slack by ${transport === 'socket' ? 'Socket Mode' : 'HTTP'}).
+You are Ada, who may request changes. The page says what to do next, beginning with a move.
+It is all invented and stays on this machine (Slack by ${transport === 'socket' ? 'Socket Mode' : 'HTTP'}).
 Ctrl+C ends everything.
 `)
 if (inspectPort !== undefined) {

@@ -86,9 +86,10 @@ function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Mrk
 }
 
 /** Says how many approvals a request needs, within which time, and whether there is a way without them. */
-function termsOf({ approve, expiresMs, breakGlass }: PolicyRule): string | undefined {
+function termsOf({ approve, expiresMs, breakGlass, confirm }: PolicyRule): string | undefined {
   if (!approve) return undefined
   const needed = approvalsNeeded(approve)
   const emergency = breakGlass ? ', or an emergency approval (break-glass)' : ''
-  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${emergency}`
+  const confirmed = confirm ? ', each confirmed in a dialog' : ''
+  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${confirmed}${emergency}`
 }

@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts'
 const most = { waiting: 500, shown: 100, ended: 20 }
 
 interface HomeParts {
-  store: Pick<Store, 'open' | 'ended' | 'findMany' | 'now'>
+  store: Pick<Store, 'open' | 'ended' | 'countEnded' | 'findMany' | 'now'>
   access: Pick<Access, 'judge'>
   messenger: Pick<Messenger, 'publishHome'>
   /** Returns the buttons that open forms. */
@@ -38,7 +38,9 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
 
   async function gather(viewer: Origin): Promise<HomeContent> {
     const isMine = ({ origin }: Outline) => origin.userId === viewer.userId
-    const [open, ended, now] = await Promise.all([store.open(), store.ended(most.ended, isMine), store.now()])
+    const reads = [store.open(), store.ended(most.ended, isMine), store.countEnded(isMine), store.now()] as const
+    const [open, ended, endedCount, now] = await Promise.all(reads)
+    const { read, entries, unreadable } = createReading()
     const waiting = await read(open, ({ state }) => state === 'waiting', most.waiting)
     const mine = await read(open, isMine, most.shown)
     const underway = await read(open, (each) => !isMine(each) && isOpen(each.state) && each.state !== 'waiting', most.shown)
@@ -52,29 +54,41 @@ export function createHome({ store, access, messenger, buttons, view, linkTo, on
       waitsForMe: entries(waitsForMe),
       mine: entries([...mine.requests, ...endedBefore]),
       underway: entries(underway.requests),
-      unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread },
+      unread: { waiting: waiting.unread, mine: mine.unread + endedCount - ended.length, underway: underway.unread },
+      unreadable: unreadable(),
       now,
       buttons: buttons(),
     }
   }
 
-  /** Reads the first requests that fit. Leaves out those that no longer fit when they are read. */
-  async function read(open: Outline[], fits: (outline: Outline) => boolean, limit: number) {
-    const fitting = open.filter(fits)
-    const requests = await store.findMany(fitting.slice(0, limit).map(({ id }) => id))
-    return { requests: requests.filter(fits), unread: Math.max(0, fitting.length - limit) }
-  }
+  /** Creates the reads of one page. They count the requests that cannot be read or shown. */
+  function createReading() {
+    const lost = new Set<string>()
 
-  /** Skips a request that cannot be shown, so that it cannot hide the others. */
-  function entries(requests: Request[]) {
-    return requests.flatMap((request) => {
-      try {
-        return [{ card: view(request), link: linkTo(request) }]
-      } catch (error) {
-        onError(error)
-        return []
-      }
-    })
+    /** Reads the first requests that fit. Leaves out those that no longer fit when they are read. */
+    async function read(open: Outline[], fits: (outline: Outline) => boolean, limit: number) {
+      const fitting = open.filter(fits)
+      const chosen = fitting.slice(0, limit).map(({ id }) => id)
+      const requests = await store.findMany(chosen)
+      const found = new Set(requests.map(({ id }) => id))
+      for (const id of chosen) if (!found.has(id)) lost.add(id)
+      return { requests: requests.filter(fits), unread: fitting.length - chosen.length }
+    }
+
+    /** Skips a request that cannot be shown, so that it cannot hide the others. */
+    function entries(requests: Request[]) {
+      return requests.flatMap((request) => {
+        try {
+          return [{ card: view(request), link: linkTo(request) }]
+        } catch (error) {
+          onError(error)
+          lost.add(request.id)
+          return []
+        }
+      })
+    }
+
+    return { read, entries, unreadable: () => lost.size }
   }
 
   async function refresh({ origin }: Click): Promise<void> {

@@ -5,6 +5,7 @@ import { cardButtons, refreshHome } from './buttons.ts'
 import { cardActions } from './card/card-actions.ts'
 import type { CardView } from './card/card-view.ts'
 import { cardBody } from './card/open-card.ts'
+import { unreadableRequests } from './unreadable-requests.ts'
 import { stateWords, timeApproved, timeTaken } from './words.ts'
 
 export interface HomeEntry {
@@ -18,6 +19,8 @@ export interface HomeContent {
   underway: HomeEntry[]
   /** How many further requests were not read. It is not checked whom the waiting ones among them need. */
   unread: { waiting: number; mine: number; underway: number }
+  /** How many requests are left out because this version cannot read them. */
+  unreadable: number
   /** The buttons that open forms. */
   buttons: Button[]
   now: number
@@ -37,7 +40,7 @@ interface Part {
 }
 
 /** Renders the Home tab of a person. Requests that wait for their decision are shown whole, as on their cards. */
-export function homeBlocks({ waitsForMe, mine, underway, unread, buttons, now }: HomeContent): KnownBlock[] {
+export function homeBlocks({ waitsForMe, mine, underway, unread, unreadable, buttons, now }: HomeContent): KnownBlock[] {
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const blocks = actions([...buttons, refresh], `home-actions-${now}`)
   const upTo = unread.waiting > 0 ? 59 : 60
@@ -57,7 +60,7 @@ export function homeBlocks({ waitsForMe, mine, underway, unread, buttons, now }:
     unread: unread.underway,
   })
   if (blocks.length === 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
-  return [...blocks, ...context([mrkdwn`Updated ${dateTime(now)}`])]
+  return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }
 
 /** Renders the Home tab of a person who may not use Lockkeeper. */
@@ -76,7 +79,7 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): 
     shown += 1
   }
   const left = entries.length - shown + unread
-  if (left > 0) blocks.push(...context([mrkdwn`${left} more do not fit in here: see *pending* and *moves*.`]))
+  if (left > 0) blocks.push(...context([mrkdwn`${left} more are not shown. See *pending*, *moves* and *audit me*.`]))
 }
 
 function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {

@@ -24,6 +24,7 @@ async function homeOf({
     store: {
       open: async () => listed,
       ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
+      countEnded: async (fits) => ended.filter(fits).length,
       findMany: async (ids) => read.filter(({ id }) => ids.includes(id)),
       now: async () => requestedAt + 30 * minutes,
     },
@@ -65,4 +66,16 @@ test('a Home tab with more than 500 waiting requests says that not all were chec
 
   expect(words).toContain('# Needs your approval (at least 500)')
   expect(words).toContain('112 more need approval.')
+})
+
+test('a Home tab counts the ended requests that it does not show, and those that cannot be read', async () => {
+  const own = (id: string) => requestFor({ id, origin, state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })
+  const ended = Array.from({ length: 25 }, (_, index) => own(`ended-${index}`))
+  const listed = [requestFor({ id: 'written by another version', origin })]
+
+  const words = readableBlocks(await homeOf({ listed, read: [], ended }))
+
+  expect(words).toContain('# Your requests (25)')
+  expect(words).toMatch(/\d+ more are not shown\. See \*pending\*, \*moves\* and \*audit me\*\./)
+  expect(words).toContain('1 request is not listed: written by another version of Lockkeeper.')
 })

@@ -22,7 +22,7 @@ function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardVi
 }
 
 function content(more: Partial<HomeContent> = {}): HomeContent {
-  return { waitsForMe: [], mine: [], underway: [], unread: { waiting: 0, mine: 0, underway: 0 }, buttons, now, ...more }
+  return { waitsForMe: [], mine: [], underway: [], unread: { waiting: 0, mine: 0, underway: 0 }, unreadable: 0, buttons, now, ...more }
 }
 
 /** Several requests, each with its own id. */
@@ -172,7 +172,7 @@ describe('a Home tab with many requests', () => {
   test.each(contents)('counts all in its headings, and says how many are left out if %s', (_, each) => {
     const words = readableBlocks(homeBlocks(each))
     const shown = (title: string) => words.split(/^# /m).find((part) => part.startsWith(title)) ?? ''
-    const leftOut = (part: string) => Number(/\((\d+) more do not fit/.exec(part)?.[1] ?? 0)
+    const leftOut = (part: string) => Number(/\((\d+) more are not shown/.exec(part)?.[1] ?? 0)
 
     for (const [title, all] of [
       ['Needs your approval', each.waitsForMe.length],
@@ -225,7 +225,7 @@ describe('a Home tab with many requests', () => {
       .findLast(({ card }) => fitsOnCard(card))
     if (!longest) throw new Error('no request fits on a card')
 
-    expect(readableBlocks(homeBlocks(content({ waitsForMe: [longest] })))).not.toContain('do not fit')
+    expect(readableBlocks(homeBlocks(content({ waitsForMe: [longest] })))).not.toContain('not shown')
   })
 })
 

@@ -16,9 +16,8 @@ export interface ToastsOptions {
   update(): void
 }
 
-const shownMs = 12_000
-/** On a narrow page they cover the messages, so that there is one at a time. */
-const most = () => (matchMedia('(max-width: 760px)').matches ? 1 : 3)
+/** On a narrow page a toast covers the hint and messages, so that there is one at a time, and for a shorter time. */
+const limits = () => (matchMedia('(max-width: 760px)').matches ? { most: 1, shownMs: 7_000 } : { most: 3, shownMs: 12_000 })
 
 /** Shows what the phones of people show: the notification of a new message, with the text that Slack puts there. */
 export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOptions) {
@@ -68,7 +67,8 @@ export function createToasts({ workspace, me, onlyMe, open, update }: ToastsOpti
       const people = shown.people.filter((id) => workspace.people.some((person) => person.id === id) && (!onlyMe || id === me()))
       if (people.length === 0) return
       const toast = { ...shown, people }
-      toasts = [...toasts, toast].slice(-most())
+      const { most, shownMs } = limits()
+      toasts = [...toasts, toast].slice(-most)
       setTimeout(() => remove(toast), shownMs)
       update()
     },

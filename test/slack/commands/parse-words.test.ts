@@ -79,16 +79,13 @@ describe('the text after a command', () => {
     )
   })
 
-  it('is parsed in less than a second, however hostile', () => {
+  // A pattern that backtracks would take hours here, and the test would not end in its time.
+  it('is parsed, however long and hostile', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(parseWords(text).every((word) => typeof word === 'string')).toBe(true)
       }),
     )
-    const started = performance.now()
-
     for (const piece of ['<http://', '"', '“', '<mailto:|', "'", '&amp;', '`', '„', '«', ',']) parseWords(piece.repeat(10_000))
-
-    expect(performance.now() - started).toBeLessThan(1_000)
   })
 })

@@ -22,8 +22,7 @@ export function requestDetails(view: CardView): Message {
 export function detailsBlocks(view: CardView): KnownBlock[] {
   const { request } = view
   return [
-    ...titleBlocks(view),
-    ...(isFinished(view) ? wholeSection(whatHappened(view)) : wholeSection(statusLine(view))),
+    ...(isFinished(view) ? wholeSection(whatHappened(view)) : [...titleBlocks(view), ...wholeSection(statusLine(view))]),
     ...rejectionBlocks(request),
     ...contentBlocks(view),
     ...checkBlocks(view),
@@ -40,7 +39,7 @@ function timeline({ request }: CardView): Mrkdwn[] {
   return [
     ...history({ request }),
     ...at(sentAt, 'Sent to the account API'),
-    ...at(acceptedAt, 'Accepted by the account API, or first seen on the account'),
+    ...at(acceptedAt, 'Accepted by the account API'),
     ...at(lateAt, 'Reported as late'),
     ...(stopped && endedAt !== undefined ? [mrkdwn`Tracking stopped by ${mention(stoppedBy)}, ${dateTime(endedAt)}`] : []),
     ...(stopped || state === 'rejected' ? [] : at(endedAt, 'Ended')),

@@ -145,8 +145,7 @@ describe('the details of a finished request', () => {
     )
 
     expect(steady(readable(requestDetails(view)))).toMatchInlineSnapshot(`
-      "# Move 203.0.113.10: web-1 → web-2
-      :large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
+      ":large_green_circle: *Done*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`
       Reason: see [https://tickets.nimbus.example/OPS-1]
       | *Project* / \`Storefront\`
       | *Site* / \`ASH\`
@@ -156,7 +155,7 @@ describe('the details of a finished request', () => {
       Requested by <@U0ADA00001>, 14:00
       Approved by <@U0BEN00001>, 14:12
       Sent to the account API, 14:12
-      Accepted by the account API, or first seen on the account, 14:12
+      Accepted by the account API, 14:12
       Reported as late, 14:12
       Ended, 14:13
       (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Rule “APPROVERS”  ·  Request \`b7e23ec29af22b0b4e41da31e868d572\`)
@@ -170,7 +169,7 @@ describe('the details of a finished request', () => {
       Requested by <@U0ADA00001>, 14:00
       Approved by <@U0BEN00001>, 14:12
       Sent to the account API, 14:12
-      Accepted by the account API, or first seen on the account, 14:12
+      Accepted by the account API, 14:12
       Reported as late, 14:12
       Ended, 14:13
       Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Rule “APPROVERS”  ·  Request \`b7e23ec29af22b0b4e41da31e868d572\`"
