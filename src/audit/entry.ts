@@ -54,6 +54,8 @@ export const AuditNote = z.looseObject({
   payload: z.string().optional(),
   /** The number of the last entry that was removed because of its age, in a note about that. */
   through: z.number().int().optional(),
+  /** The time before which entries were removed, in ms since 1970 by Redis' clock, in a note about that. */
+  keptSince: z.number().optional(),
 })
 export type AuditNote = Known<z.infer<typeof AuditNote>>
 

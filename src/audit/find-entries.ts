@@ -26,6 +26,10 @@ export interface Search {
   since?: number
   /** Leaves out the entries that cannot be verified. */
   onlyGenuine?: boolean
+  /** Skips entries without this text, because parsing takes a hundred times as long as the search for a text. */
+  containing?: string
+  /** Throws if notes could not be chained, because the search would miss them. */
+  allChained?: boolean
 }
 
 export interface Found {
@@ -63,7 +67,7 @@ export function createFindEntries({ redis, keys, keyring }: FindEntriesParts) {
 
   async function searchEntries(
     fits: (entry: AuditEntry) => boolean,
-    { limit = 200, scan = 20_000, since = 0, onlyGenuine = false }: Search,
+    { limit = 200, scan = 20_000, since = 0, onlyGenuine = false, containing = '' }: Search,
   ): Promise<Found> {
     const found: Found = { entries: [], searched: 0, unreadable: 0, since: undefined, all: false }
     let before: string | undefined
@@ -71,11 +75,15 @@ export function createFindEntries({ redis, keys, keyring }: FindEntriesParts) {
       const links = await newest(pageSize, before)
       before = links.at(-1)?.id
       for (const { id, entry: text } of links) {
-        // An entry's own time comes from the intake, where somebody could put an old one to end the search.
-        if (found.entries.length >= limit || timeOf(id) < since) return found
+        if (found.entries.length >= limit) return found
         if (found.searched % entriesPerTurn === 0) await nextTurn()
+        const isOld = timeOf(id) < since
         found.searched += 1
+        if (!isOld && !text.includes(containing)) continue
         const entry = parseEntry(text)
+        // Somebody could put a note with an old time into the intake, or give entries older ids, to end the search. Both together need a chain
+        // that is computed again, which running processes notice.
+        if (isOld && (entry?.at ?? 0) < since) return { ...found, searched: found.searched - 1 }
         if (!entry) found.unreadable += 1
         found.since = entry?.at ?? found.since
         if (!entry || !fits(entry)) continue

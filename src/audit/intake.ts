@@ -42,6 +42,8 @@ export function createAudit({ redis, keys, print, clean, signer, keyring, onErro
   const trim = createTrim({ redis, keys, note, findGenuine: (fits) => find(fits, { limit: 1, scan: 10_000, onlyGenuine: true }) })
   let chaining: Promise<void> | undefined
   let hasNewNotes = false
+  /** Why the last attempt to chain notes failed. */
+  let failure: unknown
 
   /**
    * Runs a command that adds a note to the intake in the same step in which it changes something else. `command` gets the text of the note.
@@ -74,7 +76,15 @@ export function createAudit({ redis, keys, print, clean, signer, keyring, onErro
   function kick(): void {
     hasNewNotes = true
     chaining ??= chainAll()
-      .catch(onError)
+      .then(
+        () => {
+          failure = undefined
+        },
+        (error: unknown) => {
+          failure = error
+          onError(error)
+        },
+      )
       .finally(() => {
         chaining = undefined
         // A note may have arrived after the last batch was read.
@@ -99,10 +109,11 @@ export function createAudit({ redis, keys, print, clean, signer, keyring, onErro
   }
 
   /** Finds entries, including those of notes that this process has just added. */
-  async function find(...search: Parameters<typeof findEntries>): Promise<Found> {
+  async function find(...[fits, search]: Parameters<typeof findEntries>): Promise<Found> {
     kick()
     await chaining
-    return findEntries(...search)
+    if (search?.allChained && failure !== undefined) throw failure
+    return findEntries(fits, search)
   }
 
   /** Resolves when the notes that this process has added are chained. */

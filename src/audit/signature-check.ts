@@ -24,6 +24,7 @@ export function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   const processes = new Map<string, NotesOfProcess>()
   let first: { seq: number; at: number } | undefined
   let removedThrough = 0
+  let keptSince: number | undefined
   let uncertain = 0
 
   function onLink({ entry: text, seq, at }: WalkedLink): void {
@@ -32,7 +33,10 @@ export function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     if (!entry) return
     const verdict = verifyNote(keyring, JSON.parse(text))
     if (verdict !== 'genuine') return void notGenuine[verdict].push(seq)
-    if (entry.act === 'trim') removedThrough = Math.max(removedThrough, entry.through ?? 0)
+    if (entry.act === 'trim') {
+      removedThrough = Math.max(removedThrough, entry.through ?? 0)
+      keptSince = Math.max(keptSince ?? 0, entry.keptSince ?? 0)
+    }
     const { process = '', number = 0, voids = [] } = entry
     const notes = processes.get(process) ?? { entries: new Map(), excused: new Set() }
     processes.set(process, notes)
@@ -53,9 +57,9 @@ export function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
     )
   }
 
-  /** Whether no note of this process can have been removed because of its age. */
+  /** Whether no note of this process can have been removed because of its age. The time of the first entry is not signed, `keptSince` is. */
   function hasAllNotes(name: string): boolean {
-    return first === undefined || first.seq === 1 || startOfProcess(name) - clockOffMs > first.at
+    return first === undefined || first.seq === 1 || startOfProcess(name) - clockOffMs > (keptSince ?? first.at)
   }
 
   function breaks(): string[] {

@@ -5,6 +5,9 @@ import { verifyNote } from './note-signer.ts'
 /** A longer text is cut, with a mark at its end. */
 const maxTextLength = 1_000
 
+/** Notes have fewer levels. One with thousands could be read, but not written again. */
+const mostLevels = 50
+
 /** A note in the intake. The Lua scripts store `at`, `from` and `to` in fields next to its text. */
 const StampedNote = AuditEntry.omit({ seq: true, prev: true })
 
@@ -47,8 +50,14 @@ function parseNote(
 ): Record<string, unknown> | undefined {
   try {
     const fields = { ...JSON.parse(text), ...stamps }
+    if (isDeeperThan(mostLevels, fields)) return undefined
     return StampedNote.safeParse(fields).success ? fields : undefined
   } catch {
     return undefined
   }
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member))
 }

@@ -1,9 +1,10 @@
 import type { Redis } from '../redis/connect.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { parseEntry } from './chain.ts'
+import { createVerifier, parseEntry } from './chain.ts'
 import type { AuditNote } from './entry.ts'
 import { type Found, readLink } from './find-entries.ts'
+import { startOfProcess } from './note-signer.ts'
 
 const dayMs = 24 * 3_600_000
 
@@ -13,8 +14,8 @@ export const keepMs = 400 * dayMs
 /** Entries are removed once a day at most, because each removal is noted. */
 const trimEveryMs = dayMs
 
-/** How many of the last old entries are searched for one that can be parsed. */
-const readAtOnce = 100
+/** How many entries one command reads. */
+const pageSize = 1_000
 
 interface TrimParts {
   redis: Redis
@@ -26,17 +27,32 @@ interface TrimParts {
 
 /**
  * Creates the function that removes entries older than 400 days. A signed note names the last of them before they are removed. So somebody
- * else who removes entries from the beginning of the chain cannot make it look like this.
+ * else who removes entries from the beginning of the chain cannot make it look like this. The ids in the stream say when an entry was chained,
+ * but somebody who can write to Redis can give entries other ids. So it removes only what hangs together, and no entry of a process that
+ * began later.
  */
 export function createTrim({ redis, keys, note, findGenuine }: TrimParts) {
-  /** Returns the last entry that was chained before `time`, in ms by Redis' clock: its number, and its id in the stream. */
+  async function read(start: string, end: string, count: number) {
+    return (await guardStore(() => redis.xrange(keys.audit, start, end, 'COUNT', count))).map(readLink)
+  }
+
+  /** Returns the last entry of those that may be removed: its number, and its id in the stream. `time`: ms since 1970 by Redis' clock. */
   async function lastBefore(time: number): Promise<{ seq: number; id: string } | undefined> {
-    const found = await guardStore(() => redis.xrevrange(keys.audit, `(${time}-0`, '-', 'COUNT', readAtOnce))
-    return found.flatMap((item) => {
-      const { id, entry } = readLink(item)
-      const seq = parseEntry(entry)?.seq
-      return seq === undefined ? [] : [{ seq, id }]
-    })[0]
+    const verifier = createVerifier()
+    let last: { seq: number; id: string } | undefined
+    for (;;) {
+      const page = await read(last ? `(${last.id}` : '-', `(${time}-0`, pageSize)
+      for (const { id, ...link } of page) {
+        const fault = verifier.next(link)
+        const { seq, process = '' } = parseEntry(link.entry) ?? {}
+        if (fault || seq === undefined) return undefined
+        if (startOfProcess(process) > time) return last
+        last = { seq, id }
+      }
+      if (page.length < pageSize) break
+    }
+    const [next] = last ? await read(`(${last.id}`, '+', 1) : []
+    return next && verifier.next(next) ? undefined : last
   }
 
   /** Removes nothing as long as the note about it has not joined the chain. The next call does it then. */
@@ -46,7 +62,7 @@ export function createTrim({ redis, keys, note, findGenuine }: TrimParts) {
     if (!oldest || timeOf(oldest[0]) >= keptSince - trimEveryMs) return
     const last = await lastBefore(keptSince)
     if (!last) return
-    await note({ act: 'trim', through: last.seq })
+    await note({ act: 'trim', through: last.seq, keptSince })
     const { entries } = await findGenuine(({ act, through }) => act === 'trim' && through === last.seq)
     if (entries.length === 0) return
     const [ms, count] = last.id.split('-').map(Number)

@@ -9,6 +9,7 @@ export type AuthorityProblem = Finding & {
     | 'approvals-not-genuine'
     | 'approved-too-long-ago'
     | 'already-sent'
+    | 'already-ended'
     | 'approval-needed-now'
     | 'rule-gone'
 }

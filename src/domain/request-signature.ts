@@ -1,4 +1,5 @@
 import type { Keyring, Verdict } from './keyring.ts'
+import { isGenuine } from './payload.ts'
 import type { Approval, Decision, Request } from './request.ts'
 
 type AsRequested = Pick<
@@ -50,9 +51,21 @@ function seenContent({ id, hash }: Pick<Request, 'id' | 'hash'>, seen: unknown) 
 
 /** Signs and verifies what decides whether a write is sent, so that nobody decides by writing to Redis. */
 export function createRequestSignatures(keyring: Keyring) {
+  const verifyRequest = (request: Request): Verdict => keyring.verify(requestContent(request), request.signature)
+  const verifySeen = (request: Request): Verdict => keyring.verify(seenContent(request, request.seen), request.seenSignature)
+
+  /** Verifies everything that people are shown of a change: what was requested, its hash, and what was read before the write. */
+  function verifyRecord(request: Request): Verdict {
+    const verdicts = [verifyRequest(request), ...(request.seen === undefined ? [] : [verifySeen(request)])]
+    const found = verdicts.find((verdict) => verdict === 'unknown-key') ?? verdicts.find((verdict) => verdict !== 'genuine') ?? 'genuine'
+    return found === 'genuine' && !isGenuine(request) ? 'forged' : found
+  }
+
   return {
+    verifyRecord,
+    verifyRequest,
+    verifySeen,
     signRequest: (request: AsRequested): string => keyring.sign(requestContent(request)),
-    verifyRequest: (request: Request): Verdict => keyring.verify(requestContent(request), request.signature),
     signApproval: (request: Request, approval: Omit<Approval, 'signature'>): Approval => ({
       ...approval,
       signature: keyring.sign(approvalContent(request, approval)),
@@ -73,7 +86,6 @@ export function createRequestSignatures(keyring: Keyring) {
     verifyBreakGlass: (request: Request, decision: Decision): Verdict =>
       keyring.verify(breakGlassContent(request, decision), decision.signature),
     signSeen: (request: Request, seen: unknown): string => keyring.sign(seenContent(request, seen)),
-    verifySeen: (request: Request): Verdict => keyring.verify(seenContent(request, request.seen), request.seenSignature),
   }
 }
 export type RequestSignatures = ReturnType<typeof createRequestSignatures>

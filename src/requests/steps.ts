@@ -1,4 +1,4 @@
-import type { RequestState } from '../domain/request.ts'
+import { isOpen, type RequestState } from '../domain/request.ts'
 import type { ItemState } from '../domain/request-item.ts'
 
 /**
@@ -386,4 +386,21 @@ export function stateOfAct(act: string): RequestState | undefined {
   if (!Object.hasOwn(steps, act)) return undefined
   const { to } = stepOf(act as StepName)
   return to === 'same' ? undefined : to
+}
+
+/** Whether an act of the audit is a step with which a write is sent. */
+export function isSend(act: string): boolean {
+  return act === 'send' || act === 'issue' || act === 'begin' || act === 'send-item'
+}
+
+/** Whether an act of the audit is a step after which a request may no longer be sent. */
+export function sendsOrEnds(act: string): boolean {
+  const to = stateOfAct(act)
+  return isSend(act) || (to !== undefined && to !== 'waiting' && to !== 'approved')
+}
+
+/** Whether an act of the audit is a step that ends a request. */
+export function endsRequest(act: string): boolean {
+  const to = stateOfAct(act)
+  return to !== undefined && !isOpen(to)
 }

@@ -193,7 +193,7 @@ test('a note that Lockkeeper did not write does not block the others', async () 
 
 test('old entries are removed once a note says so', async () => {
   const mine = connectTestRedis()
-  const audit = startAudit(mine)
+  const audit = startAudit(mine, undefined, '2020-01-02T03:04:05.678Z/0a1b2c3d')
   for (const act of ['request', 'approve', 'send']) await audit.note({ act })
   await untilChained(mine, audit)
   const found = await mine.redis.xrange(mine.keys.audit, '-', '+')

@@ -13,7 +13,14 @@ import { connectTestRedis } from './redis-for-test.ts'
 import { newRequestFor, requestFor } from './request-for-test.ts'
 
 const catalog = createCatalog([createMoveChange({} as Parameters<typeof createMoveChange>[0])])
-const render = createRenderer({ catalog, ruleOf: () => undefined, environment: undefined, moveTimeoutMs: 900_000 })
+const render = createRenderer({
+  catalog,
+  ruleOf: () => undefined,
+  environment: undefined,
+  moveTimeoutMs: 900_000,
+  verifyRecord: () => 'genuine',
+  onChanged: () => {},
+})
 
 /** Records a request, and sets a field as another version of Lockkeeper would. */
 async function withRecord(field: string, value: string) {

@@ -18,7 +18,7 @@ import { createDeliver } from '../../requests/outbox/deliver.ts'
 import { createOutbox } from '../../requests/outbox/outbox.ts'
 import { createRenderer } from '../../requests/outbox/render.ts'
 import { createShow } from '../../requests/outbox/show.ts'
-import { type ItemStepName, type StepName, stateOfAct } from '../../requests/steps.ts'
+import { sendsOrEnds, stateOfAct } from '../../requests/steps.ts'
 import { createStore } from '../../requests/store/store.ts'
 import type { TakenStep } from '../../requests/store/take-step.ts'
 import { createDirectory } from '../../slack/people/directory.ts'
@@ -80,11 +80,18 @@ export function createRequests({ config, printAudit, telemetry, redis, clients, 
   const { checkAuthority, checkItems } = createCheckAuthority({
     signatures,
     ruleOf: access.ruleOf,
-    findSends: (request, since) => findSends(audits.jobs, request, since),
+    findSendsAndEnds: (request, since) => findSendsAndEnds(audits.jobs, request, since),
   })
   const checkSearch = createCheckSearch({ signatures, findLastChange: (request, since) => findLastChange(audits.jobs, request, since) })
   const { environment, moveTimeoutMs } = config
-  const render = createRenderer({ catalog, ruleOf: access.ruleOf, environment, moveTimeoutMs })
+  const render = createRenderer({
+    catalog,
+    ruleOf: access.ruleOf,
+    environment,
+    moveTimeoutMs,
+    verifyRecord: signatures.verifyRecord,
+    onChanged: (request) => operators.onDistrusted(request, { code: 'record-changed' }),
+  })
 
   const onStep = createCountStep({ metrics, catalog })
   const requestsOver = createRequestsOver({ config, telemetry, redis, clients, operators, render, onStep })
@@ -115,14 +122,12 @@ function createRequestsOver({ config, telemetry, redis: { keys }, clients, opera
   }
 }
 
-const sendActs = new Set<string>(['send', 'issue', 'begin', 'send-item'] satisfies (StepName | ItemStepName)[])
-
 /**
- * Finds the entries that say that this request or an item of it was sent. Those that cannot be verified count too: an entry whose signature somebody has broken
+ * Finds the entries that say that this request was sent or has ended. Those that cannot be verified count too: an entry whose signature somebody has broken
  * must not allow a second write.
  */
-function findSends(audit: Audit, request: Request, since: number): Promise<AuditEntry[]> {
-  return findEntriesOf(audit, request, (act) => sendActs.has(act), since)
+function findSendsAndEnds(audit: Audit, request: Request, since: number): Promise<AuditEntry[]> {
+  return findEntriesOf(audit, request, sendsOrEnds, since)
 }
 
 /** Finds the newest genuine entry in which this request changed its state. */
@@ -132,7 +137,7 @@ async function findLastChange(audit: Audit, request: Request, since: number): Pr
 }
 
 async function findEntriesOf(audit: Audit, { id }: Request, fits: (act: string) => boolean, since: number): Promise<FoundEntry[]> {
-  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since }
+  const whole = { limit: Number.POSITIVE_INFINITY, scan: Number.POSITIVE_INFINITY, since, allChained: true, containing: id }
   const { entries } = await audit.find(({ requestId, act }) => requestId === id && fits(act), whole)
   return entries
 }

@@ -3,6 +3,7 @@ import { type AuthorityProblem, problemOf } from '../../domain/authority-problem
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
 import type { Approval, Decision, Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
+import { endsRequest, isSend } from '../steps.ts'
 
 /** How long after the last approval a write may be sent. An older state that is put back into Redis then has no effect. */
 export const approvalHoldsMs = 10 * 60_000
@@ -11,33 +12,42 @@ interface AuthorityParts {
   signatures: RequestSignatures
   /** The policy's rule for a request as it is now. Undefined if there is none any more. */
   ruleOf: (request: Request) => PolicyRule | undefined
-  /** Finds entries of the audit that say that this request or an item of it was sent, since this time in ms by Redis' clock. */
-  findSends: (request: Request, since: number) => Promise<AuditEntry[]>
+  /**
+   * Finds entries of the audit that say that this request or an item of it was sent, or that it has ended, since this time in ms by Redis'
+   * clock.
+   */
+  findSendsAndEnds: (request: Request, since: number) => Promise<AuditEntry[]>
 }
 
 /**
  * Checks, right before a write is sent, that people allowed it: the request is as it was requested, its approvals are genuine and were enough
- * when the last one was given, the policy still allows that number, and it was not sent before. Nobody who writes to Redis can make these
- * true. `now` is in ms by Redis' clock. `holdsMs` is how long after the last approval it may be sent.
+ * when the last one was given, the policy still allows that number, and it was neither sent before nor has it ended. Nobody who writes to
+ * Redis can make these true. `now` is in ms by Redis' clock. `holdsMs` is how long after the last approval it may be sent.
  */
-export function createCheckAuthority({ signatures, ruleOf, findSends }: AuthorityParts) {
+export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: AuthorityParts) {
   async function checkAuthority(request: Request, now: number, holdsMs = approvalHoldsMs): Promise<AuthorityProblem | undefined> {
     const allowed = whenAllowed(request, now, holdsMs)
     if ('code' in allowed) return allowed
-    return (await findSends(request, allowed.at)).length > 0 ? { code: 'already-sent' } : undefined
+    const earlier = await findSendsAndEnds(request, request.createdAt)
+    if (earlier.some(({ act }) => isSend(act))) return { code: 'already-sent' }
+    return earlier.length > 0 ? { code: 'already-ended' } : undefined
   }
 
   /**
    * Checks the same before items of a request are sent that has begun. Returns until when they may be sent, in ms by Redis' clock, and the ids of
    * those that were sent before.
    */
-  async function checkItems(request: Request, now: number): Promise<AuthorityProblem | { until: number; sent: Set<string | undefined> }> {
+  async function checkItems(request: Request, now: number): Promise<AuthorityProblem | { until: number; sent: Set<string> }> {
     const problem = problemOf(signatures.verifySeen(request))
     if (problem) return problem
     const allowed = whenAllowed(request, now, approvalHoldsMs)
     if ('code' in allowed) return allowed
-    const sends = await findSends(request, allowed.at)
-    return { until: allowed.until, sent: new Set(sends.map(({ item }) => item)) }
+    const earlier = await findSendsAndEnds(request, request.createdAt)
+    if (earlier.some(({ act }) => endsRequest(act))) return { code: 'already-ended' }
+    return {
+      until: allowed.until,
+      sent: new Set(earlier.flatMap(({ act, item }) => (act === 'send-item' && item !== undefined ? [item] : []))),
+    }
   }
 
   /** Returns when the request was allowed, and until when it may be sent, both in ms by Redis' clock. */
@@ -75,7 +85,8 @@ export function createCheckAuthority({ signatures, ruleOf, findSends }: Authorit
     const verdict = signatures.verifyBreakGlass(request, decision)
     if (verdict === 'unknown-key') return { code: 'unknown-key' }
     const { by, at } = decision
-    if (verdict !== 'genuine' || by !== request.origin.userId || at === undefined) return { code: 'approvals-not-genuine' }
+    if (verdict !== 'genuine' || by !== request.origin.userId || at === undefined || !isInTime(request, { at }))
+      return { code: 'approvals-not-genuine' }
     return rule.breakGlass ? { at } : { code: 'approval-needed-now' }
   }
 
@@ -85,6 +96,6 @@ export type CheckAuthority = ReturnType<typeof createCheckAuthority>['checkAutho
 export type CheckItems = ReturnType<typeof createCheckAuthority>['checkItems']
 
 /** An approval from before the request, or from after its deadline, belongs to another time. */
-function isInTime({ createdAt, ttlMs }: Request, { at }: Approval): boolean {
+function isInTime({ createdAt, ttlMs }: Request, { at }: Pick<Approval, 'at'>): boolean {
   return at >= createdAt && at <= createdAt + ttlMs
 }

@@ -1,6 +1,5 @@
 import type { ButtonDenial } from '../../domain/denial.ts'
 import type { Origin } from '../../domain/origin.ts'
-import { isGenuine } from '../../domain/payload.ts'
 import type { Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Click, Submission } from '../../slack/commands/handlers.ts'
@@ -12,7 +11,7 @@ import type { Decide } from '../lifecycle/decide.ts'
 import { belongsTo, readButton } from '../messages/buttons.ts'
 
 export interface GenuineRequestParts {
-  signatures: Pick<RequestSignatures, 'verifyRequest'>
+  signatures: Pick<RequestSignatures, 'verifyRecord'>
   find: Decide['find']
   access: Access
   catalog: Catalog
@@ -43,9 +42,9 @@ export function createGenuineRequest({ signatures, find, access, catalog, onChan
     const request = await find(button.id)
     if (!request) throw await refused(origin, at, undefined, 'unknown-request')
     if (!belongsTo(button, request)) throw await refused(origin, at, request, 'foreign-button')
-    const verdict = signatures.verifyRequest(request)
+    const verdict = signatures.verifyRecord(request)
     if (verdict === 'unknown-key') throw await refused(origin, at, request, 'unknown-key')
-    if (verdict !== 'genuine' || !isGenuine(request)) {
+    if (verdict !== 'genuine') {
       onChanged(request)
       throw await refused(origin, at, request, 'changed-record')
     }

@@ -5,7 +5,7 @@ import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
-import { approvedByYou } from '../messages/refusals.ts'
+import { approvedByYou, changedRecord } from '../messages/refusals.ts'
 import type { Store } from '../store/store.ts'
 import type { StepData } from '../store/take-step.ts'
 import { approvalData, wakeInMs } from './approval-step.ts'
@@ -36,6 +36,8 @@ export function createApprove({ signatures, store, access, catalog, steps, wake 
     let request = read
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
       refuseUnlessWaiting(request, origin.userId)
+      // The record is read again when another step was first. Somebody may have changed it meanwhile, to get under another rule.
+      if (attempt > 0 && signatures.verifyRecord(request) !== 'genuine') throw new Refusal(changedRecord)
       const earlier = genuineApprovals(request)
       if (earlier.some(({ by }) => by === origin.userId)) throw new Refusal(approvedByYou((await tallyOf(request, earlier)).missing))
       const approval = signatures.signApproval(request, { by: origin.userId, ...grant, at: await store.now() })

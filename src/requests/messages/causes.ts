@@ -22,7 +22,9 @@ export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
   z.object({ code: z.literal('approved-too-long-ago') }),
   z.object({ code: z.literal('record-changed') }),
-  z.object({ code: z.literal(['unknown-key', 'approvals-not-genuine', 'already-sent', 'approval-needed-now', 'rule-gone']) }),
+  z.object({
+    code: z.literal(['unknown-key', 'approvals-not-genuine', 'already-sent', 'already-ended', 'approval-needed-now', 'rule-gone']),
+  }),
   z.object({ code: z.literal('suspended') }),
   z.object({ code: z.literal('not-used') }),
   /** `error`: Slack's code. */
@@ -79,6 +81,8 @@ function commonWords(finding: CommonFinding): Words {
       return { why: "Its approvals in Redis aren't genuine, so nothing was sent and nothing was changed. Someone may have changed Redis." }
     case 'already-sent':
       return { why: 'The audit shows that it was sent before, so nothing was sent again. Someone may have changed Redis.' }
+    case 'already-ended':
+      return { why: 'The audit shows that it had ended before, so nothing was sent. Someone may have changed Redis.' }
     case 'approval-needed-now':
       return { why: 'The policy requires an approval for it now, so nothing was sent and nothing was changed.' }
     case 'rule-gone':

@@ -2,13 +2,15 @@ import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
+import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvalCard } from '../messages/card/card.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { explain, explainAll } from '../messages/causes.ts'
-import { report } from '../messages/reports.ts'
+import { type ReportView, report } from '../messages/reports.ts'
 import { asDirect, asRepeat } from '../messages/resent.ts'
+import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/unverified.ts'
 import type { ReportName } from '../steps.ts'
 
 /** Renders the messages of the outbox. */
@@ -30,6 +32,9 @@ interface RendererParts {
   ruleOf: (request: Request) => PolicyRule | undefined
   environment: string | undefined
   moveTimeoutMs: number
+  verifyRecord: RequestSignatures['verifyRecord']
+  /** Receives a record that is no longer what was requested. */
+  onChanged: (request: Request) => void
   now?: () => number
 }
 
@@ -39,10 +44,20 @@ export function createRenderer({
   ruleOf,
   environment,
   moveTimeoutMs,
+  verifyRecord,
+  onChanged,
   now = Date.now,
 }: RendererParts): Renderer & { view(request: Request): CardView } {
+  /** Whether what the record says may be shown. */
+  function isVerified(request: Request): boolean {
+    const verdict = verifyRecord(request)
+    if (verdict !== 'genuine' && verdict !== 'unknown-key') onChanged(request)
+    return verdict === 'genuine'
+  }
+
   /** Gathers what a card shows. */
   function view(request: Request): CardView {
+    if (!isVerified(request)) return unverifiedView(request)
     const opened = catalog.openIfFit(request)
     const change = opened?.change ?? catalog.changeIfKnown(request.kind)
     return {
@@ -59,24 +74,40 @@ export function createRenderer({
     }
   }
 
+  /** Gathers the little that the card of a record shows that cannot be verified. It has no buttons. */
+  function unverifiedView(request: Request): CardView {
+    return {
+      request: withoutContent(request),
+      isKnown: false,
+      description: unverifiedDescription(request),
+      unchecked: [],
+      warnings: [],
+      ending: explainAll(undefined, request.causes),
+      handoverLabel: undefined,
+      reverseLabel: undefined,
+      rule: undefined,
+      environment,
+    }
+  }
+
+  function reportView(request: Request): Omit<ReportView, 'lateAfter' | 'now'> {
+    if (!isVerified(request)) return { ...unverifiedView(request), done: unverifiedDone, remark: undefined }
+    const { change, latest } = catalog.open(request)
+    return {
+      request,
+      description: change.describe(latest),
+      ending: explainAll(change, request.causes),
+      done: change.doneSentence(latest),
+      remark: change.remark?.(latest),
+      rule: ruleOf(request),
+    }
+  }
+
   return {
     view,
-    canRender: (request) => catalog.openIfFit(request) !== undefined,
+    canRender: (request) => catalog.openIfFit(request) !== undefined || verifyRecord(request) !== 'genuine',
     card: (request) => approvalCard(view(request)),
-    report: (request, name) => {
-      const { change, latest } = catalog.open(request)
-      const reported = {
-        request,
-        description: change.describe(latest),
-        ending: explainAll(change, request.causes),
-        done: change.doneSentence(latest),
-        remark: change.remark?.(latest),
-        rule: ruleOf(request),
-        lateAfter: formatDuration(moveTimeoutMs),
-        now: now(),
-      }
-      return report(reported, name)
-    },
+    report: (request, name) => report({ ...reportView(request), lateAfter: formatDuration(moveTimeoutMs), now: now() }, name),
     asRepeat,
     asDirect,
   }

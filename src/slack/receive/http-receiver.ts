@@ -105,8 +105,11 @@ const mayBeNull = /(?:^|&)payload=(?!\{|%7b)|^\s*n/i
  * which takes ten times as long as the signature, and answers one with 200 without a look at the signature.
  */
 function mustBeCheckedFirst(text: string): boolean {
-  return text.length > quicklyCheckedBytes || text.includes('ssl_check')
+  return text.length > quicklyCheckedBytes || text.includes('ssl_check') || encodedName.test(text)
 }
+
+/** Matches a form with an encoded character in a name, which may be that of a certificate check. Slack encodes only values. */
+const encodedName = /(?:^|&)[^=&%]*%/
 
 function isNull(buffered: BufferedIncomingMessage): boolean {
   try {

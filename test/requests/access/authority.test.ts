@@ -40,7 +40,7 @@ function check(request: Request, { sent = [], ...world }: World = {}, at = now) 
   const { checkAuthority: authority } = createCheckAuthority({
     signatures,
     ruleOf: () => ('rule' in world ? world.rule : ruleFor()),
-    findSends: async () => sent,
+    findSendsAndEnds: async () => sent,
   })
   return authority(request, at)
 }
@@ -128,11 +128,12 @@ describe('somebody who writes to Redis', () => {
     expect(await check(request, { rule: ruleFor({ approve: byTwoPeople }) })).toEqual({ code: 'approval-needed-now' })
   })
 
-  test('cannot have it sent again, later than ten minutes after the approval, or while the audit has that it was sent', async () => {
+  test('cannot have it sent again, later than ten minutes after the approval, or while the audit has that it was sent or has ended', async () => {
     const sent = AuditEntry.parse({ version: 1, act: 'send', at: approvedAt + 1, seq: 9, prev: '' })
     expect(await check(approvedRequest(), {}, approvedAt + 10 * minutes)).toBeUndefined()
     expect(await check(approvedRequest(), {}, approvedAt + 10 * minutes + 1)).toEqual({ code: 'approved-too-long-ago' })
     expect(await check(approvedRequest(), { sent: [sent] })).toEqual({ code: 'already-sent' })
+    expect(await check(approvedRequest(), { sent: [{ ...sent, act: 'withdraw' }] })).toEqual({ code: 'already-ended' })
   })
 })
 

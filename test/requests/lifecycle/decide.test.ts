@@ -12,8 +12,8 @@ import { createOutbox } from '../../../src/requests/outbox/outbox.ts'
 import type { NewRequest } from '../../../src/requests/store/new-requests.ts'
 import { createStore } from '../../../src/requests/store/store.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { minutes, recordRequest, ruleFor } from '../request-for-test.ts'
-import { signatures } from '../signatures-for-test.ts'
+import { minutes, newRequestFor, recordRequest, ruleFor } from '../request-for-test.ts'
+import { signatures, signedBy } from '../signatures-for-test.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../take-steps.ts'
 
 const ada: Origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
@@ -64,7 +64,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
 
   /** Ada's request, after these steps. */
   async function record(more: Partial<NewRequest> = {}, ...steps: PlannedStep[]): Promise<Request> {
-    const { id } = await recordRequest(store, more)
+    const { id } = await recordRequest(store, signedBy(signatures, newRequestFor(more)))
     return takeSteps(store, id, ...steps)
   }
 

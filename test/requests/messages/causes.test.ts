@@ -195,6 +195,7 @@ describe('findings in words', () => {
       { code: 'unknown-key' },
       { code: 'approvals-not-genuine' },
       { code: 'already-sent' },
+      { code: 'already-ended' },
       { code: 'approval-needed-now' },
       { code: 'rule-gone' },
       { code: 'suspended' },
@@ -215,6 +216,7 @@ describe('findings in words', () => {
       The request was signed with a key that Lockkeeper doesn't have, so nothing was sent and nothing was changed.
       Its approvals in Redis aren't genuine, so nothing was sent and nothing was changed. Someone may have changed Redis.
       The audit shows that it was sent before, so nothing was sent again. Someone may have changed Redis.
+      The audit shows that it had ended before, so nothing was sent. Someone may have changed Redis.
       The policy requires an approval for it now, so nothing was sent and nothing was changed.
       No rule of the policy covers it any more, so nothing was sent and nothing was changed.
       I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.

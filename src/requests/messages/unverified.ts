@@ -1,0 +1,24 @@
+import type { Description } from '../../domain/change.ts'
+import type { Request } from '../../domain/request.ts'
+import { shortId } from './words.ts'
+
+/**
+ * Describes a request whose record cannot be verified. It shows nothing of what the record says: approvers approve what they see, so somebody
+ * who can write to Redis must not choose it.
+ */
+export function unverifiedDescription(request: Pick<Request, 'id'>): Description {
+  return {
+    title: 'Unverified request',
+    sentence: `Request ${shortId(request)}, which can't be verified`,
+    facts: [{ label: 'Not shown', value: 'The record in Redis is not as it was signed, or was signed with an unknown key.' }],
+    underway: 'under way',
+  }
+}
+
+export const unverifiedDone = "Its record can't be verified, so look at the account."
+
+/** Takes out of a record what people wrote, and who decided. */
+export function withoutContent(request: Request): Request {
+  const { reason: _, decision: __, ...rest } = request
+  return { ...rest, approvals: [], unchecked: [], warnings: [], approverNames: 'nobody, because it cannot be verified' }
+}

@@ -1,0 +1,185 @@
+import { describe, expect, inject, test } from 'vitest'
+import { chain } from '../../src/audit/chain.ts'
+import { checkAudit } from '../../src/audit/check.ts'
+import { createAudit } from '../../src/audit/intake.ts'
+import { auditSigning } from '../requests/audit-for-test.ts'
+import { connectTestRedis } from '../requests/redis-for-test.ts'
+
+const keys = 'a-key-for-tests-of-32-characters'
+const dayMs = 24 * 3_600_000
+const acts = ['request', 'approve', 'send', 'accept', 'late', 'finish']
+
+/** A chain of six entries, which a process noted that began at this time. */
+async function startAudited(startedAt = Date.now()) {
+  const mine = connectTestRedis()
+  const errors: unknown[] = []
+  const start = (at: number, signingKeys = keys, prefix = mine.prefix) =>
+    createAudit({
+      ...mine,
+      print: () => {},
+      clean: (text) => text,
+      onError: (error) => void errors.push(error),
+      ...auditSigning({ keys: signingKeys, prefix, process: `${new Date(at).toISOString()}/0a1b2c3d` }),
+    })
+  const audit = start(startedAt)
+  for (const act of acts) await audit.note({ act, resource: 'elastic_ip:eip_1' })
+  await audit.tidy()
+  const verify = () => checkAudit({ REDIS_URL: inject('redisUrl'), REDIS_PREFIX: mine.prefix, STATE_KEY: keys }, [])
+  return { ...mine, audit, start, verify, errors }
+}
+type Audited = Awaited<ReturnType<typeof startAudited>>
+
+type Item = [id: string, entry: Record<string, unknown>]
+
+async function itemsOf({ redis, keys: { audit } }: Audited): Promise<Item[]> {
+  return (await redis.xrange(audit, '-', '+')).map(([id, [, entry = '']]) => [id, JSON.parse(entry)])
+}
+
+/** Writes a chain again, with its numbers, hashes and head, so that the chain alone has no fault. */
+async function rebuild({ redis, keys: { audit, auditHead } }: Audited, items: Item[], from = 1): Promise<void> {
+  await redis.del(audit)
+  let last = { seq: from - 1, hash: '' }
+  for (const [id, { seq: _, prev: __, ...fields }] of items) {
+    const link = chain(fields, last.seq + 1, last.hash)
+    await redis.xadd(audit, id, 'entry', link.entry, 'hash', link.hash)
+    last = { seq: last.seq + 1, hash: link.hash }
+  }
+  await redis.hset(auditHead, 'seq', last.seq, 'hash', last.hash)
+}
+
+/** Moves the items of the chain to other ids, which are its times, and leaves everything else as it is. */
+async function shiftIds({ redis, keys: { audit } }: Audited, byMs: number): Promise<void> {
+  const found = await redis.xrange(audit, '-', '+')
+  await redis.del(audit)
+  for (const [id, fields] of found) {
+    const [ms, count] = id.split('-').map(Number)
+    await redis.xadd(audit, `${(ms ?? 0) + byMs}-${count}`, ...fields)
+  }
+}
+
+describe('somebody with write access to Redis cannot erase the audit without a trace', () => {
+  test('by making its entries look so old that the bot removes them', async () => {
+    const audited = await startAudited()
+    await shiftIds(audited, -500 * dayMs)
+
+    await audited.audit.tidy()
+
+    expect((await itemsOf(audited)).map(([, { act }]) => act)).toEqual(acts)
+  })
+
+  test('by making its entries look so old, with a chain that was written again and says the same', async () => {
+    const audited = await startAudited()
+    const old = (await itemsOf(audited)).map(([, fields], index): Item => [`${index + 1}-0`, { ...fields, at: index + 1 }])
+    await rebuild(audited, old)
+
+    await audited.audit.tidy()
+
+    expect((await itemsOf(audited)).map(([, { act }]) => act)).toEqual(acts)
+  })
+
+  test('by making them look so old under the name of another process', async () => {
+    const audited = await startAudited()
+    const items = (await itemsOf(audited)).map(([, fields], index): Item => {
+      return [`${index + 1}-0`, index < 5 ? { ...fields, process: '2020-01-01T00:00:00.000Z/0a1b2c3d' } : fields]
+    })
+    const { redis, keys: names } = audited
+    const [last] = await redis.xrevrange(names.audit, '+', '-', 'COUNT', 1)
+    await rebuild(audited, items)
+    // The end of the chain stays what running processes have read.
+    await redis.xdel(names.audit, '6-0')
+    await redis.xadd(names.audit, last?.[0] ?? '*', ...(last?.[1] ?? []))
+
+    await audited.audit.tidy()
+
+    expect(await redis.xlen(names.audit)).toBe(6)
+  })
+
+  test('by removing more behind what the bot has removed, with new numbers', async () => {
+    const audited = await startAudited(Date.now() - 500 * dayMs)
+    await shiftIds(audited, -401.5 * dayMs)
+    await audited.audit.tidy()
+    const later = audited.start(Date.now())
+    for (const act of acts) await later.note({ act })
+    await later.tidy()
+    expect(await audited.verify()).toMatchObject({ exitCode: 0 })
+
+    const items = await itemsOf(audited)
+    const first = Number(items[0]?.[1].seq)
+    const isRemoved = ([, { act, process }]: Item) => act === 'approve' && String(process) > new Date(Date.now() - dayMs).toISOString()
+    const left = items.filter((item) => !isRemoved(item))
+    const [id = '', fields = {}] = left[0] ?? []
+    await rebuild(audited, [[id, { ...fields, at: Date.now() + 1_000 * dayMs }], ...left.slice(1)], first)
+
+    expect(left).toHaveLength(items.length - 1)
+    expect(await audited.verify()).toEqual({ exitCode: 1, output: expect.stringMatching(/Note 2 is missing from the process/) })
+  })
+
+  test.each<[how: string, change: (items: Item[]) => Item[], found: RegExp]>([
+    ['by removing an entry and writing the chain again', (items) => items.toSpliced(2, 1), /Note 3 is missing/],
+    ['by removing the beginning and counting from 1', (items) => items.slice(2), /Notes 1 to 2 are missing/],
+    [
+      'by excusing a removed number',
+      (items) => items.toSpliced(2, 1).map(([id, fields]): Item => [id, fields.act === 'accept' ? { ...fields, voids: [3] } : fields]),
+      /Notes 3 to 4 are missing/,
+    ],
+    [
+      'by putting a copy in its place',
+      (items) => items.map((item, index) => (index === 2 ? [item[0], items[1]?.[1] ?? {}] : item)),
+      /Entry 3 is a copy of entry 2\.\nNote 3 is missing/,
+    ],
+    [
+      'by giving its number to another note',
+      (items) => items.toSpliced(2, 1).map(([id, fields]): Item => [id, fields.act === 'accept' ? { ...fields, number: 3 } : fields]),
+      /Entry 3 is not genuine[\s\S]*Notes 3 to 4 are missing/,
+    ],
+    [
+      'by cutting a signature short',
+      (items) => items.map(([id, fields]): Item => [id, { ...fields, signature: String(fields.signature).slice(0, -1) }]),
+      /Entries 1 to 6 are not genuine/,
+    ],
+  ])('%s', async (_, change, found) => {
+    const audited = await startAudited()
+    await rebuild(audited, change(await itemsOf(audited)))
+
+    expect(await audited.verify()).toEqual({ exitCode: 1, output: expect.stringMatching(found) })
+  })
+
+  test.each<[how: string, sign: (audited: Audited) => { keys?: string; prefix?: string }]>([
+    ['of a bot with another key', () => ({ keys: 'another-key-of-32-characters-or-more' })],
+    ['of a bot with the same key and another REDIS_PREFIX', () => ({ prefix: 'other' })],
+    ['of a bot whose REDIS_PREFIX ends like the purpose of a key', ({ prefix }) => ({ prefix: `${prefix}/audit` })],
+  ])('by filling the gap with notes %s', async (_, sign) => {
+    const audited = await startAudited()
+    const { signer } = auditSigning({ prefix: audited.prefix, ...sign(audited), process: new Date().toISOString() })
+    const { note } = signer.sign({ version: 1, act: 'send' })
+    const { redis, keys: names } = audited
+    await redis.xadd(names.auditIntake, '*', 'note', JSON.stringify(note), 'at', String(Date.now()))
+    await audited.audit.tidy()
+
+    expect(await audited.verify()).toEqual({ exitCode: 1, output: expect.stringMatching(/^Entry 7 is (not genuine|signed with a key)/) })
+  })
+})
+
+describe('a note that somebody puts into the intake does not stop the notes after it', () => {
+  test.each<[string, string]>([
+    ['with 20,000 levels', `{"version":1,"act":"x","deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
+    [
+      'with 20,000 levels and a signature',
+      `{"version":1,"act":"x","signature":"00000000.${'A'.repeat(43)}","deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+    ],
+    ['with a prototype', '{"version":1,"act":"x","__proto__":{"signature":"x"},"constructor":1}'],
+    ['with members that the log uses', '{"version":1,"act":"x","stream":"log","hash":"x","0":"first","seq":-1,"prev":5}'],
+    ['with numbers that are none', '{"version":1,"act":"x","number":1e999,"at":1e999}'],
+    ['that is no object', '["version",1]'],
+  ])('%s', async (_, text) => {
+    const audited = await startAudited()
+    const { redis, keys: names, audit } = audited
+    await redis.xadd(names.auditIntake, '*', 'note', text, 'at', String(Date.now()))
+    await audit.note({ act: 'reject' })
+    await audit.tidy()
+
+    expect(audited.errors).toEqual([])
+    expect((await itemsOf(audited)).at(-1)?.[1]).toMatchObject({ act: 'reject', seq: 8 })
+    expect(await audited.verify()).toEqual({ exitCode: 1, output: 'Entry 7 is not signed: Lockkeeper did not write it.\n' })
+  })
+})

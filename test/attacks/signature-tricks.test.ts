@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { createKeyring } from '../../src/domain/keyring.ts'
+import { payloadHash } from '../../src/domain/payload.ts'
+import { createRequestSignatures } from '../../src/domain/request-signature.ts'
+import { newRequestFor, requestFor } from '../requests/request-for-test.ts'
+import { secretsOf, signedBy } from '../requests/signatures-for-test.ts'
+
+const keys = 'a-key-for-tests-of-32-characters'
+const signaturesWith = (given: string, prefix = 'lockkeeper') =>
+  createRequestSignatures(createKeyring(secretsOf(given), { purpose: 'requests', prefix }))
+const signatures = signaturesWith(keys)
+
+const signed = requestFor({ ...signedBy(signatures, newRequestFor()) })
+const byBen = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: signed.createdAt + 1 }
+const approval = signatures.signApproval(signed, byBen)
+const approved = { ...signed, approvals: [approval] }
+const decision = signatures.signApproved(approved, byBen)
+const emergency = signatures.signBreakGlass(signed, { ...byBen, breakGlass: true, reason: 'all is down' })
+const seen = { address: '203.0.113.10' }
+const seenSignature = signatures.signSeen(signed, seen)
+
+test('what the bot has signed is genuine', () => {
+  expect(signatures.verifyRecord({ ...signed, seen, seenSignature })).toBe('genuine')
+  expect(signatures.verifyApproval(signed, approval)).toBe('genuine')
+  expect(signatures.verifyApproved(approved, decision)).toBe('genuine')
+  expect(signatures.verifyBreakGlass(signed, emergency)).toBe('genuine')
+})
+
+describe('somebody who can write to Redis gets no signature to fit another content', () => {
+  test.each<[how: string, change: object]>([
+    ['the id', { id: '0'.repeat(32) }],
+    ['the kind', { kind: 'vm.rename' }],
+    ['the version', { version: 2 }],
+    ['the input', { input: { elasticIpId: 'eip_1', serverId: 'sv_other' } }],
+    ['an input with one more member', { input: { ...(signed.input as object), more: null } }],
+    ['the facts', { facts: { ...(signed.facts as object), project: { id: 'proj_lax' } } }],
+    ['the lock', { resource: 'elastic_ip:eip_2' }],
+    ['the hash', { hash: '0'.repeat(64) }],
+    ['the rule', { rule: 'lax' }],
+    ['the time to approve', { ttlMs: signed.ttlMs + 1 }],
+    ['the time of the request', { createdAt: signed.createdAt + 1 }],
+    ['a number as text', { createdAt: String(signed.createdAt) }],
+    ['the need for an approval', { needsApproval: false }],
+    ['the number of approvals', { approvalsNeeded: 0 }],
+    ['what was not checked', { unchecked: [{ code: 'x' }] }],
+    ['a list that is an object', { unchecked: {} }],
+    ['the warnings', { warnings: [{ code: 'x' }] }],
+    ['the reason', { reason: 'approved by Ben' }],
+    ['the requester', { origin: { ...signed.origin, userId: 'U0BEN00001' } }],
+    ['the channel', { origin: { ...signed.origin, channelId: 'C0LAX00001' } }],
+    ['the workspace', { origin: { ...signed.origin, teamId: undefined } }],
+    ['what was seen before the write', { seen: { address: '203.0.113.11' }, seenSignature }],
+    ['nothing seen', { seen: null, seenSignature }],
+    ['a signature cut short', { signature: signed.signature?.slice(0, -1) }],
+    ['a signature that is a list', { signature: [signed.signature] }],
+    ['a signature with a line after it', { signature: `${signed.signature}\n` }],
+    ['the signature of an approval', { signature: approval.signature }],
+    ['the signature of what was seen', { signature: seenSignature }],
+    ['an empty signature', { signature: '' }],
+  ])('by changing %s', (_, change) => {
+    expect(signatures.verifyRecord({ ...signed, ...change } as typeof signed)).toBe('forged')
+  })
+
+  test('by adding what was seen without a signature', () => {
+    expect(signatures.verifyRecord({ ...signed, seen })).toBe('unsigned')
+  })
+
+  test('by changing what is requested together with its hash', () => {
+    const other = { ...signed, input: { elasticIpId: 'eip_1', serverId: 'sv_other' } }
+    expect(signatures.verifyRecord({ ...other, hash: payloadHash(other) })).toBe('forged')
+  })
+
+  test('by changing an approval, or using one for something else', () => {
+    for (const change of [{ by: 'U0DOV00001' }, { rule: 'lax' }, { via: 'U0DOV00001' }, { at: byBen.at + 1 }]) {
+      expect(signatures.verifyApproval(signed, { ...approval, ...change })).toBe('forged')
+    }
+    expect(signatures.verifyApproval({ ...signed, id: '0'.repeat(32) }, approval)).toBe('forged')
+    expect(signatures.verifyApproval({ ...signed, hash: '0'.repeat(64) }, approval)).toBe('forged')
+    expect(signatures.verifyApproved(approved, { ...byBen, signature: approval.signature })).toBe('forged')
+    expect(signatures.verifyBreakGlass(signed, { ...byBen, breakGlass: true, signature: approval.signature })).toBe('forged')
+  })
+
+  test('by adding, removing, doubling or exchanging the approvals of a decision', () => {
+    const other = signatures.signApproval(signed, { ...byBen, by: 'U0CHI00001' })
+    for (const approvals of [[], [approval, approval], [other], [approval, other]]) {
+      expect(signatures.verifyApproved({ ...approved, approvals }, decision)).toBe('forged')
+    }
+  })
+})
+
+test('a signature with the name of a key that the bot does not have is told apart, and never genuine', () => {
+  expect(signatures.verifyRecord({ ...signed, signature: `00000000${signed.signature?.slice(8)}` })).toBe('unknown-key')
+  const both = signaturesWith(`${keys},another-key-of-32-characters-or-more`)
+  const other = signaturesWith('another-key-of-32-characters-or-more')
+  const { signature } = signedBy(other, newRequestFor({ id: signed.id, createdAt: signed.createdAt }))
+  const idOfOurs = signed.signature?.slice(0, 8)
+  expect(both.verifyRecord({ ...signed, signature: `${idOfOurs}${signature.slice(8)}` })).toBe('forged')
+})
+
+test('the signatures of a bot with the same key and another prefix are those of an unknown key', () => {
+  for (const prefix of ['other', 'lockkeeper/requests', 'lockkeeper/', '']) {
+    expect(signaturesWith(keys, prefix).verifyRecord(signed)).toBe('unknown-key')
+  }
+})
