@@ -11,6 +11,8 @@ export function simplePolicy(v: Variables, kinds: ChangeKind[]): Policy {
     channels: v.CHANNELS,
     request: v.OPERATORS,
     breakGlass: false,
+    needsReason: false,
+    confirm: false,
     expiresMs: v.APPROVAL_TTL,
     mention: undefined,
   }

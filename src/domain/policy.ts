@@ -37,6 +37,10 @@ export interface PolicyRule {
   approve: ApproveTerms | undefined
   /** Whether an approver may approve their own request in an emergency. */
   breakGlass: boolean
+  /** Whether each request needs a reason. */
+  needsReason: boolean
+  /** Whether *Approve* always asks for a confirmation, also where there is nothing to check first. */
+  confirm: boolean
   /** How long a request can be approved, in milliseconds. */
   expiresMs: number
   /** The people whom the request message mentions. Undefined: the approvers. */
@@ -66,9 +70,31 @@ export function ruleFor(policy: Policy, change: { kind: ChangeKind; channelId: s
   return { is: 'none' }
 }
 
-/** Finds the rules that can apply to a change of this kind in this channel. Its project decides which one does. */
-export function rulesOfKind(policy: Policy, kind: ChangeKind, channelId: string): PolicyRule[] {
-  return policy.rules.filter((rule) => covers(rule, { kind, channelId }))
+/** A kind of change, and whether its changes belong to projects. */
+export interface KindOfChange {
+  kind: ChangeKind
+  hasProject: boolean
+}
+
+/**
+ * Finds the rules that can apply to a change of this kind in this channel, in their order. Its project decides which one does. Each rule
+ * names only the projects that no earlier one decides, and the first rule for every project is the last: no later one is ever reached.
+ */
+export function rulesOfKind(policy: Policy, { kind, channelId, hasProject }: KindOfChange & { channelId: string }): PolicyRule[] {
+  const found: PolicyRule[] = []
+  for (const rule of policy.rules.filter((each) => covers(each, { kind, channelId }))) {
+    if (rule.projects === undefined) return [...found, rule]
+    const projects = without(rule.projects, found)
+    if (hasProject && projects.ids.length + projects.names.length > 0) found.push({ ...rule, projects })
+  }
+  return found
+}
+
+function without({ ids, names }: Projects, earlier: PolicyRule[]): Projects {
+  return {
+    ids: ids.filter((id) => !earlier.some(({ projects }) => projects?.ids.includes(id))),
+    names: names.filter((name) => !earlier.some(({ projects }) => projects?.names.includes(name))),
+  }
 }
 
 function covers(rule: PolicyRule, { kind, channelId }: { kind: ChangeKind; channelId: string }): boolean {

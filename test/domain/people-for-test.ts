@@ -10,6 +10,8 @@ export const rule: PolicyRule = {
   request: undefined,
   approve: terms(['UBEN', 'SONCALL']),
   breakGlass: false,
+  needsReason: false,
+  confirm: false,
   expiresMs: 3_600_000,
   mention: undefined,
 }
