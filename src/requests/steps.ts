@@ -1,4 +1,4 @@
-import type { RequestState } from '../domain/request.ts'
+import { isOpen, type RequestState } from '../domain/request.ts'
 import type { ItemState } from '../domain/request-item.ts'
 
 /**
@@ -412,12 +412,12 @@ export function stateOfAct(act: string): RequestState | undefined {
 
 /** Whether an act of the audit is a step with which a write is sent. */
 export function isSend(act: string): boolean {
-  return ['send', 'issue', 'begin', 'send-item'].includes(act)
+  return act === 'send' || act === 'issue' || act === 'begin' || act === 'send-item'
 }
 
 /** Whether an act of the audit is a step after which a request, or the item that it is about, may no longer be sent. */
 export function sendsOrEnds(act: string): boolean {
   if (Object.hasOwn(itemSteps, act)) return true
   const to = stateOfAct(act)
-  return to !== undefined && to !== 'waiting' && to !== 'approved'
+  return isSend(act) || (to !== undefined && to !== 'waiting' && to !== 'approved')
 }

@@ -25,7 +25,7 @@ const stepWords: Record<StepName, ActWords> = {
   'remind-handover-last': { word: 'remind', mark: ':bell:', words: 'Reminded the requester' },
   void: { word: 'void', mark: ':warning:', words: 'Canceled, because the account had changed' },
   drop: { word: 'give-up', mark: ':white_circle:', words: 'Not started, because nothing was sent' },
-  begin: { word: 'send', mark: ':arrow_forward:', words: 'Begun' },
+  begin: { word: 'send', mark: ':arrow_forward:', words: 'Sending began' },
   send: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   issue: { word: 'send', mark: ':arrow_forward:', words: 'Sent to the account' },
   accept: { word: 'accept', mark: ':arrows_counterclockwise:', words: 'Accepted by the account' },

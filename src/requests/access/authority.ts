@@ -12,7 +12,10 @@ interface AuthorityParts {
   signatures: RequestSignatures
   /** The policy's rule for a request as it is now. Undefined if there is none any more. */
   ruleOf: (request: Request) => PolicyRule | undefined
-  /** Finds entries of the audit that say that this request or an item of it was sent or has ended, since this time in ms by Redis' clock, newest first. */
+  /**
+   * Finds entries of the audit that say that this request or an item of it was sent or has ended, since this time in ms by Redis' clock. The
+   * newest comes first.
+   */
   findSendsAndEnds: (request: Request, since: number) => Promise<AuditEntry[]>
 }
 

@@ -19,6 +19,9 @@ const keepEndedMs = 30 * 24 * 3_600_000
 /** The card of a request with items is updated at most this often while they change. */
 const cardPaceMs = 5_000
 
+/** The number of the first key of a resource in the script. */
+const firstResourceKey = 7
+
 /** What a step carries besides its name. */
 export interface StepData {
   set?: Partial<
@@ -34,9 +37,9 @@ export interface StepData {
       | 'lastSeen'
       | 'trackedUntil'
       | 'stoppedBy'
-      | 'untrackedMs'
       | 'items'
       | 'lateAt'
+      | 'untrackedMs'
     >
   >
   /** What the audit notes of the step, beyond the request itself. */
@@ -97,18 +100,17 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
   const run = createScripts(redis, scripts)
 
   /** Runs the script. `name` is what the audit calls the step. */
-  async function compareAndSet(request: Request, name: string, step: Step, data: StepData, { to, token, cardInMs, changed }: Taking) {
+  async function compareAndSet(request: Request, name: string, step: Step, data: StepData, { to, token, cardInMs, changed = [] }: Taking) {
     const argument = JSON.stringify({
       ...argumentOf(request, name, step, data),
       token,
       to,
       open: isOpen(to),
       cardInMs: cardInMs ?? false,
-      changed: changed !== undefined,
+      changed: changed.map((resource) => firstResourceKey + 2 * resourcesOf(request).indexOf(resource) + 1),
     })
-    const locks = resourcesOf(request).map(keys.resource)
-    const lastChange = keys.lastChange(changed ?? request.resource)
-    const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, lastChange, ...locks]
+    const locks = resourcesOf(request).flatMap((resource) => [keys.resource(resource), keys.lastChange(resource)])
+    const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
     const [outcome, state, at] = await audit.noteWith(
       noteOf(request, name, { causes: data.set?.causes, ...data.audit }),
       (note) => run('take-step', recordKeys, [argument, note]),
@@ -126,7 +128,7 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
     const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, {
       to,
       token,
-      ...(to === 'done' ? { changed: request.resource } : {}),
+      changed: to === 'done' ? resourcesOf(request) : [],
     })
     if (outcome === 'won') {
       const took =
@@ -172,7 +174,7 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
         to: request.state,
         token: randomUUID(),
         cardInMs: cardPaceMs,
-        ...(to === 'done' && data.audit.resource !== undefined ? { changed: data.audit.resource } : {}),
+        changed: to === 'done' && data.audit.resource ? [data.audit.resource] : [],
       },
     )
     if (outcome === 'won') {
@@ -190,7 +192,8 @@ interface Taking {
   to: RequestState
   token: string
   cardInMs?: number
-  changed?: string
+  /** The resources that the step reports as changed. */
+  changed?: string[]
 }
 
 /** The argument of the script, without what depends on the next state and the token. */
