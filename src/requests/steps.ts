@@ -1,4 +1,4 @@
-import { isOpen, type RequestState } from '../domain/request.ts'
+import type { RequestState } from '../domain/request.ts'
 import type { ItemState } from '../domain/request-item.ts'
 
 /**
