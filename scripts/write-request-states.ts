@@ -7,7 +7,6 @@ import {
   itemStepOf,
   itemSteps,
   type ReportName,
-  type Stamp,
   type Step,
   type StepName,
   stateAfter,

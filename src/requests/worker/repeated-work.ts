@@ -3,8 +3,8 @@ import { claim } from '../../redis/claims.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 
-/** How often each process looks whether a work is due. */
-const checkMs = 15_000
+/** How often each process looks whether a work is due. The first look comes after this time, so that it does not slow the start down. */
+const usualCheckMs = 15_000
 
 const longestMs = 60_000
 
@@ -21,10 +21,11 @@ interface RepeatedWorkParts {
   keys: Keys
   works: Work[]
   onError: (error: unknown) => void
+  checkMs?: number
 }
 
 /** Creates the repetition of works. All processes together do each once in its time. One that fails is tried again when it is due again. */
-export function createRepeatedWork({ redis, keys, works, onError }: RepeatedWorkParts) {
+export function createRepeatedWork({ redis, keys, works, onError, checkMs = usualCheckMs }: RepeatedWorkParts) {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<unknown> | undefined
   const stopping = new AbortController()
@@ -44,7 +45,6 @@ export function createRepeatedWork({ redis, keys, works, onError }: RepeatedWork
 
   async function start(): Promise<void> {
     if (works.length === 0) return
-    check()
     timer = setInterval(check, checkMs)
     timer.unref()
   }
