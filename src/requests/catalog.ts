@@ -1,6 +1,7 @@
 import type { Change, UnderwayNow } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import type { Project } from '../domain/policy.ts'
+import { projectOf as projectOfChange } from '../domain/project-of.ts'
 import { type Request, unknownState } from '../domain/request.ts'
 
 /** A request's change, and the request's content in the types of that change. */
@@ -76,7 +77,7 @@ export function createCatalog(changes: Change[] = []) {
   /** Returns the project of a request at the time of the request. */
   function projectOf(request: Request): Project {
     const opened = openIfFit(request)
-    return opened ? opened.change.project(opened.facts) : 'unknown'
+    return opened ? projectOfChange(opened.change, opened.facts) : 'unknown'
   }
 
   /** Returns undefined if the kind has no survey, or the record does not fit. */

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError, readAuditConfig, readConfig, takeConfig } from '../../src/config/config.ts'
 import { secretVariables, variableNames } from '../../src/config/given.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
-import { changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -24,7 +24,7 @@ const newKey = 'a-new-key-of-at-least-32-characters!'
 
 /** Reads variables where the kinds of change are those of the bot. */
 function read(env: Record<string, string | undefined>, readFile?: (path: string) => string) {
-  return readConfig(env, { kinds: changeKinds, ...(readFile ? { readFile } : {}) })
+  return readConfig(env, { kinds: changeKinds, bundles, ...(readFile ? { readFile } : {}) })
 }
 
 function linesFor(env: Record<string, string | undefined>, readFile?: (path: string) => string): string[] {
@@ -402,7 +402,7 @@ describe('the policy', () => {
     const config = read({ ...required, APPROVERS: '', POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: '1h' }, readFile)
 
     expect({ policy: config.policy, warnings: [] }).toEqual(
-      readPolicy(policyText, 'ops/policy.yml', { kinds: changeKinds, expiresMs: 3_600_000 }),
+      readPolicy(policyText, 'ops/policy.yml', { kinds: changeKinds, bundles, expiresMs: 3_600_000 }),
     )
     expect(config.policy.rules).toMatchObject([{ name: 'everything', expiresMs: 3_600_000 }])
     expect(config.unusedVariables).toEqual([])
@@ -560,7 +560,7 @@ describe('secrets', () => {
   it('are removed from the environment and print as [redacted]', () => {
     const env: NodeJS.ProcessEnv = { ...required, SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99', STATE_KEY: newKey, HOME: '/home/node' }
 
-    const config = takeConfig(env, { kinds: changeKinds })
+    const config = takeConfig(env, { kinds: changeKinds, bundles })
 
     expect(env).toEqual({ HOME: '/home/node', INFRA_API_URL: required.INFRA_API_URL, APPROVERS: required.APPROVERS })
     expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(/botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP|a-new-key/)
@@ -569,7 +569,7 @@ describe('secrets', () => {
   it('are removed even if the configuration is invalid', () => {
     const env: NodeJS.ProcessEnv = { INFRA_API_KEY: 'lk_9f2c1b7e4d' }
 
-    expect(() => takeConfig(env, { kinds: changeKinds })).toThrow(ConfigError)
+    expect(() => takeConfig(env, { kinds: changeKinds, bundles })).toThrow(ConfigError)
     expect(env).toEqual({})
   })
 })

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { type Policy, type PolicyRule, ruleFor } from '../../src/domain/policy.ts'
-import { changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
 
 const fourHours = 14_400_000
-const read = (text: string) => readPolicy(text, 'policy.yml', { kinds: changeKinds, expiresMs: fourHours })
+const read = (text: string) => readPolicy(text, 'policy.yml', { kinds: changeKinds, bundles, expiresMs: fourHours })
 
 /** Returns the error lines without their common beginning. */
 function errorsOf(text: string): string[] {
@@ -538,7 +538,7 @@ rules:
   })
 
   it('the name of the file in each line', () => {
-    expect(readPolicy('rules: 1', '/etc/lockkeeper/policy.yml', { kinds: changeKinds, expiresMs: 1 })).toEqual({
+    expect(readPolicy('rules: 1', '/etc/lockkeeper/policy.yml', { kinds: changeKinds, bundles, expiresMs: 1 })).toEqual({
       lines: ['POLICY_FILE /etc/lockkeeper/policy.yml, line 1: rules must be a list of rules, each beginning with "- name:", not 1'],
     })
   })

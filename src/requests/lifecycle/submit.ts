@@ -4,6 +4,7 @@ import type { Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
+import { projectOf } from '../../domain/project-of.ts'
 import { requestVersion } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
@@ -57,7 +58,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
     const { facts, warnings = [] } = preflight
     const asRead = preflight.input ?? input
-    const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: change.project(facts), requester })
+    const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: projectOf(change, facts), requester })
     const requested = {
       id: requestIdFor(deliveryKey),
       kind: change.kind,

@@ -19,6 +19,8 @@ const denials: Record<DenialCode, Denial> = {
   'no-rule': { code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001', 'C0GENERAL1'] },
   'project-unknown': { code: 'project-unknown', rule: 'production' },
   'not-a-requester': { code: 'not-a-requester', requesters: toGroup(['U0ADA00001', 'S0ONCALL01']) },
+  'alerts-not-named': { code: 'alerts-not-named', rule: 'production' },
+  'alerts-need-approval': { code: 'alerts-need-approval', rule: 'staging' },
   'not-an-approver': { code: 'not-an-approver', approvers: terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }) },
   'too-few-approvers': { code: 'too-few-approvers', rule: 'production', needed: 2 },
   'group-unknown': { code: 'group-unknown' },

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import type { AlertRoute } from '../domain/alert-route.ts'
+import { type Policy, rulesOfKind } from '../domain/policy.ts'
+import { isChannelId, quote } from './notation.ts'
+import type { Conflict } from './policy-conflicts.ts'
+import { formOf, isLine, isMap, line, mustBe, quotesNeeded, value } from './policy-values.ts'
+
+/** Parses a map of texts. The texts and their names stay exactly as they are, because they are compared with labels. */
+const textsByName = (expected: string, longest: number) =>
+  z.unknown().transform((input, context): Map<string, string> => {
+    const entries = isMap(input) ? Object.entries(input) : []
+    if (entries.length === 0) {
+      context.addIssue({ code: 'custom', message: isMap(input) ? `is empty: it must be ${expected}` : mustBe(expected, input) })
+    }
+    for (const [name, text] of entries) {
+      if (isText(name, longest) && isText(text, longest)) continue
+      const message = `must be ${expected}, each in one line of up to ${longest} characters. ${quote(name)} is not${quotesNeeded(text)}`
+      context.addIssue({ code: 'custom', path: [name], message })
+    }
+    return new Map(entries)
+  })
+
+const isText = (text: unknown, longest: number) => typeof text === 'string' && isLine(text, longest)
+
+const target = line(253, 'a hostname or id')
+
+/** The sites keep the words of the file. Slugs are compared without regard to case. */
+const targetsBySite = textsByName('a hostname or id, or one for each site by its slug, such as {ASH: standby-ash}', 253).transform(
+  (bySite, context) => {
+    const read = new Map([...bySite].map(([slug, server]) => [slug.trim().toLowerCase(), String(server).trim()]))
+    if (read.size < bySite.size) context.addIssue({ code: 'custom', message: 'has a site twice, which differs in case only: keep one' })
+    return read
+  },
+)
+
+/** An entry of `alerts` as written in the policy file. */
+export const routeSchema = z.strictObject(
+  {
+    name: line(60, 'a name that people will read'),
+    match: textsByName('labels with their values, such as {alertname: NodeDown}', 1_000),
+    server: line(200, 'the name of the label that names the server'),
+    to: formOf<AlertRoute['to']>(
+      (input) => (isMap(input) ? targetsBySite : typeof input === 'string' ? target : undefined),
+      'a hostname or id, or one for each site by its slug, such as {ASH: standby-ash}',
+    ),
+    channel: value((input) => (typeof input === 'string' && isChannelId(input) ? input : undefined), 'a channel id (C…, G…)'),
+  },
+  {
+    error: ({ code, input }) => (code === 'invalid_type' ? mustBe('keys with values (name, match and so on)', input) : undefined),
+  },
+)
+
+export function toRoute({ name, match, server, to, channel }: z.infer<typeof routeSchema>): AlertRoute {
+  return { name, match, server, to, channelId: channel }
+}
+
+/** Finds the entries that do not fit to each other or to the rules. */
+export function alertConflicts(policy: Policy): Conflict[] {
+  const routes = policy.alerts ?? []
+  return routes.flatMap((route, index) =>
+    [nameTaken(route, routes.slice(0, index)), neverMatches(route, routes.slice(0, index)), neverAllowed(route, policy)]
+      .filter((conflict) => conflict !== undefined)
+      .map(({ path, message }) => ({ path: ['alerts', index, ...path], message })),
+  )
+}
+
+function nameTaken({ name }: AlertRoute, above: AlertRoute[]): Conflict | undefined {
+  if (!above.some((other) => other.name === name)) return undefined
+  return { path: ['name'], message: `must be the entry's own, and an entry above is called ${quote(name, 60)}: choose another` }
+}
+
+/** Reports an entry whose alerts all have the labels of an entry above, which decides then. */
+function neverMatches({ match }: AlertRoute, above: AlertRoute[]): Conflict | undefined {
+  const by = above.find((other) => [...other.match].every(([label, text]) => match.get(label) === text))
+  if (!by) return undefined
+  return {
+    path: [],
+    message: `can never match: ${quote(by.name, 60)} above matches every alert that it is for. Move it up, or take it out`,
+  }
+}
+
+function neverAllowed({ channelId }: AlertRoute, policy: Policy): Conflict | undefined {
+  const kinds = [...(policy.bundles?.keys() ?? [])]
+  if (kinds.some((kind) => rulesOfKind(policy, kind, channelId).some(({ alerts }) => alerts))) return undefined
+  return { path: ['channel'], message: `must be one where a rule lets alerts request ${kinds.join(' or ')}: add alerts to its request` }
+}

@@ -1,0 +1,53 @@
+import type { ChangeKind } from '../domain/change-kind.ts'
+import { formatDuration } from '../domain/duration.ts'
+import type { PolicyRule } from '../domain/policy.ts'
+import { type EasierTerms, easierTerms } from '../domain/strictness.ts'
+import { quote } from './notation.ts'
+import type { Place } from './policy-places.ts'
+
+interface Easier {
+  kind: ChangeKind
+  part: ChangeKind
+  member: keyof PolicyRule
+  rule: PolicyRule
+  /** The stricter rule, which decides about a part in this place. */
+  than: PolicyRule
+  place: Place
+}
+
+/** Says in which way a bundle would be easier than a part, and what to do. Follows the name of the key. */
+export function easierSentence({ kind, part, member, rule, than, place }: Easier): string {
+  const stricter = `${quote(than.name, 60)} is for ${part}${where(place)}`
+  if (member === 'channels') return `must not allow ${kind} where no rule allows ${part}. ${stricter}: name the channel there, or not here`
+  return `must not make ${kind} easier than ${part}. ${stricter}: ${whatToDo(member, rule, than)}`
+}
+
+function whatToDo(member: keyof PolicyRule, rule: PolicyRule, than: PolicyRule): string {
+  if (member === 'approve') return termsToDo(rule, than)
+  if (member === 'request') return 'name only people and groups that its request names'
+  if (member === 'expiresMs') return `write ${formatDuration(than.expiresMs)} or less`
+  return 'write the same as there'
+}
+
+function termsToDo({ approve }: PolicyRule, than: PolicyRule): string {
+  if (!approve || !than.approve) return 'name who approves'
+  return easierTerms(approve, than.approve).map(termToDo).join(', and ')
+}
+
+function termToDo(easier: EasierTerms): string {
+  if (easier.is === 'fewer') return `ask for at least ${easier.needed} approvals`
+  if (easier.is === 'not-all') return `add ${easier.missing.join(' and ')} to all_of`
+  return `take ${easier.ids.join(' and ')} out, because its approve does not name them`
+}
+
+/** Says that a bundle is denied in a place where its parts can be requested. */
+export function uncoveredSentence({ kind, part, rule, place }: Pick<Easier, 'kind' | 'part' | 'rule' | 'place'>): string {
+  return `${quote(rule.name, 60)} names ${kind}, so only rules that name it decide about it. None of them is for it${where(place) || ' everywhere else'}, where ${part} can be requested`
+}
+
+function where({ channelId, project: { id, name } }: Place): string {
+  const parts = [id && `project ${quote(id, 100)}`, name && `{name: ${quote(name, 100)}}`, channelId && `channel ${channelId}`].filter(
+    Boolean,
+  )
+  return parts.length > 0 ? ` in ${parts.join(', ')}` : ''
+}
