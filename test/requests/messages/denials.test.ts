@@ -55,6 +55,8 @@ describe('a denial in words', () => {
       no-rule: No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C0OPS00001> or <#C0GENERAL1>.
       project-unknown: Whether the rule “production” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute.
       not-a-requester: You are not among the people who may ask for this here (<@U0ADA00001> and <!subteam^S0ONCALL01>). Ask one of them, or the people who run this bot.
+      alerts-not-named: The rule “production” doesn't let alerts request this. Nothing was requested.
+      alerts-need-approval: The rule “staging” needs no approval, and what alerts request always needs one. Nothing was requested.
       not-an-approver: You are not an approver of this. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can decide it.
       too-few-approvers: It takes 2 approvals of other people, and fewer than that could give one: the rule “production” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more.
       group-unknown: Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute.
