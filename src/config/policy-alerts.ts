@@ -12,7 +12,7 @@ const textsByName = (expected: string, longest: number) =>
     }
     for (const [name, text] of entries) {
       if (isText(name, longest) && isText(text, longest)) continue
-      const message = `must be ${expected}, each in one line of up to ${longest} characters. ${quote(name)} is not${quotesNeeded(text)}`
+      const message = `must be ${expected}, each in one line of up to ${longest} characters. Check ${quote(name)}${quotesNeeded(text)}`
       context.addIssue({ code: 'custom', path: [name], message })
     }
     return new Map(entries)
