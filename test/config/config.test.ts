@@ -7,6 +7,7 @@ import { ConfigError, readAuditConfig, readConfig, takeConfig } from '../../src/
 import { secretVariables, variableNames } from '../../src/config/given.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
+import { evacuationKinds } from './evacuation-kinds.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -425,7 +426,7 @@ describe('the policy', () => {
   })
 
   it('is read from a file on disk', () => {
-    const { policy } = read({ ...required, APPROVERS: '', POLICY_FILE: resolve(root, 'docs/policy.example.yml') })
+    const { policy } = readConfig({ ...required, APPROVERS: '', POLICY_FILE: resolve(root, 'docs/policy.example.yml') }, evacuationKinds)
 
     expect(policy.rules.length).toBeGreaterThan(2)
   })

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { stringify } from 'yaml'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { evacuationKinds } from './evacuation-kinds.ts'
 
@@ -102,10 +104,10 @@ describe('alerts in an invalid policy file give one line for each error:', () =>
     ).toMatchInlineSnapshot(`
       [
         "line 9: name must be a name that people will read, in one line of up to 60 characters, not "two\\nlines\\n"",
-        "line 12: match must be labels with their values, such as {alertname: NodeDown}, each in one line of up to 1000 characters. "alertname" is not: put quotes around it",
-        "line 12: match must be labels with their values, such as {alertname: NodeDown}, each in one line of up to 1000 characters. "severity" is not",
-        "line 12: match must be labels with their values, such as {alertname: NodeDown}, each in one line of up to 1000 characters. "node" is not",
-        "line 12: match must be labels with their values, such as {alertname: NodeDown}, each in one line of up to 1000 characters. "team" is not",
+        "line 12: match must be labels with their values, such as {alertname: NodeDown}, each in one line of up to 1000 characters. Check "alertname": put quotes around it",
+        "line 12: match must be labels with their values, such as {alertname: NodeDown}, each in one line of up to 1000 characters. Check "severity"",
+        "line 12: match must be labels with their values, such as {alertname: NodeDown}, each in one line of up to 1000 characters. Check "node"",
+        "line 12: match must be labels with their values, such as {alertname: NodeDown}, each in one line of up to 1000 characters. Check "team"",
         "line 13: server must be the name of the label that names the server, in one line of up to 200 characters, not a list",
         "line 14: to must be a hostname or id, or one for each site by its slug, such as {ASH: standby-ash}, not a list",
         "line 15: channel must be a channel id (C…, G…), not "#ops"",
@@ -116,8 +118,8 @@ describe('alerts in an invalid policy file give one line for each error:', () =>
         "line 21: name is missing: it must be a name that people will read, in one line of up to 60 characters",
         "line 21: match must be labels with their values, such as {alertname: NodeDown}, not "NodeDown"",
         "line 21: server is missing: it must be the name of the label that names the server, in one line of up to 200 characters",
-        "line 22: to must be a hostname or id, or one for each site by its slug, such as {ASH: standby-ash}, each in one line of up to 253 characters. "ASH" is not: put quotes around it",
-        "line 22: to must be a hostname or id, or one for each site by its slug, such as {ASH: standby-ash}, each in one line of up to 253 characters. "FRA" is not",
+        "line 22: to must be a hostname or id, or one for each site by its slug, such as {ASH: standby-ash}, each in one line of up to 253 characters. Check "ASH": put quotes around it",
+        "line 22: to must be a hostname or id, or one for each site by its slug, such as {ASH: standby-ash}, each in one line of up to 253 characters. Check "FRA"",
         "line 23: channel must be a channel id (C…, G…), not a list",
         "line 24: this entry must be keys with values (name, match and so on), not "node down"",
         "line 25: this entry is empty: it must be keys with values (name, match and so on)",
@@ -205,5 +207,29 @@ alerts:
 
     expect(errors.length).toBeGreaterThan(3)
     expect(errors.join('\n')).not.toContain('botbotbot')
+  })
+})
+
+describe('any alerts', () => {
+  const anyEntry = fc.record(
+    {
+      name: fc.oneof(fc.string(), fc.constant('a')),
+      match: fc.oneof(fc.dictionary(fc.string(), fc.string()), fc.jsonValue()),
+      server: fc.oneof(fc.constant('instance'), fc.jsonValue()),
+      to: fc.oneof(fc.string(), fc.dictionary(fc.constantFrom('ASH', 'ash', '__proto__', ' '), fc.oneof(fc.string(), fc.integer()))),
+      channel: fc.constantFrom<unknown>('C0OPS00001', 'C0GENERAL1', 7),
+    },
+    { requiredKeys: [] },
+  )
+
+  it('give a policy or error lines without line breaks, and never throw', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), fc.array(anyEntry, { maxLength: 4 })), (alerts) => {
+        const errors = errorsOf(stringify({ alerts }))
+
+        for (const error of errors) expect(error).toMatch(/^line \d+: [^\n\r]{10,}$/)
+      }),
+      { numRuns: 500 },
+    )
   })
 })

@@ -6,6 +6,7 @@ import { stringify } from 'yaml'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { type Policy, type PolicyRule, ruleFor } from '../../src/domain/policy.ts'
 import { bundles, changeKinds } from '../../src/features/index.ts'
+import { evacuationKinds } from './evacuation-kinds.ts'
 
 const fourHours = 14_400_000
 const read = (text: string) => readPolicy(text, 'policy.yml', { kinds: changeKinds, bundles, expiresMs: fourHours })
@@ -748,24 +749,38 @@ function toFile(rule: PolicyRule) {
 }
 
 describe('docs/policy.example.yml', () => {
-  const policy = policyOf(readFileSync(join(import.meta.dirname, '../..', 'docs', 'policy.example.yml'), 'utf8'))
+  const example = readPolicy(readFileSync(join(import.meta.dirname, '../..', 'docs', 'policy.example.yml'), 'utf8'), 'example', {
+    ...evacuationKinds,
+    expiresMs: fourHours,
+  })
+  const policy = 'policy' in example ? example.policy : { rules: [] }
   const production = { id: 'proj_1oNqx62cx6bn0', name: 'production' }
   const nameFor = (change: Parameters<typeof ruleFor>[1]) => {
     const found = ruleFor(policy, change)
     return found.is === 'none' ? undefined : found.rule.name
   }
 
-  it('is a valid policy', () => {
-    expect(policy.rules.map(({ name }) => name)).toEqual(['names in staging', 'production addresses', 'API keys', 'everything else'])
+  it('is a valid policy without warnings', () => {
+    expect(example).toMatchObject({ warnings: [] })
+    expect(policy.rules.map(({ name }) => name)).toEqual([
+      'names in staging',
+      'production addresses',
+      'API keys',
+      'failover',
+      'everything else',
+    ])
   })
 
   it('applies its rules as its comments say', () => {
     for (const channelId of ['C0OPS00001', 'C0GENERAL1']) {
       expect(nameFor({ kind: 'ip.move', channelId, project: production })).toBe('production addresses')
+      expect(nameFor({ kind: 'ip.evacuate', channelId, project: production })).toBe('production addresses')
       expect(nameFor({ kind: 'key.create', channelId, project: 'none' })).toBe('API keys')
     }
     expect(nameFor({ kind: 'vm.rename', channelId: 'C0OPS00001', project: production })).toBe('everything else')
     expect(nameFor({ kind: 'vm.rename', channelId: 'C0GENERAL1', project: production })).toBeUndefined()
+    expect(nameFor({ kind: 'ip.evacuate', channelId: 'C0OPS00001', project: 'none' })).toBe('failover')
+    expect(policy.rules.filter(({ alerts }) => alerts).map(({ name }) => name)).toEqual(['failover'])
     expect(policy.rules.filter(({ breakGlass }) => breakGlass).map(({ name }) => name)).toEqual(['everything else'])
   })
 })

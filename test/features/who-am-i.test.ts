@@ -7,6 +7,7 @@ import { rightsMessage } from '../../src/features/who-am-i/messages.ts'
 import { createAccess } from '../../src/requests/access/access.ts'
 import type { People } from '../../src/requests/access/standings.ts'
 import type { Mrkdwn } from '../../src/slack/text/text.ts'
+import { evacuationKinds } from '../config/evacuation-kinds.ts'
 import { minutes, ruleFor } from '../requests/request-for-test.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
@@ -14,6 +15,7 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00
 const labels: Record<string, string> = {
   'vm.rename': 'renaming a virtual machine',
   'ip.move': 'moving an Elastic IP',
+  'ip.evacuate': 'evacuating a server',
   'key.create': 'a new API key',
   'key.rotate': 'rotating an API key',
   'key.revoke': 'revoking an API key',
@@ -21,7 +23,7 @@ const labels: Record<string, string> = {
 const catalog = { labelOf: (kind: string) => labels[kind] ?? kind, kinds: () => [...changeKinds] }
 
 /** Returns the rights of Ben, who is on call, under these rules. */
-async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
+async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, kinds = [...changeKinds]) {
   const access = createAccess({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
@@ -29,9 +31,9 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
       channel: async () => 'usual',
       ...people,
     },
-    policy: { rules },
+    policy: { rules, bundles: evacuationKinds.bundles },
     homeTeamId: () => 'T0NIMBUS01',
-    catalog: { ...catalog, projectOf: () => 'none' },
+    catalog: { ...catalog, kinds: () => kinds, projectOf: () => 'none' },
     noteRefusal: async () => {},
   })
   return { access, words: rightsMessage(await access.rights(origin), origin, catalog.labelOf).text }
@@ -92,6 +94,26 @@ describe('the rights of a person', () => {
       :white_check_mark: you may approve it for others (production: <!subteam^S0ONCALL01>). It takes one approval within 4 h, and in an emergency an approver may approve their own (break-glass).
       :white_check_mark: Otherwise: you may ask for it (the rest: every full member may ask)
       :no_entry: you may not approve it; <@U0EVE00001> may. It takes one approval within 4 h."
+    `)
+  })
+
+  test('to evacuate are those to move an address, until a rule names evacuations', async () => {
+    const moves = of('ip.move', { name: 'moves' })
+    const failover = of('ip.evacuate', { name: 'failover', request: toGroup([]), alerts: true })
+    const evacuating = async (rules: PolicyRule[]) => {
+      const { words } = await rightsUnder(rules, {}, evacuationKinds.kinds)
+      return words.split('\n\n').find((part) => part.includes('ip.evacuate'))
+    }
+
+    expect(await evacuating([moves])).toMatchInlineSnapshot(`
+      "*Evacuating a server* (\`ip.evacuate\`)
+      :white_check_mark: you may ask for it (moves: every full member may ask)
+      :white_check_mark: you may approve it for others (moves: <!subteam^S0ONCALL01>). It takes one approval within 4 h."
+    `)
+    expect(await evacuating([moves, failover])).toMatchInlineSnapshot(`
+      "*Evacuating a server* (\`ip.evacuate\`)
+      :no_entry: Only alerts can request this here. Ask the people who run this bot.
+      :white_check_mark: you may approve it for others (failover: <!subteam^S0ONCALL01>). It takes one approval within 4 h."
     `)
   })
 

@@ -84,6 +84,18 @@ describe('a denial in words', () => {
     expect(one).toMatch(/^Nobody else could approve this: the rule “production” names too few/)
   })
 
+  test('names no person where alerts requested, or only alerts may request', () => {
+    expect(wordsOf({ code: 'not-a-requester', requesters: toGroup([]) })).toBe(
+      'Only alerts can request this here. Ask the people who run this bot.',
+    )
+    expect(wordsOf({ code: 'only-requester-may-withdraw', requester: 'alerts' })).toBe(
+      'An alert requested this, so nobody can withdraw it. It ends when the alert resolves, or an approver can reject it.',
+    )
+    expect(wordsOf({ code: 'only-requester-may-break-glass', requester: 'alerts' })).toBe(
+      'An alert requested this, so nobody can approve it alone.',
+    )
+  })
+
   test('shows the names of rules as text', () => {
     expect(wordsOf({ code: 'project-unknown', rule: '<!channel> & co' })).toContain('“&lt;!channel&gt; &amp; co”')
     expect(wordsOf({ code: 'too-few-approvers', rule: '<!here>', needed: 1 })).not.toContain('<!here>')
