@@ -10,7 +10,10 @@ import { createLog } from '../src/ops/log/log.ts'
 const root = join(import.meta.dirname, '..')
 
 interface Manifest {
-  features: { slash_commands: { command: string; usage_hint: string; url: string; should_escape: boolean }[] }
+  features: {
+    shortcuts: { name: string; type: 'message' | 'global'; callback_id: string; description: string }[]
+    slash_commands: { command: string; usage_hint: string; url: string; should_escape: boolean }[]
+  }
   oauth_config: { scopes: { bot: string[]; bot_optional: string[] } }
   settings: {
     interactivity: { is_enabled: boolean; request_url: string; message_menu_options_url: string }
@@ -42,6 +45,7 @@ const scopeOf: Record<string, string | undefined> = {
   'chat.postEphemeral': 'chat:write',
   'chat.update': 'chat:write',
   'conversations.info': 'channels:read',
+  'conversations.members': 'channels:read',
   'conversations.history': 'channels:history',
   'conversations.replies': 'channels:history',
   'usergroups.list': 'usergroups:read',
@@ -62,6 +66,12 @@ describe('the manifest', () => {
     expect(first).toBe('help')
     expect(build().commands.map(({ words }) => words)).toEqual(expect.arrayContaining(hinted))
     expect(command?.usage_hint.length).toBeLessThanOrEqual(60)
+  })
+
+  test('has exactly the shortcuts that the bot listens to, with names and descriptions that Slack takes', () => {
+    const { shortcuts } = manifest.features
+    expect(shortcuts.map(({ callback_id }) => callback_id).toSorted()).toEqual(Object.keys(build().interactions.shortcuts).toSorted())
+    expect(shortcuts.every(({ name, description }) => name.length <= 24 && description.length <= 150)).toBe(true)
   })
 
   test('sends commands, clicks, submissions and option loads to the address of the bot', () => {
@@ -95,14 +105,21 @@ describe('the manifest', () => {
   })
 })
 
+/** Returns how the source names an element. Pickers of details, and buttons below details, are named by the kind of their items. */
+function elementOf(id: string): string {
+  const [, item] = /^(?:details|item):([a-z-]+)/.exec(id) ?? []
+  return item === undefined ? `'${id}'` : `'${item}'`
+}
+
 describe('an element with an action', () => {
   test('has a listener, and every listener has an element', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /(buttons|card|conversation|forms|listing|modal|messages|report|index)\.ts$/.test(file),
+      /(buttons|card|conversation|forms?|listing|modal|messages|report|row|index)\.ts$/.test(file),
     )
     const { interactions } = build()
     const listeners = {
       clicks: Object.keys(interactions.clicks).toSorted(),
+      shortcuts: Object.keys(interactions.shortcuts).toSorted(),
       submissions: Object.keys(interactions.submissions).toSorted(),
       options: Object.keys(interactions.options).toSorted(),
     }
@@ -110,17 +127,32 @@ describe('an element with an action', () => {
     expect(listeners).toMatchInlineSnapshot(`
       {
         "clicks": [
+          "details:api-key",
+          "details:audited-request",
+          "details:elastic-ip",
+          "details:plan",
+          "details:server",
+          "details:virtual-machine",
           "doctor-button",
           "doctor-picker",
+          "doctor-table-seen",
+          "doctor-table-unseen",
           "elastic-ip",
+          "item:api-key:key.revoke",
+          "item:api-key:key.rotate",
+          "item:elastic-ip:ip.move",
+          "item:virtual-machine:vm.rename",
+          "move-this-elastic-ip",
           "open-create-api-key",
           "open-move-elastic-ip",
           "open-rename-virtual-machine",
           "page-next",
           "page-previous",
+          "refresh-home",
           "rename-this-one",
           "request-again",
           "request-approve",
+          "request-details",
           "request-hand-over",
           "request-reject",
           "request-reverse",
@@ -135,11 +167,15 @@ describe('an element with an action', () => {
           "server",
           "virtual-machine",
         ],
+        "shortcuts": [
+          "look-up",
+          "move-elastic-ip",
+        ],
         "submissions": [
+          "choose-channel",
           "create-api-key",
           "move-elastic-ip",
           "rename-virtual-machine",
-          "request-again",
           "request-break-glass",
           "request-reject",
           "revoke-api-key",
@@ -148,6 +184,9 @@ describe('an element with an action', () => {
       }
     `)
     const shown = sources.map((file) => readFileSync(join(root, 'src', file), 'utf8')).join('\n')
-    for (const id of Object.values(listeners).flat()) expect(shown).toContain(`'${id}'`)
+    for (const id of Object.values(listeners).flat()) expect(shown).toContain(elementOf(id))
+
+    const items = [...shown.matchAll(/\bof: '([a-z-]+)'/g)].map(([, of]) => `details:${of}`)
+    expect(listeners.clicks).toEqual(expect.arrayContaining(items))
   })
 })

@@ -52,7 +52,7 @@ describe('a start while a dependency is away', () => {
     await redis.restart()
     await expect.poll(() => bot.page('/status'), { timeout: 10_000 }).toMatchObject({ status: 200, body: { ok: true } })
     await ada.command(move, { channel: ops })
-    const card = await untilCard(slack, /Waiting for approval/)
+    const card = await untilCard(slack, /needs approval from/)
     await slack.as(people.ben).click(card, 'Approve')
     await untilReport(slack, card.ts, /Done/)
     expect(bot.errors()).toBe('')

@@ -1,17 +1,19 @@
-import { ListCutError, type ListLimit } from '../domain/list-errors.ts'
+import { ListCutError } from '../domain/list-errors.ts'
+import type { Missing } from '../domain/missing.ts'
+import { leftOutOf } from './left-out.ts'
 
-/** A list to show, and why it is incomplete. Code that shows it must say so. */
-export interface ReadList<Item> {
+/** A list to show, and what it lacks. Code that shows it must say so. */
+export interface ReadList<Item> extends Missing {
   items: Item[]
-  cut: ListLimit | undefined
 }
 
 /** Returns as much of a list as was read. For lists that are only shown. Throws every error of the list except ListCutError. */
 export async function asFarAsRead<Item>(list: Promise<Item[]>): Promise<ReadList<Item>> {
   try {
-    return { items: await list, cut: undefined }
+    const items = await list
+    return { items, ...leftOutOf(items) }
   } catch (error) {
-    if (error instanceof ListCutError) return { items: error.items as Item[], cut: error.limit }
+    if (error instanceof ListCutError) return { items: error.items as Item[], cut: error.limit, ...leftOutOf(error.items) }
     throw error
   }
 }

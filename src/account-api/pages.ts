@@ -1,5 +1,6 @@
 import { ApiUnreachableError } from '../domain/api-errors.ts'
 import { AnswerTooLongError, ListCutError, type ListLimit } from '../domain/list-errors.ts'
+import { noteLeftOut } from './left-out.ts'
 import { withQuery } from './path.ts'
 import type { ListAnswer, ReportSkipped, ResourceKind } from './resource-kind.ts'
 import type { HttpCall } from './transport/call.ts'
@@ -70,8 +71,9 @@ export async function readPages<Item extends { id: string }>(
       budget.close()
     })
   if (list.skipped() > 0) reportSkipped({ operation, count: list.skipped() })
-  if (exceeded) throw new ListCutError({ operation, limit: exceeded, items: list.items() })
-  return list.items()
+  const items = noteLeftOut(list.items(), list.leftOut())
+  if (exceeded) throw new ListCutError({ operation, limit: exceeded, items })
+  return items
 }
 
 /**
@@ -109,6 +111,7 @@ function collectPages<Item extends { id: string }>(limit: number, addBytes: (byt
     add,
     items: () => [...found.values()].slice(0, Math.min(limit, listLimits.items)),
     skipped: () => skipped,
+    leftOut: () => ({ unreadable: skipped, unready: Math.max(0, leftOut.size - skipped) }),
     exceeded: () => exceeded,
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AnswerTooLongError, ListCutError } from '../domain/list-errors.ts'
+import { noteLeftOut } from './left-out.ts'
 import type { HttpCall } from './transport/call.ts'
 import type { Http } from './transport/http.ts'
 import { listLimits } from './transport/list-limits.ts'
@@ -80,10 +81,13 @@ export async function readList<Item>(
   const read = (json: unknown) => kind.list(json, listLimits.items)
   const { operation } = request
   const mostBytes = listLimits.bytesWithoutPages
-  const { items, invalidCount, isCut } = await http.call({ ...request, method: 'GET', mostBytes, read }).catch((error: unknown) => {
-    throw error instanceof AnswerTooLongError ? new ListCutError({ operation, limit: 'bytes of a page', items: [] }) : error
-  })
+  const { items, leftOut, invalidCount, isCut } = await http
+    .call({ ...request, method: 'GET', mostBytes, read })
+    .catch((error: unknown) => {
+      throw error instanceof AnswerTooLongError ? new ListCutError({ operation, limit: 'bytes of a page', items: [] }) : error
+    })
   if (invalidCount > 0) reportSkipped({ operation, count: invalidCount })
+  noteLeftOut(items, { unreadable: invalidCount, unready: leftOut.length - invalidCount })
   if (isCut) throw new ListCutError({ operation, limit: 'items', items })
   return items
 }

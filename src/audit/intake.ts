@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Keyring } from '../domain/keyring.ts'
-import type { Redis } from '../redis/connect.ts'
+import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { createScripts, readScripts } from '../redis/scripts.ts'
 import { createAppend } from './append.ts'
@@ -116,11 +116,16 @@ export function createAudit({ redis, keys, print, clean, signer, keyring, onErro
     return findEntries(fits, search)
   }
 
+  /** Counts the entries of the chain. */
+  async function size(): Promise<number> {
+    return guardStore(() => redis.xlen(keys.audit))
+  }
+
   /** Resolves when the notes that this process has added are chained. */
   async function settle(): Promise<void> {
     while (chaining) await chaining
   }
 
-  return { note, noteWith, kick, tidy, find, settle }
+  return { note, noteWith, kick, tidy, find, size, settle }
 }
 export type Audit = ReturnType<typeof createAudit>

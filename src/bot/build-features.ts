@@ -6,24 +6,27 @@ import { createFeatures } from '../features/index.ts'
 import type { Home } from '../requests/interactions/home.ts'
 import type { LastReceived } from '../requests/interactions/last-received.ts'
 import type { Submit } from '../requests/lifecycle/submit.ts'
+import type { OpenForm } from '../slack/commands/form.ts'
 import { measuredFetch } from '../slack/web-api/measured-fetch.ts'
 import { createSetupProbe } from '../slack/web-api/setup-probe.ts'
 import type { Foundation } from './foundation/foundation.ts'
 
 interface FeatureNeeds {
   submit: Submit
+  openForm: OpenForm
   home: Home
   lastReceived: LastReceived
 }
 
 /** Creates every feature. */
-export function buildFeatures(foundation: Foundation, { submit, home, lastReceived }: FeatureNeeds): Feature[] {
+export function buildFeatures(foundation: Foundation, { submit, openForm, home, lastReceived }: FeatureNeeds): Feature[] {
   const { catalog, access, forPeople } = foundation.requests
   const { accountApi, ownLastSlice, slack } = foundation.clients
   return createFeatures({
     accountApi,
     inventory: createInventory(accountApi),
     submit,
+    openForm,
     store: forPeople.store,
     catalog,
     access,

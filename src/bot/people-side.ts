@@ -1,10 +1,12 @@
 import { createHome } from '../requests/interactions/home.ts'
 import { createInteractions } from '../requests/interactions/interactions.ts'
 import { createLastReceived } from '../requests/interactions/last-received.ts'
+import { createFindUndone } from '../requests/lifecycle/find-undone.ts'
 import { createSubmit } from '../requests/lifecycle/submit.ts'
 import { fitsOnCard } from '../requests/messages/card/card.ts'
 import { asDraft } from '../requests/store/new-requests.ts'
 import { createFormOpener } from '../slack/commands/form.ts'
+import { formButtons } from '../slack/commands/form-openers.ts'
 import { createShowSecret } from '../slack/web-api/show-secret.ts'
 import { buildFeatures } from './build-features.ts'
 import type { Foundation } from './foundation/foundation.ts'
@@ -19,7 +21,16 @@ export function createPeopleSide(foundation: Foundation) {
   const { store, deliver, wake } = forPeople
   const onError = telemetry.errorReports.each('people')
 
-  const home = createHome({ store, access, messenger, view: render.view, linkTo: identity.linkTo, onError })
+  const commands = () => features.flatMap((feature) => feature.commands)
+  const home = createHome({
+    store,
+    access,
+    messenger,
+    buttons: () => formButtons(commands()),
+    view: render.view,
+    linkTo: identity.linkTo,
+    onError,
+  })
   const lastReceived = createLastReceived({ redis: prompt, keys })
   const submit = createSubmit({
     signatures,
@@ -28,21 +39,25 @@ export function createPeopleSide(foundation: Foundation) {
     deliver,
     wake,
     names: directory.names,
+    findUndone: createFindUndone({ store, catalog }),
+    linkTo: identity.linkTo,
     mostUndecided: config.openRequestsPerPerson,
     fitsOnCard: (request) => fitsOnCard(render.view(asDraft(request))),
   })
-  const features = buildFeatures(foundation, { submit, home, lastReceived })
+  const openForm = createFormOpener(messenger)
+  const features = buildFeatures(foundation, { submit, openForm, home, lastReceived })
   catalog.register(features.flatMap(({ changes }) => changes ?? []))
 
-  const openForm = createFormOpener(messenger)
   const interactions = createInteractions({
     ...forPeople,
     features,
     catalog,
     access,
-    submit,
     home,
+    details: render.details,
     openForm,
+    names: directory.names,
+    linkTo: identity.linkTo,
     showSecret: createShowSecret({ respond, messenger }),
     timings,
     signatures,
@@ -53,5 +68,5 @@ export function createPeopleSide(foundation: Foundation) {
   })
   const createListener = createListenerFactory(foundation, { handlers: interactions, openForm, onReceived: lastReceived.note })
 
-  return { interactions, commands: features.flatMap(({ commands }) => commands), createListener }
+  return { interactions, commands: commands(), createListener }
 }

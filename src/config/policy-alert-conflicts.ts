@@ -30,6 +30,6 @@ function neverMatches({ match }: AlertRoute, above: AlertRoute[]): Conflict | un
 
 function neverAllowed({ channelId }: AlertRoute, policy: Policy): Conflict | undefined {
   const kinds = [...(policy.bundles?.keys() ?? [])]
-  if (kinds.some((kind) => rulesOfKind(policy, kind, channelId).some(({ alerts }) => alerts))) return undefined
+  if (kinds.some((kind) => rulesOfKind(policy, { kind, channelId, hasProject: true }).some(({ alerts }) => alerts))) return undefined
   return { path: ['channel'], message: `must be one where a rule lets alerts request ${kinds.join(' or ')}: add alerts to its request` }
 }

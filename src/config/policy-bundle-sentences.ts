@@ -27,6 +27,8 @@ function whatToDo(member: keyof PolicyRule, rule: PolicyRule, than: PolicyRule):
   if (member === 'approve') return termsToDo(rule, than)
   if (member === 'request') return 'name only people and groups that may request there'
   if (member === 'breakGlass') return 'write never'
+  if (member === 'needsReason') return 'write required'
+  if (member === 'confirm') return 'write true'
   return `write ${formatDuration(than.expiresMs)} or less`
 }
 

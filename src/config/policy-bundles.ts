@@ -6,7 +6,7 @@ import type { Conflict } from './policy-conflicts.ts'
 import { type Place, placesThatDiffer } from './policy-places.ts'
 
 /** The keys of the file for members of a rule that have other names there. */
-const keys: Partial<Record<keyof PolicyRule, string>> = { breakGlass: 'self_approval', expiresMs: 'expires' }
+const keys: Partial<Record<keyof PolicyRule, string>> = { breakGlass: 'self_approval', needsReason: 'reason', expiresMs: 'expires' }
 
 interface Named {
   kind: ChangeKind

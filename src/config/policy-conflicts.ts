@@ -20,6 +20,7 @@ export function conflictsAmong(rules: unknown[], schema: RuleSchema): Conflict[]
       nameTaken(rule, validParts.slice(0, index)),
       breakGlassWithoutApproval(rule),
       alertsWithoutApproval(rule),
+      confirmationWithoutApproval(rule),
       tooManyApprovals(rule),
       neverMatches(rule, validParts.slice(0, index)),
     ]
@@ -58,6 +59,11 @@ function alertsWithoutApproval(rule: ValidParts): Conflict | undefined {
     path: ['request'],
     message: 'must not have alerts where approve is none, because people approve what alerts request: take it out, or name who approves',
   }
+}
+
+function confirmationWithoutApproval(rule: ValidParts): Conflict | undefined {
+  if (!rule.confirm?.is || !rule.approve || rule.approve.is) return undefined
+  return { path: ['confirm'], message: 'must not be true where approve is none: take it out, or name who approves' }
 }
 
 function tooManyApprovals(rule: ValidParts): Conflict | undefined {

@@ -81,6 +81,10 @@ function ruleSchema(kinds: RuleKinds) {
       self_approval: value((input) => (input === 'never' || input === 'break-glass' ? input : undefined), 'never or break-glass').prefault(
         'never',
       ),
+      reason: value((input) => (input === 'required' || input === 'optional' ? input : undefined), 'required or optional').prefault(
+        'optional',
+      ),
+      confirm: value((input) => (typeof input === 'boolean' ? input : undefined), 'true or false').prefault(false),
       expires: value((input) => (typeof input === 'string' ? readDuration(input) : undefined), durationWords).optional(),
       mention: ids(undefined).transform(toGroup).optional(),
     },
@@ -141,6 +145,8 @@ function toRule(rule: FileRule, { expiresMs }: { expiresMs: number }): PolicyRul
     alerts: rule.request?.alerts ?? false,
     approve: rule.approve,
     breakGlass: rule.self_approval === 'break-glass',
+    needsReason: rule.reason === 'required',
+    confirm: rule.confirm,
     expiresMs: rule.expires ?? expiresMs,
     mention: rule.mention,
   }

@@ -15,6 +15,8 @@ export function simplePolicy(v: Variables, { kinds, bundles }: { kinds: ChangeKi
     request: v.OPERATORS,
     alerts: false,
     breakGlass: false,
+    needsReason: false,
+    confirm: false,
     expiresMs: v.APPROVAL_TTL,
     mention: undefined,
   }

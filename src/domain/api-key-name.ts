@@ -1,5 +1,6 @@
 import type { ApiKey } from './api-key.ts'
 import { hasInvisible } from './invisible.ts'
+import { owner, type Phrase, phrase } from './phrase.ts'
 
 /** The part of a key's name that a person chooses. It has no brackets, because they enclose the part that Lockkeeper adds. */
 const label = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,59}$/u
@@ -21,24 +22,43 @@ export function labelOf(name: string): string {
   return name.replace(/ \[\S+ [0-9a-f]{12}\]$/, '')
 }
 
+/** Names a key as people know it: `ci-deploy, for @Ada`. Its full name on the account is small print. */
+export function keyPhrase(name: string): Phrase {
+  const requester = requesterOfKey({ name })
+  return requester === undefined ? phrase`${name}` : phrase`${labelOf(name)}${owner(requester)}`
+}
+
 /** Returns the Slack user id of the requester from the name of a key. Returns undefined for a key that Lockkeeper did not create. */
 export function requesterOfKey(key: Pick<ApiKey, 'name'>): string | undefined {
   return / \[([UW][A-Z0-9]{2,}) [0-9a-f]{12}\]$/.exec(key.name ?? '')?.[1]
 }
 
-const unusedAfterMs = 90 * 24 * 3_600_000
+/** The sentence about a key that may change everything and works from every address. */
+export const fullAccessFromEverywhere = 'The key gives full access from any address.'
 
-/** Lists in words what may be a risk about a key. `now` is in ms since 1970. */
-export function remarksOn(key: ApiKey, now: number): string[] {
+const dayMs = 24 * 3_600_000
+const unusedAfterMs = 90 * dayMs
+
+/** A key is noted as never used only once it is this old, because nobody uses a key the minute it is made. */
+const neverUsedAfterMs = dayMs
+
+/**
+ * Lists in words what may be a risk about a key. `now` is in ms since 1970. `isOwn`: Lockkeeper itself uses it, so it is in use whatever the
+ * account shows.
+ */
+export function remarksOn(key: ApiKey, now: number, { isOwn = false } = {}): string[] {
   const lastUsed = key.lastUsedAt === undefined ? undefined : Date.parse(key.lastUsedAt)
   const created = key.createdAt === undefined ? undefined : Date.parse(key.createdAt)
-  const remarks: string[] = []
-  if (lastUsed === undefined) remarks.push('never used')
-  else if (now - lastUsed >= unusedAfterMs) remarks.push(`unused for ${Math.floor((now - lastUsed) / 86_400_000)} days`)
-  if (created !== undefined && now - created >= 365 * 86_400_000)
-    remarks.push(`${Math.floor((now - created) / (365 * 86_400_000))} years old`.replace(/^1 years/, '1 year'))
+  const remarks = isOwn ? [] : unused(lastUsed, created, now)
+  if (created !== undefined && now - created >= 365 * dayMs)
+    remarks.push(`${Math.floor((now - created) / (365 * dayMs))} years old`.replace(/^1 years/, '1 year'))
   if (key.readOnly === false && key.allowedIps?.length === 0) remarks.push('full access from everywhere')
   return remarks
+}
+
+function unused(lastUsed: number | undefined, created: number | undefined, now: number): string[] {
+  if (lastUsed !== undefined) return now - lastUsed >= unusedAfterMs ? [`unused for ${Math.floor((now - lastUsed) / dayMs)} days`] : []
+  return created !== undefined && now - created < neverUsedAfterMs ? [] : ['never used']
 }
 
 /** Finds keys by an id or a name that a person typed. The name may lack the part that Lockkeeper added. */

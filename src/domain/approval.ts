@@ -1,8 +1,7 @@
-import type { ChangeKind } from './change-kind.ts'
 import type { Denial, DeniedAction } from './denial.ts'
 import { alertsRequester } from './origin.ts'
 import { findIn, type Membership, type Person, type Place } from './people.ts'
-import { approversOf, type Group, type Policy, type PolicyRule, rulesNaming, rulesOfKind } from './policy.ts'
+import { approversOf, type Group, type KindOfChange, type Policy, type PolicyRule, rulesNaming, rulesOfKind } from './policy.ts'
 import { allow, deny, type Ruling } from './ruling.ts'
 
 /** Whether a person may use Lockkeeper and read the account with it. */
@@ -14,11 +13,12 @@ export function judgeReader(person: Person, place: Place): Ruling {
  * Whether at least one rule lets a person request a change of this kind in this channel. The project of the change decides later which rule
  * applies.
  */
-export function judgeRequesterOfKind(person: Person, place: Place, kind: ChangeKind, policy: Policy, membership: Membership): Ruling {
+export function judgeRequesterOfKind(person: Person, place: Place, change: KindOfChange, policy: Policy, membership: Membership): Ruling {
   const refused = judgeRequestingHere(person, place)
   if (refused) return refused
-  const rulings = rulesOfKind(policy, kind, place.channelId).map((rule) => judgeAmongRequesters(person, rule, membership))
-  return rulings.find((ruling) => ruling.allowed) ?? rulings[0] ?? deny(noRule(policy, kind))
+  const rules = rulesOfKind(policy, { ...change, channelId: place.channelId })
+  const rulings = rules.map((rule) => judgeAmongRequesters(person, rule, membership))
+  return rulings.find((ruling) => ruling.allowed) ?? rulings[0] ?? deny(noRule(policy, change))
 }
 
 /** Whether a person may request a change under this rule. Denies if Slack gave no answer. */
@@ -27,8 +27,9 @@ export function judgeRequester(person: Person, place: Place, rule: PolicyRule, m
 }
 
 /** Builds the denial for a kind that has no rule in this channel. */
-export function noRule(policy: Policy, kind: ChangeKind): Denial {
-  const channels = rulesNaming(policy, kind).flatMap((rule) => rule.channels ?? [])
+export function noRule(policy: Policy, { kind, hasProject }: KindOfChange): Denial {
+  const rules = rulesNaming(policy, kind).filter((rule) => hasProject || rule.projects === undefined)
+  const channels = rules.flatMap((rule) => rule.channels ?? [])
   return { code: 'no-rule', kind, channels: [...new Set(channels)] }
 }
 

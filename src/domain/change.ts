@@ -2,24 +2,31 @@ import type { z } from 'zod'
 import type { ChangeKind } from './change-kind.ts'
 import type { Explain, Finding } from './finding.ts'
 import type { Observation } from './observation.ts'
+import type { Offer } from './offer.ts'
+import type { Phrase } from './phrase.ts'
 import type { Project } from './policy.ts'
 import type { RetractedBecause } from './retraction.ts'
 import type { Secret } from './secret.ts'
 
-/** One fact on a card: the label `From`, the value `web-1` and the detail `sv_81`. Values come from outside and are plain text. */
+/** One fact on a card: the label `Project`, the value `Storefront` and the detail `proj_1`. Values come from outside and are plain text. */
 export interface Fact {
   label: string
   value: string
   detail?: string
+  /** The value is a person, by Slack's user id. */
+  isPerson?: true
 }
 
 /** A change in words. It is complete, because people approve what it shows. */
 export interface Description {
-  /** Three words for headings and lists: `Move Elastic IP`. */
-  title: string
+  /** The change as a heading: `Move 203.0.113.10: web-1 → web-2`. */
+  title: Phrase
   /** One plain sentence without a full stop: `Move 203.0.113.10 from web-1 to web-2`. */
   sentence: string
+  /** What approvers decide by and the title does not say. */
   facts: Fact[]
+  /** Ids and other small print, which tell things of one name apart. */
+  ids: Fact[]
   /** The status word while the change takes effect: `moving`. */
   underway: string
 }
@@ -62,8 +69,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   facts: z.ZodType<Facts>
   /** Returns the resource that is changed: `elastic_ip:eip_1`. A resource has at most one open request. */
   resource(input: Input): string
-  /** Returns the project of the resource, for rules that depend on it. */
-  project(facts: Facts): Project
+  /** Returns the project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
+  project?(facts: Facts): Project
   /** Reads the account. Throws CheckFailed if the change cannot be made. */
   preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
   /** Finds what has changed since the approval. Returns an empty list if nothing that matters has changed. */
@@ -100,10 +107,15 @@ export interface Change<Input = unknown, Facts = unknown> {
   surveyKeys?(input: Input, facts: Facts): string[]
   /** What of this kind is under way on the account, for the operators after Redis has lost its requests. */
   underwayNow?: UnderwayNow
-  /** Returns the sentence for the thread when the change is done: `203.0.113.10 now answers from web-2.` */
-  doneSentence(facts: Facts): string
-  /** Returns the input of the request that would undo the change, and the label of its button. Undefined if it cannot be undone. */
-  reverse?(input: Input, facts: Facts): { input: Input; label: string } | undefined
+  /** Returns the sentence for the thread when the change is done: `203.0.113.10 is assigned to web-2.` */
+  doneSentence(facts: Facts): Phrase
+  /** The button that opens the filled form for a thing that was looked up. */
+  offer?: Offer
+  /**
+   * Returns the input of the request that would undo the change, the facts that its form shows, and the label of its button. Undefined if it
+   * cannot be undone.
+   */
+  reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined
 }
 
 /** The items of a change. Each is carried out, tracked and judged as a change of its own. */
@@ -141,8 +153,10 @@ export interface UnderwayNow {
  * see the secret. Its `observe` finds a secret that nobody saw, and makes it worthless.
  */
 export interface Handover<Input, Facts> {
-  /** The label of the button: `Create and show`. */
+  /** The label of the button: `Create key`. */
   label: string
+  /** What the requester has to do, as an imperative without a full stop: `Create your key`. */
+  task: string
   /** Sends the one write. */
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<Issued>
   /** Makes a secret worthless that nobody has seen. Safe to repeat. */

@@ -14,6 +14,10 @@ const whoOrWhere = z.object({
 /** Denials by the policy. */
 const byPolicy = [
   z.object({ code: z.literal('direct-message') }),
+  /** Lockkeeper is not a member of the channel, so it could not post the request there. */
+  z.object({ code: z.literal('not-in-channel') }),
+  /** The person chose a private channel, and Slack does not list them among its members. */
+  z.object({ code: z.literal('foreign-channel') }),
   /** `channels`: those in which a rule for this kind of change applies. */
   z.object({ code: z.literal('no-rule'), kind: z.string(), channels: z.array(z.string()) }),
   /** The rule depends on the project, and the account API did not show it. */

@@ -6,7 +6,7 @@ import type { Words } from './finding.ts'
 /** Refusals by error code. */
 const byCode = new Map<string, Words>([
   ['ELASTIC_IP_NOT_ACTIVE', { why: 'The Elastic IP is not active, so it cannot be moved now.' }],
-  ['SERVER_NOT_IN_PROJECT', { why: 'The server is not in the same project as the Elastic IP.' }],
+  ['SERVER_NOT_IN_PROJECT', { why: 'The server is not in the same project as the Elastic IP.', next: 'Choose another server.' }],
   ['SITE_NOT_SUPPORTED', { why: 'The site does not support Elastic IPs.', next: "Ask the provider's support which sites do." }],
   ['SERVER_NETWORK_INCOMPATIBLE', { why: "This server's network configuration is outdated.", next: "Contact the provider's support." }],
   [
@@ -16,7 +16,7 @@ const byCode = new Map<string, Words>([
       next: 'Announce it from the other server.',
     },
   ],
-  ['SITE_MISMATCH', { why: 'The server is not in the same site as the Elastic IP.' }],
+  ['SITE_MISMATCH', { why: 'The server is not in the same site as the Elastic IP.', next: 'Choose another server.' }],
 ])
 
 /** The resources whose operations need a feature flag of the team. An operation's name begins with its resource. */

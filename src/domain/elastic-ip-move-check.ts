@@ -1,8 +1,9 @@
 import type { Preflight } from './change.ts'
 import { type ElasticIp, statusNotShown } from './elastic-ip.ts'
 import type { MoveFacts, MoveInput } from './elastic-ip-move.ts'
-import { type MoveFinding, moveWords } from './elastic-ip-move-findings.ts'
-import { targetWarnings } from './elastic-ip-move-warnings.ts'
+import type { MoveFinding } from './elastic-ip-move-findings.ts'
+import { isNotOn, targetWarnings } from './elastic-ip-move-warnings.ts'
+import { moveWords } from './elastic-ip-move-words.ts'
 import { CheckFailed } from './errors.ts'
 import { distinctLabels, type ProjectRef, type Slugged, sameProject, sameSite } from './place.ts'
 import type { Server } from './server.ts'
@@ -49,6 +50,7 @@ function factsOf(input: MoveInput, { elasticIp, target, assigned }: MoveReads): 
     ...(elasticIp && !from ? { showsNoServer: true as const } : {}),
     to: { id: input.serverId, name: target?.hostname ?? target?.label ?? input.serverId },
     ...(target?.primaryIpv4 ? { toAddress: target.primaryIpv4 } : {}),
+    ...(target && isNotOn(target) ? { toStatus: target.status } : {}),
     ...(project ? { project: shownMembers(project) } : {}),
     ...(site ? { site } : {}),
   }

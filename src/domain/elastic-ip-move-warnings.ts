@@ -1,33 +1,38 @@
+import type { MoveFacts } from './elastic-ip-move.ts'
 import type { MoveFinding } from './elastic-ip-move-findings.ts'
-import { hasInvisible, withoutInvisible } from './invisible.ts'
+import { hasInvisible } from './invisible.ts'
+import { findNamesakes } from './namesakes.ts'
 import type { Server } from './server.ts'
 
-const mostListed = 3
+/** Whether the account shows that a server is off, deploying or the like. A status that is not shown counts as on. */
+export function isNotOn<Shown extends Pick<Server, 'status'>>(server: Shown): server is Shown & { status: string } {
+  return server.status !== undefined && server.status !== 'on'
+}
 
-/** What approvers should know of the target of a move. None of it stands against the move. A status that is not told gives no warning. */
+/** What approvers should know of the target of a move. None of it stands against the move. */
 export function targetWarnings(target: Server): MoveFinding[] {
   const server = nameOf(target)
   return [
-    ...(target.status !== undefined && target.status !== 'on' ? [{ code: 'server-not-on' as const, server, status: target.status }] : []),
+    ...(isNotOn(target) ? [{ code: 'server-not-on' as const, server, status: target.status }] : []),
     ...(target.locked ? [{ code: 'server-locked' as const, server }] : []),
+    ...(target.label !== undefined && target.label !== server ? [{ code: 'server-label' as const, server, label: target.label }] : []),
     ...(hasInvisible(server) ? [{ code: 'hidden-characters' as const, serverId: target.id }] : []),
   ]
 }
 
+/** What people should know after a move to a server that was not on when the move was sent. `now`: the server, if it could be read. */
+export function afterMove({ to, toStatus }: Pick<MoveFacts, 'to' | 'toStatus'>, now: Server | undefined): MoveFinding[] {
+  const server = to.name
+  if (now) return isNotOn(now) ? [{ code: 'assigned-to-server-not-on', server, status: now.status }] : []
+  return toStatus === undefined ? [] : [{ code: 'server-was-not-on', server, status: toStatus }]
+}
+
 /** Tells of other servers that look the same by name. `listed` are servers of that name, or more. */
 export function namesakeWarnings(target: Server, listed: Server[]): MoveFinding[] {
-  const others = listed.filter((other) => other.id !== target.id && looksLike(other, target)).map(({ id }) => id)
-  if (others.length === 0) return []
   const [server, serverId] = [nameOf(target), target.id]
-  return [{ code: 'same-name', server, serverId, others: others.slice(0, mostListed), count: others.length }]
-}
-
-function looksLike(a: Server, b: Server): boolean {
-  return shown(nameOf(a)) === shown(nameOf(b))
-}
-
-function shown(name: string): string {
-  return withoutInvisible(name).toLowerCase()
+  const named = listed.map((other) => ({ id: other.id, name: nameOf(other) }))
+  const found = findNamesakes(server, named, serverId)
+  return found ? [{ code: 'same-name', server, serverId, ...found }] : []
 }
 
 function nameOf({ id, hostname, label }: Server): string {

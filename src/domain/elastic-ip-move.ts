@@ -16,6 +16,8 @@ export const MoveFacts = z.object({
   showsNoServer: z.literal(true).optional(),
   to: NamedServer,
   toAddress: z.string().optional(),
+  /** The status of the server that the address is moved to, if it is not `on`. */
+  toStatus: z.string().optional(),
   project: z.object({ id: z.string(), name: z.string().optional(), slug: z.string().optional() }).optional(),
   /** The slug of the site: `ASH`. Ids and names of one site differ between kinds of objects. */
   site: z.string().optional(),

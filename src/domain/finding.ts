@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Phrase, phraseText } from './phrase.ts'
 
 /**
  * A result of a check or a read, as facts: a code and its details. It is stored as facts and put into words where it is shown. A code that
@@ -13,6 +14,13 @@ export interface Words {
   why: string
   /** A sentence that says what to do. Present only if requesting the same change again is of no use. */
   next?: string
+  /** The same as `why`, with names and people marked. Absent where they are not. */
+  phrase?: Phrase
+}
+
+/** Builds the words of a finding whose names and people are marked. */
+export function wordsFrom(phrase: Phrase): Words {
+  return { why: phraseText(phrase), phrase }
 }
 
 /** Creates a function that puts the findings of one schema into words. It returns undefined for a finding that does not fit the schema. */

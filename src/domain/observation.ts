@@ -14,7 +14,8 @@ export type Sighting = z.infer<typeof Sighting>
 export type Observation =
   | { is: 'underway'; seen?: Sighting }
   | { is: 'unclear'; seen?: Sighting }
-  | { is: 'done' }
+  /** `notes`: what is done, but not as people expect it: the server that has the address now is off. */
+  | { is: 'done'; notes?: Finding[] }
   /**
    * `mayStillHappen`: the change may still take effect, so the request stays tracked for a while. `corrects`: the effect of the write is
    * final and known, so this also replaces an earlier report of not started, and tracking ends.

@@ -3,17 +3,29 @@ import { canonicalJson } from './canonical-json.ts'
 import type { Request } from './request.ts'
 
 type Payload = Pick<Request, 'id' | 'kind' | 'input' | 'facts' | 'resource' | 'unchecked' | 'origin' | 'reason'> &
-  Partial<Pick<Request, 'warnings'>>
+  Partial<Pick<Request, 'warnings' | 'undoes' | 'fromMessage'>>
 
 /**
- * Computes the SHA-256 of everything that is requested: the change, its resource, the requester, the channel and the reason. The card shows
- * the hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is
+ * Computes the SHA-256 of everything that is requested: the change, its resource, the requester, the channel, the reason, what it undoes and
+ * the message that it was requested from. The card shows the hash and its buttons carry it. A request is checked against its hash before it is carried out, so that only what was approved is
  * done.
  */
-export function payloadHash({ id, kind, input, facts, resource, unchecked, warnings = [], origin, reason }: Payload): string {
+export function payloadHash({
+  id,
+  kind,
+  input,
+  facts,
+  resource,
+  unchecked,
+  warnings = [],
+  origin,
+  reason,
+  undoes,
+  fromMessage,
+}: Payload): string {
   const { userId, channelId, teamId } = origin
-  const shown = warnings.length > 0 ? { warnings } : {}
-  const payload = { id, kind, input, facts, resource, unchecked, ...shown, userId, channelId, teamId, reason }
+  const shown = { ...(warnings.length > 0 ? { warnings } : {}), ...(fromMessage ? { fromMessage } : {}) }
+  const payload = { id, kind, input, facts, resource, unchecked, ...shown, userId, channelId, teamId, reason, undoes }
   return hash('sha256', canonicalJson(payload))
 }
 

@@ -40,6 +40,10 @@ export interface PolicyRule {
   approve: ApproveTerms | undefined
   /** Whether an approver may approve their own request in an emergency. */
   breakGlass: boolean
+  /** Whether each request needs a reason. */
+  needsReason: boolean
+  /** Whether *Approve* always asks for a confirmation, also where there is nothing to check first. */
+  confirm: boolean
   /** How long a request can be approved, in milliseconds. */
   expiresMs: number
   /** The people whom the request message mentions. Undefined: the approvers. */
@@ -67,7 +71,7 @@ export type RuleFor = { is: 'rule'; rule: PolicyRule } | { is: 'none' } | { is: 
  * Otherwise a missing answer could lead to a less strict rule below.
  */
 export function ruleFor(policy: Policy, change: { kind: ChangeKind; channelId: string; project: Project }): RuleFor {
-  for (const rule of rulesOfKind(policy, change.kind, change.channelId)) {
+  for (const rule of rulesIn(policy, change)) {
     const belongs = isIn(rule.projects, change.project)
     if (belongs === 'unknown') return { is: 'project-unknown', rule }
     if (belongs) return { is: 'rule', rule }
@@ -75,8 +79,34 @@ export function ruleFor(policy: Policy, change: { kind: ChangeKind; channelId: s
   return { is: 'none' }
 }
 
-/** Finds the rules that can apply to a change of this kind in this channel. Its project decides which one does. */
-export function rulesOfKind(policy: Policy, kind: ChangeKind, channelId: string): PolicyRule[] {
+/** A kind of change, and whether its changes belong to projects. */
+export interface KindOfChange {
+  kind: ChangeKind
+  hasProject: boolean
+}
+
+/**
+ * Finds the rules that can apply to a change of this kind in this channel, in their order. Its project decides which one does. Each rule
+ * names only the projects that no earlier one decides, and the first rule for every project is the last: no later one is ever reached.
+ */
+export function rulesOfKind(policy: Policy, { kind, channelId, hasProject }: KindOfChange & { channelId: string }): PolicyRule[] {
+  const found: PolicyRule[] = []
+  for (const rule of rulesIn(policy, { kind, channelId })) {
+    if (rule.projects === undefined) return [...found, rule]
+    const projects = without(rule.projects, found)
+    if (hasProject && projects.ids.length + projects.names.length > 0) found.push({ ...rule, projects })
+  }
+  return found
+}
+
+function without({ ids, names }: Projects, earlier: PolicyRule[]): Projects {
+  return {
+    ids: ids.filter((id) => !earlier.some(({ projects }) => projects?.ids.includes(id))),
+    names: names.filter((name) => !earlier.some(({ projects }) => projects?.names.includes(name))),
+  }
+}
+
+function rulesIn(policy: Policy, { kind, channelId }: { kind: ChangeKind; channelId: string }): PolicyRule[] {
   return rulesNaming(policy, kind).filter(({ channels }) => channels === undefined || channels.includes(channelId))
 }
 

@@ -6,8 +6,8 @@ import type { Project } from './policy.ts'
  * projects decides about the others.
  */
 export function projectOf<Input, Facts>({ project, items }: Pick<Change<Input, Facts>, 'project' | 'items'>, facts: Facts): Project {
-  const whole = project(facts)
-  const ofItems = items?.of(facts).map((item) => items.change.project(item.facts)) ?? []
+  const whole = project?.(facts) ?? 'none'
+  const ofItems = items?.of(facts).map((item) => items.change.project?.(item.facts) ?? 'none') ?? []
   return ofItems.every((each) => idOf(each) === idOf(whole)) ? whole : 'unknown'
 }
 

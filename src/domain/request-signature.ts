@@ -19,15 +19,33 @@ type AsRequested = Pick<
   | 'createdAt'
   | 'approvalsNeeded'
   | 'reason'
->
+  | 'undoes'
+> &
+  Pick<Partial<Request>, 'fromMessage'>
 
 /** What the signature of a request covers: all that was requested, under which rule, with how many approvals, and until when. */
-function requestContent({ origin, ...request }: AsRequested) {
-  const { version, id, kind, input, facts, resource, hash, rule, needsApproval, approvalsNeeded, ttlMs, unchecked, createdAt, reason } =
-    request
+function requestContent({ origin, fromMessage, ...request }: AsRequested) {
+  const {
+    version,
+    id,
+    kind,
+    input,
+    facts,
+    resource,
+    hash,
+    rule,
+    needsApproval,
+    approvalsNeeded,
+    ttlMs,
+    unchecked,
+    createdAt,
+    reason,
+    undoes,
+  } = request
   const { userId, channelId, teamId } = origin
-  const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason }
-  return { signed: 'request', ...requested, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
+  const requested = { version, id, kind, input, facts, resource, hash, unchecked, userId, channelId, teamId, reason, undoes }
+  const from = fromMessage ? { fromMessage } : {}
+  return { signed: 'request', ...requested, ...from, rule, needsApproval, approvalsNeeded, ttlMs, createdAt }
 }
 
 /** What the signature of an approval covers. `via` is the party that it stands for, by which the rule allowed it. */
@@ -40,8 +58,8 @@ function approvedContent({ id, hash, approvals }: Pick<Request, 'id' | 'hash' | 
   return { signed: 'approved', requestId: id, hash, by, at, approvals: approvals.map(({ signature }) => signature) }
 }
 
-function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, rule, via, at, reason }: Omit<Decision, 'signature'>) {
-  return { signed: 'break-glass', requestId: id, hash, by, rule, via, at, reason }
+function breakGlassContent({ id, hash }: Pick<Request, 'id' | 'hash'>, { by, name, rule, via, at, reason }: Omit<Decision, 'signature'>) {
+  return { signed: 'break-glass', requestId: id, hash, by, name, rule, via, at, reason }
 }
 
 /** What was read of the account just before the one write. Later reads are compared with it, and may lead to another write. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Finding } from './finding.ts'
+import { MessageRef } from './message-ref.ts'
 import { Sighting } from './observation.ts'
 import { Origin } from './origin.ts'
 import { RequestItem } from './request-item.ts'
@@ -53,12 +54,18 @@ export const Decision = Grant.extend({
   reason: z.string().optional(),
   /** True if the requester approved it alone in an emergency. */
   breakGlass: z.boolean().optional(),
+  /** The name of the requester who did, for messages that must not mention them. */
+  name: z.string().optional(),
   /** When the last approval was given, in ms since 1970. */
   at: z.number().optional(),
   /** Signs that the approvals were enough, or the emergency with its reason (see `request-signature.ts`). */
   signature: z.string().optional(),
 })
 export type Decision = z.infer<typeof Decision>
+
+/** A request whose change another one undoes, and where its message is. */
+export const Undone = z.object({ id: z.string(), channelId: z.string(), cardTs: z.string() })
+export type Undone = z.infer<typeof Undone>
 
 /**
  * A change that a person requested, as stored in Redis. Request messages, jobs and lists are made from it. The change of this `kind` parses
@@ -93,6 +100,8 @@ export const Request = z.object({
   ttlMs: z.number(),
   /** The approvers by name, if the rule mentions other people instead. A mention of the approvers would notify them, too. */
   approverNames: z.string().optional(),
+  /** The names of the people in `warnings`, by Slack id, if the rule mentions other people. */
+  personNames: z.record(z.string(), z.string()).optional(),
   needsApproval: z.boolean(),
   /** How many approvals it took by its rule when it was requested; 0 if none. */
   approvalsNeeded: z.number().int(),
@@ -104,6 +113,10 @@ export const Request = z.object({
   warnings: z.array(Finding).default([]),
   origin: Origin,
   reason: z.string().optional(),
+  /** The request that this one undoes, with the place of its message. */
+  undoes: Undone.optional(),
+  /** The message that it was requested from. */
+  fromMessage: MessageRef.optional(),
   createdAt: z.number(),
   expiresAt: z.number(),
   approvals: z.array(Approval).default([]),
@@ -120,6 +133,8 @@ export const Request = z.object({
   endedAt: z.number().optional(),
   /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
   lastSeen: Sighting.optional(),
+  /** How long the change was not tracked after somebody had stopped the tracking, in ms. */
+  untrackedMs: z.number().optional(),
   /** The person who stopped the tracking. */
   stoppedBy: z.string().optional(),
   /** The reasons for its end. */
@@ -143,3 +158,6 @@ export type Underway = Pick<Request, 'id' | 'kind' | 'state' | 'createdAt' | 'se
 export function resourcesOf({ resource, moreResources = [] }: { resource: string; moreResources?: string[] | undefined }): string[] {
   return [resource, ...moreResources.filter((other) => other !== resource)]
 }
+
+/** Returns the address of a request's message. Undefined if it was not posted, or the workspace is unknown. */
+export type LinkTo = (request: { origin: Pick<Origin, 'channelId'>; cardTs?: string | undefined }) => string | undefined

@@ -11,6 +11,8 @@ const easierBy: Record<Member, (rule: PolicyRule, than: PolicyRule) => boolean> 
   request: ({ request }, than) => than.request !== undefined && (request === undefined || !isWithin(request, than.request)),
   approve: ({ approve }, than) => than.approve !== undefined && (approve === undefined || easierTerms(approve, than.approve).length > 0),
   breakGlass: (rule, than) => than.approve !== undefined && rule.breakGlass && !than.breakGlass,
+  confirm: (rule, than) => rule.approve !== undefined && than.approve !== undefined && !rule.confirm && than.confirm,
+  needsReason: (rule, than) => than.needsReason && !rule.needsReason,
   // The reasons for a change go out of date, so a late approval is an easy one.
   expiresMs: (rule, than) => rule.approve !== undefined && than.approve !== undefined && rule.expiresMs > than.expiresMs,
   // These say what a rule is for. Which other rule is for the same is found by matching.

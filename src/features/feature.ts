@@ -11,6 +11,7 @@ import type { FeatureHandlers } from '../requests/interactions/interactions.ts'
 import type { LastReceived } from '../requests/interactions/last-received.ts'
 import type { Submit } from '../requests/lifecycle/submit.ts'
 import type { Store } from '../requests/store/store.ts'
+import type { OpenForm } from '../slack/commands/form.ts'
 import type { SetupProbe } from '../slack/web-api/setup-probe.ts'
 
 /** One capability of Lockkeeper, with everything that only this capability needs. */
@@ -33,6 +34,7 @@ export interface FeatureParts {
   accountApi: AccountApi
   inventory: Inventory
   submit: Submit
+  openForm: OpenForm
   store: Store
   catalog: Catalog
   access: Access

@@ -9,6 +9,9 @@ import { listElasticIps } from './list-elastic-ips/index.ts'
 import { listMoves } from './list-moves/index.ts'
 import { listPending } from './list-pending/index.ts'
 import { listPlans } from './list-plans/index.ts'
+import { listServers } from './list-servers/index.ts'
+import { listVirtualMachines } from './list-virtual-machines/index.ts'
+import { lookUp } from './look-up/index.ts'
 import { moveElasticIp } from './move-elastic-ip/index.ts'
 import { renameVirtualMachine } from './rename-virtual-machine/index.ts'
 import { rotateRevokeApiKey } from './rotate-revoke-api-key/index.ts'
@@ -20,13 +23,16 @@ const definitions: FeatureDefinition[] = [
   moveElasticIp,
   listElasticIps,
   listMoves,
+  listServers,
   renameVirtualMachine,
+  listVirtualMachines,
   listPlans,
   listBaselines,
   listApiKeys,
   createApiKey,
   rotateRevokeApiKey,
   listPending,
+  lookUp,
   showAudit,
   whoAmI,
   checkSetup,

@@ -12,6 +12,8 @@ export function createKeys(prefix: string) {
     resource: (resource: string) => `${tag}:resource:${resource}`,
     /** The latest request for a resource, kept for as long as an older request may need it. */
     latest: (resource: string) => `${tag}:latest:${resource}`,
+    /** The request that changed a resource last, kept for as long as its record. */
+    lastChange: (resource: string) => `${tag}:last-change:${resource}`,
     /** A set: the requests of a person that wait for an approval. It may hold others, which the person's next request removes. */
     undecided: (userId: string) => `${tag}:undecided:${userId}`,
     /** Sorted sets of request ids: `open` by the time of the last step, `ended` by the time of the end, `due` by the time to reconcile. */

@@ -1,5 +1,7 @@
 import type { Change, UnderwayNow } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/change-kind.ts'
+import type { Offer, ThingKind } from '../domain/offer.ts'
+import { type Phrase, phrase } from '../domain/phrase.ts'
 import type { Project } from '../domain/policy.ts'
 import { projectOf as projectOfChange } from '../domain/project-of.ts'
 import { type Request, unknownState } from '../domain/request.ts'
@@ -32,7 +34,7 @@ export interface Surveyed {
  * catalog, so the catalog is created empty, and the changes are registered before anything uses it.
  */
 export function createCatalog(changes: Change[] = []) {
-  const { register, changeOf, changeIfKnown, kinds, labelOf, underwayNow } = createKinds(changes)
+  const { register, changeOf, changeIfKnown, kinds, hasProject, labelOf, underwayNow } = createKinds(changes)
 
   /** Finds the change of a request and parses the request's content. Throws if the kind is unknown or the content does not fit. */
   function open(request: Request): Opened {
@@ -74,6 +76,13 @@ export function createCatalog(changes: Change[] = []) {
     return change && facts?.success ? change.describe(facts.data).sentence : `${labelOf(request.kind)} (${request.resource})`
   }
 
+  /** Describes a request as a heading: `Move 203.0.113.10: web-1 → web-2`. */
+  function titleOf(request: { kind: string; resource: string; facts?: unknown }): Phrase {
+    const change = changeIfKnown(request.kind)
+    const facts = change?.facts.safeParse(request.facts)
+    return change && facts?.success ? change.describe(facts.data).title : phrase`${[labelOf(request.kind)]} (${request.resource})`
+  }
+
   /** Returns the project of a request at the time of the request. */
   function projectOf(request: Request): Project {
     const opened = openIfFit(request)
@@ -86,7 +95,29 @@ export function createCatalog(changes: Change[] = []) {
     return opened && surveyedOf(opened)
   }
 
-  return { register, open, openIfFit, itemsOf, surveyed, projectOf, sentenceOf, changeIfKnown, kinds, labelOf, underwayNow }
+  /** Returns the buttons that change a thing of this kind. */
+  function offersFor(kind: ThingKind): Offer[] {
+    return kinds()
+      .flatMap((each) => changeOf(each).offer ?? [])
+      .filter(({ of }) => of === kind)
+  }
+
+  return {
+    register,
+    offersFor,
+    open,
+    openIfFit,
+    itemsOf,
+    surveyed,
+    projectOf,
+    sentenceOf,
+    titleOf,
+    changeIfKnown,
+    kinds,
+    hasProject,
+    labelOf,
+    underwayNow,
+  }
 }
 export type Catalog = ReturnType<typeof createCatalog>
 
@@ -120,6 +151,11 @@ function createKinds(changes: Change[]) {
     return [...byKind.keys()]
   }
 
+  /** Whether the resources of this kind belong to projects. */
+  function hasProject(kind: string): boolean {
+    return changeIfKnown(kind)?.project !== undefined
+  }
+
   /** Returns the words for a kind, or the kind itself if this version does not know it. */
   function labelOf(kind: string): string {
     return changeIfKnown(kind)?.label ?? kind
@@ -130,5 +166,5 @@ function createKinds(changes: Change[]) {
     return [...byKind.values()].flatMap((change) => change.underwayNow ?? [])
   }
 
-  return { register, changeOf, changeIfKnown, kinds, labelOf, underwayNow }
+  return { register, changeOf, changeIfKnown, kinds, hasProject, labelOf, underwayNow }
 }

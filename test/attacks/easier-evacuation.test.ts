@@ -22,7 +22,7 @@ const ids = fc.subarray(['U0ADA00001', 'U0BEN00001', 'S0ONCALL01', 'S0SECURE01']
 const often = <T>(usual: T, other: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other })
 
-/** What a rule may say, mostly what the others say, so that many policies differ in one thing. */
+/** What a rule can say, mostly what the others say, so that many policies differ in one thing. */
 const anyRule = fc.record(
   {
     changes: fc.constantFrom<unknown>('ip.move', 'ip.evacuate', ['ip.move', 'ip.evacuate'], ['vm.rename', 'ip.evacuate']),
@@ -40,6 +40,8 @@ const anyRule = fc.record(
     ),
     self_approval: often('never', fc.constant('break-glass')),
     expires: often('30m', fc.constant('2h')),
+    reason: often('required', fc.constant('optional')),
+    confirm: often(true, fc.constant(false)),
   },
   { requiredKeys: ['approve', 'changes'] },
 )
@@ -75,6 +77,8 @@ function waysPast(evacuation: PolicyRule, move: PolicyRule, channelId: string, m
     ...people.filter((userId) => may(evacuation, userId) && !may(move, userId)).map((userId) => `${userId} may request it`),
     ...subsets.filter((by) => suffice(evacuation, by) && !suffice(move, by)).map((by) => `[${by}] may approve it`),
     ...people.filter((userId) => alone(evacuation, userId) && !alone(move, userId)).map((userId) => `${userId} may approve it alone`),
+    ...(move.needsReason && !evacuation.needsReason ? ['it needs no reason'] : []),
+    ...(move.approve && move.confirm && !evacuation.confirm ? ['no click asks for a confirmation'] : []),
     ...(move.approve && evacuation.expiresMs > move.expiresMs ? ['it waits longer for an approval'] : []),
     ...(judgeRequester(alerts, place, evacuation, membership).allowed && !evacuation.approve ? ['a machine needs nobody'] : []),
   ]

@@ -35,7 +35,7 @@ async function readKnown(world: FuzzWorld): Promise<Known> {
   const { slack, accountApi, ada } = world
   const { elasticIp, target } = accountApi.world.movable()
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
   const [request] = await openRecords(world).all()
   if (!request) throw new Error('nothing was recorded')
   const variables = botVariables({ slack, accountApi, redisUrl: inject('redisUrl'), socketMode: false })

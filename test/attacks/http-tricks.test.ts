@@ -39,7 +39,7 @@ const length = (body: string) => ({ 'content-length': String(Buffer.byteLength(b
 async function forgedApproval(world: World): Promise<string> {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   const elements = card.blocks?.flatMap((block) => ('elements' in block ? block.elements : [])) as { action_id?: string; value?: string }[]
   const value = elements.find(({ action_id: id }) => id === cardButtons.approve)?.value
   const action = { type: 'button', action_id: cardButtons.approve, block_id: 'b', action_ts: '1.1', value }
@@ -52,7 +52,7 @@ async function forgedApproval(world: World): Promise<string> {
 async function expectStillWaiting(world: World): Promise<void> {
   await world.ada.command('/infra help', { channel: ops })
   await untilShown(world.slack, people.ada, /What you can ask me/)
-  expect(await untilCard(world.slack, /Waiting for approval/)).toBeDefined()
+  expect(await untilCard(world.slack, /needs approval from/)).toBeDefined()
   expect(world.accountApi.journal.writes()).toEqual([])
 }
 

@@ -4,7 +4,7 @@ import { AuditEntry } from '../../src/audit/entry.ts'
 import { createFindEntries } from '../../src/audit/find-entries.ts'
 import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
 import type { Server } from '../../src/domain/server.ts'
-import { elasticIpListing } from '../../src/features/list-elastic-ips/index.ts'
+import { elasticIpListing } from '../../src/features/list-elastic-ips/messages.ts'
 import { planListing } from '../../src/features/list-plans/messages.ts'
 import { serverChoices } from '../../src/features/move-elastic-ip/pickers.ts'
 import { readFilter } from '../../src/features/show-audit/filter.ts'
@@ -67,7 +67,7 @@ describe('a member who searches with thousands of words', () => {
   test('is refused in a picker', () => {
     const candidates = [{ value: 'sv_1', text: 'web-1', terms: [] }]
 
-    const { options } = offer(candidates, words(21).join(' '), { one: 'server', many: 'servers' })
+    const { options } = offer(candidates, words(21).join(' '), { many: 'servers' })
 
     expect(options.map(({ text }) => text.text)).toMatchInlineSnapshot(`
       [
@@ -81,6 +81,7 @@ describe('a member who searches with thousands of words', () => {
     const served: unknown[] = []
     const takeCommand = createTakeCommand({
       handlers: {
+        takesReason: () => true,
         command: (typed) => {
           split.push(typed)
           return async () => {}
@@ -143,7 +144,8 @@ describe('a member who searches 20,000 entries of the audit', () => {
   test('cannot begin a second search while the first one runs, and nobody else waits for it', async () => {
     const running: (() => void)[] = []
     const find = () => new Promise((resolve) => running.push(() => resolve({ entries: [], searched: 0, unreadable: 0, all: true })))
-    const [command] = showAudit.create({ audit: { find }, catalog } as never).commands ?? []
+    const audit = { find, size: async () => 0 }
+    const [command] = showAudit.create({ audit, catalog } as never).commands ?? []
     const search = (userId: string) => command?.run({ args: [], slashCommand: { origin: { userId } }, list: async () => {} } as never)
 
     const first = search(people.ada)

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { isKeyLabel } from '../../src/domain/api-key-name.ts'
 import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
-import { moveWords } from '../../src/domain/elastic-ip-move-findings.ts'
 import { namesakeWarnings } from '../../src/domain/elastic-ip-move-warnings.ts'
+import { moveWords } from '../../src/domain/elastic-ip-move-words.ts'
 import { payloadHash } from '../../src/domain/payload.ts'
 import type { Server } from '../../src/domain/server.ts'
 import { createMoveChange } from '../../src/features/move-elastic-ip/change.ts'
 import { approvalCard } from '../../src/requests/messages/card/card.ts'
 import { cleanText, code, mrkdwn } from '../../src/slack/text/text.ts'
 import { plain } from '../../src/slack/text/text-objects.ts'
+import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilShown, type World } from '../journeys/world.ts'
 import { cardViewFor } from '../requests/messages/card-view-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
@@ -55,11 +56,11 @@ describe('a server that is called like another one', () => {
     changeServer(world, twin.id, { hostname: target.hostname })
 
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
 
-    const line = JSON.stringify(card.blocks).match(/:warning: \*Warning:\*[^"]*/)?.[0]
-    expect(line).toContain(`Another server (${twin.id}) is also called ${target.hostname}. This move goes to ${target.id}.`)
-    expect(card.text).toContain(`Another server (${twin.id}) is also called ${target.hostname}.`)
+    const line = JSON.stringify(card.blocks).match(/:warning: \*Check first\*[^"]*/)?.[0]
+    expect(line).toContain(`Another server (\`${twin.id}\`) is also called \`${target.hostname}\`. This move goes to \`${target.id}\`.`)
+    expect(card.text).toContain(`Another server (\`${twin.id}\`) is also called \`${target.hostname}\`.`)
   })
 
   test('is found by the name that people see, and listed up to three times', () => {
@@ -112,12 +113,12 @@ describe('a server that is called like another one', () => {
 })
 
 describe('a target that would not answer', () => {
-  const off = 'only-one has status off. The address does not answer there until the server is on.'
-  const locked = 'only-one is locked on the account.'
+  const off = "`only-one` has status `off`. The address doesn't answer there until the server is on."
+  const locked = '`only-one` is locked on the account.'
 
   test.each([
     ['off', { status: 'off' }, off],
-    ['being deployed', { status: 'deploying' }, off.replace('off', 'deploying')],
+    ['being deployed', { status: 'deploying' }, off.replace('`off`', '`deploying`')],
     ['locked', { locked: true }, locked],
     ['off and locked', { status: 'off', locked: true }, `${off} ${locked}`],
   ])('that is %s is told and not refused', async (_, more, words) => {
@@ -127,8 +128,8 @@ describe('a target that would not answer', () => {
 
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
-    expect(card.text).toContain(`\nWarning: ${words}\n`)
+    const card = await untilCard(world.slack, /needs approval from/)
+    expect(card.text).toContain(`\nCheck first: ${words}\n`)
   })
 
   test('that is on and not locked gives no warning', async () => {
@@ -137,7 +138,7 @@ describe('a target that would not answer', () => {
 
     await world.ada.command(`/infra ip move ${moved.address} ${target.id}`, { channel: ops })
 
-    expect((await untilCard(world.slack, /Waiting for approval/)).text).not.toContain('Warning')
+    expect((await untilCard(world.slack, /needs approval from/)).text).not.toContain('Check first')
   })
 
   test('is part of what is approved: the hash covers it', () => {
@@ -192,12 +193,25 @@ describe('a reason that looks like a status', () => {
     expect(blocks.filter((block) => JSON.stringify(block).includes('Approved'))).toMatchInlineSnapshot(`
       [
         {
-          "text": {
-            "emoji": false,
-            "text": "Reason: “*Approved* by <@U0BEN00001> :white_check_mark: :large_green_circle: *Done.* \`x\` _really_”",
-            "type": "plain_text",
-          },
-          "type": "section",
+          "elements": [
+            {
+              "elements": [
+                {
+                  "style": {
+                    "bold": true,
+                  },
+                  "text": "Reason: ",
+                  "type": "text",
+                },
+                {
+                  "text": "*Approved* by <@U0BEN00001> :white_check_mark: :large_green_circle: *Done.* \`x\` _really_",
+                  "type": "text",
+                },
+              ],
+              "type": "rich_text_section",
+            },
+          ],
+          "type": "rich_text",
         },
       ]
     `)
@@ -216,7 +230,7 @@ describe('a reason that looks like a status', () => {
     )
 
     for (const { text } of [rejected, broken])
-      expect(text).toContain('Reason: `*Approved* by &lt;@U0BEN00001&gt; :white_check_mark: :large_green_circle: *Done.* ’x’ _really_`')
+      expect(text).toContain(': `*Approved* by &lt;@U0BEN00001&gt; :white_check_mark: :large_green_circle: *Done.* ’x’ _really_`')
   })
 
   test('stays that in the list of what waits, in the thread and in the audit', async () => {
@@ -226,20 +240,24 @@ describe('a reason that looks like a status', () => {
     const view = await world.slack.until(() => world.ada.topView())
     await world.ada.fill(view, { 'Elastic IP': moved.id, Server: target.id, Reason: ':white_check_mark: *Approved*' })
     await world.ada.submit()
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
 
     await world.ben.command('/infra pending', { channel: ops })
     await world.ben.command('/infra audit', { channel: ops })
     const pending = await untilShown(world.slack, people.ben, /waiting for approval/)
     const audit = await untilShown(world.slack, people.ben, /Audit:/)
+    const { requestId = '' } = (await openRecords(world).audit())[0] ?? {}
+    await world.ben.click(audit, 'Steps of a request', { choose: requestId })
+    const steps = await untilShown(world.slack, people.ben, /Requested:/)
 
-    const shown = `${JSON.stringify([card, pending, audit])}`.match(/.{12}:white_check_mark: \*Approved\*.{4}/g)
+    const shown = `${JSON.stringify([card, pending, audit, steps])}`.match(/.{12}:white_check_mark: \*Approved\*.{4}/g)
     expect(new Set(shown)).toMatchInlineSnapshot(`
       Set {
-        "t\\nReason: \`:white_check_mark: *Approved*\`\\nA",
-        "":"Reason: “:white_check_mark: *Approved*”","",
+        ".\\nReason: \`:white_check_mark: *Approved*\`\\nP",
+        "xt","text":":white_check_mark: *Approved*"}]}",
         ">\\nReason: \`:white_check_mark: *Approved*\`","",
-        "·  reason: \`:white_check_mark: *Approved*\`  ·",
+        "·  reason: \`:white_check_mark: *Approved*\`\\nR",
+        "·  reason: \`:white_check_mark: *Approved*\`","",
       }
     `)
   })

@@ -37,7 +37,7 @@ describe('a person who asks for more and more', () => {
     )
     expect(world.slack.messages(ops)).toHaveLength(2)
 
-    await world.ada.click(await untilCard(world.slack, /Waiting for approval/), 'Withdraw')
+    await world.ada.click(await untilCard(world.slack, /needs approval from/), 'Withdraw')
     await untilCard(world.slack, /Withdrawn/)
     await askForMove(world, 2)
     await world.slack.until(() => world.slack.messages(ops).length === 3)

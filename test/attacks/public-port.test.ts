@@ -87,7 +87,7 @@ test('a recorded event whose text holds a click is not read as that click when i
   const world = await startWorld()
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   const approve = card.blocks?.flatMap((block) => ('elements' in block ? block.elements : [])) as { action_id?: string; value?: string }[]
   const value = approve.find(({ action_id: id }) => id === cardButtons.approve)?.value
   const click = { ...clickBy(people.ben, { action_id: cardButtons.approve, value }), container: { type: 'message', message_ts: card.ts } }
@@ -99,7 +99,7 @@ test('a recorded event whose text holds a click is not read as that click when i
   expect(answer.status).toBe(400)
   await world.ada.command('/infra help', { channel: ops })
   await untilShown(world.slack, people.ada, /What you can ask me/)
-  expect(world.slack.messages(ops).at(-1)?.text).toMatch(/Waiting for approval/)
+  expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
   expect(world.accountApi.journal.writes()).toEqual([])
 })
 
@@ -107,7 +107,7 @@ test('a recorded submission that is sent again is not handled again', async () =
   const world = await startWorld()
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Reject')
   await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
   await world.ben.fill(undefined, { reason: 'Not today' })

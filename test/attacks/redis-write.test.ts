@@ -110,8 +110,8 @@ describe('somebody with write access to Redis cannot have a key in use deleted, 
     const { ada, ben, slack, accountApi, records } = attack
     const key = accountApi.world.data.apiKeys.find((candidate) => candidate.token !== accountApi.key)
     await ada.command(`/infra keys rotate ${key?.id}`, { channel: ops })
-    await ben.click(await untilCard(slack, /Waiting for approval/), 'Approve')
-    await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Rotate and show')
+    await ben.click(await untilCard(slack, /needs approval from/), 'Approve')
+    await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Rotate key')
     await untilShown(slack, people.ada, /The new token of API key/)
     const [request] = await records.all()
     if (!request) throw new Error('nothing was requested')
@@ -158,6 +158,6 @@ test('somebody with write access to Redis cannot put an approval into the audit 
 
   await ada.command('/infra audit approve', { channel: ops })
 
-  const shown = await untilShown(slack, people.ada, /Audit: 1 entry/)
-  expect(shown.text).toMatch(/:warning: \*Unverified\* \(it isn't signed\): \*Approved\*/)
+  const shown = await untilShown(slack, people.ada, /Audit: 1 other entry/)
+  expect(shown.text).toMatch(/:warning: \*Unverified \(it isn't signed\): Approved.* {2}· {2}Unverified {2}·/)
 })

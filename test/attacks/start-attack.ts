@@ -20,7 +20,7 @@ export async function startAttack({ env = {}, ...more }: WorldOptions = {}) {
   async function requestMove(skip = 0) {
     const { elasticIp, target } = world.accountApi.world.movable(skip)
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Waiting for approval`))
+    const card = await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*needs approval from`))
     const request = (await records.all()).find(({ resource }) => resource === `elastic_ip:${elasticIp.id}`)
     if (!request) throw new Error('nothing was requested')
     return { request, card }

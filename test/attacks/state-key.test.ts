@@ -20,7 +20,7 @@ async function startWorkspace() {
   async function requestMove(skip: number) {
     const { elasticIp, target } = world.accountApi.world.movable(skip)
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    return untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Waiting for approval`))
+    return untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*needs approval from`))
   }
 
   return { ...world, records: openRecords(world), start, requestMove }

@@ -28,7 +28,7 @@ function accountThatIsNotStrict({ isAway = false } = {}) {
   return {
     elasticIps: { get: get(elasticIp) },
     servers: { get: get(target), list: async () => [target] },
-    virtualMachines: { get: get(machine) },
+    virtualMachines: { get: get(machine), list: async () => [machine] },
     apiKeys: { list: async () => [key] },
   } as never
 }
@@ -46,6 +46,8 @@ function setUp() {
     wake: async () => {},
     names: async () => new Map(),
     mostUndecided: 10,
+    findUndone: async () => undefined,
+    linkTo: () => undefined,
     fitsOnCard: () => true,
   })
   let deliveries = 0

@@ -34,7 +34,7 @@ const worker = new Worker(
       await job.moveToDelayed(Date.now() + intervalMs, token)
       throw new DelayedError()
     }
-    const text = `*Done.* ${address} now answers from web-2.`
+    const text = `*Done.* \`${address}\` is assigned to \`web-2\`.`
     const blocks = [{ type: 'section', text: { type: 'mrkdwn', text } }]
     await client.chat.postMessage({ channel: 'C1', thread_ts: '1.1', text, blocks })
     await client.chat.update({ channel: 'C1', ts: '1.1', text, blocks })

@@ -153,7 +153,9 @@ describe('a rule by which an evacuation would be easier than its moves stops the
     projects: [proj_1oNqx62cx6bn0]
     request: [S0PLATFORM1, U0ADA00001]
     approve: { any_of: [S0ONCALL01], all_of: [S0SECURE01], approvals: 3 }
-    expires: 30m`
+    expires: 30m
+    reason: required
+    confirm: true`
   const strict = {
     changes: 'ip.evacuate',
     channels: '[C0OPS00001]',
@@ -161,6 +163,8 @@ describe('a rule by which an evacuation would be easier than its moves stops the
     request: '[S0PLATFORM1]',
     approve: '{ any_of: [S0ONCALL01], all_of: [S0SECURE01], approvals: 3 }',
     expires: '30m',
+    reason: 'required',
+    confirm: 'true',
   }
 
   /** Returns the errors of a rule that is as strict as that for moves, apart from these keys. An undefined key is left out. */
@@ -175,7 +179,7 @@ describe('a rule by which an evacuation would be easier than its moves stops the
 
   it('less in any of its keys', () => {
     const ways: [string, Record<string, string | undefined>][] = [
-      ['no approval', { approve: 'none' }],
+      ['no approval', { approve: 'none', confirm: undefined }],
       ['fewer approvals', { approve: '{ any_of: [S0ONCALL01], all_of: [S0SECURE01], approvals: 2 }' }],
       ['nobody of the security team', { approve: '{ any_of: [S0ONCALL01, S0SECURE01], approvals: 3 }' }],
       ['other approvers', { approve: '{ any_of: [S0ONCALL01, U0EVE00001], all_of: [S0SECURE01], approvals: 3 }' }],
@@ -183,6 +187,8 @@ describe('a rule by which an evacuation would be easier than its moves stops the
       ['everybody may request', { request: undefined }],
       ['other people may request', { request: '[U0EVE00001, alerts]' }],
       ['break-glass', { self_approval: 'break-glass' }],
+      ['no reason', { reason: 'optional' }],
+      ['no confirmation', { confirm: undefined }],
       ['a later deadline', { expires: '31m' }],
       ['the usual deadline', { expires: undefined }],
       ['another channel', { channels: '[C0OPS00001, C0GENERAL1]' }],
@@ -201,7 +207,7 @@ describe('a rule by which an evacuation would be easier than its moves stops the
           "line 4: channels must not let people request ip.evacuate where nobody can request ip.move in project "proj_1oNqx62cx6bn0" and channel C0GENERAL1: add the channel to "moves", or name only its channels here",
         ],
         "break-glass": [
-          "line 9: self_approval must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write never",
+          "line 11: self_approval must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write never",
         ],
         "every channel": [
           "line 2: channels must not let people request ip.evacuate where nobody can request ip.move in project "proj_1oNqx62cx6bn0": add the channel to "moves", or name only its channels here",
@@ -214,6 +220,12 @@ describe('a rule by which an evacuation would be easier than its moves stops the
         ],
         "no approval": [
           "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: name who approves",
+        ],
+        "no confirmation": [
+          "line 2: confirm must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write true",
+        ],
+        "no reason": [
+          "line 9: reason must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: write required",
         ],
         "nobody of the security team": [
           "line 7: approve must not be easier for ip.evacuate than for ip.move, which "moves" decides in project "proj_1oNqx62cx6bn0" and channel C0OPS00001: add S0SECURE01 to all_of",
@@ -251,7 +263,7 @@ describe('a rule by which an evacuation would be easier than its moves stops the
   })
 
   it('but not where another rule decides about the moves', () => {
-    expect(errorsWith({ projects: '[proj_2RBis9AK23gEc]', approve: 'none', request: 'everyone' })).toEqual([])
+    expect(errorsWith({ projects: '[proj_2RBis9AK23gEc]', approve: 'none', request: 'everyone', confirm: 'false' })).toEqual([])
   })
 
   it('but not in another channel for alerts alone, because no person requests there', () => {
@@ -266,13 +278,18 @@ describe('a rule by which an evacuation would be easier than its moves stops the
       'line 6: request',
       'line 7: approve',
       'line 8: expires',
-      'line 9: self_approval',
+      'line 11: self_approval',
     ])
   })
 
   it('quickly, also where rules name thousands of projects and channels', () => {
     const many = (prefix: string) => Array.from({ length: 20_000 }, (_, index) => `${prefix}${index}`).join(', ')
-    const errors = errorsWith({ approve: 'none', projects: `[${many('proj_')}, ${many('Store ')}]`, channels: `[${many('C0')}]` })
+    const errors = errorsWith({
+      approve: 'none',
+      confirm: 'false',
+      projects: `[${many('proj_')}, ${many('Store ')}]`,
+      channels: `[${many('C0')}]`,
+    })
 
     expect(errors.length).toBeGreaterThan(0)
   }, 10_000)

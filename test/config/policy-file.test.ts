@@ -38,6 +38,8 @@ rules:
       all_of: [S0NETWORK1, S0SECURE01]
       approvals: 2
     self_approval: break-glass
+    reason: required
+    confirm: true
     expires: 30m
     mention: [S0ONCALL01]
 `
@@ -57,6 +59,8 @@ rules:
             approvals: 2,
           },
           breakGlass: true,
+          needsReason: true,
+          confirm: true,
           expiresMs: 1_800_000,
           mention: { users: [], userGroups: ['S0ONCALL01'] },
         },
@@ -92,6 +96,8 @@ rules:
           alerts: false,
           approve: { anyOf: { users: ['U0BEN00001'], userGroups: [] }, allOf: [], approvals: 1 },
           breakGlass: false,
+          needsReason: false,
+          confirm: false,
           expiresMs: fourHours,
           mention: undefined,
         },
@@ -103,6 +109,9 @@ rules:
     ['one kind without brackets', 'changes: ip.move', { changes: ['ip.move'] }],
     ['request: everyone', 'request: everyone', { request: undefined }],
     ['self_approval: never', 'self_approval: never', { breakGlass: false }],
+    ['reason: required', 'reason: required', { needsReason: true }],
+    ['reason: optional', 'reason: optional', { needsReason: false }],
+    ['confirm: false', 'confirm: false', { confirm: false }],
     ['nobody to mention', 'mention: []', { mention: { users: [], userGroups: [] } }],
     ['the longest duration', 'expires: 24d', { expiresMs: 24 * 86_400_000 }],
     ['no approval', 'approve: none', { approve: undefined }],
@@ -158,6 +167,7 @@ rules:
       all_of: S0NETWORK1
       approvals: two
     self_approval: yes
+    reason: please
     expires: 1 hour
     mention: nobody
   - name: |
@@ -190,19 +200,20 @@ rules:
         "line 11: approve.all_of must be a list of user ids (U…, W…) and user group ids (S…), not "S0NETWORK1"",
         "line 12: approve.approvals must be a whole number from 1 to 10, not "two"",
         "line 13: self_approval must be never or break-glass, not "yes"",
-        "line 14: expires must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "1 hour"",
-        "line 15: mention must be a list of user ids (U…, W…) and user group ids (S…), not "nobody"",
-        "line 16: name must be a name that people will read, in one line of up to 60 characters, not "two\\nlines\\n"",
-        "line 19: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not "S0ONCALL01"",
-        "line 20: expires must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "25d"",
-        "line 21: name must be a name that people will read, in one line of up to 60 characters, not "long long long long long long long long "",
-        "line 21: this rule can never match: rule 2 above covers all that it is for. Move it up, or take it out",
-        "line 22: expires must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not 30",
-        "line 23: approve.approvals must be a whole number from 1 to 10, not 11",
-        "line 24: name must be a name that people will read, in one line of up to 60 characters, not 2024: put quotes around it",
-        "line 24: this rule can never match: rule 2 above covers all that it is for. Move it up, or take it out",
-        "line 25: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not 1",
-        "line 26: this rule must be keys with values (name, approve and so on), not "production"",
+        "line 14: reason must be required or optional, not "please"",
+        "line 15: expires must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "1 hour"",
+        "line 16: mention must be a list of user ids (U…, W…) and user group ids (S…), not "nobody"",
+        "line 17: name must be a name that people will read, in one line of up to 60 characters, not "two\\nlines\\n"",
+        "line 20: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not "S0ONCALL01"",
+        "line 21: expires must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "25d"",
+        "line 22: name must be a name that people will read, in one line of up to 60 characters, not "long long long long long long long long "",
+        "line 22: this rule can never match: rule 2 above covers all that it is for. Move it up, or take it out",
+        "line 23: expires must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not 30",
+        "line 24: approve.approvals must be a whole number from 1 to 10, not 11",
+        "line 25: name must be a name that people will read, in one line of up to 60 characters, not 2024: put quotes around it",
+        "line 25: this rule can never match: rule 2 above covers all that it is for. Move it up, or take it out",
+        "line 26: approve must be none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists, not 1",
+        "line 27: this rule must be keys with values (name, approve and so on), not "production"",
       ]
     `)
   })
@@ -282,12 +293,12 @@ rules:
         "line 5: "change" is not known here: did you mean changes?",
         "line 6: "aprovers" is not known here: did you mean approve?",
         "line 7: "selfApproval" is not known here: did you mean self_approval?",
-        "line 8: "colour" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
+        "line 8: "colour" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, reason, confirm, expires, mention",
         "line 11: "anyOf" is not known here: did you mean any_of?",
         "line 12: "quorum" is not known here: take it out. Known here: any_of, all_of, approvals",
-        "line 13: "<<" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
-        "line 14: "__proto__" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
-        "line 15: "constructor" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, expires, mention",
+        "line 13: "<<" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, reason, confirm, expires, mention",
+        "line 14: "__proto__" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, reason, confirm, expires, mention",
+        "line 15: "constructor" is not known here: take it out. Known here: name, changes, projects, channels, request, approve, self_approval, reason, confirm, expires, mention",
       ]
     `)
   })
@@ -308,6 +319,14 @@ rules:
     changes: key.create
     approve: { all_of: [U0BEN00001, W0CHI00001], approvals: 4 }
     expires: soon
+  - name: d
+    changes: key.rotate
+    approve: none
+    confirm: true
+  - name: e
+    changes: key.revoke
+    approve: [U0BEN00001]
+    confirm: yes
 `
 
     expect(errorsOf(text)).toMatchInlineSnapshot(`
@@ -316,6 +335,8 @@ rules:
         "line 11: approve.approvals must be at most 2, because any_of and all_of name no more people: name more, or ask for fewer approvals",
         "line 14: approve.approvals must be at most 2, because any_of and all_of name no more people: name more, or ask for fewer approvals",
         "line 15: expires must be a duration such as 500ms, 5s, 15m or 4h, at most 24d, not "soon"",
+        "line 19: confirm must not be true where approve is none: take it out, or name who approves",
+        "line 23: confirm must be true or false, not "yes"",
       ]
     `)
   })
@@ -643,6 +664,7 @@ describe('any text', () => {
           ),
           channels: fc.jsonValue(),
           self_approval: fc.constantFrom<unknown>('never', 'break-glass', true),
+          confirm: fc.constantFrom<unknown>(true, false, 'yes', null),
         },
         { requiredKeys: [] },
       ),
@@ -697,6 +719,7 @@ describe('a policy', () => {
         fc.record({ any_of: ids(1).map((list) => [...list, 'S0ONCALL01']), all_of: ids(1), approvals: fc.integer({ min: 1, max: 10 }) }),
       ),
       self_approval: fc.constantFrom('never', 'break-glass'),
+      confirm: fc.boolean(),
       expires: fc.integer({ min: 1, max: 24 }).map((days) => `${days}d`),
       mention: ids(0),
     },
@@ -743,6 +766,7 @@ function toFile(rule: PolicyRule) {
     request: rule.request ? namesOf(rule.request) : 'everyone',
     approve: terms ?? 'none',
     self_approval: rule.breakGlass ? 'break-glass' : 'never',
+    confirm: rule.confirm,
     expires: `${rule.expiresMs / 1_000}s`,
     ...(rule.mention && { mention: namesOf(rule.mention) }),
   }

@@ -70,7 +70,6 @@ describe('the picker of servers', patience, () => {
         const account = accountOf({ elasticIps: elasticIp ? [elasticIp] : [], servers: all })
         const choices = serverChoices(await account.servers.list(), text, (await account.elasticIps.list())[0])
         expect(problemsWithOptions(choices)).toEqual([])
-        expect(choices.options.length).toBeGreaterThan(0)
       }),
       { numRuns: Math.ceil(runs.numRuns / 4) },
     )

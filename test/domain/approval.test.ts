@@ -18,6 +18,9 @@ import { groups, ops, person, rule, terms } from './people-for-test.ts'
 const oncall = groups({ SONCALL: ['UCHI'] })
 const unreadable = groups({ SONCALL: 'unknown' })
 
+const move = { kind: 'ip.move', hasProject: true }
+const newKey = { kind: 'key.create', hasProject: false }
+
 const denied = (denial: object) => ({ allowed: false, denial })
 const codeOf = (ruling: Ruling) => (ruling.allowed ? 'allowed' : ruling.denial.code)
 
@@ -106,19 +109,17 @@ describe('who may request', () => {
 
   test('only in the channels of the rule', () => {
     const policy = { rules: [{ ...rule, channels: ['C2'] }] }
-    expect(judgeRequesterOfKind(person('UADA'), ops, 'ip.move', policy, new Map())).toEqual(
+    expect(judgeRequesterOfKind(person('UADA'), ops, move, policy, new Map())).toEqual(
       denied({ code: 'no-rule', kind: 'ip.move', channels: ['C2'] }),
     )
-    expect(judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, 'ip.move', policy, new Map()).allowed).toBe(true)
+    expect(judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, move, policy, new Map()).allowed).toBe(true)
   })
 
   test('nobody in a direct message, also not in one with several people', () => {
     for (const standing of ['direct', 'group-direct'] as const) {
       const place: Place = { channelId: 'D1', teamId: 'T1', standing }
       expect(judgeRequester(person('UADA'), place, rule, new Map())).toEqual(denied({ code: 'direct-message' }))
-      expect(judgeRequesterOfKind(person('UADA'), place, 'ip.move', { rules: [rule] }, new Map())).toEqual(
-        denied({ code: 'direct-message' }),
-      )
+      expect(judgeRequesterOfKind(person('UADA'), place, move, { rules: [rule] }, new Map())).toEqual(denied({ code: 'direct-message' }))
     }
   })
 
@@ -129,12 +130,12 @@ describe('who may request', () => {
         { ...rule, request: toGroup(['UBEN']) },
       ],
     }
-    const ask = (userId: string) => judgeRequesterOfKind(person(userId), ops, 'ip.move', policy, new Map()).allowed
+    const ask = (userId: string) => judgeRequesterOfKind(person(userId), ops, move, policy, new Map()).allowed
     expect([ask('UADA'), ask('UBEN'), ask('UDOV')]).toEqual([true, true, false])
   })
 
   test('nobody, if the kind has no rule', () => {
-    expect(judgeRequesterOfKind(person('UADA'), ops, 'key.create', { rules: [rule] }, new Map())).toEqual(
+    expect(judgeRequesterOfKind(person('UADA'), ops, newKey, { rules: [rule] }, new Map())).toEqual(
       denied({ code: 'no-rule', kind: 'key.create', channels: [] }),
     )
   })
@@ -157,10 +158,10 @@ describe('who may request', () => {
   test('a bundle that no rule names to whoever may request its parts, with the channels of these rules', () => {
     const policy = { rules: [{ ...rule, channels: ['C1'] }], bundles: new Map([['ip.evacuate', 'ip.move']]) }
 
-    expect(judgeRequesterOfKind(person('UADA'), ops, 'ip.evacuate', policy, new Map()).allowed).toBe(true)
-    expect(judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, 'ip.evacuate', policy, new Map())).toEqual(
-      denied({ code: 'no-rule', kind: 'ip.evacuate', channels: ['C1'] }),
-    )
+    expect(judgeRequesterOfKind(person('UADA'), ops, { kind: 'ip.evacuate', hasProject: true }, policy, new Map()).allowed).toBe(true)
+    expect(
+      judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, { kind: 'ip.evacuate', hasProject: true }, policy, new Map()),
+    ).toEqual(denied({ code: 'no-rule', kind: 'ip.evacuate', channels: ['C1'] }))
   })
 
   test('a denial names each channel with a rule once', () => {
@@ -170,7 +171,27 @@ describe('who may request', () => {
         { ...rule, channels: ['C3'] },
       ],
     }
-    expect(noRule(policy, 'ip.move')).toEqual({ code: 'no-rule', kind: 'ip.move', channels: ['C2', 'C3'] })
+    expect(noRule(policy, move)).toEqual({ code: 'no-rule', kind: 'ip.move', channels: ['C2', 'C3'] })
+  })
+
+  test('a denial names no channel whose rule is for projects, if changes of the kind belong to none', () => {
+    const policy = {
+      rules: [
+        { ...rule, changes: ['key.create'], channels: ['C2'], projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } },
+        { ...rule, changes: ['key.create'], channels: ['C3'] },
+      ],
+    }
+    expect(noRule(policy, newKey)).toEqual({ code: 'no-rule', kind: 'key.create', channels: ['C3'] })
+  })
+
+  test('nobody by a rule that an earlier one keeps from being reached', () => {
+    const policy = {
+      rules: [
+        { ...rule, request: toGroup(['UBEN']) },
+        { ...rule, request: toGroup(['UADA']) },
+      ],
+    }
+    expect(judgeRequesterOfKind(person('UADA'), ops, move, policy, new Map()).allowed).toBe(false)
   })
 })
 

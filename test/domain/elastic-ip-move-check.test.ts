@@ -53,10 +53,10 @@ describe('the preflight check of a move', () => {
       `"203.0.113.10 is moving to web-3 already. Wait until that move has ended, then ask again."`,
     )
     expect(refusal({ elasticIp: elasticIpFor({ status: 'configuring' }) })).toMatchInlineSnapshot(
-      `"203.0.113.10 is configuring, and only an active Elastic IP can be moved."`,
+      `"203.0.113.10 has status configuring. Only active Elastic IPs can be moved."`,
     )
     expect(refusal({ elasticIp: elasticIpFor({ server: { id: ids.web2, hostname: 'web-2' } }) })).toMatchInlineSnapshot(
-      `"203.0.113.10 is on web-2 already, so there is nothing to move."`,
+      `"203.0.113.10 is already on web-2."`,
     )
     expect(refusal({ target: serverFor({ project: billing }) })).toMatchInlineSnapshot(
       `"web-2 is in project Billing, and 203.0.113.10 is in Storefront. An Elastic IP can only be moved within its project."`,
@@ -84,13 +84,13 @@ describe('the preflight check of a move', () => {
         assigned: assignedServerFor({ site: two }),
       }),
     ).toMatchInlineSnapshot(
-      `"web-2 is in site Ashburn 74 (loc_87vRENkgNdPyk), and web-1, which has 203.0.113.10, is in Ashburn 74 (loc_n0tTh3S4m31d). An Elastic IP can only be moved within its site."`,
+      `"web-2 is in site “Ashburn 74 (loc_87vRENkgNdPyk)”, and web-1, which has 203.0.113.10, is in “Ashburn 74 (loc_n0tTh3S4m31d)”. An Elastic IP can only be moved within its site."`,
     )
     expect(
       refusal({ elasticIp: elsewhere, target: serverFor({ site: one }), assigned: assignedServerFor({ site: two }) }),
     ).toMatchInlineSnapshot(`"web-2 is in site ASH, and 203.0.113.10 is in FRA. An Elastic IP can only be moved within its site."`)
     expect(refusal({ target: serverFor({ project: { id: billing.id, name: 'Storefront' } }) })).toMatchInlineSnapshot(
-      `"web-2 is in project Storefront (proj_R82A9jVb5Lq0d), and 203.0.113.10 is in Storefront (proj_6059EqYkOQj8p). An Elastic IP can only be moved within its project."`,
+      `"web-2 is in project “Storefront (proj_R82A9jVb5Lq0d)”, and 203.0.113.10 is in “Storefront (proj_6059EqYkOQj8p)”. An Elastic IP can only be moved within its project."`,
     )
   })
 

@@ -59,6 +59,7 @@ describe('the hash of a request', () => {
     ['resource', { resource: 'elastic_ip:eip_2VszvKL6sK72c' }],
     ['unchecked', { unchecked: [] }],
     ['warnings', { warnings: [{ code: 'server-locked', server: 'web-2' }] }],
+    ['the message that it was requested from', { fromMessage: { channelId: 'C1', ts: '1795010400.000100' } }],
     ['the requester', { origin: { ...requested.origin, userId: 'U2' } }],
     ['the channel', { origin: { ...requested.origin, channelId: 'C2' } }],
     ['the workspace', { origin: { ...requested.origin, teamId: 'T2' } }],

@@ -11,6 +11,8 @@ export const rule: PolicyRule = {
   alerts: false,
   approve: terms(['UBEN', 'SONCALL']),
   breakGlass: false,
+  needsReason: false,
+  confirm: false,
   expiresMs: 3_600_000,
   mention: undefined,
 }

@@ -7,6 +7,7 @@ import {
   isUserGroup,
   type PolicyRule,
   type Project,
+  type RuleFor,
   ruleFor,
   rulesOfKind,
   toGroup,
@@ -27,6 +28,8 @@ function rule(name: string, more: Partial<PolicyRule> = {}): PolicyRule {
     alerts: false,
     approve: { anyOf: toGroup(['UBEN']), allOf: [], approvals: 1 },
     breakGlass: false,
+    needsReason: false,
+    confirm: false,
     expiresMs: 3_600_000,
     mention: undefined,
     ...more,
@@ -129,6 +132,7 @@ describe('an unknown project', () => {
       { id: 'proj_3GGeutpe13Yip', name: 'Three' },
       { id: 'proj_4DlSRqCLyIbq6', name: 'Four' },
       { id: 'proj_5PLWkxoLUhPcT', name: 'proj_3GGeutpe13Yip' },
+      { id: 'proj_6Jx3mXrPv0aWb', name: 'proj_4DlSRqCLyIbq6' },
       'none',
     ]
 
@@ -140,8 +144,11 @@ describe('an unknown project', () => {
 
         if (unknown.is === 'rule') expect(known).toEqual(known.map(() => unknown))
         if (unknown.is === 'none') expect(known.every(({ is }) => is === 'none')).toBe(true)
-        const matching = known.flatMap((each) => (each.is === 'rule' ? [each.rule] : []))
-        expect(rulesOfKind(policy, change.kind, change.channelId)).toEqual(expect.arrayContaining(matching))
+        const namesOf = (answers: RuleFor[]) =>
+          [...new Set(answers.flatMap((each) => (each.is === 'rule' ? [each.rule.name] : [])))].toSorted()
+        const listed = (hasProject: boolean) => rulesOfKind(policy, { ...change, hasProject }).map(({ name }) => name)
+        expect(listed(true)).toEqual(namesOf(known.slice(0, -1)))
+        expect(listed(false)).toEqual(namesOf(known.slice(-1)))
       }),
       { numRuns: 500 },
     )
@@ -156,8 +163,35 @@ describe('the rules of a kind', () => {
       rule('there', { channels: ['C9'] }),
       rule('all'),
     ]
-    expect(rulesOfKind({ rules }, 'ip.move', 'C1').map(({ name }) => name)).toEqual(['storefront', 'all'])
+    expect(namesOf(rules)).toEqual(['storefront', 'all'])
   })
+
+  test('end with the first one for every project, because no later one is ever reached', () => {
+    expect(namesOf([rule('all'), rule('late'), rule('later', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } })])).toEqual(['all'])
+  })
+
+  test('name only the projects that no earlier one decides', () => {
+    const rules = [
+      rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['Storefront'] } }),
+      rule('both', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['Storefront', 'Billing'] } }),
+      rule('again', { projects: { ids: [], names: ['Billing'] } }),
+    ]
+    const listed = rulesOfKind({ rules }, { kind: 'ip.move', channelId: 'C1', hasProject: true })
+
+    expect(listed.map(({ name, projects }) => [name, projects])).toEqual([
+      ['storefront', { ids: ['proj_1oNqx62cx6bn0'], names: ['Storefront'] }],
+      ['both', { ids: [], names: ['Billing'] }],
+    ])
+  })
+
+  test('are only those for every project, if changes of this kind belong to no project', () => {
+    const rules = [rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }), rule('all')]
+    expect(namesOf(rules, false)).toEqual(['all'])
+  })
+
+  function namesOf(rules: PolicyRule[], hasProject = true): string[] {
+    return rulesOfKind({ rules }, { kind: 'ip.move', channelId: 'C1', hasProject }).map(({ name }) => name)
+  }
 })
 
 describe('the people of a rule', () => {

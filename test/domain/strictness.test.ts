@@ -18,6 +18,8 @@ describe('a rule is easier than another one', () => {
     ['with more requesters', { request: toGroup(['UADA', 'UBEN']) }, { request: toGroup(['UADA']) }, ['request']],
     ['for everyone', { request: undefined }, { request: toGroup(['UADA']) }, ['request']],
     ['with break-glass', { breakGlass: true }, { breakGlass: false }, ['breakGlass']],
+    ['without a confirmation', { confirm: false }, { confirm: true }, ['confirm']],
+    ['without a reason', { needsReason: false }, { needsReason: true }, ['needsReason']],
     ['with a later deadline', { expiresMs: 2 }, { expiresMs: 1 }, ['expiresMs']],
     ['not with more approvals', { approve: by(['UBEN', 'SONCALL'], [], 2) }, {}, []],
     ['not with fewer approvers', { approve: by(['SONCALL']) }, {}, []],
@@ -25,6 +27,7 @@ describe('a rule is easier than another one', () => {
     ['not for alerts, which need people', { alerts: true }, { alerts: false }, []],
     ['not with other people to mention', { mention: toGroup([]) }, {}, []],
     ['not if the other needs no approval at all', { breakGlass: true, expiresMs: 2 }, { approve: undefined, expiresMs: 1 }, []],
+    ['not by a confirmation of what needs no approval', { confirm: false }, { confirm: true, approve: undefined }, []],
     ['but still by its requesters', { request: undefined }, { approve: undefined, request: toGroup(['UADA']) }, ['request']],
   ])('%s', (_, first, second, members) => {
     expect(easierMembers(rule(first), rule(second))).toEqual(members)

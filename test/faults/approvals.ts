@@ -48,7 +48,15 @@ async function startReplica() {
     tally: async (_: unknown, by: string[]) => ({ enough: by.length > 0, missing: 0, needed: 1 }),
   }
   const store = createStore({ redis, keys, audit })
-  return createDecide({ signatures, store, access: access as never, catalog, show: async () => undefined, wake: async () => undefined })
+  return createDecide({
+    signatures,
+    store,
+    access: access as never,
+    catalog,
+    show: async () => undefined,
+    wake: async () => undefined,
+    names: async () => new Map(),
+  })
 }
 type Replica = Awaited<ReturnType<typeof startReplica>>
 

@@ -82,7 +82,7 @@ async function blockAt(moment: Moment, blocking: Blocking) {
   const { accountApi, slack, bots } = world
   const { elasticIp, target } = accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
 
   const blocked = Promise.withResolvers<number>()
   const over = Promise.withResolvers<void>()

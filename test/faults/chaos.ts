@@ -116,7 +116,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
     const pressed = new Map<string, number>()
     while (until()) {
       named = new Set(await standIns.call('named', channel))
-      for (const ts of await standIns.call('cardsThatSay', channel, 'Waiting for approval')) {
+      for (const ts of await standIns.call('cardsThatSay', channel, 'needs approval from')) {
         if (Date.now() - (pressed.get(ts) ?? 0) < 1_500) continue
         pressed.set(ts, Date.now())
         const others = pressed.size
@@ -134,7 +134,7 @@ export async function runChaos({ requests, faultsMs, leastKills = 0, seed, restM
       const mark = `take ${ts}`
       if (Date.now() - (pressed.get(mark) ?? 0) < 2_500) continue
       pressed.set(mark, Date.now())
-      void standIns.call('click', bots.url(pressed.size), ada, channel, ts, 'Create and show').catch(() => undefined)
+      void standIns.call('click', bots.url(pressed.size), ada, channel, ts, 'Create key').catch(() => undefined)
     }
   }
 

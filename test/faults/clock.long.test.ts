@@ -19,7 +19,7 @@ async function startBotsOff(off: number[], env: Record<string, string>) {
 async function requestMove({ accountApi, slack, ada }: Awaited<ReturnType<typeof startStandInWorld>>) {
   const { elasticIp, target } = accountApi.world.movable()
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  return untilCard(slack, /Waiting for approval/)
+  return untilCard(slack, /needs approval from/)
 }
 
 describe.each([

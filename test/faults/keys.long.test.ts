@@ -14,7 +14,7 @@ interface Places {
 /** Requests a key and has it approved. Its card then waits for Ada's click. */
 async function approvedKey({ slack }: Places): Promise<Message> {
   await slack.as(people.ada).command('/infra keys create ci-deploy', { channel: ops })
-  await slack.as(people.ben).click(await untilCard(slack, /Waiting for approval/), 'Approve')
+  await slack.as(people.ben).click(await untilCard(slack, /needs approval from/), 'Approve')
   return untilCard(slack, /\*Approved\.\*/)
 }
 
@@ -44,7 +44,7 @@ describe('a bot that is killed', () => {
       slack.faults.add({ method: 'response_url', kind: 'status', status: 404, times: 3 })
       slack.faults.add({ method: 'chat.postEphemeral', kind: 'error', error: 'user_not_in_channel' })
     }
-    const click = world.ada.click(card, 'Create and show')
+    const click = world.ada.click(card, 'Create key')
     await killed.promise
     await click
     await bots.start(0)
@@ -55,7 +55,7 @@ describe('a bot that is killed', () => {
     const world = await killedAt({ method: 'GET', path: /api_keys/, kind: 'delay', delayMs: 500 }, false)
     expect(writes(world, 'POST')).toEqual([])
 
-    await world.ada.click(world.card, 'Create and show')
+    await world.ada.click(world.card, 'Create key')
     await untilReport(world.slack, world.card.ts, /Done/)
 
     expect(world.fault.fired).toBe(1)
@@ -99,7 +99,7 @@ test('a key whose creation takes effect after it was reported as not created is 
   // The connection breaks at once. What was sent on it takes effect much later.
   const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'late', delayMs: 12_000 })
 
-  await world.ada.click(card, 'Create and show')
+  await world.ada.click(card, 'Create key')
   await untilReport(world.slack, card.ts, /Not started/)
   expect(liveKeys(world)).toEqual([])
   await expect.poll(() => world.accountApi.world.issuedTokens.length, { timeout: 15_000 }).toBe(1)
@@ -117,7 +117,7 @@ test('a key that was shown while its deletion was due is reported as deleted, al
   const slow = world.slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 2_000 })
   const deletion = world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'delay', delayMs: 3_000 })
 
-  await world.ada.click(card, 'Create and show')
+  await world.ada.click(card, 'Create key')
   await untilReport(world.slack, card.ts, /Failed/)
 
   expect([slow.fired, deletion.fired]).toEqual([1, 1])
@@ -135,7 +135,7 @@ describe('a created key', () => {
       world.slack.faults.add({ method: 'response_url', kind: 'status', status: 503, times: 1_000 }),
     ]
 
-    await world.ada.click(card, 'Create and show')
+    await world.ada.click(card, 'Create key')
     await expect.poll(() => writes(world, 'DELETE').length, { timeout: 10_000 }).toBe(1)
     expect(liveKeys(world)).toEqual([])
     expect(away.every(({ fired }) => fired > 0)).toBe(true)
@@ -151,7 +151,7 @@ describe('a created key', () => {
     const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
     const lost = world.slack.faults.add({ method: 'response_url', kind: 'drop-after', when: isSecret })
 
-    await world.ada.click(card, 'Create and show')
+    await world.ada.click(card, 'Create key')
     await untilReport(world.slack, card.ts, /Done/)
 
     expect(lost.fired).toBe(1)
@@ -168,7 +168,7 @@ describe('a created key', () => {
       world.slack.faults.add({ method: 'chat.postEphemeral', kind: 'drop-after', when: isSecret }),
     ]
 
-    await world.ada.click(card, 'Create and show')
+    await world.ada.click(card, 'Create key')
     await untilReport(world.slack, card.ts, /Failed/)
 
     expect(lost.map(({ fired }) => fired)).toEqual([3, 1])
@@ -186,7 +186,7 @@ describe('a created key', () => {
       instead: ({ body }) => ({ status: 502, type: 'text/html', text: `<h1>Bad gateway</h1><pre>${JSON.stringify(body)}</pre>` }),
     })
 
-    await world.ada.click(card, 'Create and show')
+    await world.ada.click(card, 'Create key')
     await untilReport(world.slack, card.ts, /Failed/)
 
     const [token] = world.accountApi.world.issuedTokens

@@ -16,14 +16,14 @@ async function startWorldOnOwnRedis(env: Record<string, string> = {}, moveTakesM
   const { elasticIp, target } = world.accountApi.world.movable()
   const requestMove = async () => {
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    return untilCard(world.slack, /Waiting for approval/)
+    return untilCard(world.slack, /needs approval from/)
   }
   return { world, server, admin, requestMove, elasticIp }
 }
 
 test('a new data set is reported as new and a lost one as lost, with what is moving on the account', async () => {
   const { world, admin, requestMove, elasticIp } = await startWorldOnOwnRedis({}, 60_000)
-  await untilCard(world.slack, /I start with an empty memory/)
+  await untilCard(world.slack, /Redis has no data of Lockkeeper yet/)
   const card = await requestMove()
   await world.ben.click(card, 'Approve')
   await untilCard(world.slack, /\*Moving\*/)
@@ -40,7 +40,7 @@ test('a new data set is reported as new and a lost one as lost, with what is mov
 
 test('operators are notified of the loss although Slack fails at first', async () => {
   const { world, admin } = await startWorldOnOwnRedis()
-  await untilCard(world.slack, /I start with an empty memory/)
+  await untilCard(world.slack, /Redis has no data of Lockkeeper yet/)
   const isAlarm = ({ text }: { text?: unknown }) => String(text).includes('My memory was lost')
   const fault = world.slack.faults.add({
     method: 'chat.postMessage',

@@ -5,7 +5,7 @@ import { places } from './many-elastic-ips.ts'
 export async function approveMove(world: World) {
   const { elasticIp, target: to } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${to.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
   return { elasticIp, target: to, card }
 }

@@ -35,7 +35,7 @@ async function startBusyWorld(moves: number) {
   const [machine] = accountApi.world.data.virtualMachines
   await moveAll(world)
   await world.ada.command(`/infra vm rename ${machine?.id} after-the-storm`, { channel: ops })
-  return { world, accountApi, slack, waiting: await untilCard(slack, /Waiting for approval/) }
+  return { world, accountApi, slack, waiting: await untilCard(slack, /needs approval from/) }
 }
 
 test.each<[string, FaultOrder]>([

@@ -44,7 +44,7 @@ const away = /I cannot reach my memory \(Redis\) just now/
 /** Tries everything while Redis is away, and waits for the answers. Returns how long the slowest one took, in ms. */
 async function tryInVain(scene: Scene, listed: RegExp = away): Promise<number> {
   const { slack } = scene
-  const card = await scene.untilCard(waiting, /Waiting for approval/)
+  const card = await scene.untilCard(waiting, /needs approval from/)
   const tries = [
     {
       who: people.ada,
@@ -72,7 +72,7 @@ async function tryAgain(scene: Scene): Promise<void> {
   for (let round = 0; round < 20; round += 1) {
     await scene.ada.command(`/infra ip move ${scene.elasticIp(requestedDuring).id} ${scene.to}`, { channel: ops })
     const cards = await Promise.all([waiting, requestedDuring].map((index) => scene.untilCard(index, /./, 1_000).catch(() => undefined)))
-    const undecided = cards.filter((card) => !card || /Waiting for approval/.test(card.text))
+    const undecided = cards.filter((card) => !card || /needs approval from/.test(card.text))
     if (undecided.length === 0) return
     for (const card of undecided) if (card) await scene.ben.click(card, 'Approve')
     await delay(300)

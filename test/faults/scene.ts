@@ -101,7 +101,7 @@ export async function startScene({
   /** Requests the move. Resolves with its card. */
   async function requestMove(index: number, channel = ops): Promise<Message> {
     await ada.command(`/infra ip move ${elasticIp(index).address} ${places.to}`, { channel })
-    return untilCard(index, /Waiting for approval/, 15_000, channel)
+    return untilCard(index, /needs approval from/, 15_000, channel)
   }
 
   /** Requests the move and has it approved. Resolves with its card once it is under way. */

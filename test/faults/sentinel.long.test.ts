@@ -11,7 +11,7 @@ test('when the primary dies, the replica takes over and the move is tracked to i
   const world = await startWorld({ env: { REDIS_URL: url }, account: { moveTakes: { min: 9_000, max: 9_000 } } })
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
   await untilCard(world.slack, /\*Moving\*/)
 
@@ -29,7 +29,7 @@ test('when the primary dies, the replica takes over and the move is tracked to i
   expect(resumedMs).toBeLessThan(15_000)
 
   const report = await untilReport(world.slack, card.ts, /Done/)
-  expect(report.text).toContain(`${elasticIp.address} now answers from ${target.hostname}.`)
+  expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to \`${target.hostname}\`.`)
   expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(1)
   await untilCard(world.slack, /\*Done/)
   expect(world.slack.thread(ops, card.ts).filter(({ text }) => /Done/.test(text))).toHaveLength(2)

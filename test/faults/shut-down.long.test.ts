@@ -17,7 +17,7 @@ interface Phase {
   finish?: (scene: Scene) => Promise<void>
 }
 
-const approveAtLast = async (scene: Scene) => void (await scene.ben.click(await scene.untilCard(0, /Waiting for approval/), 'Approve'))
+const approveAtLast = async (scene: Scene) => void (await scene.ben.click(await scene.untilCard(0, /needs approval from/), 'Approve'))
 
 /** Counts the requests in this state. */
 async function countIn(state: string, { evidence }: Scene): Promise<number> {
@@ -223,10 +223,10 @@ describe('SIGTERM while a key is handed over', () => {
   async function startHandOver(scene: Scene, delayMs: number) {
     await scene.ada.command('/infra keys create ci-deploy', { channel: ops })
     const isCard = (fits: RegExp) => scene.slack.messages(ops).findLast(({ text }) => /ci-deploy/.test(text) && fits.test(text))
-    await scene.ben.click(await scene.slack.until(() => isCard(/Waiting for approval/)), 'Approve')
+    await scene.ben.click(await scene.slack.until(() => isCard(/needs approval from/)), 'Approve')
     const card = await scene.slack.until(() => isCard(/\*Approved\.\*/))
     const slow = scene.account.faults.add({ method: 'POST', kind: 'delay', delayMs })
-    await scene.ada.click(card, 'Create and show')
+    await scene.ada.click(card, 'Create key')
     await expect.poll(() => slow.fired, { timeout: 5_000 }).toBe(1)
     expect(keysMade(scene)).toHaveLength(1)
     return card

@@ -13,7 +13,7 @@ import { patchesOf } from './moves.ts'
 async function requestMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   const [recorded] = await openRecords(world).all()
   if (!recorded) throw new Error('nothing was recorded')
   const payload = JSON.stringify({
@@ -33,7 +33,7 @@ async function requestMove(world: World) {
 async function expectNothingDone(world: World): Promise<void> {
   await world.ada.command('/infra help', { channel: ops })
   await untilShown(world.slack, people.ada, /What you can ask me/)
-  expect(world.slack.messages(ops).at(-1)?.text).toMatch(/Waiting for approval/)
+  expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
   expect(world.accountApi.journal.writes()).toEqual([])
 }
 
@@ -58,7 +58,7 @@ describe('a request with the right signature', () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     const said: Delivery = await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    await untilCard(world.slack, /Waiting for approval/)
+    await untilCard(world.slack, /needs approval from/)
 
     const again = await Promise.all([world.ada.redeliver(said), world.ada.redeliver(said), world.ada.redeliver(said)])
 

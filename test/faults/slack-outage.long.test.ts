@@ -94,7 +94,7 @@ describe('a channel that is closed between the request and its end', () => {
       expect(await scene.evidence.comeToRest(1, 40_000)).toBe(true)
 
       const direct = scene.slack.directMessages(people.ada)
-      expect(direct.map(({ text }) => text)).toEqual([expect.stringMatching(/Done\..*198\.51\.100\.1 now answers from web-2/s)])
+      expect(direct.map(({ text }) => text)).toEqual([expect.stringMatching(/Done\..*`198\.51\.100\.1` is assigned to `web-2`/s)])
       expect(direct[0]?.text).toContain(`I could not post in the thread in <#${ops}> (${error})`)
       expect(scene.writes()).toHaveLength(1)
     },
@@ -128,7 +128,7 @@ test('within the usual limits of Slack everything is reported, and few calls are
   const scene = await startScene({ elasticIps: moves, moveTakesMs: 20_000, limits: true })
   for (let index = 0; index < moves; index += 1) {
     await scene.ada.command(`/infra ip move ${scene.elasticIp(index).address} ${scene.to}`, { channel: ops })
-    await scene.ben.click(await scene.untilCard(index, /Waiting for approval/, 60_000), 'Approve')
+    await scene.ben.click(await scene.untilCard(index, /needs approval from/, 60_000), 'Approve')
   }
 
   const evidence = await scene.gather(moves, 180_000)

@@ -88,7 +88,7 @@ async function work({ standIns, places, bots }: Soak, until: number): Promise<nu
   const approver = (async () => {
     const pressed = new Set<string>()
     while (approving) {
-      for (const ts of await standIns.call('cardsThatSay', ops, 'Waiting for approval')) {
+      for (const ts of await standIns.call('cardsThatSay', ops, 'needs approval from')) {
         if (pressed.has(ts)) continue
         pressed.add(ts)
         void standIns.call('click', url, people.ben, ops, ts, 'Approve')

@@ -55,7 +55,7 @@ test('a bot that starts while Redis reads its files answers in words, and works 
   await loaded
   await expect.poll(() => bot.page('/status'), { timeout: 15_000 }).toMatchObject({ status: 200, body: { ok: true } })
   await slack.as(people.ada).command(move, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
   await slack.as(people.ben).click(card, 'Approve')
   await untilReport(slack, card.ts, /Done/)
 }, 60_000)
@@ -81,7 +81,7 @@ test('a bot starts with a Redis that comes and goes, and does all of its work on
   await expect.poll(() => bot.page('/status'), { timeout: 20_000 }).toMatchObject({ status: 200, body: { ok: true } })
   slack.connectBot(bot.slackUrl())
   await slack.as(people.ada).command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
   await slack.as(people.ben).click(card, 'Approve')
   await untilReport(slack, card.ts, /Done/)
   expect(bot.errors()).toBe('')

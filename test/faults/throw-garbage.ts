@@ -18,7 +18,7 @@ export async function throwGarbage({ batches, atOnce, seed }: { batches: number;
   const { slack, accountApi } = world
   const { elasticIp, target } = accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
   const [request] = await openRecords(world).all()
   const [bot] = world.bots
   if (!request || !bot) throw new Error('there is nothing to throw at')

@@ -30,19 +30,6 @@ const answeredAtField = expect.objectContaining({ response_action: 'errors' })
 
 /** Payloads without a listener, by Slack's name for them, and the acknowledgement that Slack expects. */
 const unhandled: Record<string, [RawRequest, unknown]> = {
-  'a global shortcut': [interaction({ type: 'shortcut', callback_id: 'c', trigger_id: 't', user: ada, team }), empty],
-  'a message shortcut': [
-    interaction({
-      type: 'message_action',
-      callback_id: 'c',
-      trigger_id: 't',
-      user: ada,
-      team,
-      channel: { id: ops },
-      message: { ts: '1.1' },
-    }),
-    empty,
-  ],
   'a closed view': [interaction({ type: 'view_closed', user: ada, team, view: { id: 'V1', callback_id: 'c' }, is_cleared: false }), empty],
   'a step of a workflow to edit': [interaction({ type: 'workflow_step_edit', callback_id: 'c', user: ada, team }), empty],
   'a legacy button': [
@@ -102,6 +89,23 @@ const unreadable: Record<string, [RawRequest, unknown]> = {
   'clicks that are null': [interaction({ type: 'block_actions', user: ada, actions: null }), empty],
   'a click without an action id': [interaction({ type: 'block_actions', user: ada, actions: [{ type: 'button' }] }), empty],
   'a click in a view without an id': [interaction({ type: 'block_actions', user: ada, actions: [{ action_id: 'a' }], view: {} }), empty],
+  'a shortcut of nobody': [interaction({ type: 'shortcut', callback_id: 'c', trigger_id: 't', team }), empty],
+  'a shortcut without an id': [interaction({ type: 'shortcut', trigger_id: 't', user: ada, team }), empty],
+  'a message shortcut from nowhere': [
+    interaction({
+      type: 'message_action',
+      callback_id: 'look-up',
+      trigger_id: 't',
+      user: ada,
+      team,
+      message: { ts: '1.1', text: 'web-1' },
+    }),
+    empty,
+  ],
+  'a message shortcut in a channel without an id': [
+    interaction({ type: 'message_action', callback_id: 'look-up', trigger_id: 't', user: ada, team, channel: { id: '' } }),
+    empty,
+  ],
   'a submission of nobody': [
     interaction({ type: 'view_submission', view: { id: 'V1', callback_id: 'c', blocks: [input] } }),
     atField('server'),
@@ -152,7 +156,9 @@ test('a payload without a listener is acknowledged at once, and logged once for 
   expect([first, second]).toEqual([expected(unhandled), expected(unhandled)])
   const kinds = linesLike(world, /does not handle/).map(({ kind }) => kind)
   expect(kinds).toEqual([...new Set(kinds)])
-  expect(kinds).toEqual(expect.arrayContaining(['shortcut', 'view_closed', 'function_executed', 'message', 'app_rate_limited', 'unknown']))
+  expect(kinds).toEqual(
+    expect.arrayContaining(['workflow_step_edit', 'view_closed', 'function_executed', 'message', 'app_rate_limited', 'unknown']),
+  )
   expect(world.log.slice(before).filter((line) => /"level":"(error|fatal)"|"from":"slack"/.test(line))).toEqual([])
 }, 30_000)
 
@@ -182,7 +188,7 @@ test('a person whose command or click cannot be read gets an answer', async () =
 
   await world.slack.sendRaw(interaction({ type: 'block_actions', user: ada, actions: [{}], response_url: responseUrl }))
   await untilShown(world.slack, people.ada, /Couldn't read this click\. Nothing was changed\./)
-  await world.slack.sendRaw(interaction({ type: 'message_action', user: ada, response_url: responseUrl }))
+  await world.slack.sendRaw(interaction({ type: 'workflow_step_edit', user: ada, response_url: responseUrl }))
   await untilShown(world.slack, people.ada, /Lockkeeper doesn't handle this/)
   await world.slack.sendRaw(
     interaction({ type: 'block_actions', user: ada, actions: [{ action_id: 'a' }], view: { private_metadata: metadata } }),

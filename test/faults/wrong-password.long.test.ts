@@ -73,7 +73,7 @@ test('a password that is changed while the bot runs is shown nowhere, and the mo
   const { slack, accountApi, bots } = world
   const { elasticIp, target } = accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
   await untilCard(slack, /\*Moving\*/)
 

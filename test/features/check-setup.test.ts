@@ -37,14 +37,15 @@ const well: SetupFacts = {
 
 /** Returns the lines that are not ok. */
 function linesOf(facts: Partial<SetupFacts>): string {
-  const { text } = report(well.bot, diagnose({ ...well, ...facts }))
-  const lines = text.split('\n').filter((line) => !line.startsWith(':white_check_mark:') && !line.startsWith('Lockkeeper'))
+  const { text } = report(well.bot, diagnose({ ...well, ...facts })).table
+  const others = [':white_check_mark:', 'Lockkeeper', '*Can you see this table?*']
+  const lines = text.split('\n').filter((line) => !others.some((start) => line.startsWith(start)))
   return lines.join('\n')
 }
 
 describe('the ten mistakes', () => {
   test('none of them in a correct set-up', () => {
-    expect(report(well.bot, diagnose(well)).text).toMatchInlineSnapshot(`
+    expect(report(well.bot, diagnose(well)).table.text).toMatchInlineSnapshot(`
       "*Nothing needs mending*
       Lockkeeper 0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables
       :white_check_mark: *Slack* answers after 120 ms.
@@ -58,7 +59,8 @@ describe('the ten mistakes', () => {
       :white_check_mark: *The account API* answers.
       :white_check_mark: *The API key* \`lockkeeper\` is accepted, and may make changes.
       :white_check_mark: *The clock* agrees with that of Slack and Redis.
-      :white_check_mark: *Workers* 2 are at work."
+      :white_check_mark: *Workers* 2 are at work.
+      *Can you see this table?* Lists such as \`ip list\` are tables."
     `)
   })
 
@@ -308,11 +310,11 @@ test('the report fits into a message with many errors, and keeps the tests below
     decides: true,
     reading: { is: 'unreadable', why: 'no_such_subteam' } as const,
   }))
-  const { blocks, text } = report(well.bot, diagnose({ ...well, groups }))
+  const { blocks, text } = report(well.bot, diagnose({ ...well, groups })).table
   expect(charactersIn(blocks)).toBeLessThanOrEqual(10_000)
   expect(blocks.length).toBeGreaterThan(30)
-  expect(JSON.stringify(blocks.at(-3))).toMatch(/\d\d more parts do not fit in here and are not shown/)
-  expect(blocks.slice(-2).map(({ type }) => type)).toEqual(['actions', 'actions'])
+  expect(JSON.stringify(blocks.at(-6))).toMatch(/\d\d more parts do not fit in here and are not shown/)
+  expect(blocks.slice(-5).map(({ type }) => type)).toEqual(['data_table', 'section', 'actions', 'actions', 'actions'])
   expect(text.length).toBeLessThanOrEqual(4_000)
 })
 

@@ -12,6 +12,11 @@ test('every kind that a feature declares is the kind of one change, and every ch
   expect(catalog.kinds().toSorted()).toEqual(changeKinds.toSorted())
 })
 
+test('moves and renames belong to projects, and keys to none', () => {
+  const withProject = changeKinds.filter((kind) => catalog.hasProject(kind))
+  expect(withProject).toEqual(['ip.move', 'vm.rename'])
+})
+
 test('no kind is called read, which is the name of a right', () => {
   for (const kind of changeKinds) expect(kind).toMatch(/^[a-z]+\.[a-z]+$/)
 })

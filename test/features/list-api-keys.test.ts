@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { ApiKey } from '../../src/domain/api-key.ts'
 import { apiKeyListing } from '../../src/features/list-api-keys/messages.ts'
 
 const unknown = { tokenLastSlice: undefined, apiVersion: undefined, readOnly: undefined, createdAt: undefined, updatedAt: undefined }
@@ -8,13 +9,13 @@ test('a name with line breaks adds no line to the list of API keys', () => {
   const user = { id: 'user_1', email: 'eve@example.com\u2028:key: *prod*' }
   const key = { ...unknown, id: 'tok_9ZXm2eMd1nvsF', name, allowedIps: [], lastUsedAt: undefined, user }
 
-  const { rows } = apiKeyListing([key], [], 0)
+  const { rows } = apiKeyListing([key], [], { now: 0, ownLastSlice: '2daaa' })
 
   expect(rows[0]?.text.split('\n').map((line) => line.slice(0, 40))).toMatchInlineSnapshot(`
     [
       ":warning: *x :large_green_circle: *Done.",
-      "access not told, from anywhere  ·  not u",
-      "_Worth a look: never used._",
+      "access unknown  ·  from anywhere  ·  las",
+      "Worth a look: never used",
     ]
   `)
 })
@@ -30,8 +31,52 @@ test('a key with unknown allowed addresses is not listed as usable from anywhere
     user: undefined,
   }
 
-  const { rows } = apiKeyListing([key], [], 0)
+  const { rows } = apiKeyListing([key], [], { now: 0, ownLastSlice: '2daaa' })
 
-  expect(rows[0]?.text).toContain('full access, from where is not told')
+  expect(rows[0]?.text).toContain('full access  ·  allowed addresses unknown')
   expect(rows[0]?.text).not.toMatch(/anywhere|everywhere/)
+})
+
+describe('the remarks on a key', () => {
+  const minute = 60_000
+  const day = 24 * 60 * minute
+  const now = Date.parse('2026-11-20T12:00:00Z')
+  const madeAgo = (ms: number, more: Partial<ApiKey> = {}): ApiKey => ({
+    ...unknown,
+    id: 'tok_9ZXm2eMd1nvsF',
+    name: 'ci',
+    readOnly: true,
+    allowedIps: ['203.0.113.7'],
+    createdAt: new Date(now - ms).toISOString(),
+    lastUsedAt: undefined,
+    user: undefined,
+    ...more,
+  })
+  const listed = (key: ApiKey, words: string[] = []) =>
+    apiKeyListing([key], words, { now, ownLastSlice: '2daaa' })
+      .rows.map(({ text }) => text)
+      .join('\n')
+
+  test('do not call a key never used that is minutes old', () => {
+    expect(listed(madeAgo(5 * minute))).not.toContain('never used')
+    expect(listed(madeAgo(day - minute))).not.toContain('never used')
+    expect(listed(madeAgo(day))).toContain('Worth a look: never used')
+    expect(listed(madeAgo(0, { createdAt: undefined }))).toContain('never used')
+  })
+
+  test('do not call the key unused that Lockkeeper itself uses, and say whose it is', () => {
+    const own = { tokenLastSlice: '2daaa' }
+    const stale = new Date(now - 200 * day).toISOString()
+
+    expect(listed(madeAgo(30 * day, own))).toContain('last used: by Lockkeeper')
+    expect(listed(madeAgo(30 * day, own))).not.toMatch(/never used|not used yet/)
+    expect(listed(madeAgo(300 * day, { ...own, lastUsedAt: stale }))).not.toContain('unused')
+    expect(listed(madeAgo(300 * day, { lastUsedAt: stale }))).toContain('unused for 200 days')
+    expect(listed(madeAgo(30 * day, own), ['lockkeeper'])).toContain('2daaa')
+  })
+
+  test('still tell other risks of the key that Lockkeeper itself uses', () => {
+    const own = madeAgo(800 * day, { tokenLastSlice: '2daaa', readOnly: false, allowedIps: [] })
+    expect(listed(own)).toContain('Worth a look: 2 years old, full access from everywhere')
+  })
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ElasticIp } from '../../src/domain/elastic-ip.ts'
-import { elasticIpListing } from '../../src/features/list-elastic-ips/index.ts'
+import type { Missing } from '../../src/domain/missing.ts'
+import { elasticIpListing } from '../../src/features/list-elastic-ips/messages.ts'
 
 const active: ElasticIp = {
   id: 'eip_1GijF7NsZe3bN',
@@ -19,13 +20,23 @@ const pending: ElasticIp = {
   site: undefined,
 }
 
+test('Elastic IPs that the account API sent and the list lacks are counted', () => {
+  const notes = (missing: Missing) => elasticIpListing([active], [], missing).notes?.map(String)
+
+  expect(notes({ unreadable: 1, unready: 2 })).toEqual([
+    ':warning: Not listed: 1 that could not be read.',
+    'Not listed: 2 still being provisioned.',
+  ])
+  expect(notes({ unreadable: 0, unready: 0 })).toEqual([])
+})
+
 test('an Elastic IP is shown with its status, and found by it', () => {
   const listing = elasticIpListing([pending, active], [])
 
   expect(listing.rows.map(String)).toMatchInlineSnapshot(`
     [
-      ":large_green_circle: *\`203.0.113.10\`* active on \`web-1\`  ·  Storefront  ·  ASH  ·  \`eip_1GijF7NsZe3bN\`",
-      ":white_circle: *\`203.0.113.11\`* pending, no server  ·  Storefront  ·  \`eip_2VszvKL6sK72c\`",
+      ":large_green_circle: *203.0.113.10*  ·  active  ·  on \`web-1\`  ·  Storefront  ·  ASH",
+      ":white_circle: *203.0.113.11*  ·  pending  ·  no server  ·  Storefront",
     ]
   `)
   expect(elasticIpListing([pending, active], ['pending']).rows).toHaveLength(1)

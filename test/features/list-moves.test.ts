@@ -30,10 +30,12 @@ async function run(open: Request[], ended: Request[] = []) {
     store: {
       open: async () => open,
       ended: async (limit, fits) => ended.filter(fits).slice(0, limit),
-      findMany: async (ids) => open.filter(({ id }) => ids.includes(id)),
+      countEnded: async (fits) => ended.filter(fits).length,
+      findMany: async (ids) => open.filter(({ id, version }) => ids.includes(id) && version === requestFor().version),
       now: async () => now,
     },
     catalog,
+    linkTo: () => 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100',
   })
   const listing = await listingOf(commands[0])
   return { title: listing.title.text, rows: listing.rows.map(({ text }) => text), notes: listing.notes?.map(({ text }) => text) }
@@ -43,12 +45,19 @@ describe('/infra moves', () => {
   test('counts every move, and says which ones are listed if there are too many', async () => {
     const { title, rows, notes } = await run([...many(612, { state: 'tracking', sentAt: requestedAt }), ...many(501, { state: 'waiting' })])
 
-    expect(title).toBe('612 in flight, 501 waiting for approval, 0 that ended lately')
+    expect(title).toBe('612 in progress, 501 waiting for approval, 0 ended in the last 30 days')
     expect(rows).toHaveLength(1_000)
     expect(notes).toEqual([
-      'Of those in flight, the 500 longest under way are listed.',
-      'Of those that wait, the 500 that have waited longest are listed.',
+      '112 more are in progress. Those listed take longest.',
+      '1 more waits for approval. Those listed have waited longest.',
     ])
+  })
+
+  test('counts the moves that another version of Lockkeeper wrote and this one cannot read', async () => {
+    const { rows, notes } = await run([move('known', { state: 'tracking' }), move('unknown', { version: 99, state: 'tracking' })])
+
+    expect(rows).toHaveLength(1)
+    expect(notes).toEqual([':warning: 1 request is not listed: written by another version of Lockkeeper.'])
   })
 
   test('shows the state of each move, and for how long', async () => {
@@ -61,10 +70,10 @@ describe('/infra moves', () => {
 
     expect(rows.map((row) => row.split('\n')[1])).toMatchInlineSnapshot(`
       [
-        "moving for 2 min, *late*  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
-        "starting for 3 s  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
-        "approved 1 min ago, not sent yet  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
-        "waiting for approval until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  asked for by <@U0ADA00001> in <#C0OPS00001>",
+        "moving, late  ·  for 2 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
+        "starting  ·  for 3 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
+        "approved, not sent yet  ·  for 1 min  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
+        "waiting for approval  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>",
       ]
     `)
   })
@@ -73,6 +82,10 @@ describe('/infra moves', () => {
     const renames = many(300, { kind: 'vm.rename', state: 'done', sentAt: requestedAt, endedAt: requestedAt })
     const moves = many(12, { state: 'failed', sentAt: requestedAt, endedAt: requestedAt })
 
-    expect((await run([], [...renames, ...moves])).title).toBe('0 in flight, 0 waiting for approval, 10 that ended lately')
+    const { title, rows, notes } = await run([], [...renames, ...moves])
+
+    expect(title).toBe('0 in progress, 0 waiting for approval, 12 ended in the last 30 days')
+    expect(rows).toHaveLength(10)
+    expect(notes).toEqual(['2 more ended before those. See `audit`.'])
   })
 })

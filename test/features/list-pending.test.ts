@@ -37,14 +37,14 @@ describe('the list of waiting requests', () => {
       "3 waiting for approval, 1 of them for you
 
       :point_right: *Move 203.0.113.10 from web-1 to web-2*
-      asked for by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  2 of 3 approvals  ·  *you can decide it*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+      you can approve it  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  2 of 3 approvals  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>
       Reason: \`web-1 is &lt;being&gt; replaced\`
 
       :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
-      asked for by you  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+      requested by you  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open>
 
       :hourglass_flowing_sand: *Move 203.0.113.10 from web-1 to web-2*
-      asked for by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  Open the card
+      requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>
 
       Nothing waits for an approval."
     `)
@@ -65,7 +65,10 @@ describe('/infra pending', () => {
   async function run(open: Request[], ruling: Ruling = allowed) {
     const judged: unknown[] = []
     const { commands } = listPending.create({
-      store: { open: async () => open, findMany: async (ids) => open.filter(({ id }) => ids.includes(id)) },
+      store: {
+        open: async () => open,
+        findMany: async (ids) => open.filter(({ id, version }) => ids.includes(id) && version === requestFor().version),
+      },
       access: {
         judge: async ({ userId }, act) => {
           judged.push([userId, act.to])
@@ -114,7 +117,17 @@ describe('/infra pending', () => {
     expect(rows).toHaveLength(500)
     expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
       '612 waiting for approval, at least 500 of them for you',
-      'These are the 500 that have waited longest; 112 more come up as these are decided.',
+      'These are the 500 that have waited longest. 112 more are listed as these are decided.',
+    ])
+  })
+
+  test('counts the requests that another version of Lockkeeper wrote and this one cannot read', async () => {
+    const { rows, listing } = await run([requestFor(), requestFor({ id: 'newer', version: 99 }), requestFor({ id: 'newest', version: 99 })])
+
+    expect(rows).toHaveLength(1)
+    expect([listing.title, ...(listing.notes ?? [])].map(({ text }) => text)).toEqual([
+      '3 waiting for approval, 1 of them for you',
+      ':warning: 2 requests are not listed: written by another version of Lockkeeper.',
     ])
   })
 

@@ -81,22 +81,40 @@ describe('the list of plans', () => {
     expect([listing.title, ...listing.rows].map(String).join('\n---\n')).toMatchInlineSnapshot(`
       "4 plans with \`eur\`, cheapest first
       ---
-      *vm.small*  ·  2 vCPU, 4 GB memory, 80 GiB nvme
-      0.045 EUR an hour  ·  stock low
-      :large_green_circle: ASH (United States)   :white_circle: DAL (United States); FRA (Germany)
+      *vm.small*  ·  2 vCPU  ·  4 GB memory  ·  80 GiB nvme
+      EUR 0.045/h  ·  stock level: low
+      In stock: ASH (United States)  ·  Not in stock: DAL (United States); FRA (Germany)
       ---
-      *vm.large*  ·  16 vCPU, 64 GB memory, 80 GiB nvme
-      0.36 EUR an hour  ·  stock low
-      :large_green_circle: ASH (United States)
+      *vm.large*  ·  16 vCPU  ·  64 GB memory  ·  80 GiB nvme
+      EUR 0.36/h  ·  stock level: low
+      In stock: ASH (United States)
       ---
-      *vm.gpu*  ·  2 vCPU, 4 GB memory, NVIDIA L40S with 48 GB, 80 GiB nvme
-      1.08 EUR an hour  ·  stock low
-      :large_green_circle: FRA (Germany)
+      *vm.gpu*  ·  2 vCPU  ·  4 GB memory  ·  NVIDIA L40S with 48 GB  ·  80 GiB nvme
+      EUR 1.08/h  ·  stock level: low
+      In stock: FRA (Germany)
       ---
-      *vm.old*  ·  2 vCPU, 4 GB memory, 80 GiB nvme
+      *vm.old*  ·  2 vCPU  ·  4 GB memory  ·  80 GiB nvme
       no price in EUR
-      no sites told"
+      Sites unknown"
     `)
+  })
+
+  test('shows prices in dollars by their sign, in other currencies by their code', () => {
+    const cheap = plan('vm.tiny', {}, [
+      {
+        ...region('United States', ['ASH'], ['ASH'], 0),
+        prices: [
+          { currency: 'USD', hour: 0.007, month: 5.11 },
+          { currency: 'EUR', hour: 0.006, month: 4.6 },
+          { currency: 'BRL', hour: undefined, month: 1234.5 },
+        ],
+      },
+    ])
+    const priceIn = (words: string[]) => String(planListing([cheap], words).rows[0]).split('\n')[1]
+
+    expect(priceIn([])).toBe('$0.007/h  ·  $5.11/mo  ·  stock level: low')
+    expect(priceIn(['EUR'])).toBe('EUR 0.006/h  ·  EUR 4.60/mo  ·  stock level: low')
+    expect(priceIn(['brl'])).toBe('BRL 1,234.50/mo  ·  stock level: low')
   })
 
   test('says what to do if nothing fits', () => {
@@ -113,12 +131,12 @@ describe('the list by unit price', () => {
     expect(order(['cheapest'])).toEqual(['vm.large', 'vm.small', 'vm.gpu', 'vm.old'])
     expect(order(['cheapest-gb'])).toEqual(['vm.large', 'vm.small', 'vm.gpu', 'vm.old'])
     expect(String(planListing(all, ['cheapest', 'eur']).rows[0])).toMatchInlineSnapshot(`
-      "*vm.large*  ·  16 vCPU, 64 GB memory, 80 GiB nvme
-      *0.0225 EUR an hour for each vCPU*  ·  0.36 EUR an hour  ·  stock low
-      :large_green_circle: ASH (United States)"
+      "*vm.large*  ·  16 vCPU  ·  64 GB memory  ·  80 GiB nvme
+      EUR 0.0225/h per vCPU  ·  EUR 0.36/h  ·  stock level: low
+      In stock: ASH (United States)"
     `)
     expect(String(planListing(all, ['cheapest-gb']).title)).toMatchInlineSnapshot(
-      `"4 plans with \`cheapest-gb\`, cheapest for each GB of memory first"`,
+      `"4 plans with \`cheapest-gb\`, cheapest per GB of memory first"`,
     )
   })
 
@@ -130,7 +148,7 @@ describe('the list by unit price', () => {
     )
     const listing = planListing(many, ['cheapest'])
     for (let page = 0; page < 50; page += 1) {
-      const shown = listingMessage(listing, { command: 'plans', args: ['cheapest'], page })
+      const shown = listingMessage(listing, { name: '/infra', command: 'plans', args: ['cheapest'], page })
       expect(shown.blocks.length).toBeLessThanOrEqual(50)
       expect(shown.text.length).toBeLessThanOrEqual(4_000)
       expect(shown.text).toContain(`page ${page + 1} of 50`)

@@ -4,12 +4,12 @@ import type { Command } from '../../src/slack/commands/commands.ts'
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
 
 /** Runs a command as Ben, and gives what it lists. */
-export async function listingOf(command: Command | undefined): Promise<Listing> {
+export async function listingOf(command: Command | undefined, args: string[] = []): Promise<Listing> {
   const listings: Listing[] = []
   const answer = { ephemeral: async () => {}, replace: async () => {} }
   await command?.run({
     slashCommand: { deliveryKey: 'd1', origin, answer, responseUrl: undefined, triggerId: '' },
-    args: [],
+    args,
     list: async (listing) => void listings.push(listing),
     say: async () => {},
   })

@@ -64,12 +64,8 @@ describe('the picker of servers', () => {
     expect(valuesOf(serverChoices(servers, '', undefined))).toHaveLength(5)
   })
 
-  test('offers servers that may be in the project and site of the Elastic IP, and marks its own server', () => {
-    expect(textsOf(serverChoices(servers, '', elasticIp))).toEqual([
-      'new-1',
-      'web-1 (Storefront, ASH): it is here now',
-      'web-2 (Storefront, ASH)',
-    ])
+  test('offers servers that may be in the project and site of the Elastic IP, but not its own server', () => {
+    expect(textsOf(serverChoices(servers, '', elasticIp))).toEqual(['new-1', 'web-2 (Storefront, ASH)'])
   })
 
   test('uses the site of the server that has the address, if the address itself shows another site', () => {
@@ -77,11 +73,7 @@ describe('the picker of servers', () => {
     const inSaoPaulo = elasticIpFor({ site: { id: 'site_sao', name: 'São Paulo', slug: 'SAO' } })
     const all = [server(ids.web1, 'web-1', { site: sao2 }), server(ids.web2, 'web-2', { site: sao2 }), ...servers.slice(2)]
 
-    expect(textsOf(serverChoices(all, '', inSaoPaulo))).toEqual([
-      'new-1',
-      'web-1 (Storefront, SAO2): it is here now',
-      'web-2 (Storefront, SAO2)',
-    ])
+    expect(textsOf(serverChoices(all, '', inSaoPaulo))).toEqual(['new-1', 'web-2 (Storefront, SAO2)'])
   })
 
   test('offers servers that cannot be compared, and does not compare names of sites', () => {
@@ -93,12 +85,9 @@ describe('the picker of servers', () => {
     expect(valuesOf(serverChoices(servers, '', unplaced))).toHaveLength(5)
   })
 
-  test('says that others are not offered, if none fits', () => {
-    const [only] = serverChoices(servers, 'edge-fra-1', elasticIp).options
-    expect(only).toMatchObject({
-      text: { text: 'No server fits what you typed.' },
-      description: { text: 'Only those in the project and site of 203.0.113.10 are offered.' },
-    })
+  test('offers nothing that the preflight check would refuse', () => {
+    expect(serverChoices(servers, 'edge-fra-1', elasticIp).options).toEqual([])
+    expect(serverChoices(servers, 'web-1', elasticIp).options).toEqual([])
   })
 })
 
@@ -112,11 +101,11 @@ describe('the chosen Elastic IP', () => {
   }
 
   test('is the one in the form’s metadata, also if the option load has an older one', async () => {
-    expect(await offered({ extra: ids.elasticIp }, { 'elastic-ip': 'eip_0Luj7giJiSZl6' })).toEqual([ids.unplaced, ids.web1, ids.web2])
+    expect(await offered({ extra: ids.elasticIp }, { 'elastic-ip': 'eip_0Luj7giJiSZl6' })).toEqual([ids.unplaced, ids.web2])
   })
 
   test('is the one in the option load, if the metadata has none', async () => {
-    expect(await offered({}, { 'elastic-ip': ids.elasticIp })).toEqual([ids.unplaced, ids.web1, ids.web2])
+    expect(await offered({}, { 'elastic-ip': ids.elasticIp })).toEqual([ids.unplaced, ids.web2])
   })
 
   test('is unknown if neither has one, and all servers are offered', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkMove } from '../../src/domain/elastic-ip-move-check.ts'
+import { phrase } from '../../src/domain/phrase.ts'
 import { describeMove } from '../../src/features/move-elastic-ip/change.ts'
 import { chooseServer } from '../../src/features/move-elastic-ip/resolve.ts'
 import { billing, elasticIpFor, ids, serverFor } from '../domain/account-objects.ts'
@@ -11,14 +12,16 @@ describe('the description of a move', () => {
     const { facts } = checkMove(input, { elasticIp: elasticIpFor(), target: serverFor(), assigned: undefined })
 
     expect(describeMove(facts)).toEqual({
-      title: 'Move Elastic IP',
+      title: phrase`Move ${'203.0.113.10'}: ${'web-1'} → ${'web-2'}`,
       sentence: 'Move 203.0.113.10 from web-1 to web-2',
       facts: [
-        { label: 'Elastic IP', value: '203.0.113.10', detail: 'eip_KeQbB4BoO6x10' },
-        { label: 'Site', value: 'ASH' },
-        { label: 'From', value: 'web-1', detail: 'sv_vKm8ZaLzG5R2n' },
-        { label: 'To', value: 'web-2', detail: 'sv_W3mVpQ0xNd7Lk, 198.51.100.22' },
         { label: 'Project', value: 'Storefront' },
+        { label: 'Site', value: 'ASH' },
+      ],
+      ids: [
+        { label: 'Elastic IP', value: 'eip_KeQbB4BoO6x10' },
+        { label: 'From', value: 'sv_vKm8ZaLzG5R2n' },
+        { label: 'To', value: 'sv_W3mVpQ0xNd7Lk', detail: '198.51.100.22' },
       ],
       underway: 'moving',
     })
@@ -50,6 +53,8 @@ describe('a server by its hostname', () => {
     expect(() => chooseServer('web-2', [twin, serverFor()], undefined)).toThrowErrorMatchingInlineSnapshot(
       `[UserError: There are 2 servers called web-2: sv_bT90rYxPqJ6Uh (Billing, ASH), sv_W3mVpQ0xNd7Lk (Storefront, ASH). Give the id of the one you mean.]`,
     )
+    const many = Array.from({ length: 12 }, (_, index) => serverFor({ id: `sv_${index}` }))
+    expect(() => chooseServer('web-2', many, undefined)).toThrow(/sv_9 \(Storefront, ASH\) and 2 more\. Give the id/)
     expect(() => chooseServer('web-9', [], elasticIpFor())).toThrowErrorMatchingInlineSnapshot(`[UnknownName: No server web-9.]`)
   })
 })

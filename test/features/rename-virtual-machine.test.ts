@@ -1,10 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/domain/errors.ts'
 import type { Finding } from '../../src/domain/finding.ts'
+import { phrase } from '../../src/domain/phrase.ts'
 import type { VirtualMachine } from '../../src/domain/virtual-machine.ts'
-import { checkRename, describeRename, differencesOf, type RenameFacts } from '../../src/features/rename-virtual-machine/change.ts'
+import {
+  checkRename,
+  createRenameChange,
+  describeRename,
+  differencesOf,
+  type RenameFacts,
+} from '../../src/features/rename-virtual-machine/change.ts'
 import { RenameFinding, renameWords } from '../../src/features/rename-virtual-machine/findings.ts'
 import { whichOne } from '../../src/features/rename-virtual-machine/messages.ts'
+import { namesakesAmong } from '../../src/features/rename-virtual-machine/namesakes.ts'
 import { virtualMachineChoices } from '../../src/features/rename-virtual-machine/pickers.ts'
 import { chooseMachine } from '../../src/features/rename-virtual-machine/resolve.ts'
 import { readableBlocks } from '../requests/readable.ts'
@@ -33,16 +41,14 @@ describe('the preflight of a rename', () => {
     expect(unchecked).toEqual([])
     expect(incomplete).toBe(false)
     expect(describeRename(facts)).toEqual({
-      title: 'Rename virtual machine',
+      title: phrase`Rename ${'web-1'} → ${'web-eu-1'}`,
       sentence: 'Rename web-1 to web-eu-1',
       facts: [
-        { label: 'Old name', value: 'web-1' },
-        { label: 'New name', value: 'web-eu-1' },
-        { label: 'Virtual machine', value: 'vm_1zHfNurvp25kg' },
-        { label: 'Address', value: '192.0.2.110' },
         { label: 'Project', value: 'Storefront' },
         { label: 'Site', value: 'ASH' },
+        { label: 'Address', value: '192.0.2.110' },
       ],
+      ids: [{ label: 'Virtual machine', value: 'vm_1zHfNurvp25kg' }],
       underway: 'being renamed',
     })
   })
@@ -66,6 +72,36 @@ describe('the preflight of a rename', () => {
       'whether virtual machine vm_1zHfNurvp25kg exists, and what it is called now (the account API did not answer)',
     ])
     expect(describeRename(facts).sentence).toBe('Rename vm_1zHfNurvp25kg to web-eu-1')
+  })
+})
+
+describe('a new name that another virtual machine already has', () => {
+  const others = ['WEB-eu-1', 'web\u200b-eu-1', 'web-eu-2'].map((name, index) => ({ ...machine, id: `vm_${index}`, name }))
+
+  const amongAll = (items: VirtualMachine[]) => namesakesAmong({ items, cut: undefined }, input).warnings
+
+  test('is found by the name that people see', () => {
+    expect(amongAll([machine, ...others]).map(inWords)).toEqual(['2 other virtual machines (vm_0, vm_1) are already called web-eu-1.'])
+    expect(amongAll([{ ...machine, name: 'web-eu-1' }])).toEqual([])
+  })
+
+  function preflightOf(list: () => Promise<VirtualMachine[]>, forRequest: boolean) {
+    const change = createRenameChange({ virtualMachines: { get: async () => machine, list } } as never)
+    return change.preflight(input, { forRequest })
+  }
+
+  test('is told when the rename is requested, and not looked for again before the write', async () => {
+    const listed = async () => [machine, ...others]
+
+    expect((await preflightOf(listed, true)).warnings).toMatchObject([{ code: 'name-taken', count: 2 }])
+    expect((await preflightOf(() => expect.fail('the machines were listed'), false)).warnings).toBeUndefined()
+  })
+
+  test('stays unchecked if the machines cannot be listed, and prevents nothing', async () => {
+    const { unchecked, warnings } = await preflightOf(async () => Promise.reject(new Error('away')), true)
+
+    expect(unchecked.map(inWords)).toEqual(['whether another virtual machine is called web-eu-1 (the account API does not tell)'])
+    expect(warnings).toEqual([])
   })
 })
 

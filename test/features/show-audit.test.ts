@@ -6,16 +6,22 @@ import { ApiError, ApiUnreachableError } from '../../src/domain/api-errors.ts'
 import type { Change } from '../../src/domain/change.ts'
 import type { Finding } from '../../src/domain/finding.ts'
 import { toGroup } from '../../src/domain/policy.ts'
-import { matchEvents } from '../../src/features/show-audit/account/match-events.ts'
+import { type MatchedEvent, matchEvents } from '../../src/features/show-audit/account/match-events.ts'
 import { isAboutWrite } from '../../src/features/show-audit/account/own-writes.ts'
 import { acts } from '../../src/features/show-audit/act-words.ts'
-import { entryRow } from '../../src/features/show-audit/entry-row.ts'
+import { listedRows } from '../../src/features/show-audit/audit-row.ts'
 import { readFilter } from '../../src/features/show-audit/filter.ts'
 import { showAudit } from '../../src/features/show-audit/index.ts'
 import { auditRows } from '../../src/features/show-audit/rows.ts'
+import { stepOf } from '../../src/features/show-audit/steps.ts'
+import { toStories } from '../../src/features/show-audit/story.ts'
 import { steps } from '../../src/requests/steps.ts'
-import type { Listing } from '../../src/slack/blocks/listing.ts'
+import { type Listing, listAnswer } from '../../src/slack/blocks/listing.ts'
+import { hasTable } from '../../src/slack/lists/answerable.ts'
+import type { Details } from '../../src/slack/lists/details.ts'
+import { mrkdwn } from '../../src/slack/text/text.ts'
 import { catalog as everyChange } from '../requests/catalog-for-test.ts'
+import { requestFor } from '../requests/request-for-test.ts'
 
 const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
 const said = (words: string) => ({ code: 'said', words })
@@ -98,32 +104,272 @@ function texts(rows: { text: string }[]): string {
   return rows.map(({ text }) => text).join('\n')
 }
 
-describe('rows', () => {
-  test('show a whole move, newest first', () => {
-    expect(texts(auditRows(wholeMove, [], catalog))).toMatchInlineSnapshot(`
-      ":large_green_circle: *Done* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      :arrows_counterclockwise: *Accepted by the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202  ·  1a2b3c4d in <#C0OPS00001>
-      :arrow_forward: *Sent to the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      :white_check_mark: *Approved* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>
-      :bell: *Reminded the approvers* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      :speech_balloon: *Asked for* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: every full member may ask  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`  ·  1a2b3c4d in <#C0OPS00001>"
+/** Shows the rows of these entries and events as text. */
+function textOf(entries: FoundEntry[], events: MatchedEvent[] = []): string {
+  return texts(listedRows(auditRows(toStories(entries), { events, addresses: new Map(), catalog })).rows)
+}
+
+function stepText(entry: FoundEntry, confirmedBy: MatchedEvent[] = []): string {
+  const { label, words } = stepOf(entry, { subject: move.facts.sentence, confirmedBy, catalog })
+  return `${label}: ${words}`
+}
+
+describe('a row', () => {
+  test('tells a whole move: who requested it, who approved it, and how it ended', () => {
+    const { rows, table, choices } = listedRows(
+      auditRows(toStories(wholeMove), {
+        events: [],
+        addresses: new Map([[move.requestId, 'https://nimbus.slack.com/archives/C0OPS00001/p1']]),
+        catalog,
+      }),
+    )
+    expect(texts(rows)).toMatchInlineSnapshot(`
+      ":large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by <@U0ADA00001>  ·  approved by <@U0BEN00001>  ·  <https://nimbus.slack.com/archives/C0OPS00001/p1|Open>"
     `)
-  })
-
-  test('say which entries cannot be verified, and why', () => {
-    const [done] = wholeMove.slice(-1) as [FoundEntry]
-    const verdicts = ['unsigned', 'forged', 'unknown-key', 'copied'] as const
-    const starts = verdicts.map((verdict) => texts([entryRow({ ...done, verdict }, [], catalog)]).replace(/ “.*/, ''))
-
-    expect(starts).toEqual([
-      ":warning: *Unverified* (it isn't signed): *Done*",
-      ":warning: *Unverified* (its signature doesn't fit): *Done*",
-      ":warning: *Unverified* (it was signed with a key that Lockkeeper doesn't have): *Done*",
-      ':warning: *Unverified* (it is a copy of an older entry): *Done*',
+    expect(table?.headers).toMatchInlineSnapshot(`
+      [
+        "Change",
+        "Outcome",
+        "When",
+        "By",
+        "Decision",
+        "Message",
+        "Notes",
+      ]
+    `)
+    expect(table?.rows.map((row) => row.map(String))).toMatchInlineSnapshot(`
+      [
+        [
+          "Move 203.0.113.10 from web-1 to web-2",
+          "Done",
+          "<!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
+          "<@U0ADA00001>",
+          "approved by <@U0BEN00001>",
+          "<https://nimbus.slack.com/archives/C0OPS00001/p1|Open>",
+          "undefined",
+        ],
+      ]
+    `)
+    expect(choices?.options.map((one) => [one?.text.text, one?.value])).toEqual([
+      ['1a2b3c4d Move 203.0.113.10 from web-1 to web-2', move.requestId],
     ])
   })
 
-  test('show a refusal: who attempted what, and why it was refused', () => {
+  test.each<[how: string, more: Noted[], line: RegExp]>([
+    ['that waits', [], / {2}· {2}Waiting for approval {2}· {2}/],
+    [
+      'that was rejected',
+      [{ ...move, act: 'reject', ...byRule, reason: 'not tonight' }],
+      /Rejected.*\nby <@U0ADA00001> {2}· {2}rejected by <@U0BEN00001>$/s,
+    ],
+    [
+      'that needed no approval',
+      [{ ...move, act: 'exempt', rule: 'NO_APPROVAL', via: 'no-approval' }],
+      /Approved.* {2}· {2}no approval needed$/s,
+    ],
+    [
+      'that two people approved',
+      [
+        { ...move, act: 'count-approval', by: ben },
+        { ...move, act: 'approve', by: dov },
+      ],
+      /approved by <@U0BEN00001> and <@U0DOV00001>$/,
+    ],
+    ['that its requester approved alone', [{ ...move, act: 'break-glass', by: ada }], /approved by <@U0ADA00001> alone \(break-glass\)$/],
+    ['that was withdrawn', [{ ...move, act: 'withdraw', ...asRequester }], /Withdrawn.*\nby <@U0ADA00001>$/s],
+    ['that was discarded', [{ ...move, act: 'discard' }], / {2}· {2}Discarded {2}· {2}/],
+    [
+      'that failed after it was late',
+      [
+        { ...move, act: 'send' },
+        { ...move, act: 'late' },
+        { ...move, act: 'fail' },
+        { ...move, act: 'answer' },
+      ],
+      /Failed/,
+    ],
+    [
+      'that is under way',
+      [
+        { ...move, act: 'send' },
+        { ...move, act: 'accept' },
+        { ...move, act: 'late' },
+      ],
+      /Under way/,
+    ],
+    [
+      'with refused attempts',
+      [
+        { ...move, act: 'refused', by: dov, attempted: 'decide' },
+        { ...move, act: 'refused', by: dov, attempted: 'decide' },
+      ],
+      /Waiting for approval.*\n2 refused attempts$/s,
+    ],
+    ['whose record was changed', [{ ...move, act: 'distrust' }], /\nits record can't be trusted$/],
+  ])('tells a request %s', (_, more, line) => {
+    expect(textOf(entriesOf({ ...move, act: 'request', by: ada }, ...more))).toMatch(line)
+  })
+
+  test('says that the beginning of a request was not found', () => {
+    expect(textOf(wholeMove.slice(-1))).toMatch(/Done.*its beginning was not found$/s)
+  })
+
+  test('has one for each request, in the order of their newest entries', () => {
+    const entries = entriesOf(
+      { ...move, act: 'request', by: ada },
+      { ...rename, act: 'request', by: ben },
+      { ...move, act: 'reject', ...byRule },
+      { act: 'refused', by: dov, text: 'command ip move', channelId: 'C0OPS00001', attempted: 'read', causes: [isGuest] },
+      { act: 'trim', through: 1_234 },
+      { act: 'unreadable', text: 'not JSON' },
+    )
+    expect(textOf(entries)).toMatchInlineSnapshot(`
+      ":grey_question: *An unreadable note*  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :wastebasket: *Removed old entries of the audit, up to number 1,234*  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      :no_entry: *Somebody tried to use Lockkeeper (\`command ip move\`)*  ·  Refused  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by <@U0DOV00001>
+      Guests may not use this bot. Ask a full member of this workspace.
+      :no_entry_sign: *Move 203.0.113.10 from web-1 to web-2*  ·  Rejected  ·  <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by <@U0ADA00001>  ·  rejected by <@U0BEN00001>
+      :speech_balloon: *Rename web-21 to web-eu-1*  ·  Waiting for approval  ·  <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by <@U0BEN00001>"
+    `)
+  })
+
+  test('says which entries cannot be verified, and tells the request by the others', () => {
+    const [forged] = entriesOf({ ...move, act: 'reject', by: dov, facts: { sentence: 'Move *everything*' } })
+    const verdicts = ['unsigned', 'forged', 'unknown-key', 'copied'] as const
+    const starts = verdicts.map((verdict) =>
+      textOf([...wholeMove, { ...(forged as FoundEntry), seq: 7, verdict }])
+        .split('  ·  ')
+        .slice(0, 2),
+    )
+
+    expect(starts).toMatchInlineSnapshot(`
+      [
+        [
+          ":warning: *Unverified (1 of 7 entries: it isn't signed): “Move 203.0.113.10 from web-1 to web-2”*",
+          "Done",
+        ],
+        [
+          ":warning: *Unverified (1 of 7 entries: its signature doesn't fit): “Move 203.0.113.10 from web-1 to web-2”*",
+          "Done",
+        ],
+        [
+          ":warning: *Unverified (1 of 7 entries: it was signed with a key that Lockkeeper doesn't have): “Move 203.0.113.10 from web-1 to web-2”*",
+          "Done",
+        ],
+        [
+          ":warning: *Unverified (1 of 7 entries: it is a copy of an older entry): “Move 203.0.113.10 from web-1 to web-2”*",
+          "Done",
+        ],
+      ]
+    `)
+  })
+
+  test('tells a request of which no entry can be verified as such, with its words quoted', () => {
+    const [done] = wholeMove.slice(-1) as [FoundEntry]
+    const approved = entriesOf({ ...move, act: 'approve', by: ben }).map((entry) => ({ ...entry, verdict: 'unsigned' as const }))
+    expect(textOf(approved)).not.toMatch(/approved by|· {2}Approved/)
+    const sentence = '*Done* ” by Lockkeeper'
+    expect(textOf([{ ...done, verdict: 'unsigned', facts: { sentence } }])).toMatchInlineSnapshot(`
+      ":warning: *Unverified (it isn't signed): “*Done* " by Lockkeeper”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      its beginning was not found"
+    `)
+    expect(textOf([{ ...done, requestId: undefined, verdict: 'forged' }])).toMatchInlineSnapshot(
+      `":warning: *Unverified (its signature doesn't fit): Done: “Move 203.0.113.10 from web-1 to web-2”*  ·  Unverified  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
+    )
+  })
+
+  test('offers no steps of a request whose id Lockkeeper cannot have made', () => {
+    const [entry] = entriesOf({ ...move, act: 'request', by: ada, requestId: 'x'.repeat(200) })
+    const { choices } = listedRows(auditRows(toStories([entry as FoundEntry]), { events: [], addresses: new Map(), catalog }))
+    expect(choices?.options).toEqual([undefined])
+  })
+
+  test('shows events of the account: confirmations with their requests, changes made outside, and harmless events', () => {
+    const [, , , sent] = wholeMove
+    const sentAt = sent?.at ?? 0
+    const matched = matchEvents(
+      [
+        event('update.elastic_ip', sentAt + 400),
+        event('update.elastic_ip', sentAt + 50 * second, mallory),
+        event('delete.elastic_ip', sentAt + 10 * minute, mallory),
+        event('show.elastic_ip', sentAt + 11 * minute),
+        event(undefined, sentAt + 12 * minute, { author: undefined, target: { id: 'eip_1GijF7NsZe3bN', name: undefined } }),
+        event('update.elastic_ip', noon, { createdAt: undefined }),
+      ],
+      wholeMove,
+      undefined,
+      catalog,
+    )
+    expect(textOf(wholeMove, matched)).toMatchInlineSnapshot(`
+      ":warning: *Event of the account: unknown action of \`eip_1GijF7NsZe3bN\`*  ·  Made outside Lockkeeper  ·  <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
+      by somebody unknown
+      :white_small_square: *Event of the account: \`show.elastic_ip\` of \`203.0.113.10\`*  ·  Changed nothing  ·  <!date^1795176663^{date_short_pretty} {time}|2026-11-20 12:11 UTC>
+      by ops (ops@nimbus.example)
+      :warning: *Event of the account: \`delete.elastic_ip\` of \`203.0.113.10\`*  ·  Made outside Lockkeeper  ·  <!date^1795176603^{date_short_pretty} {time}|2026-11-20 12:10 UTC>
+      by Mallory
+      :warning: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made outside Lockkeeper  ·  <!date^1795176053^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by Mallory
+      at the time of a change by Lockkeeper, which another event confirms
+      :large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by <@U0ADA00001>  ·  approved by <@U0BEN00001>
+      confirmed by the account
+      :grey_question: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Origin unknown
+      by ops (ops@nimbus.example)
+      the account shows no time"
+    `)
+    expect(textOf([], matched.slice(0, 1))).toMatchInlineSnapshot(`
+      ":ballot_box_with_check: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made by Lockkeeper  ·  <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by ops (ops@nimbus.example)
+      for request 1a2b3c4d"
+    `)
+  })
+})
+
+describe('a step', () => {
+  test('of a whole move says who took it and when, by which rule, and what the account answered', () => {
+    expect(wholeMove.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
+      "Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: every full member may ask  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
+      Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
+      Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202
+      Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
+    `)
+  })
+
+  test('that cannot be verified says so, and why', () => {
+    const [done] = wholeMove.slice(-1) as [FoundEntry]
+    const verdicts = ['unsigned', 'forged', 'unknown-key', 'copied'] as const
+
+    expect(verdicts.map((verdict) => stepText({ ...done, verdict }).replace(/, <!date.*/, ''))).toMatchInlineSnapshot(`
+      [
+        ":warning: *Unverified* (it isn't signed): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
+        ":warning: *Unverified* (its signature doesn't fit): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
+        ":warning: *Unverified* (it was signed with a key that Lockkeeper doesn't have): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
+        ":warning: *Unverified* (it is a copy of an older entry): Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>",
+      ]
+    `)
+  })
+
+  test('about something else than the request says about what', () => {
+    const [entry] = entriesOf({ ...rename, act: 'approve', by: ben })
+    expect(stepText(entry as FoundEntry)).toContain('about “Rename web-21 to web-eu-1”')
+  })
+
+  test('with an event of the account that confirms it shows the event', () => {
+    const [, , , sent] = wholeMove as [FoundEntry, FoundEntry, FoundEntry, FoundEntry]
+    const confirmed = matchEvents([event('update.elastic_ip', sent.at + 400)], wholeMove, undefined, catalog)
+    expect(stepText(sent, confirmed)).toMatchInlineSnapshot(`
+      "Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
+    `)
+  })
+
+  test('that was refused says who attempted what, and why it was refused', () => {
     const entries = entriesOf(
       { ...move, act: 'refused', by: dov, attempted: 'decide', causes: [notAnApprover] },
       { act: 'refused', by: dov, text: 'command ip move', channelId: 'C0OPS00001', attempted: 'read', causes: [isGuest] },
@@ -142,27 +388,27 @@ describe('rows', () => {
       { ...move, act: 'refused', by: ben, attempted: 'request-reject-form', causes: [{ code: 'changed-record' }] },
       { act: 'refused', by: ben },
     )
-    expect(texts(entries.map((entry) => entryRow(entry, [], catalog)))).toMatchInlineSnapshot(`
-      ":no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0DOV00001> tried to use this bot (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests may not use this bot. Ask a full member of this workspace.  ·  in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0ADA00001> tried to ask for a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not among the people who may ask for this here (<@U0BEN00001>). Ask one of them, or the people who run this bot.  ·  in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0ADA00001> tried to withdraw or take “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who asked for this, can withdraw it. An approver can reject it.  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0BEN00001> pressed Approve on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button is not on the card of this request, so I do not act on it. Use the card itself.  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0BEN00001> pressed the button that shows the secret of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.  ·  in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0BEN00001> tried something with “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry: *Refused*: <@U0BEN00001> tried something, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
+    expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
+      "Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.
+      Refused: <@U0DOV00001> tried to use Lockkeeper (\`command ip move\`), <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Guests may not use this bot. Ask a full member of this workspace.
+      Refused: <@U0ADA00001> tried to request a new API key, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not among the people who may ask for this here (<@U0BEN00001>). Ask one of them, or the people who run this bot.
+      Refused: <@U0ADA00001> tried to withdraw or take “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: Only <@U0BEN00001>, who asked for this, can withdraw it. An approver can reject it.
+      Refused: <@U0BEN00001> pressed Approve on “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button is not on the card of this request, so I do not act on it. Use the card itself.
+      Refused: <@U0BEN00001> pressed the button that shows the secret of a request, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.
+      Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: You are not an approver of this. <!subteam^S0ONCALL01> can decide it.
+      Refused: <@U0BEN00001> tried something with “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: request-reject-form: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.
+      Refused: <@U0BEN00001> tried something, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"
     `)
   })
 
-  test('show an unknown denial by its code', () => {
+  test('that was refused for an unknown reason shows its code', () => {
     const [entry] = entriesOf({ ...move, act: 'refused', by: dov, attempted: 'decide', causes: [{ code: 'on-vacation', until: 'Monday' }] })
-    expect(entry && entryRow(entry, [], catalog).text).toMatchInlineSnapshot(
-      `":no_entry: *Refused*: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: \`on-vacation\`  ·  1a2b3c4d in <#C0OPS00001>"`,
+    expect(entry && stepText(entry)).toMatchInlineSnapshot(
+      `"Refused: <@U0DOV00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>: \`on-vacation\`"`,
     )
   })
 
-  test('show every other act in its own words, and an unknown act as it is', () => {
+  test('of every other kind has its own words, and an unknown one is shown as it is', () => {
     const entries = entriesOf(
       { ...move, act: 'count-approval', from: 'waiting', to: 'waiting', ...byRule, missing: 1, needed: 2 },
       { ...move, act: 'exempt', from: 'waiting', to: 'approved', rule: 'NO_APPROVAL', via: 'no-approval' },
@@ -206,31 +452,31 @@ describe('rows', () => {
       { act: 'unreadable', text: 'not JSON' },
       { ...move, act: 'teleport', text: 'somewhere' },
     )
-    expect(texts(entries.map((entry) => entryRow(entry, [], catalog)))).toMatchInlineSnapshot(`
-      ":white_check_mark: *Approved, with 1 more of 2 needed* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>
-      :white_check_mark: *Needed no approval* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule NO_APPROVAL: needs no approval  ·  1a2b3c4d in <#C0OPS00001>
-      :rotating_light: *Approved alone by who asked for it (break-glass)* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule production: <@U0ADA00001> (break-glass)  ·  reason: \`everything is down\`  ·  1a2b3c4d in <#C0OPS00001>
-      :no_entry_sign: *Rejected* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`  ·  1a2b3c4d in <#C0OPS00001>
-      :leftwards_arrow_with_hook: *Withdrawn* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
-      :hourglass: *Expired* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was approved, but not taken in time.  ·  1a2b3c4d in <#C0OPS00001>
-      :wastebasket: *Taken back before anybody saw it* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The request message could not be posted: not_in_channel.  ·  1a2b3c4d in <#C0OPS00001>
-      :warning: *Void, because the account had changed* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was asked for, and is on web-3 now.  ·  1a2b3c4d in <#C0OPS00001>
-      :white_circle: *Given up before anything was sent* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.  ·  1a2b3c4d in <#C0OPS00001>
-      :arrow_backward: *The account answered* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: not finished within 20000 ms  ·  1a2b3c4d in <#C0OPS00001>
-      :snail: *Takes longer than expected* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      :red_circle: *Failed* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 422 SITE_MISMATCH  ·  1a2b3c4d in <#C0OPS00001>
-      :white_circle: *Not started* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176012^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The move never started.  ·  1a2b3c4d in <#C0OPS00001>
-      :white_circle: *Superseded by another change* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176013^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was moved to db-1 meanwhile.  ·  1a2b3c4d in <#C0OPS00001>
-      :warning: *Started after all* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176014^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      :warning: *Corrected: done* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176015^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      :see_no_evil: *No longer followed* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176016^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
-      :eyes: *Followed again* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, <!date^1795176017^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it  ·  1a2b3c4d in <#C0OPS00001>
-      :grey_question: *Something that cannot be read*, <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
-      :small_blue_diamond: *teleport* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176019^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  somewhere  ·  1a2b3c4d in <#C0OPS00001>"
+    expect(entries.map((entry) => stepText(entry)).join('\n')).toMatchInlineSnapshot(`
+      "Approved, with 1 more of 2 needed: <@U0BEN00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
+      Needed no approval: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule NO_APPROVAL: needs no approval
+      Approved by the requester alone (break-glass): <@U0ADA00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule production: <@U0ADA00001>  ·  reason: \`everything is down\`
+      Rejected: <@U0BEN00001>, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>  ·  reason: \`not tonight, &lt;@U0ADA00001&gt;\`
+      Withdrawn: <@U0ADA00001>, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it
+      Expired: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  Approved, but not used before the deadline.
+      Discarded, because its message could not be posted: <!date^1795176006^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The request message could not be posted: not_in_channel.
+      Canceled, because the account had changed: <!date^1795176007^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was on web-1 when this was asked for, and is on web-3 now.
+      Not started, because nothing was sent: <!date^1795176008^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The account API could not be read for ten minutes.
+      The account answered: <!date^1795176009^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: not finished within 20000 ms
+      Takes longer than expected: <!date^1795176010^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Failed: <!date^1795176011^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 422 SITE_MISMATCH
+      Not started: <!date^1795176012^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  The move never started.
+      Superseded by another change: <!date^1795176013^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  It was moved to db-1 meanwhile.
+      Started after all: <!date^1795176014^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Corrected: done: <!date^1795176015^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Tracking stopped: <@U0ADA00001>, <!date^1795176016^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it
+      Tracking resumed: <@U0ADA00001>, <!date^1795176017^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  as who asked for it
+      An unreadable note: <!date^1795176018^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  not JSON
+      teleport: <!date^1795176019^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  somewhere"
     `)
   })
 
-  test('show no text from outside as markup', () => {
+  test('shows no text from outside as markup', () => {
     const [entry] = entriesOf({
       act: 'request',
       by: '<!channel>',
@@ -240,40 +486,8 @@ describe('rows', () => {
       reason: '<@U0ADA00001>',
       causes: [said('<!everyone>')],
     })
-    expect(entry && entryRow(entry, [], catalog).text).toMatchInlineSnapshot(
-      `":speech_balloon: *Asked for* “&lt;!here&gt; " *bold*” by \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  reason: \`&lt;@U0ADA00001&gt;\`  ·  &lt;!everyone&gt;"`,
-    )
-  })
-
-  test('show events of the account with the entries: confirmations, changes made outside, and harmless events', () => {
-    const [, , , sent] = wholeMove
-    const sentAt = sent?.at ?? 0
-    const matched = matchEvents(
-      [
-        event('update.elastic_ip', sentAt + 400),
-        event('update.elastic_ip', sentAt + 50 * second, mallory),
-        event('delete.elastic_ip', sentAt + 10 * minute, mallory),
-        event('show.elastic_ip', sentAt + 11 * minute),
-        event(undefined, sentAt + 12 * minute, { author: undefined, target: { id: 'eip_1GijF7NsZe3bN', name: undefined } }),
-        event('update.elastic_ip', noon, { createdAt: undefined }),
-      ],
-      wholeMove,
-      undefined,
-      catalog,
-    )
-    expect(texts(auditRows(wholeMove.slice(3), matched, catalog))).toMatchInlineSnapshot(`
-      ":warning: account: *made outside this bot*: something (the account does not tell what) of \`eip_1GijF7NsZe3bN\` by somebody (the account does not tell who), <!date^1795176723^{date_short_pretty} {time}|2026-11-20 12:12 UTC>
-      :white_small_square: account: \`show.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176663^{date_short_pretty} {time}|2026-11-20 12:11 UTC>
-      :warning: account: *made outside this bot*: \`delete.elastic_ip\` of \`203.0.113.10\` by Mallory, <!date^1795176603^{date_short_pretty} {time}|2026-11-20 12:10 UTC>
-      :warning: account: *made outside this bot*: \`update.elastic_ip\` of \`203.0.113.10\` by Mallory, <!date^1795176053^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  at the time of a change of this bot, which another event confirms
-      :large_green_circle: *Done* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      :arrows_counterclockwise: *Accepted by the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202  ·  1a2b3c4d in <#C0OPS00001>
-      :arrow_forward: *Sent to the account* “Move 203.0.113.10 from web-1 to web-2”, <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  1a2b3c4d in <#C0OPS00001>
-      ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
-      :grey_question: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), an unknown time  ·  whether this bot made it is not known: the account does not tell when"
-    `)
-    expect(texts(auditRows([], matched.slice(0, 1), catalog))).toMatchInlineSnapshot(
-      `":ballot_box_with_check: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  made by this bot, for 1a2b3c4d"`,
+    expect(entry && stepText(entry)).toMatchInlineSnapshot(
+      `"Requested: \`&lt;!channel&gt;\`, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  about “&lt;!here&gt; " *bold*”  ·  reason: \`&lt;@U0ADA00001&gt;\`  ·  &lt;!everyone&gt;"`,
     )
   })
 })
@@ -393,7 +607,7 @@ describe('words', () => {
     [['me'], [1]],
     [['ip.move'], [1, 2, 3]],
     [['IP.MOVE', 'approve'], [2]],
-    [['ask'], [1, 4]],
+    [['request'], [1, 4]],
     [['end'], [3]],
     [
       ['refused', dov],
@@ -440,33 +654,32 @@ describe('words', () => {
 })
 
 describe('the list', () => {
-  const entries = [
-    ...wholeMove,
-    ...['eip_2VszvKL6sK72c', 'eip_32u9zUzkpdmg6', 'eip_4xxhcCGReYR5C'].map((id, index) =>
-      genuine({
-        version: 1,
-        ...move,
-        facts: { sentence: `Move ${id}` },
-        resource: `elastic_ip:${id}`,
-        act: 'request',
-        at: noon + minute,
-        seq: 7 + index,
-        prev: '',
-      }),
-    ),
-  ]
+  const others = ['eip_2VszvKL6sK72c', 'eip_32u9zUzkpdmg6', 'eip_4xxhcCGReYR5C'].map((id, index) =>
+    genuine({
+      version: 1,
+      ...move,
+      requestId: String(index).repeat(32),
+      facts: { sentence: `Move ${id}` },
+      resource: `elastic_ip:${id}`,
+      act: 'request',
+      by: ada,
+      at: noon + minute,
+      seq: 7 + index,
+      prev: '',
+    }),
+  )
+  const entries = [...wholeMove, ...others]
 
   interface Account {
     events?: AccountEvent[]
     fails?: Error
     queries?: unknown[]
+    /** The entries of the chain that were not searched. */
+    older?: number
   }
 
-  /** Runs `/infra audit` and returns the list. */
-  async function list(words: string[], { events: known = [], fails, queries = [] }: Account = {}, kept = entries): Promise<Listing> {
-    const {
-      commands: [command],
-    } = showAudit.create({
+  function featureOver({ events: known = [], fails, queries = [], older = 0 }: Account, kept: FoundEntry[]) {
+    return showAudit.create({
       catalog,
       audit: {
         find: async (fits, { limit = 200 } = {}): Promise<Found> => ({
@@ -474,8 +687,9 @@ describe('the list', () => {
           searched: kept.length,
           unreadable: 0,
           since: kept[0]?.at,
-          all: true,
+          all: older === 0,
         }),
+        size: async () => kept.length + older,
       },
       accountApi: {
         events: {
@@ -487,12 +701,24 @@ describe('the list', () => {
         },
       },
       inventory: {
-        elasticIps: async () => [{ id: 'eip_9VMfKLoJbV4mE', address: '203.0.113.99' } as never],
+        elasticIps: async () =>
+          ['eip_9VMfKLoJbV4mE', 'eip_AVMfKLoJbV4mE', 'eip_BVMfKLoJbV4mE', 'eip_CVMfKLoJbV4mE'].map(
+            (id, index) => ({ id, address: index === 0 ? '203.0.113.99' : '203.0.113.98' }) as never,
+          ),
         virtualMachines: async () => {
           throw new ApiUnreachableError({ operation: 'virtualMachines.list', requestSent: 'no', problem: 'ECONNREFUSED' })
         },
       },
+      store: { findMany: async (ids) => ids.map((id) => requestFor({ id })) },
+      linkTo: ({ id }) => `https://nimbus.slack.com/archives/${id}`,
     })
+  }
+
+  /** Runs `/infra audit` and returns the list. */
+  async function list(words: string[], account: Account = {}, kept = entries): Promise<Listing> {
+    const {
+      commands: [command],
+    } = featureOver(account, kept)
     const shown: Listing[] = []
     const call = { args: words, slashCommand: { origin: { userId: ada } }, list: async (listing: Listing) => void shown.push(listing) }
     await command?.run(call as never)
@@ -501,51 +727,81 @@ describe('the list', () => {
     return listing
   }
 
+  async function stepsOf(id: string, account: Account = {}, kept = entries): Promise<Details | undefined> {
+    return featureOver(account, kept).details?.['audited-request']?.(id, {
+      teamId: 'T0NIMBUS01',
+      channelId: 'C0OPS00001',
+      userId: ada,
+      command: '/infra',
+    })
+  }
+
   const around = ({ title, notes = [] }: Listing) => texts([title, ...notes])
 
-  test('without words shows all entries and no events, and says how to filter', async () => {
+  test('without words has a row for each request and no events, and says how to filter', async () => {
     const queries: unknown[] = []
     const listing = await list([], { queries })
-    expect(listing.rows).toHaveLength(9)
+    expect(listing.rows).toHaveLength(4)
     expect(queries).toEqual([])
     expect(around(listing)).toMatchInlineSnapshot(`
-      "Audit: 9 entries, newest first
-      Words filter, and all of them have to fit: a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an act (\`approve\`, \`refused\`), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.
-      Looked through all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or put in."
+      "Audit: 4 requests, newest first
+      Words filter, and all of them must match one entry: a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an act (\`approve\`, \`refused\`), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
+  })
+
+  test('links each request to its message', async () => {
+    const { rows } = await list(['203.0.113.10'])
+    expect(texts(rows)).toContain(`<https://nimbus.slack.com/archives/${move.requestId}|Open>`)
+  })
+
+  test('tells the whole request although the words match only one of its entries', async () => {
+    const { rows } = await list(['approve', '<@U0BEN00001>'])
+    expect(texts(rows)).toMatch(/Done.*by <@U0ADA00001> {2}· {2}approved by <@U0BEN00001>/s)
+  })
+
+  test('fits into one table', async () => {
+    const many = entriesOf(
+      ...Array.from({ length: 30 }, (_, index) => ({ ...move, act: 'request', by: ada, requestId: String(index).padStart(32, '0') })),
+      ...Array.from({ length: 30 }, (_, index) => ({ ...move, act: 'approve', by: ben, requestId: String(index).padStart(32, '0') })),
+    )
+    const answer = listAnswer(await list([], {}, many), { name: '/infra', command: 'audit', args: [], page: 0 })
+    expect(hasTable(answer)).toBe(true)
   })
 
   test('of one resource has its events, from a day before the oldest entry', async () => {
     const queries: unknown[] = []
     const listing = await list(['203.0.113.10'], { queries, events: [event('update.elastic_ip', noon + 30 * minute, mallory)] })
     expect(queries).toEqual([{ targetId: 'eip_1GijF7NsZe3bN', since: new Date('2026-11-19T12:00:00Z'), limit: 100 }])
-    expect(listing.rows).toHaveLength(7)
-    expect(listing.rows[0]?.text).toContain('*made outside this bot*')
+    expect(listing.rows).toHaveLength(2)
+    expect(listing.rows[0]?.text).toContain('Made outside Lockkeeper')
     expect(around(listing)).toMatchInlineSnapshot(`
-      "Audit: 6 entries and 1 event of the account for \`203.0.113.10\`, newest first
-      Beside them: the account's own events of \`eip_1GijF7NsZe3bN\` since <!date^1795089600^{date_short_pretty} {time}|2026-11-19 12:00 UTC>.
-      Looked through all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or put in."
+      "Audit: 1 request and 1 event of the account for \`203.0.113.10\`, newest first
+      With the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089600^{date_short_pretty} {time}|2026-11-19 12:00 UTC>.
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
 
   test('matches Lockkeeper’s own writes also if the words leave them out', async () => {
-    const listing = await list(['203.0.113.10', '<@U0BEN00001>'], {
-      events: [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + second)],
-    })
+    const kept = [...wholeMove, ...others.map((entry) => ({ ...entry, resource: 'elastic_ip:eip_1GijF7NsZe3bN' }))]
+    const listing = await list(['00000000'], { events: [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + second)] }, kept)
     expect(texts(listing.rows)).toMatchInlineSnapshot(`
-      ":ballot_box_with_check: account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  made by this bot, for 1a2b3c4d
-      :white_check_mark: *Approved* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  1a2b3c4d in <#C0OPS00001>"
+      ":speech_balloon: *Move eip_2VszvKL6sK72c*  ·  Waiting for approval  ·  <!date^1795176060^{date_short_pretty} {time}|2026-11-20 12:01 UTC>
+      by <@U0ADA00001>  ·  <https://nimbus.slack.com/archives/00000000000000000000000000000000|Open>
+      :ballot_box_with_check: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made by Lockkeeper  ·  <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by ops (ops@nimbus.example)
+      for request 1a2b3c4d"
     `)
   })
 
-  test('of many resources has no events, and says what to do', async () => {
+  test('of many resources has no events, counts them, and says what to do', async () => {
     const queries: unknown[] = []
     const listing = await list(['ip.move'], { queries })
     expect(queries).toEqual([])
     expect(around(listing)).toMatchInlineSnapshot(`
-      "Audit: 9 entries for \`ip.move\`, newest first
-      These entries are about more than three things, so the account's own events are not shown: use an address, a name or an id.
-      Looked through all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or put in."
+      "Audit: 4 requests for \`ip.move\`, newest first
+      The account's own events for 4 resources are not shown. Use an address, a name or an id.
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
 
@@ -554,47 +810,109 @@ describe('the list', () => {
     await list(['203.0.113.99'], { queries })
     const gone = await list(['eip_gone'], { queries, events: [event('delete.elastic_ip', noon, { target: undefined, ...mallory })] })
     expect(queries).toMatchObject([{ targetId: 'eip_9VMfKLoJbV4mE' }, { targetId: 'eip_gone' }])
-    expect(texts(gone.rows)).toMatchInlineSnapshot(
-      `":warning: account: *made outside this bot*: \`delete.elastic_ip\` of \`eip_gone\` by Mallory, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>"`,
-    )
+    expect(texts([gone.title, ...gone.rows])).toMatchInlineSnapshot(`
+      "Audit: 1 event of the account for \`eip_gone\`, newest first
+      :warning: *Event of the account: \`delete.elastic_ip\` of \`eip_gone\`*  ·  Made outside Lockkeeper  ·  <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      by Mallory"
+    `)
     expect((await list(['nothing-of-the-kind'])).empty.text).toMatchInlineSnapshot(
-      `"No entry fits \`nothing-of-the-kind\`. Use fewer or other words."`,
+      `"No entry matches \`nothing-of-the-kind\`. Use fewer or other words."`,
     )
+  })
+
+  test('counts the resources whose events it does not show', async () => {
+    const queries: unknown[] = []
+    const ids = ['eip_9VMfKLoJbV4mE', 'eip_AVMfKLoJbV4mE', 'eip_BVMfKLoJbV4mE', 'eip_CVMfKLoJbV4mE']
+    expect(around(await list(ids, { queries }))).toContain("The account's own events for 1 resource are not shown.")
+    expect(queries).toHaveLength(3)
   })
 
   test('leaves out events of other resources', async () => {
     const listing = await list(['203.0.113.10'], {
       events: [event('delete.elastic_ip', noon, { target: { id: 'eip_5XeqG3IsznOS2', name: 'x' } })],
     })
-    expect(listing.rows).toHaveLength(6)
+    expect(listing.rows).toHaveLength(1)
   })
 
-  test('says if the events cannot be read, and shows the entries', async () => {
+  test('says if the events cannot be read, and shows the requests', async () => {
     const fails = new ApiError({ operation: 'events.list', status: 403, codes: [] })
     const listing = await list(['203.0.113.10'], { fails })
-    expect(listing.rows).toHaveLength(6)
+    expect(listing.rows).toHaveLength(1)
     expect(around(listing)).toMatchInlineSnapshot(`
-      "Audit: 6 entries for \`203.0.113.10\`, newest first
-      :warning: The account's own events of \`eip_1GijF7NsZe3bN\` could not be read, so changes made outside this bot are not shown. The bot's API key may not do this (403): it may be read-only or limited to other addresses. Tell the people who run this bot.
-      Looked through all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or put in."
+      "Audit: 1 request for \`203.0.113.10\`, newest first
+      :warning: The account's own events for \`eip_1GijF7NsZe3bN\` could not be read, so changes made outside Lockkeeper are not shown. The bot's API key may not do this (403): it may be read-only or limited to other addresses. Tell the people who run this bot.
+      Searched all 9 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
 
-  test('says if it does not show everything', async () => {
-    const many = entriesOf(...Array.from({ length: 300 }, () => ({ ...move, act: 'remind-half' })))
-    const listing = await list(
+  test('counts the requests and the entries that it leaves out', async () => {
+    const many = entriesOf(
+      ...Array.from({ length: 50 }, (_, index) => ({ ...move, act: 'request', by: ada, requestId: String(index).padStart(32, '0') })),
+    )
+    const found = await list(
       ['eip_1GijF7NsZe3bN'],
-      { events: Array.from({ length: 100 }, () => event('update.elastic_ip', noon, mallory)) },
+      { events: Array.from({ length: 100 }, () => event('update.elastic_ip', noon, mallory)), older: 1_234 },
       many,
     )
-    expect(around(listing)).toMatchInlineSnapshot(`
-      "Audit: 200 entries and 100 events of the account for \`eip_1GijF7NsZe3bN\`, newest first
-      Beside them: the account's own events of \`eip_1GijF7NsZe3bN\` since <!date^1795089700^{date_short_pretty} {time}|2026-11-19 12:01 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
-      Looked through all 300 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. Only the newest 200 that fit are shown: use more words. \`npm run audit:verify\` checks that none was changed, removed or put in."
+    expect(around(found)).toMatchInlineSnapshot(`
+      "Audit: 30 requests and 100 events of the account for \`eip_1GijF7NsZe3bN\`, newest first
+      With the account's own events for \`eip_1GijF7NsZe3bN\` since <!date^1795089620^{date_short_pretty} {time}|2026-11-19 12:00 UTC>. Of \`eip_1GijF7NsZe3bN\` only the newest 100.
+      Searched the newest 50 entries, back to <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>. 1,234 older ones were not searched. 20 more fit and are not shown: use more words. \`npm run audit:verify\` checks that none was changed, removed or added."
     `)
   })
 
   test('says if the audit is empty', async () => {
-    expect((await list([], {}, [])).empty.text).toMatchInlineSnapshot(`"Nothing has been noted yet."`)
+    expect((await list([], {}, [])).empty.text).toMatchInlineSnapshot(`"The audit has no entries yet."`)
+  })
+
+  test('has the steps of each request, in their order, with the events that confirm them', async () => {
+    const shown = await stepsOf(move.requestId, { events: [event('update.elastic_ip', (wholeMove[3]?.at ?? 0) + second)] })
+
+    expect(
+      shown && texts([shown.title, ...shown.facts.map(({ label, words }) => mrkdwn`${label}: ${words}`), ...(shown.notes ?? [])]),
+    ).toMatchInlineSnapshot(`
+      "“Move 203.0.113.10 from web-1 to web-2”
+      Requested: <@U0ADA00001>, <!date^1795176000^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: every full member may ask  ·  reason: \`web-1 is to be &lt;rebooted&gt;\`
+      Reminded the approvers: <!date^1795176001^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Approved: <@U0BEN00001>, <!date^1795176002^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  rule APPROVERS: <!subteam^S0ONCALL01>
+      Sent to the account: <!date^1795176003^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by ops (ops@nimbus.example), <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Accepted by the account: <!date^1795176004^{date_short_pretty} {time}|2026-11-20 12:00 UTC>  ·  elasticIps.move: 202
+      Done: <!date^1795176005^{date_short_pretty} {time}|2026-11-20 12:00 UTC>
+      Request \`1a2b3c4d00112233445566778899aabb\` in <#C0OPS00001>"
+    `)
+  })
+
+  test('says among the steps if the events cannot be read', async () => {
+    const shown = await stepsOf(move.requestId, { fails: new ApiError({ operation: 'events.list', status: 403, codes: [] }) })
+    expect(shown?.facts).toHaveLength(6)
+    expect(texts(shown?.notes ?? [])).toContain('could not be read')
+  })
+
+  test('counts refused attempts and unverified entries that it leaves out of the steps', async () => {
+    const refused = entriesOf(...Array.from({ length: 40 }, () => ({ ...move, act: 'refused', by: dov, attempted: 'decide' })))
+    const forged = entriesOf(...Array.from({ length: 12 }, () => ({ ...move, act: 'approve', by: dov })))
+    const kept = [
+      ...wholeMove,
+      ...refused.map((entry) => ({ ...entry, seq: entry.seq + 100 })),
+      ...forged.map((entry) => ({ ...entry, seq: entry.seq + 200, verdict: 'forged' as const })),
+    ]
+    const shown = await stepsOf(move.requestId, {}, kept)
+
+    expect(shown?.facts).toHaveLength(6 + 10 + 10)
+    expect(texts(shown?.notes ?? [])).toContain('30 more refused attempts are not shown.\n2 more unverified entries are not shown.')
+  })
+
+  test('has no steps of a request that is not in the audit, nor of what cannot be a request', async () => {
+    expect(await stepsOf('f'.repeat(32))).toBeUndefined()
+    expect(await stepsOf('constructor')).toBeUndefined()
+  })
+
+  test('does not search for steps while the same person searches', async () => {
+    const { commands, details } = featureOver({}, entries)
+    const searching = commands[0]?.run({ args: [], slashCommand: { origin: { userId: ada } }, list: async () => {} } as never)
+
+    await expect(details?.['audited-request']?.(move.requestId, { userId: ada } as never)).rejects.toThrow('still running')
+    await searching
   })
 })

@@ -3,12 +3,13 @@ import type { ChangeKind } from '../../src/domain/change-kind.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { whoAmI } from '../../src/features/who-am-i/index.ts'
-import { rightsMessage } from '../../src/features/who-am-i/messages.ts'
+import { rightsListing } from '../../src/features/who-am-i/messages.ts'
 import { createAccess } from '../../src/requests/access/access.ts'
 import type { People } from '../../src/requests/access/standings.ts'
-import type { Mrkdwn } from '../../src/slack/text/text.ts'
+import type { Listing } from '../../src/slack/blocks/listing.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
 import { minutes, ruleFor } from '../requests/request-for-test.ts'
+import { listingOf } from './listing-of.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
 
@@ -20,7 +21,21 @@ const labels: Record<string, string> = {
   'key.rotate': 'rotating an API key',
   'key.revoke': 'revoking an API key',
 }
-const catalog = { labelOf: (kind: string) => labels[kind] ?? kind, kinds: () => [...changeKinds] }
+const catalog = {
+  labelOf: (kind: string) => labels[kind] ?? kind,
+  kinds: () => [...changeKinds],
+  hasProject: (kind: string) => !kind.startsWith('key.'),
+}
+
+const wordsOf = ({ title, rows, notes = [] }: Listing) => [title, ...rows, ...notes].map(({ text }) => text).join('\n\n')
+
+/** Returns the rows of one kind. */
+function rowsOf(words: string, kind: string): string {
+  return words
+    .split('\n\n')
+    .filter((part) => part.includes(`\`${kind}\``))
+    .join('\n')
+}
 
 /** Returns the rights of Ben, who is on call, under these rules. */
 async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, kinds = [...changeKinds]) {
@@ -29,6 +44,8 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, ki
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async (ids) => new Map(ids.map((id) => [id, new Set(id === 'S0ONCALL01' ? ['U0BEN00001', 'U0CHI00001'] : [])])),
       channel: async () => 'usual',
+      hasBot: async () => true,
+      isOpenTo: async () => true,
       ...people,
     },
     policy: { rules, bundles: evacuationKinds.bundles },
@@ -36,7 +53,8 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, ki
     catalog: { ...catalog, kinds: () => kinds, projectOf: () => 'none' },
     noteRefusal: async () => {},
   })
-  return { access, words: rightsMessage(await access.rights(origin), origin, catalog.labelOf).text }
+  const listing = rightsListing(await access.rights(origin), origin, catalog.labelOf)
+  return { access, listing, words: wordsOf(listing) }
 }
 
 const of = (kind: ChangeKind, more: Partial<PolicyRule> = {}) => ruleFor({ changes: [kind], ...more })
@@ -55,25 +73,27 @@ describe('the rights of a person', () => {
     ])
 
     expect(words).toMatchInlineSnapshot(`
-      "You are <@U0BEN00001> (\`U0BEN00001\`), a full member of this workspace, so you may look at everything. In <#C0OPS00001>:
+      "What you may request and approve here
 
-      *Moving an Elastic IP* (\`ip.move\`)
-      :white_check_mark: you may ask for it (addresses: every full member may ask)
-      :white_check_mark: you may approve it for others (addresses: <!subteam^S0ONCALL01>). It takes 2 approvals within 30 min.
+      :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`
+      Request: yes (addresses: every full member may ask)
+      Approve: yes, for others (addresses: <!subteam^S0ONCALL01>)  ·  2 approvals within 30 min
 
-      *Renaming a virtual machine* (\`vm.rename\`)
-      :white_check_mark: you may ask for it (NO_APPROVAL: every full member may ask)
-      :white_check_mark: it needs no approval (NO_APPROVAL)
+      :white_check_mark: *Renaming a virtual machine*  ·  \`vm.rename\`
+      Request: yes (NO_APPROVAL: every full member may ask)
+      Approve: not needed (NO_APPROVAL)
 
-      *A new API key* (\`key.create\`)
-      :no_entry: You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
-      :no_entry: you may not approve it; <@U0EVE00001> and <!subteam^S0SECURE01> may. It takes 2 approvals within 4 h.
+      :no_entry: *A new API key*  ·  \`key.create\`
+      Request: no. You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
+      Approve: no, <@U0EVE00001> and <!subteam^S0SECURE01> can  ·  2 approvals within 4 h
 
-      *Rotating an API key* (\`key.rotate\`)
-      :no_entry: No rule of the policy lets anybody ask for rotating an API key in this channel, so it is refused. Ask in <#C0GENERAL1>.
+      :no_entry: *Rotating an API key*  ·  \`key.rotate\`
+      Request: no. No rule of the policy lets anybody ask for rotating an API key in this channel, so it is refused. Ask in <#C0GENERAL1>.
 
-      *Revoking an API key* (\`key.revoke\`)
-      :no_entry: No rule of the policy lets anybody ask for revoking an API key in this channel, so it is refused. The people who run this bot can add a rule for it."
+      :no_entry: *Revoking an API key*  ·  \`key.revoke\`
+      Request: no. No rule of the policy lets anybody ask for revoking an API key in this channel, so it is refused. The people who run this bot can add a rule for it.
+
+      You are <@U0BEN00001> (\`U0BEN00001\`), a full member of this workspace, so you can see everything. The rights are those in <#C0OPS00001>."
     `)
   })
 
@@ -88,12 +108,45 @@ describe('the rights of a person', () => {
       of('ip.move', { name: 'the rest', approve: { anyOf: toGroup(['U0EVE00001']), allOf: [], approvals: 1 } }),
     ])
 
-    expect(words.split('\n\n').find((part) => part.includes('ip.move'))).toMatchInlineSnapshot(`
-      "*Moving an Elastic IP* (\`ip.move\`)
-      :no_entry: In the projects Storefront, proj_2RBis9AK23gEc: You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
-      :white_check_mark: you may approve it for others (production: <!subteam^S0ONCALL01>). It takes one approval within 4 h, and in an emergency an approver may approve their own (break-glass).
-      :white_check_mark: Otherwise: you may ask for it (the rest: every full member may ask)
-      :no_entry: you may not approve it; <@U0EVE00001> may. It takes one approval within 4 h."
+    expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
+      ":no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: Storefront, proj_2RBis9AK23gEc
+      Request: no. You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot.
+      Approve: yes, for others (production: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h, or an emergency approval (break-glass)
+      :white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
+      Request: yes (the rest: every full member may ask)
+      Approve: no, <@U0EVE00001> can  ·  1 approval within 4 h"
+    `)
+  })
+
+  test('leave out rules that an earlier rule keeps from being reached', async () => {
+    const { words } = await rightsUnder([
+      of('ip.move', { name: 'here', channels: ['C0OPS00001'], request: toGroup(['U0ADA00001']) }),
+      of('ip.move', { name: 'everywhere' }),
+    ])
+
+    expect(words).not.toContain('everywhere')
+    expect(words).not.toContain('Request: yes')
+  })
+
+  test('leave out rules for projects where changes of the kind belong to none', async () => {
+    const { words } = await rightsUnder([of('key.create', { name: 'storefront', projects: { ids: [], names: ['Storefront'] } })])
+
+    expect(words).not.toContain('Storefront')
+    expect(rowsOf(words, 'key.create')).toMatchInlineSnapshot(`
+      ":no_entry: *A new API key*  ·  \`key.create\`
+      Request: no. No rule of the policy lets anybody ask for a new API key in this channel, so it is refused. The people who run this bot can add a rule for it."
+    `)
+  })
+
+  test('say that other projects have no rule', async () => {
+    const { words } = await rightsUnder([of('ip.move', { name: 'storefront', projects: { ids: [], names: ['Storefront'] } })])
+
+    expect(rowsOf(words, 'ip.move')).toMatchInlineSnapshot(`
+      ":white_check_mark: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: Storefront
+      Request: yes (storefront: every full member may ask)
+      Approve: yes, for others (storefront: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h
+      :no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
+      Request: no. No rule covers them."
     `)
   })
 
@@ -106,29 +159,29 @@ describe('the rights of a person', () => {
     }
 
     expect(await evacuating([moves])).toMatchInlineSnapshot(`
-      "*Evacuating a server* (\`ip.evacuate\`)
-      :white_check_mark: you may ask for it (moves: every full member may ask)
-      :white_check_mark: you may approve it for others (moves: <!subteam^S0ONCALL01>). It takes one approval within 4 h."
+      ":white_check_mark: *Evacuating a server*  ·  \`ip.evacuate\`
+      Request: yes (moves: every full member may ask)
+      Approve: yes, for others (moves: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
     `)
     expect(await evacuating([moves, failover])).toMatchInlineSnapshot(`
-      "*Evacuating a server* (\`ip.evacuate\`)
-      :no_entry: Only alerts can request this here. Ask the people who run this bot.
-      :white_check_mark: you may approve it for others (failover: <!subteam^S0ONCALL01>). It takes one approval within 4 h."
+      ":no_entry: *Evacuating a server*  ·  \`ip.evacuate\`
+      Request: no. Only alerts can request this here. Ask the people who run this bot.
+      Approve: yes, for others (failover: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
     `)
   })
 
   test('have every kind of change, also those without a rule', async () => {
     const { words } = await rightsUnder([])
 
-    for (const kind of changeKinds) expect(words).toContain(`(\`${kind}\`)`)
-    expect(words.match(/:no_entry: No rule of the policy/g)).toHaveLength(changeKinds.length)
+    for (const kind of changeKinds) expect(words).toContain(`\`${kind}\``)
+    expect(words.match(/Request: no. No rule of the policy/g)).toHaveLength(changeKinds.length)
   })
 
   test('are shown as unknown if a group cannot be read', async () => {
     const { words } = await rightsUnder([of('ip.move')], { members: async (ids) => new Map(ids.map((id) => [id, 'unknown'])) })
 
-    expect(words).toContain('whether you may approve it is not known: Slack did not tell who is in the user group just now')
-    expect(words).not.toContain('you may not approve it')
+    expect(words).toContain('Approve: unknown. Slack did not tell who is in the user group just now')
+    expect(words).not.toContain('Approve: no')
   })
 
   test('say in a direct message that changes are requested in channels', async () => {
@@ -146,21 +199,9 @@ describe('the rights of a person', () => {
 })
 
 test('/infra whoami shows the rights of the person in the channel', async () => {
-  const { access, words } = await rightsUnder([of('ip.move')])
-  const said: Mrkdwn[] = []
+  const { access, listing } = await rightsUnder([of('ip.move')])
 
-  await whoAmI.create({ access, catalog }).commands[0]?.run({
-    slashCommand: {
-      deliveryKey: 'd1',
-      origin,
-      answer: { ephemeral: async () => {}, replace: async () => {} },
-      responseUrl: undefined,
-      triggerId: '',
-    },
-    args: [],
-    list: async () => {},
-    say: async (each) => void said.push(each),
-  })
+  const shown = await listingOf(whoAmI.create({ access, catalog }).commands[0])
 
-  expect(said.map(({ text }) => text)).toEqual([words])
+  expect(wordsOf(shown)).toBe(wordsOf(listing))
 })

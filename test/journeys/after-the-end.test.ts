@@ -34,11 +34,11 @@ describe('after the end', () => {
     world.accountApi.world.moveBehindOurBack(elasticIp.id, third.id)
     await world.ben.click(card, 'Approve')
 
-    const report = await untilReport(world.slack, card.ts, /Nothing was done/)
+    const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *Nothing was done:* “Move 203.0.113.10 from web-1 to web-2” was approved, but the account has changed since it was asked for. 203.0.113.10 was on web-1 when this was asked for, and is on bastion-1 now. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request, so nothing was done. \`203.0.113.10\` was on \`web-1\` when this was asked for, and is on \`bastion-1\` now. Still wanted? Press *Request again* above."`,
     )
-    expect((await untilCard(world.slack, /Void/)).text).toContain(`is on ${third.hostname} now.`)
+    expect((await untilCard(world.slack, /\*Canceled\*/)).text).toContain(`is on \`${third.hostname}\` now.`)
     expect(writesOf(world)).toEqual([])
     expect((await world.records.audit()).at(-1)).toMatchObject({ act: 'void', from: 'approved', to: 'voided' })
   })
@@ -50,7 +50,7 @@ describe('after the end', () => {
     const form = await world.slack.until(() => world.ada.topView())
     await world.ada.fill(form, { 'Elastic IP': elasticIp.id, Server: target.id, Reason: 'web-1 is to be rebooted' })
     await world.ada.submit()
-    const move = await rejected(world, await untilCard(world.slack, /Waiting for approval/))
+    const move = await rejected(world, await untilCard(world.slack, /needs approval from/))
     expect(await requestAgain(world, move)).toMatchInlineSnapshot(`
       [
         "Move an Elastic IP",
@@ -60,13 +60,13 @@ describe('after the end', () => {
       ]
     `)
     await world.ada.submit()
-    const second = await untilCard(world.slack, /Waiting for approval/)
+    const second = await untilCard(world.slack, /needs approval from/)
     expect(second.ts).not.toBe(move.ts)
     expect(second.text).toContain('web-1 is to be rebooted')
 
     const [machine] = world.accountApi.world.data.virtualMachines
     await world.ada.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
-    const rename = await rejected(world, await untilCard(world.slack, /Rename[\s\S]*Waiting for approval/))
+    const rename = await rejected(world, await untilCard(world.slack, /Rename[\s\S]*needs approval from/))
     expect(await requestAgain(world, rename)).toMatchInlineSnapshot(`
       [
         "Rename virtual machine",
@@ -78,7 +78,7 @@ describe('after the end', () => {
     await world.ada.close()
 
     await world.ada.command('/infra keys create ci-deploy', { channel: ops })
-    const key = await rejected(world, await untilCard(world.slack, /Create API key[\s\S]*Waiting for approval/))
+    const key = await rejected(world, await untilCard(world.slack, /Create API key[\s\S]*needs approval from/))
     expect(await requestAgain(world, key)).toMatchInlineSnapshot(`
       [
         "Create an API key",
@@ -93,18 +93,18 @@ describe('after the end', () => {
   test('request again for a change without a form shows the earlier request and submits the same', async () => {
     const world = await startWorldUnder(policy)
     await world.ada.command('/infra keys revoke terraform', { channel: ops })
-    const revoke = await rejected(world, await untilCard(world.slack, /Revoke[\s\S]*Waiting for approval/))
+    const revoke = await rejected(world, await untilCard(world.slack, /Revoke[\s\S]*needs approval from/))
     const shown = await requestAgain(world, revoke)
     await world.ada.fill(undefined, { Reason: 'It was found in a log' })
     const again = await world.ada.submit()
     const card = await world.slack.until(() =>
-      world.slack.messages(ops).find(({ ts, text }) => ts > revoke.ts && /Waiting for approval/.test(text)),
+      world.slack.messages(ops).find(({ ts, text }) => ts > revoke.ts && /needs approval from/.test(text)),
     )
 
     expect(shown).toMatchInlineSnapshot(`
       [
-        "Request again",
-        "*Revoke API key terraform*",
+        "Revoke an API key",
+        "API key: terraform",
         "Reason: ",
       ]
     `)
@@ -113,11 +113,11 @@ describe('after the end', () => {
     await rejected(world, card)
 
     await world.ada.command('/infra keys rotate terraform', { channel: ops })
-    const rotate = await rejected(world, await untilCard(world.slack, /Rotate[\s\S]*Waiting for approval/))
+    const rotate = await rejected(world, await untilCard(world.slack, /Rotate[\s\S]*needs approval from/))
     expect(await requestAgain(world, rotate)).toMatchInlineSnapshot(`
       [
-        "Request again",
-        "*Rotate API key terraform*",
+        "Rotate an API key",
+        "API key: terraform",
         "Reason: ",
       ]
     `)
@@ -130,22 +130,30 @@ describe('after the end', () => {
     const done = await untilCard(world.slack, /\*Done/)
 
     await world.ben.click(done, 'Move back')
-    const back = await untilCard(world.slack, /Waiting for approval/)
+    const form = await world.slack.until(() => world.ben.topView())
+    await world.ben.fill(form, { Reason: 'web-2 is slow' })
+    await world.ben.submit()
+    const back = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(back, 'Approve')
     await untilShown(world.slack, people.ben, /yourself/)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
 
-    expect(steady(back.text).replace(/request \w{8}/, 'request ID')).toMatchInlineSnapshot(`
-      "Move 203.0.113.10 from web-2 to web-1
-      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until TIME.
-      Elastic IP: 203.0.113.10 (eip_2BJYBkPZR5x1t)
-      Site: ASH
-      From: web-2 (sv_3yuLZoyuzy2cj)
-      To: web-1 (sv_TU8nZb2v5QZal, 198.51.100.21)
+    const [, request] = /request (\w{8})>/.exec(back.text) ?? []
+    expect(done.text).toContain(request)
+    expect(JSON.stringify(form.view)).toContain(`|request ${request}>`)
+    expect(back.text.replaceAll(/archives\/\w+\/p\d+/g, (path) => (path.endsWith(done.ts.replace('.', '')) ? 'ITS CARD' : path))).toContain(
+      `/ITS CARD|request ${request}>.`,
+    )
+    expect(steady(back.text).replace(/<https.*request \w{8}>/, 'REQUEST')).toMatchInlineSnapshot(`
+      "Move 203.0.113.10: web-2 → web-1
+      <@U0BEN00001> needs approval from <!subteam^S0ONCALL01> by TIME (4 h).
+      Undoes REQUEST.
+      Reason: \`web-2 is slow\`
       Project: Storefront
-      Reason: \`Undoes request ID.\`
-      Asked for by <@U0BEN00001>, TIME  ·  Request \`ID\`"
+      Site: ASH
+      Check first: Last change, less than a second before this request, by <@U0ADA00001>: Move \`203.0.113.10\`: \`web-1\` → \`web-2\`.
+      Elastic IP \`eip_2BJYBkPZR5x1t\`  ·  From \`sv_3yuLZoyuzy2cj\`  ·  To \`sv_TU8nZb2v5QZal\`, \`198.51.100.21\`  ·  Request \`ID\`"
     `)
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
     expect(writesOf(world)).toHaveLength(2)

@@ -24,7 +24,7 @@ export interface PossibleAct {
 
 /** Returns every registered act in every place where it can come from. New handlers are included without a change here. */
 export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'interactions'>, request: Request): PossibleAct[] {
-  const { clicks, submissions, options } = interactions
+  const { clicks, shortcuts, submissions, options } = interactions
   return [
     ...[
       '',
@@ -34,6 +34,8 @@ export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'inte
     ].map(command),
     ...Object.keys(clicks).flatMap((id) => [clickOnMessage(id), clickInModal(id), clickOnHome(id)]),
     clickOnMessage('of-another-version'),
+    ...Object.keys(shortcuts).flatMap((id) => [shortcutOnMessage(id), globalShortcut(id)]),
+    shortcutOnMessage('of-another-version'),
     ...Object.keys(submissions).map(submission),
     ...Object.keys(options).flatMap((id) => [optionsInModal(id), optionsInMessage(id)]),
     homeOpened,
@@ -76,6 +78,28 @@ export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'inte
 
   function clickOnHome(id: string): PossibleAct {
     return click(id, 'home', 'on the Home tab', () => ({ container: { type: 'view', view_id: 'V2' }, view: { id: 'V2', type: 'home' } }))
+  }
+
+  function shortcut(id: string, place: PossibleAct['place'], type: string, more: (actor: Actor) => object): PossibleAct {
+    return {
+      name: `the shortcut ${id} (${type})`,
+      at: `shortcut ${id}`,
+      place,
+      delivery: (actor) =>
+        interaction(actor, type, { callback_id: id, trigger_id: triggerOf(actor.userId), action_ts: '1795010400.1', ...more(actor) }),
+    }
+  }
+
+  function shortcutOnMessage(id: string): PossibleAct {
+    return shortcut(id, 'channel', 'message_action', ({ channelId }) => ({
+      channel: { id: channelId },
+      message_ts: '1795010400.000100',
+      message: { type: 'message', ts: '1795010400.000100', text: '203.0.113.10 does not answer' },
+    }))
+  }
+
+  function globalShortcut(id: string): PossibleAct {
+    return shortcut(id, 'home', 'shortcut', () => ({}))
   }
 
   function submission(id: string): PossibleAct {

@@ -7,7 +7,7 @@ import { type AccountApi, ops, people, startWorld, untilCard, untilReport, until
 async function makeMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ada.click(card, 'Approve')
   await untilShown(world.slack, people.ada, /another person has to decide it/)
   await world.ben.click(card, 'Approve')
@@ -29,27 +29,39 @@ async function moveOutside({ url, key }: AccountApi, elasticIpId: string, server
 function steady(text: string): string {
   return text
     .replace(/<!date\^[^>]*>/g, '(time)')
-    .replace(/ {2}· {2}[0-9a-f]{8} in/g, '  ·  (request) in')
-    .replace(/for [0-9a-f]{8}$/gm, 'for (request)')
+    .replace(/<https:[^|]*\|Open>/g, '(link)')
+    .replace(/`[0-9a-f]{32}`/g, '(request)')
+    .replace(/for request [0-9a-f]{8}$/gm, 'for request (id)')
 }
 
-test('a whole move can be read afterwards, beside the events of the account', async () => {
+test('a whole move is one row, with its steps and the events of the account on demand', async () => {
   const world = await startWorld()
   const { elasticIp } = await makeMove(world)
 
   await world.ada.command(`/infra audit ${elasticIp.address}`, { channel: ops })
 
-  expect(steady((await untilShown(world.slack, people.ada, /Audit:/)).text)).toMatchInlineSnapshot(`
-    "*Audit: 6 entries and 1 event of the account for \`203.0.113.10\`, newest first*
-    :large_green_circle: *Done* “Move 203.0.113.10 from web-1 to web-2”, (time)  ·  (request) in <#C0OPS00001>
-    :arrows_counterclockwise: *Accepted by the account* “Move 203.0.113.10 from web-1 to web-2”, (time)  ·  elasticIps.move: 202  ·  (request) in <#C0OPS00001>
-    :arrow_forward: *Sent to the account* “Move 203.0.113.10 from web-1 to web-2”, (time)  ·  (request) in <#C0OPS00001>
+  const audit = await untilShown(world.slack, people.ada, /Audit:/)
+  const { requestId = '' } = (await openRecords(world).audit())[0] ?? {}
+  await world.ada.click(audit, 'Steps of a request', { choose: requestId })
+
+  expect(steady(audit.text)).toMatchInlineSnapshot(`
+    "*Audit: 1 request for \`203.0.113.10\`, newest first*
+    :large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  (time)
+    by <@U0ADA00001>  ·  approved by <@U0BEN00001>  ·  (link)
+    1 refused attempt  ·  confirmed by the account
+    With the account's own events for \`eip_2BJYBkPZR5x1t\` since (time).
+    Searched all 6 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or added."
+  `)
+  expect(steady((await untilShown(world.slack, people.ada, /Requested:/)).text)).toMatchInlineSnapshot(`
+    "*“Move 203.0.113.10 from web-1 to web-2”*
+    Requested: <@U0ADA00001>, (time)  ·  rule APPROVERS
+    Refused: <@U0ADA00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, (time): You asked for this yourself, so another person has to decide it. You can withdraw it.
+    Approved: <@U0BEN00001>, (time)  ·  rule APPROVERS: <!subteam^S0ONCALL01>
+    Sent to the account: (time)
     ↳ confirmed by the account: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)
-    :white_check_mark: *Approved* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, (time)  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  (request) in <#C0OPS00001>
-    :no_entry: *Refused*: <@U0ADA00001> tried to decide “Move 203.0.113.10 from web-1 to web-2”, (time): You asked for this yourself, so another person has to decide it. You can withdraw it.  ·  (request) in <#C0OPS00001>
-    :speech_balloon: *Asked for* “Move 203.0.113.10 from web-1 to web-2” by <@U0ADA00001>, (time)  ·  by the rule APPROVERS  ·  (request) in <#C0OPS00001>
-    Beside them: the account's own events of \`eip_2BJYBkPZR5x1t\` since (time).
-    Looked through all 6 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or put in."
+    Accepted by the account: (time)  ·  elasticIps.move: 202
+    Done: (time)
+    Request (request) in <#C0OPS00001>"
   `)
 })
 
@@ -62,16 +74,19 @@ test('a change that was made outside the bot is marked', async () => {
   await world.ben.command(`/infra audit ${elasticIp.id} <@${people.ben}>`, { channel: ops })
 
   expect(steady((await untilShown(world.slack, people.ben, /Audit:/)).text)).toMatchInlineSnapshot(`
-    "*Audit: 1 entry and 2 events of the account for \`eip_2BJYBkPZR5x1t\` <@U0BEN00001>, newest first*
-    :warning: account: *made outside this bot*: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)  ·  at the time of a change of this bot, which another event confirms
-    :ballot_box_with_check: account: \`update.elastic_ip\` of \`203.0.113.10\` by lockkeeper (lockkeeper@nimbus.example), (time)  ·  made by this bot, for (request)
-    :white_check_mark: *Approved* “Move 203.0.113.10 from web-1 to web-2” by <@U0BEN00001>, (time)  ·  by the rule APPROVERS: <!subteam^S0ONCALL01>  ·  (request) in <#C0OPS00001>
-    Beside them: the account's own events of \`eip_2BJYBkPZR5x1t\` since (time).
-    Looked through all 6 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or put in."
+    "*Audit: 1 request and 1 event of the account for \`eip_2BJYBkPZR5x1t\` <@U0BEN00001>, newest first*
+    :warning: *Event of the account: \`update.elastic_ip\` of \`203.0.113.10\`*  ·  Made outside Lockkeeper  ·  (time)
+    by lockkeeper (lockkeeper@nimbus.example)
+    at the time of a change by Lockkeeper, which another event confirms
+    :large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  (time)
+    by <@U0ADA00001>  ·  approved by <@U0BEN00001>  ·  (link)
+    1 refused attempt  ·  confirmed by the account
+    With the account's own events for \`eip_2BJYBkPZR5x1t\` since (time).
+    Searched all 6 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or added."
   `)
 })
 
-test('entries are shown although the events of the account cannot be read', async () => {
+test('requests are shown although the events of the account cannot be read', async () => {
   const world = await startWorld()
   const { elasticIp } = await makeMove(world)
   world.accountApi.faults.add({ method: 'GET', path: /events/, kind: 'status', status: 403 })
@@ -79,25 +94,47 @@ test('entries are shown although the events of the account cannot be read', asyn
   await world.ada.command(`/infra audit ${elasticIp.address} approve`, { channel: ops })
 
   const { text } = await untilShown(world.slack, people.ada, /Audit:/)
-  expect(text).toMatch(/\*Approved\*/)
-  expect(text).toMatch(/could not be read, so changes made outside this bot are not shown/)
+  expect(text).toMatch(/approved by/)
+  expect(text).toMatch(/could not be read, so changes made outside Lockkeeper are not shown/)
 })
 
-test('without words every entry is shown, a page at a time', async () => {
+test('without words every request is shown, and every refusal that belongs to none', async () => {
   const world = await startWorld()
   await makeMove(world)
   await world.dov.command('/infra moves', { channel: ops })
   await untilShown(world.slack, people.dov, /Guests may not/)
-  for (const _ of Array.from({ length: 6 })) {
-    await world.dov.command('/infra audit', { channel: ops })
-  }
-  await world.slack.until(() => world.slack.ephemerals(people.dov).length >= 7)
+
+  await world.ben.command('/infra audit', { channel: ops })
+
+  expect(steady((await untilShown(world.slack, people.ben, /Audit:/)).text)).toMatchInlineSnapshot(`
+    "*Audit: 1 request and 1 other entry, newest first*
+    :no_entry: *Somebody tried to use Lockkeeper (\`command moves\`)*  ·  Refused  ·  (time)
+    by <@U0DOV00001>
+    Guests may not use this bot. Ask a full member of this workspace.
+    :large_green_circle: *Move 203.0.113.10 from web-1 to web-2*  ·  Done  ·  (time)
+    by <@U0ADA00001>  ·  approved by <@U0BEN00001>  ·  (link)
+    1 refused attempt
+    Words filter, and all of them must match one entry: a person (a mention, or \`me\`), a channel, a kind (\`ip.move\`), an act (\`approve\`, \`refused\`), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.
+    Searched all 7 entries, back to (time). \`npm run audit:verify\` checks that none was changed, removed or added."
+  `)
+})
+
+test('where Slack takes no tables, it has pages, and a picker for the steps on each', async () => {
+  const world = await startWorld()
+  world.slack.setTables('refused in response URLs')
+  const { elasticIp } = await makeMove(world)
+  for (const _ of Array.from({ length: 12 })) await world.dov.command('/infra audit', { channel: ops })
+  await world.slack.until(() => world.slack.ephemerals(people.dov).length >= 12)
 
   await world.ben.command('/infra audit', { channel: ops })
   const first = await untilShown(world.slack, people.ben, /Audit:.*page 1 of 2/)
-  expect(first.text).toMatch(/\*Refused\*: <@U0DOV00001> tried to use this bot \(`command audit`\).*: Guests may not use this bot/)
+  expect(first.text).toMatch(/Somebody tried to use Lockkeeper \(`command audit`\)/)
   await world.ben.click(first, 'Next')
-  expect((await untilShown(world.slack, people.ben, /page 2 of 2/)).text).toMatch(/\*Asked for\*/)
+  const second = await untilShown(world.slack, people.ben, /page 2 of 2/)
+  const { requestId = '' } = (await openRecords(world).audit())[0] ?? {}
+  await world.ben.click(second, 'Steps of a request', { choose: requestId })
+
+  expect((await untilShown(world.slack, people.ben, /Requested:/)).text).toContain(elasticIp.address)
 })
 
 test('every entry is printed on standard output exactly as it is in the chain', async () => {

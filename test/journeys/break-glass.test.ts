@@ -34,15 +34,15 @@ rules:
       }
     `)
     expect(sure.errors).toBeUndefined()
-    const report = await untilReport(world.slack, card.ts, /Break-glass/)
+    const report = await untilReport(world.slack, card.ts, /Emergency approval/)
     expect(report.text).toMatchInlineSnapshot(
-      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0BEN00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: \`The site is down\`. Look at it now, and talk about it afterwards."`,
+      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: @ben approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`The site is down\`"`,
     )
-    const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Break-glass/.test(String(args.text)))
+    const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')
     const done = await untilCard(world.slack, /\*Done/)
     expect(steady(done.text).split('\n').at(-1)).toMatchInlineSnapshot(
-      `"Asked for by <@U0BEN00001>, TIME  ·  :rotating_light: *Break-glass:* approved alone by <@U0BEN00001>, who asked for it, TIME. Reason: \`The site is down\`  ·  Request \`ID\`"`,
+      `":rotating_light: *Break-glass:* requested and approved by <@U0BEN00001> alone  ·  TIME  ·  Request \`ID\`"`,
     )
     const [entry] = (await world.records.audit()).filter(({ act }) => act === 'break-glass')
     expect(entry).toMatchObject({ by: people.ben, reason: 'The site is down', from: 'waiting', to: 'approved' })
@@ -66,7 +66,7 @@ rules:
     const world = await startWorldUnder(policy)
     const [machine] = world.accountApi.world.data.virtualMachines
     await world.ben.command(`/infra vm rename ${machine?.id} web-renamed`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
 
     await world.ben.click(card, 'Approve')
 

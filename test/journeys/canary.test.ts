@@ -87,7 +87,7 @@ function keyNamed(name: string) {
 
 test('a key that is shown', async () => {
   const card = await createKey('shown')
-  await slack.as(people.ada).click(card, 'Create and show')
+  await slack.as(people.ada).click(card, 'Create key')
   await untilShown(slack, people.ada, /Your new API key shown/)
   await untilReport(slack, card.ts, /Done/)
 })
@@ -99,7 +99,7 @@ test('a key that Slack does not show: it refuses the message, or is unavailable'
       slack.faults.add({ method: 'response_url', kind: 'status', status: kind === 'error' ? 404 : 503, times: 3 }),
       slack.faults.add({ method: 'chat.postEphemeral', kind, error: 'user_not_in_channel', times: 1 }),
     ]
-    await slack.as(people.ada).click(card, 'Create and show')
+    await slack.as(people.ada).click(card, 'Create key')
     await untilReport(slack, card.ts, /Failed/)
     expect(faults.every(({ fired }) => fired > 0)).toBe(true)
     slack.faults.clear()
@@ -110,7 +110,7 @@ test('a key that Slack does not show: it refuses the message, or is unavailable'
 test.each(['drop-after', 'html', 'truncate'] as const)('a key whose creation gets no usable answer: %s', async (kind) => {
   const card = await createKey(`lost-${kind}`)
   const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1 })
-  await slack.as(people.ada).click(card, 'Create and show')
+  await slack.as(people.ada).click(card, 'Create key')
   await untilReport(slack, card.ts, /Failed/)
   expect(fault.fired).toBe(1)
   expect(keyNamed(`lost-${kind}`)).toBeUndefined()
@@ -124,7 +124,7 @@ test('a key whose answer is the error page of a proxy, which quotes the token', 
     kind: 'instead',
     instead: ({ body }) => ({ status: 502, type: 'text/html', text: `<h1>Bad gateway</h1><pre>${JSON.stringify(body)}</pre>` }),
   })
-  await slack.as(people.ada).click(card, 'Create and show')
+  await slack.as(people.ada).click(card, 'Create key')
   await untilReport(slack, card.ts, /Failed/)
   expect(fault.fired).toBe(1)
   expect(keyNamed('quoted')).toBeUndefined()
@@ -133,7 +133,7 @@ test('a key whose answer is the error page of a proxy, which quotes the token', 
 test('a bot that is killed before it has the answer leaves no key that nobody saw', async () => {
   const card = await createKey('killed-early')
   const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'delay', delayMs: 5_000, times: 1 })
-  const click = slack.as(people.ada).click(card, 'Create and show')
+  const click = slack.as(people.ada).click(card, 'Create key')
   await expect.poll(() => keyNamed('killed-early'), { timeout: 10_000 }).toBeDefined()
 
   await kill()
@@ -154,7 +154,7 @@ test('a bot that is killed while it shows the token leaves no key that nobody sa
     times: 1,
     when: (args) => JSON.stringify(args).includes('Your new API key'),
   })
-  const click = slack.as(people.ada).click(card, 'Create and show')
+  const click = slack.as(people.ada).click(card, 'Create key')
   await expect.poll(() => fault.fired, { timeout: 10_000 }).toBe(1)
 
   await kill()
@@ -170,7 +170,7 @@ test('a bot that is killed after the token was shown, before it is noted, leaves
   const stop = slack.subscribe(() => {
     if (slack.ephemerals(people.ada).some(({ text }) => text.includes('Your new API key killed-after'))) killAtOnce()
   })
-  await slack.as(people.ada).click(card, 'Create and show')
+  await slack.as(people.ada).click(card, 'Create key')
   await untilShown(slack, people.ada, /Your new API key killed-after/)
   stop()
   await kill()
@@ -183,12 +183,12 @@ test('a bot that is killed after the token was shown, before it is noted, leaves
 test('a key that is rotated, and one whose rotation gets no answer', async () => {
   const [first, second] = accountApi.world.data.apiKeys.filter((key) => key.token !== accountApi.key && !key.name.includes('['))
   const shown = await approved(`/infra keys rotate ${first?.id}`)
-  await slack.as(people.ada).click(shown, 'Rotate and show')
+  await slack.as(people.ada).click(shown, 'Rotate key')
   await untilReport(slack, shown.ts, /Done/)
 
   const lost = await approved(`/infra keys rotate ${second?.id}`)
   accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-after', times: 1 })
-  await slack.as(people.ada).click(lost, 'Rotate and show')
+  await slack.as(people.ada).click(lost, 'Rotate key')
   await untilReport(slack, lost.ts, /Failed/)
 })
 

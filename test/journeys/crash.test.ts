@@ -19,7 +19,7 @@ test.concurrent('a bot that is killed during a move and started again tracks the
   const { slack, accountApi, bots, ada, ben } = await startWorldWithProcess(1_500, context)
   const { elasticIp, target } = accountApi.world.movable()
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
   await ben.click(card, 'Approve')
   await untilCard(slack, /\*Moving\*/)
 
@@ -37,7 +37,7 @@ test.concurrent('a bot that is killed while the write is under way never sends i
   const { elasticIp, target } = accountApi.world.movable()
   const fault = accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind: 'delay', delayMs: 1_000 })
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
   await ben.click(card, 'Approve')
   await expect.poll(() => patchesOf(accountApi).length, { timeout: 10_000 }).toBe(1)
 

@@ -50,7 +50,8 @@ describe('the doctor', () => {
       :white_check_mark: *The account API* answers.
       :white_check_mark: *The API key* \`lockkeeper\` is accepted, and may make changes.
       :white_check_mark: *The clock* agrees with that of Slack and Redis.
-      :white_check_mark: *Workers* one is at work."
+      :white_check_mark: *Workers* one is at work.
+      *Can you see this table?* Lists such as \`ip list\` are tables."
     `)
     for (const secret of [
       world.accountApi.key,
@@ -150,7 +151,8 @@ describe('the ten mistakes', () => {
       :white_check_mark: *Channels* I am in <#C0OPS00001>.
       :white_check_mark: *User groups* <!subteam^S0ONCALL01> has 2 members.
       :white_check_mark: *The account API* answers.
-      :white_check_mark: *The API key* \`lockkeeper\` is accepted, and may make changes."
+      :white_check_mark: *The API key* \`lockkeeper\` is accepted, and may make changes.
+      *Can you see this table?* Lists such as \`ip list\` are tables."
     `)
     expect(text).not.toContain(redis.password)
     await redis.restart()

@@ -5,7 +5,7 @@ import { ops, people, startWorld, untilCard, untilReport, untilShown, type World
 async function approvedMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
   return { elasticIp, target, card }
 }
@@ -31,7 +31,7 @@ describe('a write without a usable answer', () => {
     const { elasticIp, target } = world.accountApi.world.movable()
     const fault = world.accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind: 'status', status: 500 })
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(card, 'Approve')
     await world.slack.until(() => patches(world).length === 1)
     world.accountApi.world.moveBehindOurBack(elasticIp.id, target.id)
@@ -70,10 +70,10 @@ describe('a request that does not succeed', () => {
     world.accountApi.world.nextMove({ takesMs: 200, endsIn: 'error' })
     const { card } = await approvedMove(world)
 
-    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('in status error')
+    expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('with status error')
   })
 
-  test('because the move ends in an error and the answer was lost is reported with the advice to check the account', async () => {
+  test('because the move ends in an error and the answer was lost is reported with the advice to contact the provider', async () => {
     const world = await startWorld()
     world.accountApi.world.nextMove({ takesMs: 200, endsIn: 'error' })
     const lost = world.accountApi.faults.add({ method: 'PATCH', kind: 'drop-after' })
@@ -82,7 +82,7 @@ describe('a request that does not succeed', () => {
     const { text } = await untilReport(world.slack, card.ts, /Failed/)
 
     expect(lost.fired).toBe(1)
-    expect(text).toContain('in status error. Look at it in the account before you ask again.')
+    expect(text).toContain("with status error. Contact the provider's support.")
   })
 
   test('because the Elastic IP is released during the move is reported as failed', async () => {
@@ -103,7 +103,7 @@ describe('a request that does not succeed', () => {
 
     world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
 
-    expect((await untilReport(world.slack, card.ts, /Superseded/)).text).toContain('I leave it as it is')
+    expect((await untilReport(world.slack, card.ts, /Superseded/)).text).toContain('Lockkeeper leaves it as it is')
     expect(patches(world)).toHaveLength(1)
   })
 
@@ -111,12 +111,12 @@ describe('a request that does not succeed', () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
 
     await world.ben.click(card, 'Approve')
 
-    const report = await untilReport(world.slack, card.ts, /Nothing was done/)
+    const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
     expect(report.text).toMatch(/was on .* when this was asked for, and is on .* now/)
     expect(patches(world)).toEqual([])
   })
@@ -126,7 +126,7 @@ describe('a request that does not succeed', () => {
     const { card } = await approvedMove(world)
 
     await untilReport(world.slack, card.ts, /Late/)
-    await untilReport(world.slack, card.ts, /Done.*later than it should have/s)
+    await untilReport(world.slack, card.ts, /Done.*longer than expected/s)
 
     const thread = world.slack.thread(ops, card.ts).slice(1)
     expect(thread.map(({ text }) => /Late:|Done\./.exec(text)?.[0])).toEqual(['Late:', 'Done.'])
@@ -143,7 +143,7 @@ describe('a service that the bot needs is away', () => {
     await untilShown(world.slack, people.ada, /problem of its own \(503\)/)
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain('Not checked:')
   })
 

@@ -176,10 +176,12 @@ describe('the gate', () => {
 
     for (const id of Object.keys(bot?.interactions.clicks ?? {})) expect(names.filter((name) => name === `click ${id}`)).toHaveLength(3)
     for (const id of Object.keys(bot?.interactions.submissions ?? {})) expect(names).toContain(`submission ${id}`)
+    for (const id of Object.keys(bot?.interactions.shortcuts ?? {}))
+      expect(names.filter((name) => name === `shortcut ${id}`)).toHaveLength(2)
     for (const id of Object.keys(bot?.interactions.options ?? {})) expect(names).toContain(`options ${id}`)
     for (const { words } of bot?.commands ?? []) expect(names).toContain(`command ${words.split(' ', 2).join(' ')}`)
     expect(names).toContain('home')
-    expect(Object.keys(bot?.interactions ?? {}).toSorted()).toEqual(['clicks', 'command', 'home', 'options', 'submissions'])
+    expect(Object.keys(bot?.interactions ?? {}).toSorted()).toEqual(['clicks', 'command', 'home', 'options', 'shortcuts', 'submissions'])
   })
 
   test('lets full members through with every act, so that none is refused for another reason', async () => {
@@ -215,7 +217,7 @@ describe('a form that is filled from a request', () => {
     const { slack } = world
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    await world.ada.click(await untilCard(slack, /Waiting for approval/), 'Withdraw')
+    await world.ada.click(await untilCard(slack, /needs approval from/), 'Withdraw')
     const card = await untilCard(slack, /Withdrawn/)
     slack.faults.add({ method: 'users.info', kind: 'delay', delayMs: 1_500, when: ({ user }) => user === people.dov })
 

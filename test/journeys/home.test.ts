@@ -64,7 +64,7 @@ async function pressOnHome(world: World, user: string, element: Element, blockId
 async function requestMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  return { elasticIp, target, card: await untilCard(world.slack, /Waiting for approval/) }
+  return { elasticIp, target, card: await untilCard(world.slack, /needs approval from/) }
 }
 
 describe('the Home tab', () => {
@@ -73,19 +73,19 @@ describe('the Home tab', () => {
     const { elasticIp, target, card } = await requestMove(world)
 
     await openHome(world, people.ben)
-    await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
+    await world.slack.until(() => /Needs your approval \(1\)/.test(wordsOf(world, people.ben)))
     for (const fact of [elasticIp.address, elasticIp.id, target.hostname, target.id, '[production]'])
       expect(wordsOf(world, people.ben)).toContain(fact)
 
     await openHome(world, people.ada)
-    await world.slack.until(() => /You asked for \(1\)/.test(wordsOf(world, people.ada)))
-    expect(wordsOf(world, people.ada)).toContain('Waits for you (0)')
+    await world.slack.until(() => /Your requests \(1\)/.test(wordsOf(world, people.ada)))
+    expect(wordsOf(world, people.ada)).not.toContain('Needs your approval')
     expect(wordsOf(world, people.ada)).toContain(`archives/${ops}/p${card.ts.replace('.', '')}`)
 
     await clickHome(world, people.ben, 'Approve')
     await untilCard(world.slack, /\*Moving\*/)
     await openHome(world, people.chiara)
-    await world.slack.until(() => /Moving now \(1\)/.test(wordsOf(world, people.chiara)))
+    await world.slack.until(() => /In progress \(1\)/.test(wordsOf(world, people.chiara)))
   })
 
   test('shows waiting requests, and counts moves, however many there are', async () => {
@@ -101,15 +101,15 @@ describe('the Home tab', () => {
     await requestMove(world)
 
     await openHome(world, people.ben)
-    await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
-    expect(wordsOf(world, people.ben)).toContain('Moving now (600)')
+    await world.slack.until(() => /Needs your approval \(1\)/.test(wordsOf(world, people.ben)))
+    expect(wordsOf(world, people.ben)).toContain('In progress (600)')
     await openHome(world, people.ada)
-    await world.slack.until(() => /You asked for \(601\)/.test(wordsOf(world, people.ada)))
+    await world.slack.until(() => /Your requests \(601\)/.test(wordsOf(world, people.ada)))
     await world.ben.command('/infra pending', { channel: ops })
     await untilShown(world.slack, people.ben, /1 waiting for approval, 1 of them for you/)
     await world.ben.command('/infra moves', { channel: ops })
-    expect((await untilShown(world.slack, people.ben, /in flight/)).text).toContain(
-      '600 in flight, 1 waiting for approval, 0 that ended lately',
+    expect((await untilShown(world.slack, people.ben, /in progress/)).text).toContain(
+      '600 in progress, 1 waiting for approval, 0 ended in the last 30 days',
     )
   })
 
@@ -117,12 +117,12 @@ describe('the Home tab', () => {
     const world = await startWorld()
     const { card } = await requestMove(world)
     await openHome(world, people.ben)
-    await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
+    await world.slack.until(() => /Needs your approval \(1\)/.test(wordsOf(world, people.ben)))
 
     await clickHome(world, people.ben, 'Approve')
 
     await untilReport(world.slack, card.ts, /Done/)
-    await world.slack.until(() => /Waits for you \(0\)/.test(wordsOf(world, people.ben)))
+    await world.slack.until(() => !/Needs your approval \(/.test(wordsOf(world, people.ben)))
     expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(1)
   })
 
@@ -130,37 +130,37 @@ describe('the Home tab', () => {
     const world = await startWorld()
     const { card } = await requestMove(world)
     await openHome(world, people.ben)
-    await world.slack.until(() => /Waits for you \(1\)/.test(wordsOf(world, people.ben)))
+    await world.slack.until(() => /Needs your approval \(1\)/.test(wordsOf(world, people.ben)))
     await world.ada.click(card, 'Withdraw')
     await untilCard(world.slack, /Withdrawn/)
 
     await clickHome(world, people.ben, 'Approve')
 
     await world.slack.until(() => world.slack.directMessages(people.ben).some(({ text }) => /has withdrawn this/.test(text)))
-    await world.slack.until(() => /Waits for you \(0\)/.test(wordsOf(world, people.ben)))
+    await world.slack.until(() => !/Needs your approval \(/.test(wordsOf(world, people.ben)))
     expect(world.accountApi.journal.writes()).toEqual([])
   })
 
   test('creates no key, because its token could not be shown there: neither by a button nor by one from an older version', async () => {
     const world = await startWorld()
     await world.ada.command('/infra keys create ci-deploy', { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(card, 'Approve')
     const approved = await untilCard(world.slack, /\*Approved\.\*/)
     await openHome(world, people.ada)
-    await world.slack.until(() => /You asked for \(1\)/.test(wordsOf(world, people.ada)))
-    expect(wordsOf(world, people.ada)).toContain('approved: press *Create and show* on the card until')
-    await expect(clickHome(world, people.ada, 'Create and show')).rejects.toThrow('there is no button')
+    await world.slack.until(() => /Your requests \(1\)/.test(wordsOf(world, people.ada)))
+    expect(wordsOf(world, people.ada)).toContain('approved: press *Create key* on the request by')
+    await expect(clickHome(world, people.ada, 'Create key')).rejects.toThrow('there is no button')
 
     const [take] = ((approved.blocks ?? []) as unknown as Block[]).flatMap(({ elements = [] }) =>
-      elements.filter(({ text }) => text?.text === 'Create and show'),
+      elements.filter(({ text }) => text?.text === 'Create key'),
     )
     if (!take) throw new Error('the card has no button')
     await pressOnHome(world, people.ada, take)
 
     await world.slack.until(() => world.slack.directMessages(people.ada).some(({ text }) => /Press the button on the card/.test(text)))
     expect(world.accountApi.journal.writes()).toEqual([])
-    await world.ada.click(approved, 'Create and show')
+    await world.ada.click(approved, 'Create key')
     await untilReport(world.slack, card.ts, /Done/)
   })
 

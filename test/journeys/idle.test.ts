@@ -9,13 +9,13 @@ test('while nothing is in flight, nothing ticks and only `/status` calls the acc
   const ticks = async () => Number(/^lockkeeper_ticks_total (\d+)$/m.exec(await page('/metrics'))?.[1])
   const first = accountApi.world.movable(0)
   await ada.command(`/infra ip move ${first.elasticIp.address} ${first.target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
   await ben.click(card, 'Approve')
   await untilReport(slack, card.ts, /Done/)
   // A request that waits for people is not in flight.
   const second = accountApi.world.movable(1)
   await ada.command(`/infra ip move ${second.elasticIp.address} ${second.target.hostname}`, { channel: ops })
-  await untilCard(slack, /Waiting for approval/)
+  await untilCard(slack, /needs approval from/)
   await expect
     .poll(
       async () => {

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { onlyRequest, repliesTo, restart, steady } from './policy-world.ts'
+import { openRecords } from './records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const quick = { graceMs: 600, handoverMs: 800 }
@@ -8,7 +10,7 @@ const quick = { graceMs: 600, handoverMs: 800 }
 /** Ada requests a key, Ben approves it, and its card waits for her click. */
 async function approvedKey(world: World, command = '/infra keys create ci-deploy') {
   await world.ada.command(command, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
   const approved = await untilCard(world.slack, /\*Approved\.\*/)
   return { card: approved }
@@ -38,11 +40,11 @@ describe('a new key', () => {
     const { card } = await approvedKey(world)
     expect(writes(world, 'POST')).toEqual([])
 
-    await world.ben.click(card, 'Create and show')
+    await world.ben.click(card, 'Create key')
     await untilShown(world.slack, people.ben, /can take it/)
     expect(writes(world, 'POST')).toEqual([])
 
-    await world.ada.click(card, 'Create and show')
+    await world.ada.click(card, 'Create key')
     const shown = await untilShown(world.slack, people.ada, /Your new API key/)
     await untilReport(world.slack, card.ts, /Done/)
 
@@ -57,13 +59,59 @@ describe('a new key', () => {
     expect(world.log.join('')).not.toContain(key?.token)
   })
 
+  test('calls its requester in the thread: after the approval, at half and at nine tenths of the time, once each', async () => {
+    const world = await startWorld({ replicas: 2, env: { APPROVAL_TTL: '5s' } })
+    const { card } = await approvedKey(world)
+
+    await untilReport(world.slack, card.ts, /Expired/)
+
+    const calls = repliesTo(world, card).map(({ text }) =>
+      steady(text)
+        .replace(/\d+ s left/, 'SECONDS left')
+        .replace(/ \[U0ADA00001 \w+\]/, ''),
+    )
+    expect(calls).toMatchInlineSnapshot(`
+      [
+        "<@U0ADA00001>, approved by <@U0BEN00001>. Create your key by TIME.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved and waits for you. Create your key by TIME (SECONDS left): press *Create key* above.",
+        ":hourglass_flowing_sand: <@U0ADA00001>, “Create API key ci-deploy (read-only, everywhere)” is approved and waits for you. Create your key by TIME (SECONDS left): press *Create key* above.",
+        "<@U0ADA00001> :alarm_clock: *Expired:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. Approved, but not used before the deadline. Nothing was done.",
+      ]
+    `)
+    expect(new Set(calls.map((text) => text.includes('<@U0ADA00001>')))).toEqual(new Set([true]))
+  })
+
+  test('calls its requester once although the bot dies between, and no longer once the key is there', async () => {
+    const world = await startWorld({ env: { APPROVAL_TTL: '10h' } })
+    const records = openRecords(world)
+    const lost = world.slack.faults.add({
+      method: 'chat.postMessage',
+      kind: 'drop-after',
+      times: 1,
+      when: ({ text }) => /approved by/.test(String(text)),
+    })
+    const { card } = await approvedKey(world)
+    const { id } = await onlyRequest(records)
+    await restart(world, () => records.releaseHolds(id))
+    await untilReport(world.slack, card.ts, /approved by/)
+    await restart(world, () => records.shiftTimes(id, 5.5 * 3_600_000))
+    await untilReport(world.slack, card.ts, /4 h 30 min left/)
+    await world.ada.click(card, 'Create key')
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(lost.fired).toBe(1)
+    expect(repliesTo(world, card).map(({ text }) => /approved by|left|Done/.exec(text)?.[0])).toEqual(['approved by', 'left', 'Done'])
+    const acts = (await records.audit()).map(({ act }) => act)
+    expect(acts.filter((act) => act.startsWith('remind'))).toEqual(['remind-handover-half'])
+  })
+
   test('is created once, however often the button is pressed', async () => {
     const world = await startWorld({ replicas: 2 })
     const { card } = await approvedKey(world)
     const clicks = []
     for (let round = 0; round < 6; round += 1) {
       world.slack.connectBot(world.bots[round % 2]?.slackUrl ?? '')
-      clicks.push(world.ada.click(card, 'Create and show'))
+      clicks.push(world.ada.click(card, 'Create key'))
     }
     await Promise.all(clicks)
     await untilReport(world.slack, card.ts, /Done/)
@@ -84,9 +132,9 @@ describe('a new key', () => {
 
     await world.ada.fill(view, { 'Allowed addresses': '203.0.113.0/24 2001:db8::/32' })
     await world.ada.submit()
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.chiara.click(card, 'Approve')
-    await world.ada.click(await untilCard(world.slack, /\*Approved\.\*/), 'Create and show')
+    await world.ada.click(await untilCard(world.slack, /\*Approved\.\*/), 'Create key')
     await untilShown(world.slack, people.ada, /Your new API key/)
 
     expect(keysMade(world)).toMatchObject([{ readOnly: false, allowedIps: ['203.0.113.0/24', '2001:db8::/32'] }])
@@ -97,13 +145,13 @@ describe('a new key', () => {
     const { card } = await approvedKey(world)
     const hidden = hideSecrets(world)
 
-    await world.ada.click(card, 'Create and show')
+    await world.ada.click(card, 'Create key')
     const report = await untilReport(world.slack, card.ts, /Failed/)
 
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(keysMade(world)).toEqual([])
     expect(report.text.replaceAll(/tok_\w+|\[U0ADA00001 \w+\]/g, '…')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key ci-deploy … (read-only, everywhere)”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Create API key \`ci-deploy\`, for <@U0ADA00001>”. The key was made (…), but Slack did not confirm the message that shows its token, so I deleted it at once. Still wanted? Press *Request again* above."`,
     )
     const ephemeral = await untilShown(world.slack, people.ada, /I deleted it at once/)
     expect(ephemeral.text.replace(/tok_\w+/, '…')).toMatchInlineSnapshot(
@@ -123,7 +171,7 @@ describe('a new key', () => {
       return true
     }
 
-    await world.ada.click(card, 'Create and show')
+    await world.ada.click(card, 'Create key')
     await untilShown(world.slack, people.ada, /Your new API key/)
     // Longer than the timeout of any command.
     await delay(2_500)
@@ -142,7 +190,7 @@ describe('a new key', () => {
       const { card } = await approvedKey(world)
       const fault = world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1 })
 
-      await world.ada.click(card, 'Create and show')
+      await world.ada.click(card, 'Create key')
       await untilShown(world.slack, people.ada, /did not confirm it/)
       const report = await untilReport(world.slack, card.ts, /Failed/)
 
@@ -158,7 +206,7 @@ describe('a new key', () => {
     const { card } = await approvedKey(world)
     world.accountApi.faults.add({ method: 'POST', path: /api_keys/, kind: 'drop-before', times: 1 })
 
-    await world.ada.click(card, 'Create and show')
+    await world.ada.click(card, 'Create key')
 
     expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('none was made')
   })
@@ -175,7 +223,7 @@ describe('a new key', () => {
       body: { errors: [{ code: 'FORBIDDEN' }] },
     })
 
-    await world.ada.click(card, 'Create and show')
+    await world.ada.click(card, 'Create key')
 
     expect((await untilReport(world.slack, card.ts, /Failed/)).text).toContain('Nothing was made.')
     await untilShown(world.slack, people.ada, /\(403\)/)
@@ -185,10 +233,10 @@ describe('a new key', () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '900ms' } })
     const { card } = await approvedKey(world)
 
-    await untilReport(world.slack, card.ts, /Expired.*not taken in time/)
-    await world.ada.click(card, 'Create and show')
+    await untilReport(world.slack, card.ts, /Expired.*not used before the deadline/)
+    await world.ada.click(card, 'Create key')
 
-    await untilShown(world.slack, people.ada, /has expired.*not taken in time/)
+    await untilShown(world.slack, people.ada, /has expired.*not used before the deadline/)
     expect(writes(world, 'POST')).toEqual([])
   })
 
@@ -197,7 +245,7 @@ describe('a new key', () => {
     const { card } = await approvedKey(world)
     await world.ada.click(card, 'Withdraw')
     await untilCard(world.slack, /Withdrawn/)
-    await world.ada.click(card, 'Create and show')
+    await world.ada.click(card, 'Create key')
     await untilShown(world.slack, people.ada, /withdrawn this/)
     expect(writes(world, 'POST')).toEqual([])
   })
@@ -211,9 +259,9 @@ describe('an existing key', () => {
     const { id, token } = { ...before }
     const { card } = await approvedKey(world, `/infra keys rotate ${id}`)
 
-    await world.ada.click(card, 'Rotate and show')
+    await world.ada.click(card, 'Rotate key')
     const shown = await untilShown(world.slack, people.ada, /The new token of API key/)
-    await untilReport(world.slack, card.ts, /was rotated/)
+    await untilReport(world.slack, card.ts, /Rotated API key/)
 
     const after = world.accountApi.world.data.apiKeys.find((key) => key.id === id)
     expect(after?.token).not.toBe(token)
@@ -227,7 +275,7 @@ describe('an existing key', () => {
     const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
     world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-after', times: 1 })
 
-    await world.ada.click(card, 'Rotate and show')
+    await world.ada.click(card, 'Rotate key')
     const report = await untilReport(world.slack, card.ts, /Failed/)
 
     expect(report.text).toContain('its old token no longer works')
@@ -241,14 +289,14 @@ describe('an existing key', () => {
     const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
     const hidden = hideSecrets(world)
 
-    await world.ada.click(card, 'Rotate and show')
+    await world.ada.click(card, 'Rotate key')
     const report = await untilReport(world.slack, card.ts, /Failed/)
     const failed = await untilCard(world.slack, /Failed/)
 
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key terraform”. It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
     )
     expect((await untilShown(world.slack, people.ada, /deleted/)).text).toMatchInlineSnapshot(
       `"It was rotated, so its old token no longer works; but Slack did not confirm the message that shows its token, so I deleted the key at once. Ask for a new key."`,
@@ -265,12 +313,12 @@ describe('an existing key', () => {
     hideSecrets(world)
     const lost = world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
 
-    await world.ada.click(card, 'Rotate and show')
+    await world.ada.click(card, 'Rotate key')
     const report = await untilReport(world.slack, card.ts, /Failed/)
 
     expect(lost.fired).toBe(1)
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key terraform”. The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. Ask for a new key."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key is no longer on the account: nobody had seen its new token, so I deleted it, or somebody else did. Ask for a new key."`,
     )
   })
 
@@ -283,9 +331,9 @@ describe('an existing key', () => {
     const answer = await untilShown(world.slack, people.ada, /Recorded/)
     const card = await untilCard(world.slack, /\*Approved\.\*/)
 
-    expect(answer.text).toMatch(/nothing is made before you press \*Rotate and show\* on it/)
+    expect(answer.text).toMatch(/nothing is made before you press \*Rotate key\* on it/)
     expect(writes(world, 'PUT')).toEqual([])
-    await world.ada.click(card, 'Rotate and show')
+    await world.ada.click(card, 'Rotate key')
     await untilReport(world.slack, card.ts, /Done/)
   })
 
@@ -295,7 +343,7 @@ describe('an existing key', () => {
     const { card } = await approvedKey(world, `/infra keys rotate ${key?.id}`)
     world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-before', times: 1 })
 
-    await world.ada.click(card, 'Rotate and show')
+    await world.ada.click(card, 'Rotate key')
 
     expect((await untilReport(world.slack, card.ts, /Not started/)).text).toContain('its old token still works')
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).toContain(key?.id)
@@ -307,7 +355,7 @@ describe('an existing key', () => {
     if (!key) throw new Error('the stand-in has no other key')
     const { card } = await approvedKey(world, `/infra keys rotate ${key.id}`)
     const lost = world.accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-before', times: 1 })
-    await world.ada.click(card, 'Rotate and show')
+    await world.ada.click(card, 'Rotate key')
     await untilReport(world.slack, card.ts, /Not started/)
 
     // Somebody has read the report and rotates the key in the dashboard.
@@ -316,7 +364,7 @@ describe('an existing key', () => {
     const correction = await untilReport(world.slack, card.ts, /Correction/)
     expect(lost.fired).toBe(1)
     expect(correction.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key terraform”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> *Correction to what I reported before:* :red_circle: *Failed:* “Rotate API key \`terraform\`”. The key was rotated after all, by my request that arrived late or by somebody else, so its old token no longer works. I leave it as it is: if none of you has its new token, have it rotated again, or revoked. Still wanted? Press *Request again* above."`,
     )
     expect(world.accountApi.world.data.apiKeys).toContain(key)
     expect(writes(world, 'DELETE')).toEqual([])
@@ -327,10 +375,10 @@ describe('an existing key', () => {
     const key = world.accountApi.world.data.apiKeys.find((candidate) => candidate.token !== world.accountApi.key)
     world.accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'drop-after', times: 1 })
     await world.ada.command(`/infra keys revoke ${key?.id}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(card, 'Approve')
 
-    await untilReport(world.slack, card.ts, /was revoked/)
+    await untilReport(world.slack, card.ts, /Revoked API key/)
 
     expect(world.accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(key?.id)
     expect(writes(world, 'DELETE')).toHaveLength(1)

@@ -15,9 +15,11 @@ describe('the listings', () => {
       *Look*
       \`/infra ip list [word…]\` Elastic IPs with status, server, project and site
       \`/infra moves\` Moves in progress, and the latest that ended
+      \`/infra servers [word…]\` Servers with status, site, project and their Elastic IPs
+      \`/infra vms [word…]\` Virtual machines with status, site, project, plan and address
       \`/infra plans [word…]\` Virtual machine plans with size, stock and price
       \`/infra baselines [word…]\` What servers are expected to be delivered with
-      \`/infra audit [word…]\` Who requested, approved, rejected and did what
+      \`/infra audit [word…]\` Each request with its requester, decision and outcome
       \`/infra doctor\` Check the set-up: Slack, Redis, the account API, the workers
 
       *Keys*
@@ -55,14 +57,16 @@ describe('the listings', () => {
     await world.ada.command('/infra ip list fra', { channel: ops })
     expect((await untilShown(world.slack, people.ada, /Elastic IP/)).text).toMatchInlineSnapshot(`
       "*3 Elastic IPs with \`fra\`*
-      :large_green_circle: *\`203.0.113.40\`* active on \`edge-fra-1\`  ·  Storefront  ·  FRA  ·  \`eip_7sWfx7zVPU8De\`
-      :large_green_circle: *\`203.0.113.41\`* active on \`edge-fra-2\`  ·  Storefront  ·  FRA  ·  \`eip_A1DTDi9pG1cNL\`
-      :large_green_circle: *\`2001:db8:40:1::\`* active on \`web-fra-1\`  ·  Storefront  ·  FRA  ·  \`eip_IB4d0blJzzdjp\`"
+      :large_green_circle: *203.0.113.40*  ·  active  ·  on \`edge-fra-1\`  ·  Storefront  ·  FRA
+      :large_green_circle: *203.0.113.41*  ·  active  ·  on \`edge-fra-2\`  ·  Storefront  ·  FRA
+      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA
+      Not listed: 1 still being provisioned."
     `)
   })
 
   test('plans, a page at a time, in place of the page that was clicked', async () => {
     const world = await startWorld()
+    world.slack.setTables('refused')
     await world.ada.command('/infra plans', { channel: ops })
     const first = await untilShown(world.slack, people.ada, /plans.*page 1 of/)
     await world.ada.click(first, 'Next')
@@ -76,7 +80,24 @@ describe('the listings', () => {
   test('plans in stock in one place, in another currency', async () => {
     const world = await startWorld()
     await world.ada.command('/infra plans h100 EUR', { channel: ops })
-    expect((await untilShown(world.slack, people.ada, /plan/)).text).toMatch(/EUR an hour/)
+    expect((await untilShown(world.slack, people.ada, /plan/)).text).toMatch(/EUR \d+\.\d+\/h/)
+  })
+
+  test('servers with their Elastic IPs, and virtual machines', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra servers web-1 storefront', { channel: ops })
+    expect((await untilShown(world.slack, people.ada, /server/)).text).toMatchInlineSnapshot(`
+      "*1 server with \`web-1 storefront\`*
+      *\`web-1\`*  ·  on  ·  ASH  ·  Storefront
+      Elastic IPs: \`203.0.113.10\`
+      own address 198.51.100.21"
+    `)
+    await world.ada.command('/infra vms tyo', { channel: ops })
+    expect((await untilShown(world.slack, people.ada, /virtual machine/)).text).toMatchInlineSnapshot(`
+      "*1 virtual machine with \`tyo\`*
+      *\`cache-tyo-1\`*  ·  Stopped  ·  TYO  ·  Storefront
+      vm.medium  ·  192.0.2.114"
+    `)
   })
 
   test('moves in flight, waiting and ended', async () => {
@@ -88,19 +109,19 @@ describe('the listings', () => {
 
     world.accountApi.world.nextMove({ takesMs: 100 })
     await world.ada.command(`/infra ip move ${done.elasticIp.id} ${done.target.id}`, { channel: ops })
-    const first = await untilCard(world.slack, /Waiting/)
+    const first = await untilCard(world.slack, /needs approval from/)
     await world.ben.click(first, 'Approve')
     await untilReport(world.slack, first.ts, /Done/)
     await world.ada.command(`/infra ip move ${flying.elasticIp.id} ${flying.target.id}`, { channel: ops })
-    await world.ben.click(await untilCard(world.slack, /Waiting/), 'Approve')
+    await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
     await untilCard(world.slack, /\*Moving\*/)
     await world.ada.command(`/infra ip move ${waiting.elasticIp.id} ${waiting.target.id}`, { channel: ops })
-    await untilCard(world.slack, /Waiting/)
+    await untilCard(world.slack, /needs approval from/)
 
     await world.ada.command('/infra moves', { channel: ops })
-    const { text } = await untilShown(world.slack, people.ada, /1 in flight/)
-    expect(text).toMatch(/1 in flight, 1 waiting for approval, 1 that ended lately/)
-    expect(text).toMatch(/moving for (\d+ s|less than a second)/)
+    const { text } = await untilShown(world.slack, people.ada, /1 in progress/)
+    expect(text).toMatch(/1 in progress, 1 waiting for approval, 1 ended in the last 30 days/)
+    expect(text).toMatch(/moving {2}· {2}for (\d+ s|less than a second)/)
   })
 })
 

@@ -71,7 +71,7 @@ async function liveADay(world: World) {
   const { slack, ada, ben, dov } = world
   const { elasticIp, target } = world.accountApi.world.movable()
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
   await ada.click(card, 'Approve')
   await untilShown(slack, people.ada, /your own|yourself|another/)
   await dov.command('/infra ip list', { channel: ops })
@@ -83,8 +83,8 @@ async function liveADay(world: World) {
   const moving = await scrapeUntil(world, ({ value }) => value('lockkeeper_moves_in_flight') > 0)
   await untilReport(slack, card.ts, /Done/)
   await ada.command('/infra keys create ci-deploy', { channel: ops })
-  await ben.click(await untilCard(slack, /Waiting for approval/), 'Approve')
-  await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Create and show')
+  await ben.click(await untilCard(slack, /needs approval from/), 'Approve')
+  await ada.click(await untilCard(slack, /\*Approved\.\*/), 'Create key')
   await untilShown(slack, people.ada, /Your new API key/)
   await untilCard(slack, /ci-deploy.*\*Done|\*Done.*ci-deploy/s)
   const isCounted = (seen: Seen) =>
@@ -186,7 +186,7 @@ test('/metrics counts errors by where they occurred, and what Slack refuses', as
   const { slack, ada, ben, dov } = world
   const { elasticIp, target } = world.accountApi.world.movable()
   await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(slack, /Waiting for approval/)
+  const card = await untilCard(slack, /needs approval from/)
   world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 401, times: 1_000 })
   await ben.click(card, 'Approve')
   await ada.command('/infra ip list', { channel: ops })

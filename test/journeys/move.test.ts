@@ -7,7 +7,7 @@ const address = '203.0.113.10'
 async function requestMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   return { elasticIp, target, card }
 }
 
@@ -24,7 +24,7 @@ describe('a move, from command to report', () => {
     const report = await untilReport(world.slack, card.ts, /Done/)
 
     expect(report.text).toContain(`<@${people.ada}>`)
-    expect(report.text).toContain(`${elasticIp.address} now answers from ${target.hostname}.`)
+    expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to \`${target.hostname}\`.`)
     expect(world.accountApi.world.elasticIp(elasticIp.id)).toMatchObject({ status: 'active', serverId: target.id })
     expect(patches(world)).toMatchObject([
       { path: `/elastic_ips/${elasticIp.id}`, body: { data: { type: 'elastic_ips', attributes: { server_id: target.id } } } },
@@ -60,7 +60,7 @@ describe('a move, from command to report', () => {
     const submitted = await world.ada.submit()
     expect(submitted.errors).toBeUndefined()
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain('web-1 is to be rebooted')
     expect(world.ada.openViews()).toEqual([])
   })
@@ -74,7 +74,7 @@ describe('a move, from command to report', () => {
     await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: elasticIp.serverId ?? '' })
     const submitted = await world.ada.submit()
 
-    expect(submitted.errors?.server).toMatch(/already, so there is nothing to move/)
+    expect(submitted.errors?.server).toMatch(/is already on/)
     expect(world.ada.openViews()).toHaveLength(1)
     expect(world.slack.messages(ops)).toEqual([])
   })
@@ -87,7 +87,9 @@ describe('a move, from command to report', () => {
     const done = await untilCard(world.slack, /\*Done\.?\*/)
 
     await world.ada.click(done, 'Move back')
-    const back = await untilCard(world.slack, /Waiting for approval/)
+    await world.slack.until(() => world.ada.topView())
+    await world.ada.submit()
+    const back = await untilCard(world.slack, /needs approval from/)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
 
@@ -111,7 +113,7 @@ describe('a decision', () => {
       `"Guests may not use this bot. Ask a full member of this workspace."`,
     )
     expect(patches(world)).toEqual([])
-    expect(world.slack.messages(ops).at(-1)?.text).toMatch(/Waiting for approval/)
+    expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
   })
 
   test('sends one PATCH and answers every click, for any number of clicks, people and replicas', async () => {
@@ -152,7 +154,7 @@ describe('a decision', () => {
     await world.ada.click(rejected, 'Request again')
     const again = await world.slack.until(() => world.ada.topView())
     await world.ada.submit(again)
-    const second = await untilCard(world.slack, /Waiting for approval/)
+    const second = await untilCard(world.slack, /needs approval from/)
     expect(second.ts).not.toBe(card.ts)
   })
 
@@ -188,7 +190,7 @@ describe('a decision', () => {
     await untilCard(world.slack, /\*Expired\*/)
     await world.ben.click(card, 'Approve')
 
-    expect(report.text).toContain('nothing was done')
+    expect(report.text).toContain('Nothing was done')
     await untilShown(world.slack, people.ben, /expired before it was decided/)
     expect(patches(world)).toEqual([])
   })
@@ -211,7 +213,7 @@ describe('a decision', () => {
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    const card = await untilCard(world.slack, /Needed no approval/)
+    const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)
   })
@@ -225,7 +227,7 @@ describe('a decision', () => {
 
     const report = await untilShown(world.slack, people.ada, /Recorded/)
     expect(report.text).toMatch(/this starts then: it needs no approval/)
-    const card = await untilCard(world.slack, /Needed no approval/)
+    const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)
   })
@@ -245,7 +247,7 @@ describe('a request that cannot be made', () => {
     [
       'the server it is on',
       (world: World) => `${world.accountApi.world.movable().elasticIp.address} ${world.accountApi.world.movable().elasticIp.serverId}`,
-      /nothing to move/,
+      /is already on/,
     ],
     ['words too many', () => `${address} web-2 now please`, /Not understood: `now please`\. Usage: /],
   ])('%s', async (_, words, sentence) => {
@@ -272,7 +274,7 @@ describe('a request that cannot be made', () => {
 
     // Nothing of it is left: the same move can be requested in a channel with the bot.
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    await untilCard(world.slack, /Waiting for approval/)
+    await untilCard(world.slack, /needs approval from/)
   })
 
   test('because the resource has an open request', async () => {

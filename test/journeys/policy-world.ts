@@ -31,7 +31,7 @@ export async function restart(world: World, whileDown: () => Promise<unknown> = 
 export async function requestMove(world: World, by = world.ada) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await by.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /Waiting for approval|About to start/)
+  const card = await untilCard(world.slack, /needs approval from|No approval is needed/)
   return { elasticIp, target, card }
 }
 

@@ -49,7 +49,7 @@ rules:
     const world = await startWorldUnder(policy)
     const { elasticIp, target } = world.accountApi.world.movable()
     await requestMove(world)
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
 
     await world.ben.click(card, 'Approve')
     const denied = await untilShown(world.slack, people.ben, /not an approver/)
@@ -69,10 +69,10 @@ rules:
     const { elasticIp, target } = elsewhere.find((pair) => pair.elasticIp.projectId !== storefront) ?? world.accountApi.world.movable()
 
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     await world.finn.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
-    expect(card.text).toContain(`*Waiting for approval* by <@${people.ben}>`)
+    expect(card.text).toContain(`needs approval from <@${people.ben}> by`)
     expect((await untilShown(world.slack, finn, /among/)).text).toMatchInlineSnapshot(
       `"You are not among the people who may ask for this here (<@U0ADA00001>). Ask one of them, or the people who run this bot."`,
     )
@@ -153,13 +153,13 @@ describe('the approvers of a rule', () => {
     const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01] }')
     const outage = world.slack.faults.add({ method: 'usergroups.users.list', kind: 'error', error: 'internal_error', times: 100 })
     await requestMove(world)
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
 
     await world.ben.click(card, 'Approve')
     const denied = await untilShown(world.slack, people.ben, /Slack did not tell/)
 
     expect(card.text.split('\n').find((line) => line.includes('Not checked'))).toMatchInlineSnapshot(
-      `"Not checked: whether enough people can approve it (Slack did not tell who is in the user group)."`,
+      `"Check first: Not checked: whether enough people can approve it (Slack did not tell who is in the user group)."`,
     )
     expect(denied.text).toMatchInlineSnapshot(
       `"Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute."`,
@@ -182,9 +182,9 @@ describe('the people whom a card mentions', () => {
   test('are those who may approve, unless the rule says otherwise', async () => {
     const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: [S0ONCALL01, ${finn}] }`)
     await requestMove(world)
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
 
-    const called = [`<@${finn}>`, '<!subteam^S0ONCALL01>', `<@${people.ada}>`]
+    const called = [`<@${people.ada}>`, `<@${finn}>`, '<!subteam^S0ONCALL01>']
     expect(mentions(card)).toEqual({ text: called, blocks: called })
   })
 
@@ -193,13 +193,13 @@ describe('the people whom a card mentions', () => {
       `rules:\n  - { name: addresses, approve: [S0ONCALL01, ${finn}], mention: [S0PAGED001], expires: 1s }`,
     )
     await requestMove(world)
-    const card = await untilCard(world.slack, /Waiting for approval/)
-    const reminder = await untilReport(world.slack, card.ts, /still waits/)
+    const card = await untilCard(world.slack, /needs approval from/)
+    const reminder = await untilReport(world.slack, card.ts, /still needs/)
 
-    const called = ['<!subteam^S0PAGED001>', `<@${people.ada}>`]
+    const called = [`<@${people.ada}>`, '<!subteam^S0PAGED001>']
     expect(mentions(card)).toEqual({ text: called, blocks: called })
     expect(card.text.split('\n')[1]?.replace(/<!date.*?>/, 'TIME')).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: *Waiting for approval* by @finn or @oncall, until TIME. For the attention of <!subteam^S0PAGED001>."`,
+      `"<@U0ADA00001> needs approval from @finn or @oncall by TIME (1 s). cc <!subteam^S0PAGED001>"`,
     )
     expect(mentions(reminder)).toEqual({ text: ['<!subteam^S0PAGED001>'], blocks: ['<!subteam^S0PAGED001>'] })
   })
@@ -207,13 +207,13 @@ describe('the people whom a card mentions', () => {
   test('are none if the rule mentions nobody', async () => {
     const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01], mention: [], expires: 1s }')
     await requestMove(world)
-    const card = await untilCard(world.slack, /Waiting for approval/)
-    const reminder = await untilReport(world.slack, card.ts, /still waits/)
+    const card = await untilCard(world.slack, /needs approval from/)
+    const reminder = await untilReport(world.slack, card.ts, /still needs/)
 
     const called = [`<@${people.ada}>`]
     expect(mentions(card)).toEqual({ text: called, blocks: called })
     expect(reminder.text.replace(/in \d+ s/, 'in TIME')).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above."`,
+      `":hourglass_flowing_sand: “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME: press *Approve* or *Reject* above."`,
     )
   })
 })
@@ -268,7 +268,7 @@ describe('changes are refused', () => {
   test('if their channel is shared after the request', async () => {
     const world = await startWorldUnder(policy)
     await requestMove(world)
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     Object.assign(world.slack.workspace.channels.find(({ id }) => id === ops) ?? {}, { isShared: true })
     // What a channel is, is cached for a minute. This bot has not read it yet.
     const { slackUrl, stop } = await world.startBot()

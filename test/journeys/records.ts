@@ -7,11 +7,11 @@ import type { ChangeKind } from '../../src/domain/change-kind.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { buttonValue, type CardButton, cardButtons } from '../../src/requests/messages/buttons.ts'
-import { encodeFields } from '../../src/requests/store/record.ts'
 import { createStore } from '../../src/requests/store/store.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
 import { newRequestFor } from '../requests/request-for-test.ts'
 import { signedBy } from '../requests/signatures-for-test.ts'
+import { createShiftTimes } from '../sandbox/shift-times.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { ops, type World } from './world.ts'
 
@@ -29,6 +29,7 @@ export function openRecords({ prefix, slack, signatures, auditKeys }: Pick<World
     ...auditSigning({ keys: auditKeys, prefix }),
   })
   const store = createStore({ redis, keys, audit: chained })
+  const shift = createShiftTimes({ redis, keys, signatures })
 
   async function find(id: string): Promise<Request> {
     const request = await store.find(id)
@@ -68,13 +69,7 @@ export function openRecords({ prefix, slack, signatures, auditKeys }: Pick<World
   }
 
   /** Shifts the times of a request, as if this much time had passed since it was requested. */
-  async function shiftTimes(id: string, ms: number): Promise<void> {
-    const request = await find(id)
-    const createdAt = request.createdAt - ms
-    const signature = signatures.signRequest({ ...request, createdAt })
-    await redis.hset(keys.record(id), encodeFields({ createdAt, expiresAt: request.expiresAt - ms, signature }))
-    if ((await redis.zscore(keys.due, id)) !== null) await redis.zincrby(keys.due, -ms, id)
-  }
+  const shiftTimes = async (id: string, ms: number) => shift(await find(id), ms)
 
   /** Frees what a dead process held of a request, and makes it due. */
   async function releaseHolds(id: string): Promise<void> {

@@ -9,11 +9,11 @@ test('while Redis is away every command and click is answered within 3 s, and th
   const first = world.accountApi.world.movable(0)
   const second = world.accountApi.world.movable(1)
   await world.ada.command(`/infra ip move ${first.elasticIp.address} ${first.target.id}`, { channel: ops })
-  const moving = await untilCard(world.slack, /Waiting for approval/)
+  const moving = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(moving, 'Approve')
   await untilCard(world.slack, /\*Moving\*/)
   await world.ada.command(`/infra ip move ${second.elasticIp.address} ${second.target.id}`, { channel: ops })
-  const waiting = await untilCard(world.slack, /Waiting for approval/)
+  const waiting = await untilCard(world.slack, /needs approval from/)
 
   await redis.kill()
   const startedAt = Date.now()

@@ -10,11 +10,11 @@ describe('reminders and expiry', () => {
     await untilReport(world.slack, card.ts, /Expired/)
 
     const replies = repliesTo(world, card)
-    expect(replies.map(({ text }) => text.replace(/expires in \d+ s/, 'expires in TIME'))).toMatchInlineSnapshot(`
+    expect(replies.map(({ text }) => text.replace(/xpires in \d+ s/, 'xpires in TIME'))).toMatchInlineSnapshot(`
       [
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above.",
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in TIME: press *Approve* or *Reject* on the card above.",
-        "<@U0ADA00001> :alarm_clock: *Expired:* nobody decided “Move 203.0.113.10 from web-1 to web-2” in time, and nothing was done. Press *Request again* on the card if it is still wanted.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME: press *Approve* or *Reject* above.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in TIME: press *Approve* or *Reject* above.",
+        "<@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” was not decided before the deadline. Nothing was done. Still wanted? Press *Request again* above.",
       ]
     `)
     const { createdAt } = await onlyRequest(world.records)
@@ -34,28 +34,28 @@ describe('reminders and expiry', () => {
     const { id } = await onlyRequest(records)
 
     await restart(world, () => records.shiftTimes(id, hours(5.5)))
-    const half = await untilReport(slack, card.ts, /still waits for approval/)
+    const half = await untilReport(slack, card.ts, /still needs approval/)
     await restart(world, () => records.shiftTimes(id, hours(1)))
     await restart(world, () => records.shiftTimes(id, hours(3)))
     const last = await slack.until(() => repliesTo(world, card)[1])
     await restart(world, () => records.shiftTimes(id, hours(1)))
     await untilReport(slack, card.ts, /Expired/)
 
-    expect(half.text).toContain('It expires in 4 h')
-    expect(last.text).toContain('It expires in 30 min')
+    expect(half.text).toContain('Expires in 4 h')
+    expect(last.text).toContain('Expires in 30 min')
     expect(repliesTo(world, card)).toHaveLength(3)
 
     const second = await requestMove(world)
     const [other] = (await records.all()).filter((request) => request.id !== id)
     await restart(world, () => records.shiftTimes(other?.id ?? '', hours(9.5)))
-    await untilReport(slack, second.card.ts, /still waits for approval/)
+    await untilReport(slack, second.card.ts, /still needs approval/)
     await world.ben.click(second.card, 'Approve')
     await untilReport(slack, second.card.ts, /Done/)
 
     expect(repliesTo(world, second.card).map(({ text }) => text)).toMatchInlineSnapshot(`
       [
-        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 30 min: press *Approve* or *Reject* on the card above.",
-        "<@U0ADA00001> :large_green_circle: *Done.* 203.0.113.10 now answers from web-2.",
+        ":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 30 min: press *Approve* or *Reject* above.",
+        "<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`.",
       ]
     `)
   })
@@ -64,7 +64,7 @@ describe('reminders and expiry', () => {
     const world = await startWorldUnder('rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h }')
     const { card } = await requestMove(world)
     const { id } = await onlyRequest(world.records)
-    const isReminder = ({ text }: Record<string, unknown>) => /still waits/.test(String(text))
+    const isReminder = ({ text }: Record<string, unknown>) => /still needs/.test(String(text))
     const lost = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: isReminder })
     const trouble = world.slack.faults.add({ method: 'conversations.replies', kind: 'status', status: 503 })
 
@@ -80,7 +80,7 @@ describe('reminders and expiry', () => {
     const world = await startWorldUnder('rules:\n  - { name: hours, approve: [S0ONCALL01], expires: 10h }')
     const { card } = await requestMove(world)
     const { id } = await onlyRequest(world.records)
-    const isReminder = ({ text }: Record<string, unknown>) => /still waits/.test(String(text))
+    const isReminder = ({ text }: Record<string, unknown>) => /still needs/.test(String(text))
     const slow = world.slack.faults.add({ method: 'chat.postMessage', kind: 'delay', delayMs: 1_000, when: isReminder })
     await restart(world, () => world.records.shiftTimes(id, 5.5 * 3_600_000))
     await expect.poll(() => slow.fired, { timeout: 5_000, interval: 20 }).toBe(1)
@@ -98,7 +98,7 @@ describe('reminders and expiry', () => {
     const { card } = await requestMove(world)
     await world.ben.click(card, 'Approve')
 
-    const reminder = await untilReport(world.slack, card.ts, /still waits/)
+    const reminder = await untilReport(world.slack, card.ts, /still needs/)
 
     expect(reminder.text).toContain('It has 1, and needs 1 more.')
   })

@@ -16,7 +16,7 @@ function patches(world: World) {
 
 async function requestRename(world: World, text = 'preview-1 preview-eu-1') {
   await world.ada.command(`/infra vm rename ${text}`, { channel: ops })
-  return untilCard(world.slack, /Waiting for approval/)
+  return untilCard(world.slack, /needs approval from/)
 }
 
 async function openForm(world: World) {
@@ -35,17 +35,14 @@ describe('a rename, from command to report', () => {
     const report = await untilReport(world.slack, card.ts, /Done/)
 
     expect(card.text.replace(/<!date[^>]*>/g, 'soon').replace(/`[0-9a-f]{8}`/, '`7f3a9c12`')).toMatchInlineSnapshot(`
-      "Rename preview-1 to preview-eu-1
-      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until soon.
-      Old name: preview-1
-      New name: preview-eu-1
-      Virtual machine: vm_ZFEDO0BjxL3u7
-      Address: 192.0.2.110
+      "Rename preview-1 → preview-eu-1
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by soon (4 h).
       Project: Storefront
       Site: ASH
-      Asked for by <@U0ADA00001>, soon  ·  Request \`7f3a9c12\`"
+      Address: 192.0.2.110
+      Virtual machine \`vm_ZFEDO0BjxL3u7\`  ·  Request \`7f3a9c12\`"
     `)
-    expect(report.text).toMatchInlineSnapshot(`"<@U0ADA00001> :large_green_circle: *Done.* preview-1 is called preview-eu-1 now."`)
+    expect(report.text).toMatchInlineSnapshot(`"<@U0ADA00001> :large_green_circle: *Done.* \`preview-1\` is now called \`preview-eu-1\`."`)
     expect(patches(world)).toMatchObject([
       {
         method: 'PATCH',
@@ -63,10 +60,10 @@ describe('a rename, from command to report', () => {
     world.accountApi.world.changeVirtualMachine(machine(world, 'wiki-1').id, { name: 'The old wiki' })
 
     await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
-    await untilCard(world.slack, /Rename preview-1 to preview-eu-1/)
+    await untilCard(world.slack, /Rename preview-1 → preview-eu-1/)
     await world.ada.command('/infra vm rename “the old wiki” wiki-2', { channel: ops })
 
-    await untilCard(world.slack, /Rename The old wiki to wiki-2/)
+    await untilCard(world.slack, /Rename “The old wiki” → wiki-2/)
   })
 
   test('works with the form, and the card shows the reason', async () => {
@@ -79,8 +76,8 @@ describe('a rename, from command to report', () => {
     const submitted = await world.ada.submit()
 
     expect(submitted.errors).toBeUndefined()
-    const card = await untilCard(world.slack, /Waiting for approval/)
-    expect(card.text).toContain('Rename preview-1 to preview-eu-1')
+    const card = await untilCard(world.slack, /needs approval from/)
+    expect(card.text).toContain('Rename preview-1 → preview-eu-1')
     expect(card.text).toContain('it has moved to Europe')
     expect(world.ada.openViews()).toEqual([])
   })
@@ -90,7 +87,7 @@ describe('a rename, from command to report', () => {
 
     await world.ada.command('/infra vm rename preview-1 preview-eu-1', { channel: ops })
 
-    const card = await untilCard(world.slack, /Needed no approval/)
+    const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)
   })
@@ -102,8 +99,10 @@ describe('a rename, from command to report', () => {
     const done = await untilCard(world.slack, /\*Done/)
 
     await world.ben.click(done, 'Rename back')
-    const back = await untilCard(world.slack, /Waiting for approval/)
-    expect(back.text).toContain('Rename preview-eu-1 to preview-1')
+    await world.slack.until(() => world.ben.topView())
+    await world.ben.submit()
+    const back = await untilCard(world.slack, /needs approval from/)
+    expect(back.text).toContain('Rename preview-eu-1 → preview-1')
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
 
@@ -124,7 +123,7 @@ describe('a rename, from command to report', () => {
     await world.ada.fill(form, { 'New name': 'preview-emea-1' })
     await world.ada.submit(form)
 
-    expect((await untilCard(world.slack, /Waiting for approval/)).text).toContain('Rename preview-1 to preview-emea-1')
+    expect((await untilCard(world.slack, /needs approval from/)).text).toContain('Rename preview-1 → preview-emea-1')
   })
 })
 
@@ -151,7 +150,7 @@ describe('several machines with one name', () => {
 
     await world.ada.click(choice, 'rename-this-one', { blockId })
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain(second.id)
     expect(card.text).not.toContain(first.id)
     expect(JSON.stringify(choice.blocks)).toContain(JSON.stringify(button))
@@ -192,7 +191,7 @@ describe('a rename that cannot be made', () => {
     ['a machine that does not exist', 'nowhere-1 preview-eu-1', /No virtual machine `nowhere-1`\. See `\/infra vms`/],
     ['an id that does not exist', 'vm_0000000000 preview-eu-1', /No virtual machine `vm_0000000000`/],
     ['an impossible id', '../servers/1 preview-eu-1', /No virtual machine `\.\.\/servers\/1`/],
-    ['the name it has', 'preview-1 preview-1', /is called preview-1 already, so there is nothing to rename/],
+    ['the name it has', 'preview-1 preview-1', /is already called preview-1/],
     ['a name that is no hostname', 'preview-1 preview_1', /this has an underscore/],
     ['a mistyped name', 'preveiw-1 preview-eu-1', /Did you mean `preview-1`/],
     ['a name in two words', 'preview-1 preview eu', /Not understood: `eu`\. Usage: .* Put names with spaces in quotes/],
@@ -209,7 +208,7 @@ describe('a rename that cannot be made', () => {
   test.each([
     ['preview_1', /an underscore/],
     ['-preview', /begins and ends with a letter or digit/],
-    ['preview-1', /is called preview-1 already/],
+    ['preview-1', /is already called preview-1/],
     ['*', /an asterisk/],
   ])('is refused at the field of the form, and the other fields stay: %j', async (name, refusal) => {
     const world = await startWorld()
@@ -235,7 +234,7 @@ describe('a rename that cannot be made', () => {
     expect(submitted.errors).toEqual({ 'virtual-machine': `There is no virtual machine ${id} on the account.` })
   })
 
-  test('is refused in the form, because the machine has an open request, whose requester is named', async () => {
+  test('is refused in the form, because the machine has an open request of the same person', async () => {
     const world = await startWorld()
     await requestRename(world)
     const view = await openForm(world)
@@ -243,7 +242,7 @@ describe('a rename that cannot be made', () => {
     await world.ada.fill(view, { 'Virtual machine': machine(world, 'preview-1').id, 'New name': 'preview-us-1' })
     await world.ada.submit()
 
-    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes(`<@${people.ada}> has an open request`))
+    await world.slack.until(() => JSON.stringify(world.ada.topView().view.blocks).includes('You have an open request for this'))
     expect(JSON.stringify(world.ada.topView().view.state)).toContain('preview-us-1')
   })
 
@@ -256,8 +255,8 @@ describe('a rename that cannot be made', () => {
     await untilShown(world.slack, people.ada, /problem of its own \(503\)/)
     await world.ada.command(`/infra vm rename ${id} preview-eu-1`, { channel: ops })
 
-    const card = await untilCard(world.slack, /Waiting for approval/)
-    expect(card.text).toContain(`Not checked: whether virtual machine ${id} exists, and what it is called now`)
+    const card = await untilCard(world.slack, /needs approval from/)
+    expect(card.text).toContain(`Not checked: whether virtual machine \`${id}\` exists, and what it is called now`)
   })
 })
 
@@ -298,7 +297,7 @@ describe('a rename without a usable answer', () => {
     const report = await untilReport(world.slack, card.ts, /Not started/)
 
     expect(report.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Not started:* “Rename preview-1 to preview-eu-1”. It is still called preview-1: the rename did not take effect and nothing was changed. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :red_circle: *Not started:* “Rename \`preview-1\` → \`preview-eu-1\`”. It is still called \`preview-1\`: the rename did not take effect and nothing was changed. Still wanted? Press *Request again* above."`,
     )
     expect(fault.fired).toBe(1)
     expect(patches(world)).toHaveLength(1)
@@ -315,7 +314,7 @@ describe('a rename without a usable answer', () => {
     world.accountApi.world.changeVirtualMachine(id, { name: 'preview-apac-1' })
 
     const report = await untilReport(world.slack, card.ts, /Superseded/)
-    expect(report.text).toContain('preview-1 is called preview-apac-1 now: it was renamed by somebody else meanwhile. I leave it as it is.')
+    expect(report.text).toContain('`preview-1` is called `preview-apac-1` now: it was renamed by somebody else meanwhile.')
   })
 })
 
@@ -329,7 +328,7 @@ describe('a rename that does not succeed', () => {
     await world.ben.click(card, 'Approve')
 
     expect((await untilReport(world.slack, card.ts, /Failed/)).text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rename preview-1 to preview-eu-1”. The account API is busy with another change of this just now (409). It says: “The virtual machine is being resized”. Ask again when that has ended. Nothing was changed. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rename \`preview-1\` → \`preview-eu-1\`”. The account API is busy with another change of this just now (409). It says: “The virtual machine is being resized”. Ask again when that has ended. Nothing was changed. Still wanted? Press *Request again* above."`,
     )
     expect(patches(world)).toHaveLength(1)
   })
@@ -348,7 +347,7 @@ describe('a rename that does not succeed', () => {
     await world.ben.click(card, 'Approve')
 
     expect((await untilReport(world.slack, card.ts, /Failed/)).text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :red_circle: *Failed:* “Rename preview-1 to preview-eu-1”. The account API refused (422, VALIDATION_ERROR). It says: “Name is reserved”. Nothing was changed. Press *Request again* on the card if it is still wanted."`,
+      `"<@U0ADA00001> :red_circle: *Failed:* “Rename \`preview-1\` → \`preview-eu-1\`”. The account API refused (422, VALIDATION_ERROR). It says: “Name is reserved”. Nothing was changed. Still wanted? Press *Request again* above."`,
     )
     expect(patches(world)).toHaveLength(1)
   })
@@ -360,8 +359,8 @@ describe('a rename that does not succeed', () => {
 
     await world.ben.click(card, 'Approve')
 
-    const report = await untilReport(world.slack, card.ts, /Nothing was done/)
-    expect(report.text).toContain('It was called preview-1 when this was asked for, and is called preview-apac-1 now.')
+    const report = await untilReport(world.slack, card.ts, /\*Canceled:/)
+    expect(report.text).toContain('It was called `preview-1` when this was asked for, and is called `preview-apac-1` now.')
     expect(patches(world)).toEqual([])
   })
 })

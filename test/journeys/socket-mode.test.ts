@@ -11,7 +11,7 @@ test('over Socket Mode a move is requested, approved, tracked and reported as ov
   const view = await world.slack.until(() => world.ada.topView())
   await world.ada.fill(view, { 'Elastic IP': elasticIp.id, Server: target.id })
   await world.ada.submit()
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
 
   const report = await untilReport(world.slack, card.ts, /Done/)

@@ -20,8 +20,8 @@ describe('stop watching', () => {
     const denied = await untilShown(world.slack, finn, /not an approver/)
     const changedTheirMind = await world.chiara.click(moving, 'Stop watching', { confirm: 'deny' })
     await world.chiara.click(moving, 'Stop watching')
-    const stopReport = await untilReport(world.slack, moving.ts, /No longer followed/)
-    const stopped = await untilCard(world.slack, /No longer followed/)
+    const stopReport = await untilReport(world.slack, moving.ts, /No longer tracked/)
+    const stopped = await untilCard(world.slack, /No longer tracked/)
     world.accountApi.world.endMove(elasticIp.id)
     await world.ada.click(stopped, 'Watch again')
     const report = await untilReport(world.slack, moving.ts, /Done/)
@@ -29,9 +29,10 @@ describe('stop watching', () => {
     expect(denied.text).toMatchInlineSnapshot(`"You are not an approver of this. <!subteam^S0ONCALL01> can decide it."`)
     expect(changedTheirMind.outcome).toBe('not-sent')
     expect(stopReport.text.replace(/after .*?\./, 'after TIME.')).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer followed:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped it after TIME. The account API had accepted it, so it may still complete, and I do not tell when. *Watch again* on the card takes it up again."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after TIME. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking."`,
     )
-    expect(report.text).toContain(`${elasticIp.address} now answers from`)
+    expect(report.text).toContain(`\`${elasticIp.address}\` is assigned to`)
+    expect(report.text).toMatch(/It took .+, without .+ in which it was not tracked\./)
     expect(writesOf(world)).toHaveLength(1)
     const acts = (await world.records.audit()).map(({ act }) => act)
     expect(acts).toEqual(['request', 'approve', 'send', 'accept', 'refused', 'stop-tracking', 'track-again', 'finish'])
@@ -39,10 +40,10 @@ describe('stop watching', () => {
 
   test('is reported again if another person does it again, also if the answer to that report is lost', async () => {
     const { world, moving } = await startedMove()
-    const isByAda = ({ text }: Record<string, unknown>) => String(text).includes(`<@${people.ada}> stopped it`)
+    const isByAda = ({ text }: Record<string, unknown>) => String(text).includes(`<@${people.ada}> stopped tracking`)
     await world.chiara.click(moving, 'Stop watching')
-    await untilReport(world.slack, moving.ts, /No longer followed/)
-    await world.ada.click(await untilCard(world.slack, /No longer followed/), 'Watch again')
+    await untilReport(world.slack, moving.ts, /No longer tracked/)
+    await world.ada.click(await untilCard(world.slack, /No longer tracked/), 'Watch again')
     const again = await untilCard(world.slack, /\*Moving\*/)
     const lost = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-before', when: isByAda })
 
@@ -51,16 +52,16 @@ describe('stop watching', () => {
     await expect.poll(() => world.records.redis.zcard(world.records.keys.outbox), { timeout: 5_000 }).toBe(0)
 
     expect(lost.fired).toBe(1)
-    expect(repliesTo(world, moving).map(({ text }) => text.match(/<@\w+> stopped it/)?.[0])).toEqual([
-      `<@${people.chiara}> stopped it`,
-      `<@${people.ada}> stopped it`,
+    expect(repliesTo(world, moving).map(({ text }) => text.match(/<@\w+> stopped tracking/)?.[0])).toEqual([
+      `<@${people.chiara}> stopped tracking`,
+      `<@${people.ada}> stopped tracking`,
     ])
   })
 
   test('watch again, pressed twice at the same moment, resumes the tracking once and reports it', async () => {
     const { world, moving } = await startedMove({ replicas: 2 })
     await world.ada.click(moving, 'Stop watching')
-    const stopped = await untilCard(world.slack, /No longer followed/)
+    const stopped = await untilCard(world.slack, /No longer tracked/)
 
     const clicks = world.bots.map(({ slackUrl }) => {
       world.slack.connectBot(slackUrl)
@@ -76,11 +77,11 @@ describe('stop watching', () => {
   test('cannot be undone once another change of the same address was requested', async () => {
     const { world, elasticIp, moving } = await startedMove()
     await world.ada.click(moving, 'Stop watching')
-    const stopped = await untilCard(world.slack, /No longer followed/)
+    const stopped = await untilCard(world.slack, /No longer tracked/)
     world.accountApi.world.endMove(elasticIp.id)
     const third = world.accountApi.world.third(elasticIp.id)
     await world.finn.command(`/infra ip move ${elasticIp.address} ${third.hostname}`, { channel: ops })
-    await untilCard(world.slack, /Waiting for approval/)
+    await untilCard(world.slack, /needs approval from/)
 
     await world.ada.click(stopped, 'Watch again')
 
@@ -88,6 +89,6 @@ describe('stop watching', () => {
     expect(said.text).toMatchInlineSnapshot(
       `"Something else has been asked for with the same thing since, so I do not follow this any more. Your click changed nothing."`,
     )
-    expect(cardNow(world, stopped)?.text).toContain('No longer followed')
+    expect(cardNow(world, stopped)?.text).toContain('No longer tracked')
   })
 })

@@ -46,9 +46,9 @@ async function live(
   request: (world: World) => Promise<{ elasticIp: { id: string; address: string }; target: { id: string } }>,
 ) {
   const { elasticIp, target } = await request(world)
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
-  const report = await untilReport(world.slack, card.ts, /Done|Failed|Superseded|Not started|Nothing was done/)
+  const report = await untilReport(world.slack, card.ts, /Done|Failed|Superseded|Not started|Canceled/)
   const replies = world.slack.thread(ops, card.ts).slice(1)
   return { card, report, replies, now: world.accountApi.world.elasticIp(elasticIp.id), elasticIp, target }
 }
@@ -111,7 +111,7 @@ describe('a server that dies', () => {
   async function startFailover(options: WorldOptions = {}) {
     const world = await startWorld(options)
     const { elasticIp, target } = await byArguments(world)
-    const card = await untilCard(world.slack, /Waiting for approval/)
+    const card = await untilCard(world.slack, /needs approval from/)
     return { world, elasticIp, target, card, from: elasticIp.serverId ?? '' }
   }
 
@@ -140,9 +140,11 @@ describe('a server that dies', () => {
     const done = await untilCard(world.slack, /\*Done/)
 
     await world.ada.click(done, 'Move back')
-    const back = await untilCard(world.slack, /Waiting for approval/)
+    await world.slack.until(() => world.ada.topView())
+    await world.ada.submit()
+    const back = await untilCard(world.slack, /needs approval from/)
 
-    expect(back.text).toContain(`Move ${elasticIp.address} from web-2 to web-1`)
+    expect(back.text).toContain(`Move ${elasticIp.address}: web-2 → web-1`)
   })
 
   test('before the request is shown on the card, and its address can be moved', async () => {
@@ -153,7 +155,7 @@ describe('a server that dies', () => {
     const { card, report } = await live(world, byArguments)
 
     expect(card.text).toContain('no server shown')
-    expect(card.text).toContain(`which server ${elasticIp.address} is on (the account shows none)`)
+    expect(card.text).toContain(`which server \`${elasticIp.address}\` is on (the account shows none)`)
     expect(report.text).toMatch(/Done/)
   })
 
@@ -174,7 +176,7 @@ test('a late report shows the status that was read', async () => {
     account: { moveTakes: { min: 60_000, max: 60_000 }, movePhases: oldServer },
   })
   const { elasticIp } = await byArguments(world)
-  const card = await untilCard(world.slack, /Waiting for approval/)
+  const card = await untilCard(world.slack, /needs approval from/)
   await world.ben.click(card, 'Approve')
 
   const report = await untilReport(world.slack, card.ts, /Late/)

@@ -12,7 +12,7 @@ function patchOf({ accountApi }: World) {
 async function requestMove(world: World) {
   const { elasticIp, target } = world.accountApi.world.movable()
   await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
-  return untilCard(world.slack, /Waiting for approval/)
+  return untilCard(world.slack, /needs approval from/)
 }
 
 describe('a request message is sent', () => {
@@ -28,7 +28,7 @@ describe('a request message is sent', () => {
 
     const trips = await countRoundTrips(world.accountApi, async () => {
       await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-      await untilCard(world.slack, /Waiting for approval/)
+      await untilCard(world.slack, /needs approval from/)
     })
 
     expect(trips).toBe(3)
@@ -55,7 +55,7 @@ describe('an approved move is sent', () => {
     await world.ben.click(card, 'Approve')
     await world.slack.until(() => slow.fired > 0 && patchOf(world), { timeoutMs: 4_000 })
 
-    expect(world.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text).toMatch(/Waiting for approval/)
+    expect(world.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text).toMatch(/needs approval from/)
   })
 
   test('after at most two reads one behind the other', async () => {
@@ -89,7 +89,7 @@ describe('the end of few moves is reported without waiting for the interval', ()
     const cards = []
     for (const { elasticIp, target } of moves) {
       await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
-      cards.push(await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Waiting for approval`)))
+      cards.push(await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*needs approval from`)))
     }
 
     // The start of the bot on an empty Redis lists the moves too.

@@ -34,7 +34,7 @@ test('a move on the page, from the command to the report: requested with a form,
   await send(page, '/infra ip move')
   await fillForm(page)
 
-  const card = page.getByRole('article').filter({ hasText: 'Waiting for approval' })
+  const card = page.getByRole('article').filter({ hasText: 'needs approval from' })
   await card.getByText('web-1 is rebooted at noon').waitFor()
   await browser.shoot(page, '05-card')
 
@@ -54,7 +54,7 @@ test('a move on the page, from the command to the report: requested with a form,
   await done.getByText('Done', { exact: true }).waitFor({ timeout: 20_000 })
   await done.getByRole('button', { name: /1 reply/ }).click()
   const thread = page.getByRole('complementary', { name: 'Thread' })
-  await thread.getByText('203.0.113.10 now answers from web-2').waitFor()
+  await thread.getByText('is assigned to').waitFor()
   await thread.getByText('@Ada Okafor').last().waitFor()
   await browser.shoot(page, '08-thread')
   expect(sandbox.accountApi.world.elasticIps().find(({ address }) => address === '203.0.113.10')?.status).toBe('active')
@@ -68,7 +68,7 @@ test('a move on the page, from the command to the report: requested with a form,
   await page.setViewportSize(phone)
   await browser.shoot(page, '11-phone')
   await done.getByRole('button', { name: /1 reply/ }).click()
-  await thread.getByText('203.0.113.10 now answers from web-2').waitFor()
+  await thread.getByText('is assigned to').waitFor()
   await browser.shoot(page, '12-phone-thread')
   await page.getByRole('button', { name: 'Close thread' }).click()
   await page.setViewportSize(desktop)
@@ -78,7 +78,7 @@ test('the Home tab shows the requests that wait for a person, and an approval th
   const page = await browser.open(sandbox.url)
   const { elasticIp, target } = sandbox.accountApi.world.movable()
   await send(page, `/infra ip move ${elasticIp.address} ${target.hostname}`)
-  await page.getByRole('article').filter({ hasText: elasticIp.address }).filter({ hasText: 'Waiting for approval' }).waitFor()
+  await page.getByRole('article').filter({ hasText: elasticIp.address }).filter({ hasText: 'needs approval from' }).waitFor()
 
   await openApp(page)
   const home = page.getByRole('region', { name: 'Home' })

@@ -1,44 +1,12 @@
-import type { WebClient } from '@slack/web-api'
-import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { servePage } from '../sandbox/serve-page.ts'
-import { quietClient } from '../sandbox/slack/quiet-client.ts'
-import { type ScriptedBot, startScriptedBot } from '../sandbox/slack/scripted-bot.ts'
-import type { Slack } from '../sandbox/slack/slack.ts'
+import { expect, test } from 'vitest'
 import { actions, ada, button, input, modal, mrkdwn, ops, option, plain } from '../sandbox/slack/slack-for-test.ts'
-import { startSlack } from '../sandbox/slack/start-slack.ts'
-import { actAs, type Browser, composer, openBrowser, send } from './open-browser.ts'
+import { actAs, composer, send } from './open-browser.ts'
+import { scriptedPages } from './scripted-page.ts'
 
-const commands = [
-  { command: '/infra ip move', usage: '[<elastic ip> <server>]', description: 'Moves an Elastic IP' },
-  { command: '/infra ip list', usage: '[word…]', description: 'Lists Elastic IPs' },
-]
-
-let browser: Browser
-let slack: Slack
-let bot: ScriptedBot
-let client: WebClient
-let page: Page
-
-beforeAll(async () => {
-  browser = await openBrowser()
-}, 600_000)
-afterAll(() => browser.close())
-
-beforeEach(async () => {
-  bot = await startScriptedBot()
-  slack = await startSlack({ botUrl: bot.url, ackDeadlineMs: 400, commands, serve: servePage })
-  client = quietClient(slack)
-  page = await browser.open(slack.url)
-})
-afterEach(async () => {
-  await page.context().close()
-  await slack.close()
-  await bot.close()
-  expect(browser.troubles.splice(0)).toEqual([])
-})
+const current = scriptedPages()
 
 test('a slash opens the list of commands, for the keyboard and for the mouse', async () => {
+  const { page } = current()
   await composer(page).fill('/')
   const options = page.getByRole('listbox', { name: 'Commands' }).getByRole('option')
   expect(await options.allInnerTexts()).toEqual([expect.stringContaining('/infra ip move'), expect.stringContaining('/infra ip list')])
@@ -53,6 +21,7 @@ test('a slash opens the list of commands, for the keyboard and for the mouse', a
 })
 
 test('Enter sends a whole command, and the notice of Slack about a bot that does not answer is shown', async () => {
+  const { page, slack, bot } = current()
   bot.answer(() => ({ hold: true }))
 
   await send(page, '/infra ip move')
@@ -62,6 +31,7 @@ test('Enter sends a whole command, and the notice of Slack about a bot that does
 })
 
 test('an ephemeral message is marked, and other people do not see it', async () => {
+  const { page, client } = current()
   await client.chat.postEphemeral({ channel: ops, user: ada, text: 'Only an approver can do that.' })
   await page.getByText('Only visible to you').waitFor()
 
@@ -72,6 +42,7 @@ test('an ephemeral message is marked, and other people do not see it', async () 
 })
 
 test('text from outside is never markup', async () => {
+  const { page, client } = current()
   const hostile = '<img src=x onerror="document.title=1"> & <b>bold</b>'
   await client.chat.postMessage({
     channel: ops,
@@ -90,6 +61,7 @@ test('text from outside is never markup', async () => {
 })
 
 test('a button with a confirmation asks first, and is busy until the bot has answered', async () => {
+  const { page, bot, client } = current()
   const answered = Promise.withResolvers<object>()
   bot.answer(() => answered.promise)
   const confirm = { title: plain('Revoke it?'), text: plain('This cannot be undone.'), confirm: plain('Revoke'), deny: plain('Keep') }
@@ -110,6 +82,7 @@ test('a button with a confirmation asks first, and is busy until the bot has ans
 })
 
 test('a form searches, keeps and sends what is entered, and shows errors at the field', async () => {
+  const { page, slack, bot, client } = current()
   bot.answer(async (payload) => {
     if (payload.type === 'block_suggestion')
       return { body: { options: ['web-1', 'web-2'].filter((name) => name.includes(String(payload.value))).map((name) => option(name)) } }
@@ -158,6 +131,7 @@ test('a form searches, keeps and sends what is entered, and shows errors at the 
 })
 
 test('the Home tab notifies the bot, follows what it publishes, and its buttons and forms work', async () => {
+  const { page, slack, bot, client } = current()
   const publish = (text: string, values: string[]) => {
     const decisions = values.map((value) => ({ ...actions(button({ text: plain('Approve'), value })), block_id: value }))
     return client.views.publish({
@@ -188,6 +162,7 @@ test('the Home tab notifies the bot, follows what it publishes, and its buttons 
 })
 
 test('the direct messages of the app are beside its Home tab, unread until they are opened', async () => {
+  const { page, client } = current()
   await client.chat.postMessage({ channel: ada, text: 'Nobody could be told in the channel.' })
   const app = page.getByRole('navigation', { name: 'Workspace' }).getByRole('button', { name: 'Lockkeeper' })
   await expect.poll(() => app.innerText()).toContain('unread')
@@ -196,16 +171,17 @@ test('the direct messages of the app are beside its Home tab, unread until they 
   await page.getByText('Lockkeeper has not shown anything here.').waitFor()
   await page.getByRole('button', { name: /Messages.*unread/ }).click()
 
-  await page.getByText('Nobody could be told in the channel.').waitFor()
+  await page.getByRole('log').getByText('Nobody could be told in the channel.').waitFor()
   await expect.poll(() => app.innerText()).not.toContain('unread')
   expect(await composer(page).count()).toBe(0)
   await actAs(page, 'Ben Laurent (approver)')
-  await expect.poll(() => page.getByText('Nobody could be told in the channel.').count()).toBe(0)
+  await expect.poll(() => page.getByRole('log').getByText('Nobody could be told in the channel.').count()).toBe(0)
   await page.getByRole('button', { name: 'ops', exact: true }).click()
   await composer(page).waitFor()
 })
 
 test('a link to a message of the workspace opens it on the page', async () => {
+  const { page, client } = current()
   const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'The card' })
   const link = `https://nimbus-works.slack.com/archives/${ops}/p${ts.replace('.', '')}`
   await client.views.publish({
@@ -223,17 +199,19 @@ test('a link to a message of the workspace opens it on the page', async () => {
 })
 
 test('a reply that was also sent to the channel is shown in both places', async () => {
+  const { page, client } = current()
   const { ts = '' } = await client.chat.postMessage({ channel: ops, text: 'A request' })
   await client.chat.postMessage({ channel: ops, text: 'Approved without a second person', thread_ts: ts, reply_broadcast: true })
-  const said = page.getByText('Approved without a second person')
+  const said = page.getByRole('article').getByText('Approved without a second person')
 
-  await page.getByRole('article').filter({ hasText: 'replied to a thread' }).getByRole('button', { name: 'thread' }).click()
+  await page.getByRole('article').filter({ hasText: 'replied to a thread' }).getByRole('button', { name: 'thread', exact: true }).click()
 
   await page.getByRole('complementary', { name: 'Thread' }).getByText('Also sent to #ops').waitFor()
   expect(await said.count()).toBe(2)
 })
 
 test('from 360 pixels on, nothing is wider than the window', async () => {
+  const { page, client } = current()
   await page.setViewportSize({ width: 360, height: 700 })
   await client.chat.postMessage({ channel: ops, text: `${'long'.repeat(60)} \`${'code'.repeat(40)}\`` })
   await page.getByText('longlong').waitFor()

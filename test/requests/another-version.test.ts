@@ -17,7 +17,9 @@ const render = createRenderer({
   catalog,
   ruleOf: () => undefined,
   environment: undefined,
+  addressOf: () => undefined,
   moveTimeoutMs: 900_000,
+  linkTo: () => undefined,
   verifyRecord: () => 'genuine',
   onChanged: () => {},
 })

@@ -25,11 +25,19 @@ function readableBlock(block: KnownBlock): string {
       return block.elements.map((element) => `(${'text' in element ? element.text : element.type})`).join('\n')
     case 'actions':
       return block.elements.map((element) => (element.type === 'button' ? readableButton(element) : element.type)).join(' ')
+    case 'rich_text':
+      return block.elements.map(({ elements }) => (elements as object[]).map(readableElement).join('')).join('\n')
     case 'divider':
       return '---'
     default:
       return JSON.stringify(block)
   }
+}
+
+/** Marks links as `[address]`. */
+function readableElement(element: object): string {
+  if ('url' in element) return `[${element.url}]`
+  return 'text' in element ? String(element.text) : JSON.stringify(element)
 }
 
 function readableButton({ text, style, confirm }: { text: { text: string }; style?: string; confirm?: object }): string {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { payloadHash } from '../../src/domain/payload.ts'
+import { phrase } from '../../src/domain/phrase.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import { Request } from '../../src/domain/request.ts'
 import type { NewRequest } from '../../src/requests/store/new-requests.ts'
@@ -80,6 +81,8 @@ export function ruleFor(more: Partial<PolicyRule> = {}): PolicyRule {
     alerts: false,
     approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 1 },
     breakGlass: false,
+    needsReason: false,
+    confirm: false,
     expiresMs: 240 * minutes,
     mention: undefined,
     ...more,
@@ -88,12 +91,16 @@ export function ruleFor(more: Partial<PolicyRule> = {}): PolicyRule {
 
 /** The description of the move on its card. */
 export const description = {
-  title: 'Move Elastic IP',
+  title: phrase`Move ${'203.0.113.10'}: ${'web-1'} → ${'web-2'}`,
   sentence: 'Move 203.0.113.10 from web-1 to web-2',
   facts: [
-    { label: 'Elastic IP', value: '203.0.113.10', detail: 'eip_1GijF7NsZe3bN' },
-    { label: 'From', value: 'web-1', detail: 'sv_1WFgWmkF9Mzju' },
-    { label: 'To', value: 'web-2', detail: 'sv_22mUQSvUfeqdv' },
+    { label: 'Project', value: 'Storefront' },
+    { label: 'Site', value: 'ASH' },
+  ],
+  ids: [
+    { label: 'Elastic IP', value: 'eip_1GijF7NsZe3bN' },
+    { label: 'From', value: 'sv_1WFgWmkF9Mzju' },
+    { label: 'To', value: 'sv_22mUQSvUfeqdv' },
   ],
   underway: 'moving',
 }

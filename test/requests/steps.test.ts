@@ -8,7 +8,8 @@ import { approvalCard } from '../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../src/requests/messages/card/card-actions.ts'
 import { stateWords } from '../../src/requests/messages/words.ts'
 import { itemSteps, type ReportName, reportNames, type Stamp, type StepName, stateAfter, stepOf, steps } from '../../src/requests/steps.ts'
-import { description, requestFor, ruleFor } from './request-for-test.ts'
+import { cardViewFor } from './messages/card-view-for-test.ts'
+import { requestFor } from './request-for-test.ts'
 
 const stepNames = Object.keys(steps) as StepName[]
 
@@ -121,27 +122,19 @@ describe('every state', () => {
     expect([...reachableFrom(state)].filter((other) => !isOpen(other))).not.toEqual([])
   })
 
+  /** While a request is open, its card begins with the change. Afterwards with the outcome. */
+  const hasTitleAbove = (state: RequestState) => isOpen(state)
+
   test('has its own words and its own status line', () => {
     const words = requestStates.map((state) => stateWords({ state }))
     expect(new Set(words).size).toBe(requestStates.length)
     expect(words).not.toContain('')
 
     const lines = requestStates.map((state) => {
-      const view = {
-        description,
-        unchecked: [],
-        warnings: [],
-        ending: { why: '' },
-        isKnown: true,
-        handoverLabel: undefined,
-        reverseLabel: undefined,
-        rule: ruleFor(),
-        environment: undefined,
-      }
-      const { text } = approvalCard({ ...view, request: requestFor({ state }) })
-      return text.split('\n')[1] ?? ''
+      const { text } = approvalCard(cardViewFor({ request: requestFor({ state }) }))
+      return text.split('\n')[hasTitleAbove(state) ? 1 : 0] ?? ''
     })
-    for (const line of lines) expect(line).toMatch(/^:[a-z_]+: \*[A-Z]/)
+    for (const line of lines) expect(line).toMatch(/^:[a-z_]+: \*[A-Z]|needs approval/)
     expect(new Set(lines).size).toBe(requestStates.length)
   })
 
@@ -158,10 +151,11 @@ describe('every state', () => {
     'track-again': { button: 'trackAgain' },
   }
 
-  /** The buttons of an ended request that make another request. */
+  /** The buttons of an ended request that make another request, or show more of it. */
   const buttonsForMore = (state: RequestState): CardButton[] => {
-    if (isOpen(state) || state === 'untracked') return []
-    return state === 'done' ? ['reverse'] : ['again']
+    if (isOpen(state)) return []
+    if (state === 'untracked') return ['details']
+    return [state === 'done' ? 'reverse' : 'again', 'details']
   }
 
   test('gets its buttons from the steps that only people take', () => {
@@ -175,13 +169,13 @@ describe('every state', () => {
         const { button, only = sort } = buttonOf[name] ?? {}
         return button && only === sort ? [button] : []
       })
-      const shown = cardActions({
-        request: requestFor({ state }),
-        isKnown: true,
-        ending: { why: '' },
-        handoverLabel: sort === 'handed over' ? 'Create key' : undefined,
-        reverseLabel: 'Move back',
-      }).map(({ action_id: id }) => id)
+      const shown = cardActions(
+        cardViewFor({
+          request: requestFor({ state }),
+          handoverLabel: sort === 'handed over' ? 'Create key' : undefined,
+          reverseLabel: 'Move back',
+        }),
+      ).map(({ action_id: id }) => id)
 
       const expected = new Set([...ofSteps, ...buttonsForMore(state)].map((button): string => cardButtons[button]))
       expect(new Set(shown), sort).toEqual(expected)

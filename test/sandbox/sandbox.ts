@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { startAccountApi } from './account-api/start-account-api.ts'
 import { createBotProcess } from './bot-process.ts'
 import { botVariables } from './bot-variables.ts'
+import { type Breakage, createBreakages } from './breakages.ts'
 import { commandSuggestions } from './commands.ts'
 import { freePort } from './free-port.ts'
 import { findRedis } from './redis/find-redis.ts'
-import { servePage } from './serve-page.ts'
+import { serveSandbox } from './serve-sandbox.ts'
+import { shortcutSuggestions } from './shortcuts.ts'
 import { startSlack } from './slack/start-slack.ts'
+import { openStoredRequests } from './stored-requests.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface SandboxOptions {
@@ -34,9 +37,11 @@ export async function startSandbox(options: SandboxOptions = {}) {
   }
 
   try {
+    let breakages: Breakage[] = []
     const slack = await startSlack({
-      serve: servePage,
+      serve: serveSandbox(() => breakages),
       commands: commandSuggestions(),
+      shortcuts: shortcutSuggestions(),
       ...(options.port === undefined ? {} : { port: options.port }),
     })
     closing.push(slack.close)
@@ -51,25 +56,23 @@ export async function startSandbox(options: SandboxOptions = {}) {
     // In an existing Redis, data of an earlier sandbox must not be found.
     const redisPrefix = `sandbox-${randomBytes(4).toString('hex')}`
     slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
-    const bot = createBotProcess({
-      opsPort,
-      watchdog,
-      onLine: options.botOutput,
-      onEnd: options.botEnded,
-      env: {
-        ...botVariables({ slack, accountApi, redisUrl: redis.url, socketMode: transport === 'socket' }),
-        REDIS_PREFIX: redisPrefix,
-        PORT: String(port),
-        OPS_PORT: String(opsPort),
-        APPROVAL_TTL: '4h',
-        MOVE_POLL_INTERVAL: '1s',
-        MOVE_TIMEOUT: '2m',
-        ENVIRONMENT: 'sandbox',
-        ...options.env,
-      },
-    })
+    const env = {
+      ...botVariables({ slack, accountApi, redisUrl: redis.url, socketMode: transport === 'socket' }),
+      REDIS_PREFIX: redisPrefix,
+      PORT: String(port),
+      OPS_PORT: String(opsPort),
+      APPROVAL_TTL: '4h',
+      MOVE_POLL_INTERVAL: '1s',
+      MOVE_TIMEOUT: '2m',
+      ENVIRONMENT: 'sandbox',
+      ...options.env,
+    }
+    const bot = createBotProcess({ opsPort, watchdog, onLine: options.botOutput, onEnd: options.botEnded, env })
     closing.push(() => bot.kill('SIGTERM'))
     await bot.start()
+    const requests = openStoredRequests(env)
+    closing.push(async () => requests.close())
+    breakages = createBreakages({ slack, accountApi, requests })
     return { url: slack.url, slack, accountApi, redis, redisPrefix, bot, close }
   } catch (error) {
     await close()

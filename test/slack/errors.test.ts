@@ -12,10 +12,10 @@ describe('a refusal of the account API', () => {
     expect(codes.map((code) => apiErrorSentence(refused(422, [code])))).toMatchInlineSnapshot(`
       [
         "The Elastic IP is not active, so it cannot be moved now.",
-        "The server is not in the same project as the Elastic IP.",
+        "The server is not in the same project as the Elastic IP. Choose another server.",
         "The site does not support Elastic IPs. Ask the provider's support which sites do.",
         "This server's network configuration is outdated. Contact the provider's support.",
-        "The server is not in the same site as the Elastic IP.",
+        "The server is not in the same site as the Elastic IP. Choose another server.",
       ]
     `)
   })
@@ -67,9 +67,12 @@ describe('the next step of a refusal', () => {
     expect(explainRefusal(error).next).toMatch(/provider's support/)
   })
 
+  test.each(['SITE_MISMATCH', 'SERVER_NOT_IN_PROJECT'])('is given if only another server can help: %s', (code) => {
+    expect(explainRefusal(refused(422, [code])).next).toBe('Choose another server.')
+  })
+
   test.each([
     refused(422, ['ELASTIC_IP_NOT_ACTIVE']),
-    refused(422, ['SITE_MISMATCH']),
     refused(422, []),
     refused(403, []),
     refused(401, []),
@@ -85,8 +88,8 @@ describe('the next step of a refusal', () => {
     expect(`${parts.why} ${parts.next}`).toBe(
       "Nothing was changed. This server's network configuration is outdated. Contact the provider's support.",
     )
-    expect(refusedWrite(refused(422, ['SITE_MISMATCH']), 'Nothing was changed.')).toEqual({
-      why: 'The server is not in the same site as the Elastic IP. Nothing was changed.',
+    expect(refusedWrite(refused(422, ['ELASTIC_IP_NOT_ACTIVE']), 'Nothing was changed.')).toEqual({
+      why: 'The Elastic IP is not active, so it cannot be moved now. Nothing was changed.',
     })
   })
 })

@@ -18,6 +18,8 @@ const decisions: Record<StepName, Decision | undefined> = {
   'expire-approved': 'expire',
   'remind-half': undefined,
   'remind-last': undefined,
+  'remind-handover-half': undefined,
+  'remind-handover-last': undefined,
   void: undefined,
   drop: undefined,
   begin: undefined,

@@ -24,7 +24,7 @@ export function createOperatorNotifier({ config, telemetry: { log, metrics, erro
     keys: redis.keys,
     messenger: clients.slack.messenger,
     channelId: config.opsChannel,
-    log: (text) => log.error(text),
+    log,
     onError: errorReports.each('operators'),
   })
 

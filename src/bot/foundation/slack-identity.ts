@@ -1,4 +1,5 @@
-import type { Request } from '../../domain/request.ts'
+import type { MessageRef } from '../../domain/message-ref.ts'
+import type { LinkTo } from '../../domain/request.ts'
 import type { Identity } from '../../slack/web-api/identity.ts'
 
 /** Holds the bot's identity in Slack, which is unknown until the first call of Slack succeeds. */
@@ -12,10 +13,16 @@ export function createSlackIdentity(fetch: () => Promise<Identity>) {
   }
 
   /** Returns the address of a request's card, if it was posted and the workspace is known. */
-  function linkTo({ origin, cardTs }: Request): string | undefined {
-    const { workspaceUrl } = current ?? {}
-    return workspaceUrl && cardTs ? `${workspaceUrl}archives/${origin.channelId}/p${cardTs.replace('.', '')}` : undefined
+  const linkTo: LinkTo = ({ origin, cardTs }) => {
+    return cardTs === undefined ? undefined : addressOf({ channelId: origin.channelId, ts: cardTs })
   }
 
-  return { reach, fetch, current: () => current, linkTo }
+  /** Returns the address of a message, if the workspace is known. The address of a reply names its thread, too. */
+  function addressOf({ channelId, ts, threadTs }: MessageRef): string | undefined {
+    const { workspaceUrl } = current ?? {}
+    const thread = threadTs === undefined ? '' : `?thread_ts=${threadTs}&cid=${channelId}`
+    return workspaceUrl && `${workspaceUrl}archives/${channelId}/p${ts.replace('.', '')}${thread}`
+  }
+
+  return { reach, fetch, current: () => current, linkTo, addressOf }
 }

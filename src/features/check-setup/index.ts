@@ -22,6 +22,14 @@ function create(parts: GatherParts): Feature {
     await answer.ephemeral(notice(tests.pickerWorks))
   }
 
+  async function tableWorks({ answer }: Click): Promise<void> {
+    await answer.ephemeral(notice(tests.tableWorks))
+  }
+
+  async function tableFails({ answer }: Click): Promise<void> {
+    await answer.ephemeral(notice(tests.tableFails))
+  }
+
   return {
     commands: [
       {
@@ -38,7 +46,12 @@ function create(parts: GatherParts): Feature {
         },
       },
     ],
-    clicks: { [testIds.button]: buttonWorks, [testIds.picker]: pickerWorks },
+    clicks: {
+      [testIds.button]: buttonWorks,
+      [testIds.picker]: pickerWorks,
+      [testIds.tableSeen]: tableWorks,
+      [testIds.tableUnseen]: tableFails,
+    },
     options: { [testIds.picker]: async () => ({ options: [option({ text: tests.choice, value: 'works' })] }) },
   }
 }

@@ -3,9 +3,11 @@ import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { deletingActions } from '../../domain/account-event.ts'
 import { isUnanswered } from '../../domain/api-errors.ts'
+import { keyPhrase, labelOf } from '../../domain/api-key-name.ts'
 import type { Change, Description, Moment, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
 import type { Observation } from '../../domain/observation.ts'
+import { phrase } from '../../domain/phrase.ts'
 import { NewKeyFinding, newKeyWords, refuseNewKey } from './findings.ts'
 
 /** `name` is unique, so that a key whose creation was not confirmed can be found by it. */
@@ -22,10 +24,15 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
   async function preflight(input: NewKey, { signal }: PreflightOptions): Promise<Preflight<NewKey, NewKey>> {
     try {
       if (await findByName(input.name, signal)) refuseNewKey({ code: 'name-taken', name: input.name })
-      return { facts: input, unchecked: [], incomplete: false }
+      return { facts: input, unchecked: [], warnings: warningsAbout(input), incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
-      return { facts: input, unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding], incomplete: true }
+      return {
+        facts: input,
+        unchecked: [{ code: 'keys-unread' } satisfies NewKeyFinding],
+        warnings: warningsAbout(input),
+        incomplete: true,
+      }
     }
   }
 
@@ -49,37 +56,47 @@ export function createNewKeyChange({ apiKeys }: Pick<AccountApi, 'apiKeys'>): Ch
     input: NewKey,
     facts: NewKey,
     resource: ({ name }) => `api_key_name:${name}`,
-    project: () => 'none',
     preflight,
     differences: () => [],
     explain: explainer(NewKeyFinding, newKeyWords),
     describe: describeNewKey,
     handover: {
-      label: 'Create and show',
+      label: 'Create key',
+      task: 'Create your key',
       issue: async ({ name, readOnly, allowedIps }, _, { onAnswer }) => {
         const { key, token } = await apiKeys.create({ name, readOnly, allowedIps }, { onAnswer })
-        return { id: key.id, secret: token, heading: `Your new API key ${name}`, note: seenOnce }
+        return {
+          id: key.id,
+          secret: token,
+          heading: `Your new API key ${labelOf(name)}`,
+          note: `${seenOnce} On the account it is called ${name}.`,
+        }
       },
       retract: ({ id }) => ensureDeleted(apiKeys, id),
       retractActions: deletingActions,
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
     observe,
-    doneSentence: (facts) => `API key ${facts.name} was made, and its token shown to the person who asked, once.`,
+    doneSentence: (facts) => phrase`Created API key ${keyPhrase(facts.name)}. Its token was shown once to the requester.`,
   }
 }
 
 function describeNewKey(facts: NewKey): Description {
   return {
-    title: 'Create API key',
-    sentence: `Create API key ${facts.name} (${accessOf(facts)}, ${originsOf(facts)})`,
+    title: phrase`Create API key ${keyPhrase(facts.name)}`,
+    sentence: `Create API key ${labelOf(facts.name)} (${accessOf(facts)}, ${originsOf(facts)})`,
     facts: [
-      { label: 'Name', value: facts.name },
       { label: 'Access', value: accessOf(facts) },
       { label: 'Usable from', value: originsOf(facts) },
     ],
+    ids: [{ label: 'Name on the account', value: facts.name }],
     underway: 'being made',
   }
+}
+
+/** What approvers should know: a key that may change everything and works from every address. */
+function warningsAbout({ readOnly, allowedIps }: NewKey): NewKeyFinding[] {
+  return !readOnly && allowedIps.length === 0 ? [{ code: 'full-access-from-everywhere' }] : []
 }
 
 const seenOnce =

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fullAccessFromEverywhere } from '../../domain/api-key-name.ts'
 import { CheckFailed } from '../../domain/errors.ts'
 import type { Words } from '../../domain/finding.ts'
 import { RetractedBecause, retractedBecause } from '../../domain/retraction.ts'
@@ -10,6 +11,7 @@ const resourceId = z.string()
 export const NewKeyFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('name-taken'), name: z.string() }),
   z.object({ code: z.literal('keys-unread') }),
+  z.object({ code: z.literal('full-access-from-everywhere') }),
   z.object({ code: z.literal('created-unseen'), resourceId }),
   z.object({ code: z.literal('no-such-key') }),
   z.object({ code: z.literal('retracted'), resourceId, because: RetractedBecause }),
@@ -32,6 +34,8 @@ function sentenceOf(finding: NewKeyFinding): string {
       return `There is an API key called ${finding.name} already.`
     case 'keys-unread':
       return 'whether the account has such a key already (the account API did not answer)'
+    case 'full-access-from-everywhere':
+      return fullAccessFromEverywhere
     case 'created-unseen':
       return `The key was made (${finding.resourceId}), but nobody has seen its token, so I deleted it. Ask for it again.`
     case 'no-such-key':

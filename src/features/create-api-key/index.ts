@@ -2,8 +2,9 @@ import type { ModalView } from '@slack/web-api'
 import type { AccountApi } from '../../account-api/client.ts'
 import { isKeyLabel, labelOf, uniqueKeyName } from '../../domain/api-key-name.ts'
 import { UserError } from '../../domain/errors.ts'
-import { submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
-import { requestIdFor, type Submit } from '../../requests/lifecycle/submit.ts'
+import type { Filling } from '../../requests/interactions/filled-form.ts'
+import { type CommandSubmit, submitFromCommand, submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
+import { requestIdFor } from '../../requests/lifecycle/submit.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
 import type { CommandCall } from '../../slack/commands/commands.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
@@ -13,9 +14,8 @@ import { parseAllowedAddresses } from './allowed-addresses.ts'
 import { createNewKeyChange, NewKey } from './change.ts'
 import { keyForm, keyModal } from './modal.ts'
 
-interface CreateApiKeyParts {
+interface CreateApiKeyParts extends CommandSubmit {
   accountApi: Pick<AccountApi, 'apiKeys'>
-  submit: Submit
 }
 
 const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -, and begins with a letter or digit.'
@@ -23,7 +23,7 @@ const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -, and
 /** `/infra keys create`: requests a new API key. Only the requester sees its token, once. */
 export const createApiKey = { kinds: ['key.create'], create } satisfies FeatureDefinition
 
-function create({ accountApi, submit }: CreateApiKeyParts): Feature {
+function create({ accountApi, submit, openForm }: CreateApiKeyParts): Feature {
   const change = createNewKeyChange(accountApi)
 
   async function run(call: CommandCall): Promise<void> {
@@ -31,7 +31,7 @@ function create({ accountApi, submit }: CreateApiKeyParts): Feature {
     if (!isKeyLabel(label)) throw new UserError(nameRule)
     const { origin, deliveryKey } = call.slashCommand
     const input = { name: uniqueKeyName(label, origin.userId, requestIdFor(deliveryKey)), readOnly: true, allowedIps: [] }
-    await submitFromCommand(submit, call, { change, input })
+    await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })
   }
 
   async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
@@ -58,9 +58,9 @@ function create({ accountApi, submit }: CreateApiKeyParts): Feature {
     return submitFromForm(submit, submission, { change, input, reason, blockId: keyForm.name, again })
   }
 
-  function formAgain(metadata: string, before: { input: unknown; reason: string | undefined }): ModalView {
-    const { name, readOnly, allowedIps } = NewKey.parse(before.input)
-    return keyModal({ metadata, name: labelOf(name), fullAccess: !readOnly, addresses: allowedIps.join(', '), reason: before.reason })
+  function filledForm(metadata: string, { input, reason, problem }: Filling): ModalView {
+    const { name, readOnly, allowedIps } = NewKey.parse(input)
+    return keyModal({ metadata, name: labelOf(name), fullAccess: !readOnly, addresses: allowedIps.join(', '), reason, problem })
   }
 
   return {
@@ -79,7 +79,7 @@ function create({ accountApi, submit }: CreateApiKeyParts): Feature {
       },
     ],
     changes: [change],
-    forms: { 'key.create': formAgain },
+    forms: { 'key.create': filledForm },
     submissions: { [keyForm.callbackId]: submitForm },
   }
 }

@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
+import { reasonField } from '../../requests/messages/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
-import { input, option, plainTextInput, radioButtons, reasonInput } from '../../slack/blocks/inputs.ts'
+import { input, option, plainTextInput, radioButtons } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
@@ -53,7 +54,7 @@ export function keyModal(view: KeyFormView): ModalView {
         optional: true,
         element: plainTextInput({ actionId: keyForm.addresses, maxLength: 1_000, initialValue: view.addresses }),
       }),
-      reasonInput({ entered: view.reason }),
+      ...reasonField(view.metadata, view.reason),
     ],
   })
 }

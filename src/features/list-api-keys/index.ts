@@ -1,13 +1,20 @@
+import { findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import { mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { apiKeyListing } from './messages.ts'
+import { apiKeyDetails, apiKeyListing } from './messages.ts'
 
 /** `/infra keys`: lists the API keys of the account. The account API never returns their tokens. */
 export const listApiKeys = { create } satisfies FeatureDefinition
 
-function create({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Feature {
+interface ListApiKeysParts {
+  accountApi: Pick<AccountApi, 'apiKeys'>
+  /** The last characters of the key that Lockkeeper itself uses. */
+  ownLastSlice: string
+}
+
+function create({ accountApi: { apiKeys }, ownLastSlice }: ListApiKeysParts): Feature {
   return {
     commands: [
       {
@@ -19,10 +26,16 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'apiKeys'> }): Fe
         examples: ['terraform', 'read-only'],
         need: 'read',
         run: async (call) => {
-          const { items, cut } = await asFarAsRead(accountApi.apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(apiKeyListing(items, call.args, Date.now(), cut))
+          const { items, ...missing } = await asFarAsRead(apiKeys.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(apiKeyListing(items, call.args, { now: Date.now(), ownLastSlice, missing }))
         },
       },
     ],
+    details: {
+      'api-key': async (id) => {
+        const key = await findApiKey(apiKeys, (one) => one.id === id, { signal: AbortSignal.timeout(10_000) })
+        return key && apiKeyDetails(key, { now: Date.now(), ownLastSlice })
+      },
+    },
   }
 }

@@ -1,63 +1,100 @@
 import type { ApiKey } from '../../domain/api-key.ts'
-import { remarksOn, requesterOfKey } from '../../domain/api-key-name.ts'
-import type { ListLimit } from '../../domain/list-errors.ts'
+import { labelOf, remarksOn, requesterOfKey } from '../../domain/api-key-name.ts'
+import type { Missing } from '../../domain/missing.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
+import type { Columns } from '../../slack/lists/columns.ts'
+import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 /** A key with what its rows are found and sorted by, worked out once for each key. */
 interface ListedKey {
   key: ApiKey
+  /** Whether Lockkeeper itself uses it. */
+  isOwn: boolean
   remarks: string[]
   /** In ms since 1970. */
   createdAt: number
 }
 
-/** Lists the keys with the most remarks first, then the newest first. `now` is in ms since 1970. */
-export function apiKeyListing(keys: ApiKey[], words: string[], now: number, cut?: ListLimit): Listing {
-  const all = keys.map((key): ListedKey => ({ key, remarks: remarksOn(key, now), createdAt: created(key) }))
+const columns: Columns<ListedKey> = [
+  { header: 'Name', cell: ({ key }) => labelOfKey(key) },
+  { header: 'For', cell: ({ key }) => requester(key), before: 'for ' },
+  { header: 'Ends in', cell: ({ key }) => key.tokenLastSlice && code(key.tokenLastSlice), before: 'ends in ' },
+  { header: 'Access', cell: ({ key }) => access(key), absent: 'access unknown', line: 2 },
+  { header: 'From', cell: ({ key }) => origins(key), before: 'from ', absent: 'allowed addresses unknown', line: 2 },
+  { header: 'Last used', cell: lastUsed, before: 'last used: ', line: 2 },
+  { header: 'Owner', cell: ({ key }) => key.user?.email ?? key.user?.id, before: 'owner ', absent: 'owner unknown', line: 2 },
+  { header: 'Worth a look', cell: ({ remarks }) => remarks.join(', '), before: 'Worth a look: ', line: 3 },
+]
+
+interface Reading {
+  /** In ms since 1970. */
+  now: number
+  /** The last characters of the key that Lockkeeper itself uses. */
+  ownLastSlice: string
+  missing?: Missing
+}
+
+/** Lists the keys with the most remarks first, then the newest first. */
+export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading): Listing {
   return filteredListing({
-    all,
+    all: keys.map((key) => listed(key, reading)),
     words,
     textsOf,
     one: 'API key',
     many: 'API keys',
     order: (a, b) => b.remarks.length - a.remarks.length || b.createdAt - a.createdAt,
-    row,
+    columns,
+    mark: ({ remarks }) => (remarks.length > 0 ? mrkdwn`:warning:` : mrkdwn`:key:`),
+    details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ key }) => key.id, nameOf: ({ key }) => choiceOf(key) },
     none: mrkdwn`The account has no API keys.`,
-    notes: [...cutNotes(cut, keys.length), mrkdwn`Tokens are not kept anywhere, and cannot be shown again.`],
+    notes: [...cutNotes(reading.missing ?? {}, keys.length), mrkdwn`Tokens can't be shown again.`],
   })
 }
 
-function row({ key, remarks }: ListedKey): Mrkdwn {
+export function apiKeyDetails(key: ApiKey, reading: Reading): Details {
+  const created = key.createdAt === undefined ? [] : [{ label: 'Created', words: dateTime(Date.parse(key.createdAt)) }]
+  const more = [...created, { label: 'Full name', words: mrkdwn`${key.name ?? '–'}` }, idFact(key.id)]
+  return { ...detailsOf(listed(key, reading), columns, more), name: labelOfKey(key) }
+}
+
+function listed(key: ApiKey, { now, ownLastSlice }: Reading): ListedKey {
+  const isOwn = key.tokenLastSlice === ownLastSlice
+  return { key, isOwn, remarks: remarksOn(key, now, { isOwn }), createdAt: key.createdAt === undefined ? 0 : Date.parse(key.createdAt) }
+}
+
+/** Returns the part of the name that a person chose, or the id of a key without a name. */
+function labelOfKey({ id, name }: ApiKey): string {
+  return name === undefined ? id : labelOf(name)
+}
+
+/** Keys of the same name differ in the last characters of their tokens. */
+function choiceOf(key: ApiKey): string {
+  return key.tokenLastSlice === undefined ? labelOfKey(key) : `${labelOfKey(key)} (ends in ${key.tokenLastSlice})`
+}
+
+function requester(key: ApiKey): Mrkdwn | undefined {
   const by = requesterOfKey(key)
-  const owner = mrkdwn`${by ? mrkdwn`asked for by ${mention(by)}, ` : ''}owner ${key.user?.email ?? key.user?.id ?? 'not told'}`
-  const lines = [
-    mrkdwn`${remarks.length > 0 ? ':warning:' : ':key:'} *${key.name ?? 'no name'}*  ·  ends in ${code(key.tokenLastSlice ?? '?')}  ·  ${code(key.id)}`,
-    joinMrkdwn([reach(key), used(key), owner], '  ·  '),
-    ...(remarks.length > 0 ? [mrkdwn`_Worth a look: ${remarks.join(', ')}._`] : []),
-  ]
-  return joinMrkdwn(lines, '\n')
+  return by === undefined ? undefined : mention(by)
 }
 
-function reach(key: ApiKey): Mrkdwn {
-  const access = key.readOnly === undefined ? 'access not told' : key.readOnly ? 'read-only' : 'full access'
-  if (key.allowedIps === undefined) return mrkdwn`${access}, from where is not told`
-  return key.allowedIps.length > 0
-    ? mrkdwn`${access}, from ${joinMrkdwn(key.allowedIps.map(code), ', ')}`
-    : mrkdwn`${access}, from anywhere`
+function access({ readOnly }: ApiKey): string | undefined {
+  return readOnly === undefined ? undefined : readOnly ? 'read-only' : 'full access'
 }
 
-function used(key: ApiKey): Mrkdwn {
-  return key.lastUsedAt === undefined ? mrkdwn`not used yet` : mrkdwn`last used ${dateTime(Date.parse(key.lastUsedAt))}`
+function origins({ allowedIps }: ApiKey): Mrkdwn | undefined {
+  if (allowedIps === undefined) return undefined
+  return allowedIps.length > 0 ? joinMrkdwn(allowedIps.map(code), ', ') : mrkdwn`anywhere`
 }
 
-function created(key: ApiKey): number {
-  return key.createdAt === undefined ? 0 : Date.parse(key.createdAt)
+function lastUsed({ key: { lastUsedAt }, isOwn }: ListedKey): Mrkdwn {
+  if (isOwn) return mrkdwn`by Lockkeeper`
+  return lastUsedAt === undefined ? mrkdwn`never` : dateTime(Date.parse(lastUsedAt))
 }
 
-function textsOf({ key, remarks }: ListedKey): unknown[] {
-  const access = key.readOnly ? 'read-only' : 'full access'
-  return [key.name, key.id, key.tokenLastSlice, access, key.user?.email, ...(key.allowedIps ?? []), ...remarks]
+function textsOf({ key, isOwn, remarks }: ListedKey): unknown[] {
+  const own = isOwn ? ['used by Lockkeeper'] : []
+  return [key.name, key.id, key.tokenLastSlice, access(key), key.user?.email, ...(key.allowedIps ?? []), ...own, ...remarks]
 }

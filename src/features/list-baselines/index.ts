@@ -32,8 +32,8 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'baselines'> }): 
         examples: ['kafka', 'raid-1'],
         need: 'read',
         run: async (call) => {
-          const { items, cut } = await read()
-          await call.list(baselineListing(items, call.args, cut))
+          const { items, ...missing } = await read()
+          await call.list(baselineListing(items, call.args, missing))
         },
       },
     ],

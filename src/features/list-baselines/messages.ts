@@ -1,12 +1,12 @@
 import type { Baseline, DiskGroup } from '../../domain/baseline.ts'
-import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { cutNotes } from '../../slack/blocks/cut-note.ts'
 import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
-export function baselineListing(all: Baseline[], words: string[], cut?: ListLimit): Listing {
+export function baselineListing(all: Baseline[], words: string[], missing: Missing = {}): Listing {
   return filteredListing({
     all,
     words,
@@ -16,7 +16,7 @@ export function baselineListing(all: Baseline[], words: string[], cut?: ListLimi
     order: (a, b) => inNaturalOrder(a.name, b.name),
     row,
     none: mrkdwn`The team has no baselines.`,
-    notes: [...cutNotes(cut, all.length), mrkdwn`Baselines are a preview of the account API, and what they consist of may change.`],
+    notes: [...cutNotes(missing, all.length), mrkdwn`Baselines are a preview of the account API, and what they consist of may change.`],
     rowsPerPage: 4,
   })
 }

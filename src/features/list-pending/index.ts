@@ -30,7 +30,8 @@ function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
         need: 'read',
         run: async ({ slashCommand: { origin }, list }) => {
           const waiting = (await store.open()).filter(waits)
-          const read = await store.findMany(waiting.slice(0, mostShown).map(({ id }) => id))
+          const chosen = waiting.slice(0, mostShown)
+          const read = await store.findMany(chosen.map(({ id }) => id))
           const rows = await Promise.all(
             // A request may have been decided after the list was read.
             read.filter(waits).map(async (request): Promise<Pending> => {
@@ -50,7 +51,7 @@ function create({ store, access, catalog, linkTo }: ListPendingParts): Feature {
               }
             }),
           )
-          await list(pendingListing(rows, Math.max(0, waiting.length - mostShown)))
+          await list(pendingListing(rows, { more: waiting.length - chosen.length, unreadable: chosen.length - read.length }))
         },
       },
     ],

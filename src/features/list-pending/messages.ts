@@ -1,6 +1,8 @@
 import type { Request } from '../../domain/request.ts'
+import { unreadableRequests } from '../../requests/messages/unreadable-requests.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
-import { code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { type Columns, itemRows } from '../../slack/lists/columns.ts'
+import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 export interface Pending {
   request: Request
@@ -18,34 +20,38 @@ export interface Pending {
   link: string | undefined
 }
 
-/** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` requests are left out. */
-export function pendingListing(pending: Pending[], more = 0): Listing {
+const columns: Columns<Pending> = [
+  { header: 'Request', cell: ({ sentence }) => sentence },
+  { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2 },
+  { header: 'Requested by', cell: requesterOf, before: 'requested by ', line: 2 },
+  { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
+  { header: 'Expires', cell: ({ request }) => dateTime(request.expiresAt), before: 'until ', line: 2 },
+  { header: 'Approvals', cell: approvalsOf, line: 2 },
+  { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason), before: 'Reason: ', line: 3 },
+  { header: 'Message', cell: ({ link: address }) => address && link(address, 'Open'), line: 2 },
+]
+
+/** Lists the requests that the viewer can decide first, then the others, each by when they expire. `more` and `unreadable` requests are left out. */
+export function pendingListing(pending: Pending[], { more = 0, unreadable = 0 } = {}): Listing {
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   return {
-    title: mrkdwn`${pending.length + more} waiting for approval, ${more > 0 ? 'at least ' : ''}${forYou} of them for you`,
-    rows: sorted.map(row),
+    title: mrkdwn`${pending.length + more + unreadable} waiting for approval, ${more > 0 ? 'at least ' : ''}${forYou} of them for you`,
+    ...itemRows(sorted, { columns, mark: ({ canDecide }) => (canDecide ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`) }),
     empty: mrkdwn`Nothing waits for an approval.`,
-    notes: more > 0 ? [mrkdwn`These are the ${pending.length} that have waited longest; ${more} more come up as these are decided.`] : [],
+    notes: [
+      ...(more > 0
+        ? [mrkdwn`These are the ${pending.length} that have waited longest. ${more} more are listed as these are decided.`]
+        : []),
+      ...unreadableRequests(unreadable),
+    ],
   }
 }
 
-function row({ request, sentence, isMine, canDecide, missing, needed, link: address }: Pending): Mrkdwn {
-  const mark = canDecide ? ':point_right:' : ':hourglass_flowing_sand:'
-  const who = isMine ? mrkdwn`asked for by you` : mrkdwn`asked for by ${mention(request.origin.userId)}`
-  const count = needed > 1 ? [mrkdwn`${needed - missing} of ${needed} approvals`] : []
-  const parts = [
-    who,
-    mrkdwn`in <#${request.origin.channelId}>`,
-    mrkdwn`until ${dateTime(request.expiresAt)}`,
-    ...count,
-    ...(canDecide ? [mrkdwn`*you can decide it*`] : []),
-    link(address, 'Open the card'),
-  ]
-  const reason = request.reason ? mrkdwn`\nReason: ${code(request.reason)}` : mrkdwn``
-  return mrkdwn`${ownMark(mark)} *${sentence}*\n${joinMrkdwn(parts, '  ·  ')}${reason}`
+function requesterOf({ request, isMine }: Pending): Mrkdwn {
+  return isMine ? mrkdwn`you` : mention(request.origin.userId)
 }
 
-function ownMark(mark: ':point_right:' | ':hourglass_flowing_sand:'): Mrkdwn {
-  return mark === ':point_right:' ? mrkdwn`:point_right:` : mrkdwn`:hourglass_flowing_sand:`
+function approvalsOf({ missing, needed }: Pending): string | undefined {
+  return needed > 1 ? `${needed - missing} of ${needed} approvals` : undefined
 }

@@ -2,7 +2,7 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import { code, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { planListing } from './messages.ts'
+import { planDetails, planListing } from './messages.ts'
 
 /** `/infra plans`: lists the plans of virtual machines with stock and price. */
 export const listPlans = { create } satisfies FeatureDefinition
@@ -19,10 +19,17 @@ function create({ accountApi }: { accountApi: Pick<AccountApi, 'plans'> }): Feat
         examples: ['fra in-stock EUR', 'h100 cheapest'],
         need: 'read',
         run: async (call) => {
-          const { items, cut } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))
-          await call.list(planListing(items, call.args, cut))
+          const { items, ...missing } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(planListing(items, call.args, missing))
         },
       },
     ],
+    details: {
+      plan: async (id) => {
+        const { items } = await asFarAsRead(accountApi.plans.list({ signal: AbortSignal.timeout(10_000) }))
+        const plan = items.find((one) => one.id === id)
+        return plan && planDetails(plan)
+      },
+    },
   }
 }

@@ -1,13 +1,18 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead, findInList } from '../../account-api/cut-list.ts'
 import { ApiError } from '../../domain/api-errors.ts'
-import type { Change, Description, OnAnswer } from '../../domain/change.ts'
+import type { Change, Description, Fact, OnAnswer } from '../../domain/change.ts'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
 import { addressOf, completeMove, MoveFacts, MoveInput, moveDifferences, moveRemark } from '../../domain/elastic-ip-move.ts'
-import { MoveFinding, moveWords } from '../../domain/elastic-ip-move-findings.ts'
+import { MoveFinding } from '../../domain/elastic-ip-move-findings.ts'
 import { moveSurveyKeys, observeMove, surveyKeysIn } from '../../domain/elastic-ip-move-progress.ts'
+import { afterMove } from '../../domain/elastic-ip-move-warnings.ts'
+import { moveWords } from '../../domain/elastic-ip-move-words.ts'
 import { explainer } from '../../domain/finding.ts'
+import type { Observation } from '../../domain/observation.ts'
+import { phrase } from '../../domain/phrase.ts'
 import { projectName } from '../../domain/place.ts'
+import { moveThis } from './modal.ts'
 import { createPreflight } from './preflight.ts'
 
 /** Creates the change that moves an Elastic IP (interface specification, "PATCH /elastic_ips/{elastic_ip_id}"). */
@@ -20,6 +25,13 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
   /** Confirms a 404 with the list, because a proxy in front of the account API may have answered it. */
   async function goneUnlessListed(id: string): Promise<ElasticIp | 'gone'> {
     return (await findInList(accountApi.elasticIps.list(), (elasticIp) => elasticIp.id === id)) ?? 'gone'
+  }
+
+  /** Reads the server again if it was not on when the move was sent, so that the report does not say that the address answers. */
+  async function withNotes(facts: MoveFacts, signal: AbortSignal): Promise<Observation> {
+    if (facts.toStatus === undefined) return { is: 'done' }
+    const now = await accountApi.servers.get(facts.to.id, { signal }).catch(() => undefined)
+    return { is: 'done', notes: afterMove(facts, now) }
   }
 
   return {
@@ -43,7 +55,8 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
         if (!(error instanceof ApiError && error.status === 404)) throw error
         return goneUnlessListed(input.elasticIpId)
       })
-      return observeMove(facts, seen, moment)
+      const observation = observeMove(facts, seen, moment)
+      return observation.is === 'done' ? withNotes(facts, signal) : observation
     },
     // A move that the list does not show is read by itself, so an incomplete list does no harm.
     survey: async (options) => surveyKeysIn((await asFarAsRead(accountApi.elasticIps.list({ status: 'moving', ...options }))).items),
@@ -54,9 +67,13 @@ export function createMoveChange(accountApi: Pick<AccountApi, 'elasticIps' | 'se
       none: 'No Elastic IP is moving now.',
       unread: 'I could not read from the account API which Elastic IPs are moving now: look there.',
     },
-    doneSentence: (facts) => `${addressOf(facts)} now answers from ${facts.to.name}.`,
-    reverse: (_, facts) =>
-      facts.from ? { input: { elasticIpId: facts.elasticIpId, serverId: facts.from.id }, label: 'Move back' } : undefined,
+    doneSentence: (facts) => phrase`${addressOf(facts)} is assigned to ${facts.to.name}.`,
+    offer: { of: 'elastic-ip', label: 'Move…', actionId: moveThis },
+    reverse: (_, facts) => {
+      const { elasticIpId, from, to } = facts
+      if (!from) return undefined
+      return { input: { elasticIpId, serverId: from.id }, facts: { ...facts, from: to, to: from }, label: 'Move back' }
+    },
   }
 }
 
@@ -66,27 +83,27 @@ function movingWords({ id, address, server }: ElasticIp): string {
 }
 
 export function describeMove(facts: MoveFacts): Description {
-  const from = facts.from ? ` from ${facts.from.name}` : ''
+  const { from, to, project, site, showsNoServer } = facts
+  const address = addressOf(facts)
   return {
-    title: 'Move Elastic IP',
-    sentence: `Move ${addressOf(facts)}${from} to ${facts.to.name}`,
+    title: from ? phrase`Move ${address}: ${from.name} → ${to.name}` : phrase`Move ${address} → ${to.name}`,
+    sentence: `Move ${address}${from ? ` from ${from.name}` : ''} to ${to.name}`,
     facts: [
-      { label: 'Elastic IP', value: facts.address ?? facts.elasticIpId, ...(facts.address ? { detail: facts.elasticIpId } : {}) },
-      { label: 'Site', value: facts.site ?? 'not known' },
-      { label: 'From', ...fromOf(facts) },
-      { label: 'To', ...named(facts.to, facts.toAddress) },
-      { label: 'Project', value: facts.project ? projectName(facts.project) : 'not known' },
+      ...(from ? [] : [{ label: 'From', value: showsNoServer ? 'no server shown' : 'not known' }]),
+      { label: 'Project', value: project ? projectName(project) : 'not known' },
+      { label: 'Site', value: site ?? 'not known' },
+    ],
+    ids: [
+      ...(facts.address ? [{ label: 'Elastic IP', value: facts.elasticIpId }] : []),
+      ...(from ? idOf('From', from) : []),
+      ...idOf('To', to, facts.toAddress),
     ],
     underway: 'moving',
   }
 }
 
-function fromOf({ from, showsNoServer }: MoveFacts): { value: string; detail?: string } {
-  if (!from) return { value: showsNoServer ? 'no server shown' : 'not known' }
-  return named(from)
-}
-
-function named({ id, name }: { id: string; name: string }, address?: string): { value: string; detail?: string } {
-  const details = [name === id ? undefined : id, address].filter((detail) => detail !== undefined)
-  return details.length > 0 ? { value: name, detail: details.join(', ') } : { value: name }
+/** Shows what the title does not say of a server: its id, and its primary address. */
+function idOf(label: string, { id, name }: { id: string; name: string }, address?: string): Fact[] {
+  const [value, detail] = [name === id ? undefined : id, address].filter((shown) => shown !== undefined)
+  return value === undefined ? [] : [{ label, value, ...(detail === undefined ? {} : { detail }) }]
 }

@@ -1,6 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import type { Change } from '../../domain/change.ts'
 import { MoveFacts, MoveInput } from '../../domain/elastic-ip-move.ts'
+import type { Filling } from '../../requests/interactions/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
@@ -10,15 +11,24 @@ import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { moveForm, moveModal, serverBlockIn } from './modal.ts'
 import { withElasticIp } from './server-picker.ts'
 
-/** Creates the form of a move. `formAgain` shows it with the values of an earlier request, and `submitForm` requests the move. */
+/** Creates the form of a move. `filledForm` shows it filled, `formFor` for one Elastic IP, and `submitForm` requests the move. */
 export function createMoveForm({ submit, change }: { submit: Submit; change: Change<MoveInput, MoveFacts> }) {
-  function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
-    const [input, facts] = [MoveInput.parse(before.input), MoveFacts.parse(before.facts)]
+  function filledForm(metadata: string, { reason, problem, ...filling }: Filling): ModalView {
+    const [input, facts] = [MoveInput.parse(filling.input), MoveFacts.parse(filling.facts)]
     return moveModal({
       metadata: withElasticIp(metadata, input.elasticIpId),
       elasticIp: preset({ text: facts.address ?? input.elasticIpId, value: input.elasticIpId }),
       server: preset({ text: facts.to.name, value: input.serverId }),
-      reason: before.reason,
+      reason,
+      problem,
+    })
+  }
+
+  /** Renders the form for one Elastic IP, named as in a list. */
+  function formFor(metadata: string, elasticIp: { id: string; text: string }): ModalView {
+    return moveModal({
+      metadata: withElasticIp(metadata, elasticIp.id),
+      elasticIp: preset({ text: elasticIp.text, value: elasticIp.id }),
     })
   }
 
@@ -41,5 +51,5 @@ export function createMoveForm({ submit, change }: { submit: Submit; change: Cha
     return submitFromForm(submit, submission, { change, input, reason, blockId: serverBlock, again })
   }
 
-  return { formAgain, submitForm }
+  return { filledForm, formFor, submitForm }
 }

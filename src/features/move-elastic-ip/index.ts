@@ -1,8 +1,8 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
-import type { Submit } from '../../requests/lifecycle/submit.ts'
+import type { Access } from '../../requests/access/access.ts'
+import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import { withSuggestions } from '../../slack/commands/unknown-name.ts'
 import { Refusal } from '../../slack/errors.ts'
@@ -13,25 +13,26 @@ import { createMoveChange } from './change.ts'
 import { createFillMove } from './fill.ts'
 import { createMoveForm } from './form.ts'
 import { usage } from './messages.ts'
-import { moveForm } from './modal.ts'
+import { moveForm, moveThis } from './modal.ts'
+import { createMoveThis } from './move-this.ts'
 import { elasticIpChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
 import { createServerPicker } from './server-picker.ts'
 import { namesOf } from './suggestions.ts'
 
-interface MoveElasticIpParts {
+interface MoveElasticIpParts extends CommandSubmit {
   accountApi: AccountApi
   inventory: Inventory
-  submit: Submit
+  access: Pick<Access, 'gateForm'>
 }
 
 /** `/infra ip move`: requests to move an Elastic IP to another server, by arguments or by a form. */
 export const moveElasticIp = { kinds: ['ip.move'], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature {
+function create({ accountApi, inventory, submit, openForm, access }: MoveElasticIpParts): Feature {
   const change = createMoveChange(accountApi)
   const resolve = createResolve(accountApi)
-  const { formAgain, submitForm } = createMoveForm({ submit, change })
+  const { filledForm, formFor, submitForm } = createMoveForm({ submit, change })
   const { offerServers, elasticIpChosen } = createServerPicker(inventory)
 
   async function run(call: CommandCall): Promise<void> {
@@ -40,7 +41,7 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
     if (elasticIp === undefined || server === undefined || rest.length > 0) throw new Refusal(usage(command, rest))
     const found = resolve(elasticIp, server, { signal: AbortSignal.timeout(8_000) })
     const input = await withSuggestions(found, namesOf(inventory, command))
-    await submitFromCommand(submit, call, { change, input })
+    await submitFromCommand({ submit, openForm }, call, { change, input, form: filledForm })
   }
 
   const command: Command = {
@@ -54,6 +55,7 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
     form: createFillMove(inventory),
     isComplete: isWholeMove,
     button: { text: 'Move IP', actionId: 'open-move-elastic-ip' },
+    shortcut: 'move-elastic-ip',
     prepare: () => inventory.prefetch('elasticIps', 'servers'),
     run,
   }
@@ -61,13 +63,14 @@ function create({ accountApi, inventory, submit }: MoveElasticIpParts): Feature 
   return {
     commands: [command],
     changes: [change],
-    forms: { 'ip.move': formAgain },
-    clicks: { [moveForm.elasticIp]: elasticIpChosen },
+    forms: { 'ip.move': filledForm },
+    itemActions: [{ of: 'elastic-ip', kind: 'ip.move', label: 'Move…', form: formFor }],
+    clicks: { [moveForm.elasticIp]: elasticIpChosen, [moveThis]: createMoveThis({ inventory, access }) },
     submissions: { [moveForm.callbackId]: submitForm },
     options: {
       [moveForm.elasticIp]: async ({ typed }) => {
-        const { items, cut } = await asFarAsRead(inventory.elasticIps())
-        return elasticIpChoices(items, typed, cut)
+        const { items, ...missing } = await asFarAsRead(inventory.elasticIps())
+        return elasticIpChoices(items, typed, missing)
       },
       [moveForm.server]: offerServers,
     },

@@ -1,6 +1,7 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
+import { reasonField } from '../../requests/messages/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
-import { externalSelect, input, reasonInput } from '../../slack/blocks/inputs.ts'
+import { externalSelect, input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import type { Values } from '../../slack/commands/handlers.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
@@ -10,6 +11,9 @@ export const moveForm = {
   elasticIp: 'elastic-ip',
   server: 'server',
 } as const
+
+/** The id of the button that opens the form for an Elastic IP that was looked up. */
+export const moveThis = 'move-this-elastic-ip'
 
 export interface MoveFormView {
   metadata: string
@@ -67,7 +71,7 @@ export function moveModal({ metadata, elasticIp, server, serverBlock = moveForm.
           ...(server ? { initialOption: server } : {}),
         }),
       }),
-      reasonInput({ entered: reason }),
+      ...reasonField(metadata, reason),
     ],
   })
 }

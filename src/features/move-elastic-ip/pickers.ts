@@ -1,26 +1,25 @@
 import type { PlainTextOption } from '@slack/web-api'
 import type { ElasticIp } from '../../domain/elastic-ip.ts'
-import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import { sameProject, sameSite } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
 import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 
-export function elasticIpChoices(all: ElasticIp[], typed: string, cut?: ListLimit): Choices {
-  return offer([...elasticIpCandidates(all).values()], typed, { one: 'Elastic IP', many: 'Elastic IPs', cut })
+export function elasticIpChoices(all: ElasticIp[], typed: string, missing?: Missing): Choices {
+  return offer([...elasticIpCandidates(all).values()], typed, { many: 'Elastic IPs', missing })
 }
 
-/** Offers the servers that this Elastic IP can move to, and marks the one that it is on. Offers every server while none is chosen. */
-export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp | undefined, cut?: ListLimit): Choices {
-  const server = { one: 'server', many: 'servers', cut }
-  const everything = serverCandidates(all)
-  if (!elasticIp) return offer([...everything.values()], typed, server)
-  const assigned = serverOf(elasticIp, all)
-  const reachable = [...everything].filter(([target]) => isWithinReach(elasticIp, target, assigned))
-  const candidates = reachable.map(([target, candidate]) =>
-    target === assigned ? { ...candidate, text: `${candidate.text}: it is here now` } : candidate,
+/** Offers the servers that this Elastic IP can move to. Offers every server while none is chosen. */
+export function serverChoices(all: Server[], typed: string, elasticIp: ElasticIp | undefined, missing?: Missing): Choices {
+  const candidates = serverCandidates(all)
+  const assigned = elasticIp && serverOf(elasticIp, all)
+  const targets = elasticIp ? [...candidates].filter(([target]) => canMoveTo(elasticIp, target, assigned)) : [...candidates]
+  return offer(
+    targets.map(([, candidate]) => candidate),
+    typed,
+    { many: 'servers', missing },
   )
-  return offer(candidates, typed, { ...server, note: `Only those in the project and site of ${elasticIp.address} are offered.` })
 }
 
 export function elasticIpOption(elasticIp: ElasticIp): PlainTextOption | undefined {
@@ -36,9 +35,13 @@ export function serverOf(elasticIp: ElasticIp, all: Server[]): Server | undefine
   return all.find(({ id }) => id === elasticIp.server?.id)
 }
 
-/** Whether the server is in the same project and site, as far as they are known. `assigned` is the server that the Elastic IP is on. */
-export function isWithinReach(elasticIp: ElasticIp, target: Server, assigned: Server | undefined): boolean {
+/**
+ * Whether the server is another one in the same project and site, as far as they are known. `assigned` is the server that the Elastic IP is
+ * on.
+ */
+export function canMoveTo(elasticIp: ElasticIp, target: Server, assigned: Server | undefined): boolean {
   const sites = { location: elasticIp.site, assigned: assigned?.site, target: target.site }
+  if (target.id === elasticIp.server?.id) return false
   return sameProject(elasticIp.project, target.project) !== false && sameSite(sites) !== false
 }
 

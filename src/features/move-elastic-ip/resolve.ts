@@ -7,6 +7,7 @@ import { type MoveInput, sameAddress } from '../../domain/elastic-ip-move.ts'
 import { UnknownName, UserError } from '../../domain/errors.ts'
 import { sameProject } from '../../domain/place.ts'
 import type { Server } from '../../domain/server.ts'
+import { someOf } from '../../domain/some-of.ts'
 
 interface Options {
   signal?: AbortSignal
@@ -23,7 +24,7 @@ export function createResolve(accountApi: Pick<AccountApi, 'elasticIps' | 'serve
       isIP(address) === 0
         ? await accountApi.elasticIps.get(typed, options).catch(nothingIfAbsent)
         : await findInList(accountApi.elasticIps.list(options), (elasticIp) => sameAddress(elasticIp.address, address))
-    if (!found) throw new UnknownName('Elastic IP', typed)
+    if (!found) throw new UnknownName('Elastic IP', address)
     return found
   }
 
@@ -60,7 +61,7 @@ export function chooseServer(typed: string, candidates: Server[], elasticIp: Ela
     (server) =>
       `${server.id} (${server.project?.name ?? 'project not known'}, ${server.site?.slug ?? server.site?.name ?? 'site not known'})`,
   )
-  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
+  throw new UserError(`There are ${candidates.length} servers called ${typed}: ${someOf(list)}. Give the id of the one you mean.`)
 }
 
 /** Whether both look like ids of the service: `eip_…`, `ueip_…` (BGP) and `sv_…`. Anything else may be a name. */

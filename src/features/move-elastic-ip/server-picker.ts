@@ -6,7 +6,7 @@ import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
 import type { Choices, Click, OptionsQuery } from '../../slack/commands/handlers.ts'
 import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { moveForm, moveModal, serverBlockFor, serverBlockIn } from './modal.ts'
-import { isWithinReach, serverChoices, serverOf } from './pickers.ts'
+import { canMoveTo, serverChoices, serverOf } from './pickers.ts'
 
 /**
  * Offers servers that fit the chosen Elastic IP. Slack does not send the other fields with an option load (slackapi/bolt-js 1146), so the
@@ -18,7 +18,8 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
     const chosen = isChoice(elasticIpId) ? asFarAsRead(inventory.elasticIps()) : { items: [] }
     const [servers, elasticIps] = await Promise.all([asFarAsRead(inventory.servers()), chosen])
     const elasticIp = elasticIps.items.find(({ id }) => id === elasticIpId)
-    return serverChoices(servers.items, typed, elasticIp, servers.cut)
+    const { items, ...missing } = servers
+    return serverChoices(items, typed, elasticIp, missing)
   }
 
   /** Updates the form for another Elastic IP. A chosen server stays if the Elastic IP can move there. */
@@ -49,8 +50,7 @@ export function createServerPicker(inventory: Pick<Inventory, 'elasticIps' | 'se
     const [elasticIps, servers] = lists.value
     const elasticIp = elasticIps.find(({ id }) => id === elasticIpId)
     const server = servers.find(({ id }) => id === serverId)
-    if (!elasticIp || !server || elasticIp.server?.id === serverId) return false
-    return isWithinReach(elasticIp, server, serverOf(elasticIp, servers))
+    return elasticIp !== undefined && server !== undefined && canMoveTo(elasticIp, server, serverOf(elasticIp, servers))
   }
 
   return { offerServers, elasticIpChosen }

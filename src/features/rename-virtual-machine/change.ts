@@ -3,10 +3,12 @@ import type { AccountApi } from '../../account-api/client.ts'
 import { nothingIfAbsent, readOrRefuse } from '../../account-api/reading.ts'
 import type { Change, Description, Preflight } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
+import { phrase } from '../../domain/phrase.ts'
 import { distinctLabels, projectName, sameProject } from '../../domain/place.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import { RenameFinding, refuseRename, renameWords } from './findings.ts'
 import { hostnameProblem } from './hostname.ts'
+import { namesakesAmong, readMachines } from './namesakes.ts'
 import { observeRename } from './progress.ts'
 
 export const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
@@ -33,14 +35,20 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
     facts: RenameFacts,
     resource: ({ virtualMachineId }) => `virtual_machine:${virtualMachineId}`,
     project: (facts) => facts.project ?? 'unknown',
-    preflight: async (input, { signal }) => {
+    preflight: async (input, { signal, forRequest }) => {
       refuseBadName(input.name)
       const { virtualMachineId } = input
-      const machine = await readOrRefuse(
-        () => accountApi.virtualMachines.get(virtualMachineId, { signal }),
-        () => refuseRename({ code: 'no-virtual-machine', virtualMachineId }),
-      )
-      return checkRename(input, machine)
+      const [machine, machines] = await Promise.all([
+        readOrRefuse(
+          () => accountApi.virtualMachines.get(virtualMachineId, { signal }),
+          () => refuseRename({ code: 'no-virtual-machine', virtualMachineId }),
+        ),
+        forRequest ? readMachines(accountApi, { signal }) : undefined,
+      ])
+      const { unchecked, ...checked } = checkRename(input, machine)
+      if (!forRequest) return { ...checked, unchecked }
+      const namesakes = namesakesAmong(machines, { virtualMachineId: machine?.id ?? virtualMachineId, name: input.name })
+      return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: namesakes.warnings }
     },
     differences: differencesOf,
     explain: explainer(RenameFinding, renameWords),
@@ -53,11 +61,12 @@ export function createRenameChange(accountApi: Pick<AccountApi, 'virtualMachines
       const seen = (await accountApi.virtualMachines.get(virtualMachineId, { signal }).catch(nothingIfAbsent)) ?? 'gone'
       return observeRename({ id: virtualMachineId, from: oldName, to: name }, seen, moment)
     },
-    doneSentence: (facts) => `${subjectOf(facts)} is called ${facts.newName} now.`,
-    reverse: (_, { virtualMachineId, oldName }) =>
-      oldName !== undefined && hostnameProblem(oldName) === undefined
-        ? { input: { virtualMachineId, name: oldName }, label: 'Rename back' }
-        : undefined,
+    doneSentence: (facts) => phrase`${subjectOf(facts)} is now called ${facts.newName}.`,
+    reverse: (_, facts) => {
+      const { virtualMachineId, oldName, newName } = facts
+      if (oldName === undefined || hostnameProblem(oldName) !== undefined) return undefined
+      return { input: { virtualMachineId, name: oldName }, facts: { ...facts, oldName: newName, newName: oldName }, label: 'Rename back' }
+    },
   }
 }
 
@@ -118,16 +127,15 @@ export function differencesOf(approved: RenameFacts, now: RenameFacts): RenameFi
 export function describeRename(facts: RenameFacts): Description {
   const { virtualMachineId, oldName, newName, project, site, address } = facts
   return {
-    title: 'Rename virtual machine',
+    title: phrase`Rename ${subjectOf(facts)} → ${newName}`,
     sentence: `Rename ${subjectOf(facts)} to ${newName}`,
     facts: [
-      { label: 'Old name', value: oldName ?? 'not known' },
-      { label: 'New name', value: newName },
-      { label: 'Virtual machine', value: virtualMachineId },
-      { label: 'Address', value: address ?? 'not known' },
+      ...(oldName === undefined ? [{ label: 'Old name', value: 'not known' }] : []),
       { label: 'Project', value: project ? projectName(project) : 'not known' },
       { label: 'Site', value: site ?? 'not known' },
+      { label: 'Address', value: address ?? 'not known' },
     ],
+    ids: oldName === undefined ? [] : [{ label: 'Virtual machine', value: virtualMachineId }],
     underway: 'being renamed',
   }
 }

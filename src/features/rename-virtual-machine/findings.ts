@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { CheckFailed } from '../../domain/errors.ts'
-import type { Words } from '../../domain/finding.ts'
+import { type Words, wordsFrom } from '../../domain/finding.ts'
+import { namesakesAre } from '../../domain/namesakes.ts'
+import { type Phrase, phrase } from '../../domain/phrase.ts'
 
 const virtualMachineId = z.string()
 
@@ -13,6 +15,10 @@ export const RenameFinding = z.discriminatedUnion('code', [
 
   z.object({ code: z.literal('virtual-machine-unread'), virtualMachineId }),
   z.object({ code: z.literal('name-not-shown'), virtualMachineId }),
+  z.object({ code: z.literal('names-not-compared'), name: z.string() }),
+
+  /** `count`: how many other virtual machines have the new name. `others`: the ids of up to three of them. */
+  z.object({ code: z.literal('name-taken'), name: z.string(), others: z.array(z.string()), count: z.number() }),
 
   z.object({ code: z.literal('id-changed'), before: z.string(), now: z.string() }),
   z.object({ code: z.literal('name-changed'), before: z.string(), now: z.string() }),
@@ -38,34 +44,46 @@ export function isAboutName(error: unknown): boolean {
 
 /** Puts a finding into words: a phrase after *Not checked:* for what stays unchecked, and a sentence for everything else. */
 export function renameWords(finding: RenameFinding): Words {
-  return { why: sentenceOf(finding) }
+  if (finding.code === 'not-a-hostname') return { why: finding.problem, next: chooseAnother }
+  const next = nextAfter(finding)
+  return { ...wordsFrom(sentenceOf(finding)), ...(next === undefined ? {} : { next }) }
 }
 
-function sentenceOf(finding: RenameFinding): string {
+const chooseAnother = 'Choose another name.'
+
+/** Says what to do after an end that the same request would meet again. Undefined if it may succeed later. */
+function nextAfter({ code }: RenameFinding): string | undefined {
+  if (code === 'no-virtual-machine' || code === 'virtual-machine-gone') return 'Check the account.'
+  return code === 'same-name' ? 'There is nothing left to do.' : undefined
+}
+
+function sentenceOf(finding: Exclude<RenameFinding, { code: 'not-a-hostname' }>): Phrase {
   switch (finding.code) {
     case 'no-virtual-machine':
-      return `There is no virtual machine ${finding.virtualMachineId} on the account.`
-    case 'not-a-hostname':
-      return finding.problem
+      return phrase`There is no virtual machine ${finding.virtualMachineId} on the account.`
     case 'same-name':
-      return `${finding.virtualMachineId} is called ${finding.name} already, so there is nothing to rename.`
+      return phrase`${finding.virtualMachineId} is already called ${finding.name}.`
     case 'virtual-machine-unread':
-      return `whether virtual machine ${finding.virtualMachineId} exists, and what it is called now (the account API did not answer)`
+      return phrase`whether virtual machine ${finding.virtualMachineId} exists, and what it is called now (the account API did not answer)`
     case 'name-not-shown':
-      return `what ${finding.virtualMachineId} is called now (the account API does not tell)`
+      return phrase`what ${finding.virtualMachineId} is called now (the account API does not tell)`
+    case 'names-not-compared':
+      return phrase`whether another virtual machine is called ${finding.name} (the account API does not tell)`
+    case 'name-taken':
+      return phrase`${namesakesAre(finding, { one: 'virtual machine', many: 'virtual machines' })} already called ${finding.name}.`
     case 'id-changed':
-      return `This was asked for as ${finding.before}, and the account API calls it ${finding.now}. Ask again with that id.`
+      return phrase`This was asked for as ${finding.before}, and the account API calls it ${finding.now}. Ask again with that id.`
     case 'name-changed':
-      return `It was called ${finding.before} when this was asked for, and is called ${finding.now} now.`
+      return phrase`It was called ${finding.before} when this was asked for, and is called ${finding.now} now.`
     case 'project-changed':
-      return `It was in project ${finding.before} when this was asked for, and is in ${finding.now} now.`
+      return phrase`It was in project ${finding.before} when this was asked for, and is in ${finding.now} now.`
     case 'virtual-machine-gone':
-      return `${finding.name} no longer exists on the account.`
+      return phrase`${finding.name} no longer exists on the account.`
     case 'renamed-by-others':
-      return `${finding.name} is called ${finding.now} now: it was renamed by somebody else meanwhile.`
+      return phrase`${finding.name} is called ${finding.now} now: it was renamed by somebody else meanwhile.`
     case 'accepted-without-effect':
-      return `The account API accepted the new name, but it is still called ${finding.now}.`
+      return phrase`The account API accepted the new name, but it is still called ${finding.now}.`
     case 'still-called':
-      return `It is still called ${finding.now}: the rename did not take effect and nothing was changed.`
+      return phrase`It is still called ${finding.now}: the rename did not take effect and nothing was changed.`
   }
 }

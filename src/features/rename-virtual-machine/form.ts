@@ -1,9 +1,10 @@
 import type { ModalView } from '@slack/web-api'
 import type { Change } from '../../domain/change.ts'
+import type { Filling } from '../../requests/interactions/filled-form.ts'
 import { submitFromForm } from '../../requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../requests/lifecycle/submit.ts'
 import { reasonIn } from '../../slack/blocks/inputs.ts'
-import { isChoice, keepChoice } from '../../slack/blocks/picker.ts'
+import { isChoice, keepChoice, preset } from '../../slack/blocks/picker.ts'
 import type { Submission, SubmissionAnswer } from '../../slack/commands/handlers.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import { RenameFacts, RenameInput } from './change.ts'
@@ -11,7 +12,7 @@ import { isAboutName } from './findings.ts'
 import { renameForm, renameModal } from './modal.ts'
 import { virtualMachineOption } from './pickers.ts'
 
-/** Creates the form of a rename. `formAgain` shows it with the values of an earlier request, and `submitForm` requests the rename. */
+/** Creates the form of a rename. `filledForm` shows it filled, `formFor` for one virtual machine, and `submitForm` requests the rename. */
 export function createRenameForm({ submit, change }: { submit: Submit; change: Change<RenameInput, RenameFacts> }) {
   async function submitForm(submission: Submission): Promise<SubmissionAnswer> {
     const { values, chosen } = submission
@@ -33,8 +34,8 @@ export function createRenameForm({ submit, change }: { submit: Submit; change: C
     return submitFromForm(submit, submission, { change, input: { virtualMachineId, name }, reason, blockId, again })
   }
 
-  function formAgain(metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }): ModalView {
-    const [{ virtualMachineId: id, name }, facts] = [RenameInput.parse(before.input), RenameFacts.parse(before.facts)]
+  function filledForm(metadata: string, { reason, problem, ...filling }: Filling): ModalView {
+    const [{ virtualMachineId: id, name }, facts] = [RenameInput.parse(filling.input), RenameFacts.parse(filling.facts)]
     return renameModal({
       metadata,
       virtualMachine: virtualMachineOption({
@@ -45,9 +46,15 @@ export function createRenameForm({ submit, change }: { submit: Submit; change: C
         site: facts.site,
       }),
       newName: name,
-      reason: before.reason,
+      reason,
+      problem,
     })
   }
 
-  return { formAgain, submitForm }
+  /** Renders the form for one virtual machine, named as in a list. */
+  function formFor(metadata: string, { id, text }: { id: string; text: string }): ModalView {
+    return renameModal({ metadata, virtualMachine: preset({ text, value: id }) })
+  }
+
+  return { filledForm, formFor, submitForm }
 }

@@ -1,9 +1,7 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { asFarAsRead } from '../../account-api/cut-list.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
-import type { Submit } from '../../requests/lifecycle/submit.ts'
-import { submittedWords } from '../../requests/messages/submitted.ts'
+import { type CommandSubmit, submitFromCommand, submitTyped } from '../../requests/interactions/submit-from-slack.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import type { Click } from '../../slack/commands/handlers.ts'
@@ -22,38 +20,37 @@ import { virtualMachineChoices } from './pickers.ts'
 import { createResolve } from './resolve.ts'
 import { namesOf } from './suggestions.ts'
 
-interface RenameParts {
+interface RenameParts extends CommandSubmit {
   accountApi: AccountApi
   inventory: Pick<Inventory, 'virtualMachines' | 'prefetch'>
-  submit: Submit
 }
 
 /** `/infra vm rename`: requests another name for a virtual machine, by arguments or by a form. */
 export const renameVirtualMachine = { kinds: ['vm.rename'], create } satisfies FeatureDefinition
 
-function create({ accountApi, inventory, submit }: RenameParts): Feature {
+function create({ accountApi, inventory, submit, openForm }: RenameParts): Feature {
   const change = createRenameChange(accountApi)
-  const { formAgain, submitForm } = createRenameForm({ submit, change })
+  const { filledForm, formFor, submitForm } = createRenameForm({ submit, change })
 
   async function run(call: CommandCall): Promise<void> {
-    const { origin, answer } = call.slashCommand
+    const { origin, answer, reason } = call.slashCommand
     const { first: typed, second: name, rest } = readPair(call.args)
     if (typed === undefined || name === undefined || rest.length > 0) throw new Refusal(usage(origin.command, rest))
     refuseBadName(name)
     const search = createResolve(accountApi)(typed, { signal: AbortSignal.timeout(8_000) })
     const found = await withSuggestions(search, namesOf(inventory, origin.command))
-    if (found.is === 'several') return answer.ephemeral(whichOne(found.machines, { typed, name, command: origin.command }))
-    await submitFromCommand(submit, call, { change, input: { virtualMachineId: found.id, name } })
+    if (found.is === 'several') return answer.ephemeral(whichOne(found.machines, { typed, name, reason, command: origin.command }))
+    await submitFromCommand({ submit, openForm }, call, { change, input: { virtualMachineId: found.id, name }, form: filledForm })
   }
 
   /** Continues with one of several virtual machines of the same name, as if its id had been typed. The answer replaces the buttons. */
-  async function choose({ value, origin, deliveryKey, answer }: Click): Promise<void> {
+  async function choose({ value, origin, deliveryKey, triggerId, responseUrl, answer }: Click): Promise<void> {
     const button = readJson(RenameButton, value)
     if (!button) throw new Refusal(mrkdwn`This button is out of date. Run the command again.`)
-    const { id, name, command } = button
-    const input = { virtualMachineId: id, name }
-    const outcome = await submit({ change, input, origin: { ...origin, command }, reason: undefined, deliveryKey })
-    await answer.replace(notice(submittedWords(outcome)))
+    const { id, name, command, reason } = button
+    const typed = { origin: { ...origin, command }, deliveryKey, triggerId, responseUrl, reason }
+    const words = await submitTyped({ submit, openForm }, typed, { change, input: { virtualMachineId: id, name }, form: filledForm })
+    if (words) await answer.replace(notice(words))
   }
 
   const command: Command = {
@@ -74,13 +71,14 @@ function create({ accountApi, inventory, submit }: RenameParts): Feature {
   return {
     commands: [command],
     changes: [change],
-    forms: { 'vm.rename': formAgain },
+    forms: { 'vm.rename': filledForm },
+    itemActions: [{ of: 'virtual-machine', kind: 'vm.rename', label: 'Rename…', form: formFor }],
     clicks: { [renameThisOne]: choose },
     submissions: { [renameForm.callbackId]: submitForm },
     options: {
       [renameForm.virtualMachine]: async ({ typed }) => {
-        const { items, cut } = await asFarAsRead(inventory.virtualMachines())
-        return virtualMachineChoices(items, typed, cut)
+        const { items, ...missing } = await asFarAsRead(inventory.virtualMachines())
+        return virtualMachineChoices(items, typed, missing)
       },
     },
   }

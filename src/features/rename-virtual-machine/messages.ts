@@ -10,7 +10,13 @@ import type { Message } from '../../slack/web-api/messenger.ts'
 export const renameThisOne = 'rename-this-one'
 
 /** The value of a choice button: the arguments, which anybody could type as a command, and the command's name. */
-export const RenameButton = z.object({ version: z.literal(1), id: z.string(), name: z.string(), command: z.string() })
+export const RenameButton = z.object({
+  version: z.literal(1),
+  id: z.string(),
+  name: z.string(),
+  command: z.string(),
+  reason: z.string().optional(),
+})
 export type RenameButton = z.infer<typeof RenameButton>
 
 /** Each choice takes one of the 50 blocks of a message, and a line of its 4,000 characters of text. */
@@ -22,8 +28,11 @@ export function usage(name: string, rest: string[]): Mrkdwn {
   return joinMrkdwn([...notUnderstood(rest), words], ' ')
 }
 
+/** A rename as it was typed, without the virtual machine. */
+type Asked = Pick<RenameButton, 'name' | 'command' | 'reason'>
+
 /** Asks which of the virtual machines with the typed name is meant, with a button for each. */
-export function whichOne(machines: VirtualMachine[], call: { typed: string; name: string; command: string }): Message {
+export function whichOne(machines: VirtualMachine[], call: Asked & { typed: string }): Message {
   const heading = mrkdwn`There are ${machines.length} virtual machines called ${code(call.typed)}. Which one is to be called ${code(call.name)}?`
   const choices = machines
     .map((machine) => ({ words: describe(machine), value: valueFor(machine.id, call) }))
@@ -44,11 +53,11 @@ export function whichOne(machines: VirtualMachine[], call: { typed: string; name
   })
 }
 
-function valueFor(id: string, { name, command }: { name: string; command: string }): string {
-  return JSON.stringify({ version: 1, id, name, command } satisfies RenameButton)
+function valueFor(id: string, { name, command, reason }: Asked): string {
+  return JSON.stringify({ version: 1, id, name, command, reason } satisfies RenameButton)
 }
 
-function byId({ name, command }: { name: string; command: string }): string {
+function byId({ name, command }: Asked): string {
   return `${command} vm rename <id> ${name}`
 }
 

@@ -1,6 +1,7 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
+import { reasonField } from '../../requests/messages/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
-import { externalSelect, input, plainTextInput, reasonInput } from '../../slack/blocks/inputs.ts'
+import { externalSelect, input, plainTextInput } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
@@ -43,7 +44,7 @@ export function renameModal({ metadata, virtualMachine, newName, reason, problem
         hint: 'Also its hostname: letters, digits, hyphens and dots.',
         element: plainTextInput({ actionId: renameForm.newName, initialValue: newName }),
       }),
-      reasonInput({ entered: reason }),
+      ...reasonField(metadata, reason),
     ],
   })
 }

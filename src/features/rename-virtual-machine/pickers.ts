@@ -1,13 +1,13 @@
 import type { PlainTextOption } from '@slack/web-api'
-import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import type { VirtualMachine } from '../../domain/virtual-machine.ts'
 import { type Candidate, candidatesOf, offer, placeOf, preset } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 
 type Pickable = Pick<VirtualMachine, 'id' | 'name' | 'primaryIpv4' | 'project' | 'site'>
 
-export function virtualMachineChoices(all: VirtualMachine[], typed: string, cut?: ListLimit): Choices {
-  return offer([...candidates(all).values()], typed, { one: 'virtual machine', many: 'virtual machines', cut })
+export function virtualMachineChoices(all: VirtualMachine[], typed: string, missing?: Missing): Choices {
+  return offer([...candidates(all).values()], typed, { many: 'virtual machines', missing })
 }
 
 export function virtualMachineOption(machine: Pickable): PlainTextOption | undefined {

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../../domain/api-key.ts'
 import { findKeys, labelOf } from '../../domain/api-key-name.ts'
 import { UnknownName, UserError } from '../../domain/errors.ts'
+import { someOf } from '../../domain/some-of.ts'
 import { type Candidate, candidatesOf, offer } from '../../slack/blocks/picker.ts'
 import type { Choices } from '../../slack/commands/handlers.ts'
 
@@ -9,8 +10,8 @@ export function chooseKey(keys: ApiKey[], typed: string): string {
   const [only, ...others] = findKeys(keys, typed)
   if (!only) throw new UnknownName('API key', typed)
   if (others.length === 0) return only.id
-  const list = [only, ...others].slice(0, 10).map((key) => `${key.id} (${key.name}, ends in ${key.tokenLastSlice ?? '?'})`)
-  throw new UserError(`There are ${others.length + 1} API keys called ${typed}: ${list.join(', ')}. Give the id of the one you mean.`)
+  const list = [only, ...others].map((key) => `${key.id} (${key.name}, ends in ${key.tokenLastSlice ?? '?'})`)
+  throw new UserError(`There are ${others.length + 1} API keys called ${typed}: ${someOf(list)}. Give the id of the one you mean.`)
 }
 
 /** Offers the keys, except Lockkeeper's own, which it refuses to change. */
@@ -19,7 +20,7 @@ export function keyChoices(keys: ApiKey[], typed: string, ownLastSlice: string):
   return offer(
     candidates.map(([, candidate]) => candidate),
     typed,
-    { one: 'API key', many: 'API keys' },
+    { many: 'API keys' },
   )
 }
 

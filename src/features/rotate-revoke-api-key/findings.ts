@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { fullAccessFromEverywhere, labelOf } from '../../domain/api-key-name.ts'
+import { formatDuration } from '../../domain/duration.ts'
 import { CheckFailed } from '../../domain/errors.ts'
-import type { Words } from '../../domain/finding.ts'
+import { type Words, wordsFrom } from '../../domain/finding.ts'
+import { type Phrase, person, phrase } from '../../domain/phrase.ts'
 import { RetractedBecause, retractedBecause } from '../../domain/retraction.ts'
 
 const between = { before: z.string(), now: z.string() }
@@ -12,6 +15,15 @@ export const KeyFinding = z.discriminatedUnion('code', [
 
   z.object({ code: z.literal('perhaps-own-key'), name: z.string() }),
   z.object({ code: z.literal('key-unread'), keyId: z.string() }),
+
+  /** Both times count back from the request. `usedAgoMs`: absent if the account shows no use. `creator`: the Slack id of its requester. */
+  z.object({
+    code: z.literal('key-history'),
+    usedAgoMs: z.number().optional(),
+    ageMs: z.number().optional(),
+    creator: z.string().optional(),
+  }),
+  z.object({ code: z.literal('full-access-from-everywhere') }),
 
   z.object({ code: z.literal('token-changed') }),
   z.object({ code: z.literal('key-name-changed'), ...between }),
@@ -36,21 +48,46 @@ const askForNew = 'Ask for a new key.'
 
 /** Puts a finding into words: a phrase after *Not checked:* for what stays unchecked, and a sentence for everything else. */
 export function keyWords(finding: KeyFinding): Words {
-  const why = sentenceOf(finding)
-  const isKeyDeleted = ['key-gone', 'rotated-unseen', 'retracted'].includes(finding.code)
-  return isKeyDeleted ? { why, next: askForNew } : { why }
+  if (finding.code === 'key-history') return wordsFrom(historyWords(finding))
+  const next = nextAfter(finding)
+  return { why: sentenceOf(finding), ...(next === undefined ? {} : { next }) }
 }
 
-function sentenceOf(finding: KeyFinding): string {
+/** Says what to do after an end that the same request would meet again. Undefined if it may succeed later. */
+function nextAfter({ code }: KeyFinding): string | undefined {
+  switch (code) {
+    case 'key-gone':
+    case 'rotated-unseen':
+    case 'retracted':
+      return askForNew
+    case 'no-key':
+      return 'There is nothing left to do.'
+    case 'own-key':
+      return "Change it in the account's dashboard."
+    default:
+      return undefined
+  }
+}
+
+function historyWords({ usedAgoMs, ageMs, creator }: Extract<KeyFinding, { code: 'key-history' }>): Phrase {
+  const created = ageMs === undefined ? phrase`Created at an unknown time` : phrase`Created ${[formatDuration(ageMs)]} before this request`
+  const owner = creator === undefined ? [] : phrase`, for ${person(creator)}`
+  const used = usedAgoMs === undefined ? ['The account shows no use of it.'] : phrase`Last used ${[formatDuration(usedAgoMs)]} before it.`
+  return phrase`${created}${owner}. ${used}`
+}
+
+function sentenceOf(finding: Exclude<KeyFinding, { code: 'key-history' }>): string {
   switch (finding.code) {
     case 'no-key':
       return `There is no API key ${finding.keyId} on the account.`
     case 'own-key':
       return `That is the key that I work with, so I do not ${finding.verb} it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY).`
     case 'perhaps-own-key':
-      return `whether ${finding.name} is my own key (the account API does not tell how its token ends)`
+      return `whether ${labelOf(finding.name)} is my own key (the account API does not tell how its token ends)`
     case 'key-unread':
       return `whether API key ${finding.keyId} exists, and that it is not my own (the account API did not answer)`
+    case 'full-access-from-everywhere':
+      return fullAccessFromEverywhere
     case 'token-changed':
       return 'The key was rotated by somebody else after this was asked for.'
     case 'key-name-changed':

@@ -1,38 +1,39 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import { labelOf } from '../../domain/api-key-name.ts'
 import type { Change } from '../../domain/change.ts'
-import { submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
-import type { Submit } from '../../requests/lifecycle/submit.ts'
+import type { ItemAction } from '../../requests/interactions/item-details.ts'
+import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
+import { preset } from '../../slack/blocks/picker.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
 import { withSuggestions } from '../../slack/commands/unknown-name.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
 import { chooseKey, keyChoices } from './choose-key.ts'
-import { createSubmitKeyForm } from './form.ts'
+import { createKeyForm } from './form.ts'
 import type { KeyFacts, KeyInput } from './key.ts'
 import { callbackIds, keyChoiceModal, keyPicker, type Verb } from './modal.ts'
 import { createRevokeChange } from './revoke.ts'
 import { createRotateChange } from './rotate.ts'
 
-interface RotateRevokeParts {
+interface RotateRevokeParts extends CommandSubmit {
   accountApi: Pick<AccountApi, 'apiKeys'>
-  submit: Submit
   ownLastSlice: string
 }
 
 /** `/infra keys rotate` and `/infra keys revoke`: request a new token for an API key, or its deletion. */
 export const rotateRevokeApiKey = { kinds: ['key.rotate', 'key.revoke'], create } satisfies FeatureDefinition
 
-function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Feature {
+function create({ accountApi, submit, openForm, ownLastSlice }: RotateRevokeParts): Feature {
   const rotate = createRotateChange({ accountApi, ownLastSlice })
   const revoke = createRevokeChange({ accountApi, ownLastSlice })
+  const forms = { rotate: createKeyForm(submit, 'rotate', rotate), revoke: createKeyForm(submit, 'revoke', revoke) }
 
-  async function run({ change, call }: { change: Change<KeyInput, KeyFacts>; call: CommandCall }): Promise<void> {
+  async function run(verb: Verb, change: Change<KeyInput, KeyFacts>, call: CommandCall): Promise<void> {
     const keys = await accountApi.apiKeys.list({ signal: AbortSignal.timeout(8_000) })
     const names = async () => keys.map(({ name }) => name && labelOf(name))
     const chosen = (async () => chooseKey(keys, call.args.join(' ')))()
     const keyId = await withSuggestions(chosen, { 'API key': { names, list: `${call.slashCommand.origin.command} keys` } })
-    await submitFromCommand(submit, call, { change, input: { keyId } })
+    await submitFromCommand({ submit, openForm }, call, { change, input: { keyId }, form: forms[verb].filledForm })
   }
 
   function command(verb: Verb, change: Change<KeyInput, KeyFacts>, words: Pick<Command, 'summary' | 'details' | 'examples'>): Command {
@@ -43,7 +44,7 @@ function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Featur
       ...words,
       need: change.kind,
       form: (metadata) => keyChoiceModal(verb, { metadata }),
-      run: (call) => run({ change, call }),
+      run: (call) => run(verb, change, call),
     }
   }
 
@@ -61,15 +62,25 @@ function create({ accountApi, submit, ownLastSlice }: RotateRevokeParts): Featur
       }),
     ],
     changes: [rotate, revoke],
+    forms: { [rotate.kind]: forms.rotate.filledForm, [revoke.kind]: forms.revoke.filledForm },
+    itemActions: [
+      { of: 'api-key', kind: rotate.kind, label: 'Rotate…', form: formFor('rotate') },
+      { of: 'api-key', kind: revoke.kind, label: 'Revoke…', style: 'danger', form: formFor('revoke') },
+    ],
     submissions: {
-      [callbackIds.rotate]: createSubmitKeyForm(submit, 'rotate', rotate),
-      [callbackIds.revoke]: createSubmitKeyForm(submit, 'revoke', revoke),
+      [callbackIds.rotate]: forms.rotate.submitForm,
+      [callbackIds.revoke]: forms.revoke.submitForm,
     },
     options: {
       [keyPicker]: async ({ typed }) =>
         keyChoices(await accountApi.apiKeys.list({ signal: AbortSignal.timeout(2_000) }), typed, ownLastSlice),
     },
   }
+}
+
+/** Renders the form for one key, named as in a list. */
+function formFor(verb: Verb): ItemAction['form'] {
+  return (metadata, { id, text }) => keyChoiceModal(verb, { metadata, apiKey: preset({ text, value: id }) })
 }
 
 const keyFormOpens: Mrkdwn = mrkdwn`Without a key a form opens.`

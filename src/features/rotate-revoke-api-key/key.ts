@@ -3,9 +3,12 @@ import { findApiKey } from '../../account-api/api-key-lookup.ts'
 import type { AccountApi } from '../../account-api/client.ts'
 import { isUnanswered } from '../../domain/api-errors.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
+import { keyPhrase, labelOf, requesterOfKey } from '../../domain/api-key-name.ts'
 import type { Fact, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { explainer } from '../../domain/finding.ts'
+import { type Phrase, phrase } from '../../domain/phrase.ts'
 import { KeyFinding, keyWords, refuseKeyChange } from './findings.ts'
+import { warningsAbout } from './warnings.ts'
 
 export const KeyInput = z.object({ keyId: z.string() })
 export type KeyInput = z.infer<typeof KeyInput>
@@ -35,7 +38,7 @@ export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChange
       if (!key) refuseKeyChange({ code: 'no-key', keyId })
       if (key.tokenLastSlice === ownLastSlice) refuseKeyChange({ code: 'own-key', verb })
       const unchecked: KeyFinding[] = key.tokenLastSlice === undefined ? [{ code: 'perhaps-own-key', name: key.name ?? keyId }] : []
-      return { facts: toFacts(key), input: { keyId: key.id }, unchecked, incomplete: false }
+      return { facts: toFacts(key), input: { keyId: key.id }, unchecked, warnings: warningsAbout(key, verb, Date.now()), incomplete: false }
     } catch (error) {
       if (!isUnanswered(error)) throw error
       return { facts: { keyId }, unchecked: [{ code: 'key-unread', keyId } satisfies KeyFinding], incomplete: true }
@@ -46,7 +49,6 @@ export function sharedParts({ accountApi: { apiKeys }, ownLastSlice }: KeyChange
     input: KeyInput,
     facts: KeyFacts,
     resource: ({ keyId }: KeyInput) => `api_key:${keyId}`,
-    project: () => 'none' as const,
     preflight,
     differences: differencesOf,
     explain: explainer(KeyFinding, keyWords),
@@ -85,13 +87,22 @@ function toFacts(key: ApiKey): KeyFacts {
 }
 
 export function factsOf(facts: KeyFacts): Fact[] {
+  const requester = requesterOfKey({ name: facts.name })
   return [
-    { label: 'API key', value: nameOf(facts), ...(facts.name === undefined ? {} : { detail: facts.keyId }) },
+    ...(requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true as const }]),
     { label: 'Ends in', value: facts.lastSlice ?? 'not known' },
     { label: 'Access', value: accessOf(facts) },
     { label: 'Usable from', value: originsOf(facts) },
     { label: 'Owner', value: facts.owner ?? 'not known' },
   ]
+}
+
+/** The small print: the id, and the name on the account where it has more than people know the key by. */
+export function idsOf(facts: KeyFacts): Fact[] {
+  const { keyId, name } = facts
+  if (name === undefined) return []
+  const fullName = name === labelOf(name) ? [] : [{ label: 'Name on the account', value: name }]
+  return [{ label: 'API key', value: keyId }, ...fullName]
 }
 
 function accessOf({ readOnly }: KeyFacts): string {
@@ -102,6 +113,12 @@ function originsOf({ allowedIps }: KeyFacts): string {
   return allowedIps === undefined ? 'not known' : allowedIps.length > 0 ? allowedIps.join(', ') : 'everywhere'
 }
 
-export function nameOf({ keyId, name }: KeyFacts): string {
-  return name ?? keyId
+/** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. */
+export function keyOf({ keyId, name }: KeyFacts): Phrase {
+  return name === undefined ? phrase`${keyId}` : keyPhrase(name)
+}
+
+/** Names the key in plain text: `ci-deploy`. */
+export function labelOfKey({ keyId, name }: KeyFacts): string {
+  return name === undefined ? keyId : labelOf(name)
 }

@@ -1,6 +1,7 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
+import { reasonField } from '../../requests/messages/reason-field.ts'
 import { problemBlocks } from '../../slack/blocks/blocks.ts'
-import { externalSelect, input, reasonInput } from '../../slack/blocks/inputs.ts'
+import { externalSelect, input } from '../../slack/blocks/inputs.ts'
 import { modal } from '../../slack/blocks/modal.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 
@@ -28,7 +29,7 @@ export function keyChoiceModal(verb: Verb, { metadata, apiKey, reason, problem }
   return modal({
     callbackId: callbackIds[verb],
     title: titles[verb],
-    submit: 'Ask for approval',
+    submit: 'Request approval',
     metadata,
     blocks: [
       ...problemBlocks(problem),
@@ -38,7 +39,7 @@ export function keyChoiceModal(verb: Verb, { metadata, apiKey, reason, problem }
         hint: hints[verb],
         element: externalSelect({ actionId: keyPicker, placeholder: 'Choose an API key', initialOption: apiKey }),
       }),
-      reasonInput({ entered: reason }),
+      ...reasonField(metadata, reason),
     ],
   })
 }

@@ -1,8 +1,9 @@
 import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import { deletingActions } from '../../domain/account-event.ts'
 import type { Change } from '../../domain/change.ts'
+import { phrase } from '../../domain/phrase.ts'
 import type { KeyFinding } from './findings.ts'
-import { factsOf, type KeyChangeParts, type KeyFacts, type KeyInput, nameOf, sharedParts } from './key.ts'
+import { factsOf, idsOf, type KeyChangeParts, type KeyFacts, type KeyInput, keyOf, labelOfKey, sharedParts } from './key.ts'
 
 /** Creates the change that revokes a key (vendor's OpenAPI document, "DELETE /auth/api_keys/{api_key_id}"). */
 export function createRevokeChange(parts: KeyChangeParts): Change<KeyInput, KeyFacts> {
@@ -14,9 +15,10 @@ export function createRevokeChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     label: 'revoking an API key',
     eventActions: deletingActions,
     describe: (facts) => ({
-      title: 'Revoke API key',
-      sentence: `Revoke API key ${nameOf(facts)}`,
+      title: phrase`Revoke API key ${keyOf(facts)}`,
+      sentence: `Revoke API key ${labelOfKey(facts)}`,
       facts: factsOf(facts),
+      ids: idsOf(facts),
       underway: 'being revoked',
     }),
     run: async ({ keyId }, _, { onAnswer }) => {
@@ -28,6 +30,6 @@ export function createRevokeChange(parts: KeyChangeParts): Change<KeyInput, KeyF
       if (moment.early) return { is: 'unclear' }
       return { is: 'not-started', cause: { code: 'not-revoked' } satisfies KeyFinding }
     },
-    doneSentence: (facts) => `API key ${nameOf(facts)} was revoked, and no longer works.`,
+    doneSentence: (facts) => phrase`Revoked API key ${keyOf(facts)}. It no longer works.`,
   }
 }

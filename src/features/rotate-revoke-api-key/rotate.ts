@@ -2,8 +2,9 @@ import { ensureDeleted, findApiKey } from '../../account-api/api-key-lookup.ts'
 import { deletingActions } from '../../domain/account-event.ts'
 import type { Change, Moment } from '../../domain/change.ts'
 import type { Observation } from '../../domain/observation.ts'
+import { phrase } from '../../domain/phrase.ts'
 import type { KeyFinding } from './findings.ts'
-import { factsOf, type KeyChangeParts, type KeyFacts, type KeyInput, nameOf, sharedParts } from './key.ts'
+import { factsOf, idsOf, type KeyChangeParts, type KeyFacts, type KeyInput, keyOf, labelOfKey, sharedParts } from './key.ts'
 
 /**
  * Creates the change that gives a key a new token (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). The old token stops
@@ -36,19 +37,21 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     label: 'rotating an API key',
     eventActions: ['rotate', 'update', 'regenerate'],
     describe: (facts) => ({
-      title: 'Rotate API key',
-      sentence: `Rotate API key ${nameOf(facts)}`,
+      title: phrase`Rotate API key ${keyOf(facts)}`,
+      sentence: `Rotate API key ${labelOfKey(facts)}`,
       facts: factsOf(facts),
+      ids: idsOf(facts),
       underway: 'being rotated',
     }),
     handover: {
-      label: 'Rotate and show',
+      label: 'Rotate key',
+      task: 'Rotate your key',
       issue: async ({ keyId }, facts, { onAnswer }) => {
         const { token } = await apiKeys.rotate(keyId, facts.name ?? '', { onAnswer })
         return {
           id: keyId,
           secret: token,
-          heading: `The new token of API key ${nameOf(facts)}`,
+          heading: `The new token of API key ${labelOfKey(facts)}`,
           note: `The old token has stopped working. ${seenOnce}`,
         }
       },
@@ -58,7 +61,7 @@ export function createRotateChange(parts: KeyChangeParts): Change<KeyInput, KeyF
     },
     observe,
     doneSentence: (facts) =>
-      `API key ${nameOf(facts)} was rotated, and its new token shown to the person who asked, once. The old token has stopped working.`,
+      phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once to the requester. The old token has stopped working.`,
   }
 }
 

@@ -10,6 +10,11 @@ export function subjectOf({ kind, resource, facts }: AuditEntry, catalog: WordsO
   return kind === undefined || resource === undefined ? undefined : catalog.sentenceOf({ kind, resource, facts })
 }
 
+/** Returns the sentences of the entries that have one. */
+export function subjectsOf(entries: AuditEntry[], catalog: WordsOfChanges): string[] {
+  return entries.map((entry) => subjectOf(entry, catalog)).filter((subject) => subject !== undefined)
+}
+
 /** Returns a sentence for each cause of an end. */
 export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsOfChanges): string[] {
   const change = catalog.changeIfKnown(kind ?? '')

@@ -1,21 +1,24 @@
 import type { AccountApi } from '../../account-api/client.ts'
 import type { Inventory } from '../../account-api/inventory.ts'
-import type { Found } from '../../audit/find-entries.ts'
 import type { Audit } from '../../audit/intake.ts'
+import type { Request } from '../../domain/request.ts'
+import type { Store } from '../../requests/store/store.ts'
 import type { Listing } from '../../slack/blocks/listing.ts'
-import { code, mrkdwn } from '../../slack/text/text.ts'
+import type { Details } from '../../slack/lists/details.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 import type { Feature, FeatureDefinition } from '../feature.ts'
-import { createAccountEvents, type EventsRead, type Resource, resourcesOf } from './account/account-events.ts'
-import { matchEvents } from './account/match-events.ts'
-import { isAboutWrite } from './account/own-writes.ts'
+import { type Chosen, createAccountEvents, resourcesOf } from './account/account-events.ts'
+import { createCompareEvents } from './account/compare-events.ts'
+import type { MatchedEvent } from './account/match-events.ts'
+import { isRequestId, listedRows } from './audit-row.ts'
 import type { WordsOfChanges } from './entry-words.ts'
 import { type Filter, readFilter } from './filter.ts'
-import { eventsNote, filterNote, nothing, searchNote, title, tooManyResources, unreadableEvents } from './messages.ts'
+import { type FoundStories, findStories } from './find-stories.ts'
+import { eventsNotes, filterNote, nothing, resourcesLeftOut, searchNote, title } from './messages.ts'
 import { createOneAtATime } from './one-at-a-time.ts'
+import { requestDetails } from './request-details.ts'
 import { auditRows } from './rows.ts'
-
-/** The most entries that are shown. */
-const mostEntries = 200
+import type { Story } from './story.ts'
 
 /** Events are read from a day before the oldest entry, because they may be the reason for the request. */
 const dayMs = 24 * 3_600_000
@@ -23,46 +26,75 @@ const dayMs = 24 * 3_600_000
 /** How far back events are read if no entry fits. */
 const withoutEntriesMs = 30 * dayMs
 
+/** The most entries of one request that are read. */
+const mostEntries = 5_000
+
 interface ShowAuditParts {
-  audit: Pick<Audit, 'find'>
+  audit: Pick<Audit, 'find' | 'size'>
   accountApi: Pick<AccountApi, 'events'>
   inventory: Pick<Inventory, 'elasticIps' | 'virtualMachines'>
+  store: Pick<Store, 'findMany'>
   catalog: WordsOfChanges
+  linkTo: (request: Request) => string | undefined
 }
 
 /** `/infra audit`: shows who requested, approved, rejected and did what, together with the account's own events of the same resources. */
 export const showAudit = { create } satisfies FeatureDefinition
 
-function create({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feature {
+function create({ audit, accountApi, inventory, store, catalog, linkTo }: ShowAuditParts): Feature {
   const accountEvents = createAccountEvents({ accountApi, inventory })
+  const compareEvents = createCompareEvents({ audit, accountEvents, catalog })
   const runAlone = createOneAtATime()
 
   async function listingFor(words: string[], me: string): Promise<Listing> {
     const filter = readFilter(words, me, catalog)
-    const found = await audit.find(filter.fits, { limit: mostEntries })
-    if (words.length === 0) return plainListing(found, undefined, catalog, [filterNote(catalog.kinds())])
-    const resources = resourcesOf(found.entries, filter.names)
-    const chosen = resources?.length ? resources : await accountEvents.findResources(filter.names)
-    if (chosen.length === 0) return plainListing(found, filter, catalog, resources === undefined ? [tooManyResources] : [])
-    return listingWithEvents(found, filter, chosen)
+    const found = await findStories(audit, filter.fits)
+    if (words.length === 0) return toListing(found, { filter: undefined, events: [], notes: [filterNote(catalog.kinds())] })
+    const { resources, more } = await resourcesFor(found.stories, filter)
+    const left = resourcesLeftOut(more)
+    if (resources.length === 0) return toListing(found, { filter, events: [], notes: left })
+    const oldest = oldestIn(found.stories)
+    const since = oldest === undefined ? Date.now() - withoutEntriesMs : oldest - dayMs
+    const { events, read } = await compareEvents(resources, since)
+    return toListing(found, { filter, events, notes: [...eventsNotes(read, since), ...left] })
   }
 
-  async function listingWithEvents(found: Found, filter: Filter, resources: Resource[]): Promise<Listing> {
-    const oldest = found.entries.at(-1)?.at
-    const since = oldest === undefined ? Date.now() - withoutEntriesMs : oldest - dayMs
-    const ids = new Set(resources.map(({ targetId }) => targetId))
-    // Read all writes, also those that the words leave out. Otherwise their events would be shown as made outside.
-    const [read, writes] = await Promise.all([
-      accountEvents.readEvents(resources, new Date(since)),
-      audit.find((entry) => isAboutWrite(entry, ids), { limit: 5_000, onlyGenuine: true }),
-    ])
-    const events = matchEvents(read.events, writes.entries, writes.all ? undefined : writes.since, catalog)
-    const listing = plainListing(found, filter, catalog, eventsNotes(read, since))
+  async function resourcesFor(stories: Story[], { names }: Filter): Promise<Chosen> {
+    const chosen = resourcesOf(
+      stories.flatMap(({ entries }) => entries),
+      names,
+    )
+    return chosen.resources.length + chosen.more > 0 ? chosen : accountEvents.findResources(names)
+  }
+
+  async function toListing({ stories, ...search }: FoundStories, { filter, events, notes }: ListingParts): Promise<Listing> {
+    const rows = auditRows(stories, { events, addresses: await addressesOf(stories), catalog })
+    const requests = stories.filter(({ requestId }) => requestId !== undefined).length
+    const counts = { requests, others: stories.length - requests, events: rows.length - stories.length }
     return {
-      ...listing,
-      title: title(found.entries.length, events.length, filter.shown),
-      rows: auditRows(found.entries, events, catalog),
+      title: title(counts, filter?.shown),
+      ...listedRows(rows),
+      empty: nothing(filter?.shown),
+      notes: [...notes, searchNote(search)],
     }
+  }
+
+  /** Finds the addresses of the request messages, as long as their requests are kept. */
+  async function addressesOf(stories: Story[]): Promise<Map<string, string | undefined>> {
+    const ids = stories.flatMap(({ requestId }) => (requestId !== undefined && isRequestId(requestId) ? [requestId] : []))
+    const requests = ids.length > 0 ? await store.findMany(ids) : []
+    return new Map(requests.map((request) => [request.id, linkTo(request)]))
+  }
+
+  async function readSteps(requestId: string): Promise<Details | undefined> {
+    if (!isRequestId(requestId)) return undefined
+    const { entries } = await audit.find((entry) => entry.requestId === requestId, { limit: mostEntries })
+    const story: Story = { requestId, entries: entries.toSorted((a, b) => a.seq - b.seq) }
+    const oldest = oldestIn([story])
+    if (oldest === undefined) return undefined
+    const { resources } = resourcesOf(story.entries, [])
+    const { events, read } = await compareEvents(resources, oldest - dayMs)
+    return requestDetails(story, { events, notes: eventsNotes({ ...read, read: [] }, oldest), catalog })
   }
 
   return {
@@ -71,8 +103,8 @@ function create({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feat
         words: 'audit',
         usage: '[word…]',
         group: 'Look',
-        summary: 'Who requested, approved, rejected and did what',
-        details: mrkdwn`Newest first. Words filter by person (a mention, or ${code('me')}), channel, kind of change, act (${code('approve')}), address, name or id. All of them must match. For at most three resources, the account's own events are shown too.`,
+        summary: 'Each request with its requester, decision and outcome',
+        details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, act (${code('approve')}), address, name or id. All of them must match one entry of a request. For at most three resources, the account's own events are shown too.`,
         examples: ['203.0.113.10', 'me'],
         takesMentions: true,
         need: 'read',
@@ -82,27 +114,18 @@ function create({ audit, accountApi, inventory, catalog }: ShowAuditParts): Feat
         },
       },
     ],
+    details: { 'audited-request': (id, { userId }) => runAlone(userId, () => readSteps(id)) },
   }
 }
 
-function plainListing(found: Found, filter: Filter | undefined, catalog: WordsOfChanges, notes: Listing['notes'] = []): Listing {
-  const { entries } = found
-  const full = entries.length >= mostEntries
-  return {
-    title: title(entries.length, 0, filter?.shown),
-    rows: auditRows(entries, [], catalog),
-    empty: nothing(filter?.shown),
-    notes: [...notes, searchNote({ ...found, full }, entries.length)],
-  }
+interface ListingParts {
+  filter: Filter | undefined
+  events: MatchedEvent[]
+  notes: Mrkdwn[]
 }
 
-function eventsNotes({ read, full, unread }: EventsRead, since: number): NonNullable<Listing['notes']> {
-  const names = (resources: Resource[]) => resources.map(({ name }) => name).toSorted()
-  const sentences = [...new Set(unread.map(({ sentence }) => sentence))]
-  return [
-    ...(read.length > 0 ? [eventsNote(names(read), since, names(full))] : []),
-    ...sentences.map((one) =>
-      unreadableEvents(names(unread.filter(({ sentence }) => sentence === one).map(({ resource }) => resource)), one),
-    ),
-  ]
+/** Returns when the first of the entries was noted, in ms since 1970. */
+function oldestIn(stories: Story[]): number | undefined {
+  const times = stories.flatMap(({ entries }) => entries.map(({ at }) => at))
+  return times.length > 0 ? times.reduce((a, b) => Math.min(a, b)) : undefined
 }

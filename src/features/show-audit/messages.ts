@@ -1,52 +1,80 @@
-import type { Found } from '../../audit/find-entries.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { EventsRead, Resource } from './account/account-events.ts'
+import type { FoundStories } from './find-stories.ts'
 
-interface Search extends Omit<Found, 'entries'> {
-  /** Whether the list is full, so that older entries that fit are left out. */
-  full: boolean
-}
-
-/** Says which entries were searched. */
-export function searchNote({ searched, unreadable, since, all, full }: Search, fitting: number): Mrkdwn {
-  const count = searched.toLocaleString('en-US')
+/** Says which entries were searched, and counts what is left out. */
+export function searchNote({ searched, unreadable, since, older, more }: Omit<FoundStories, 'stories'>): Mrkdwn {
   const back = since === undefined ? mrkdwn`` : mrkdwn`, back to ${dateTime(since)}`
-  const through = all
-    ? mrkdwn`Looked through all ${count} entries${back}.`
-    : mrkdwn`Looked through the newest ${count} entries${back}; there are older ones.`
-  const cut = full ? mrkdwn` Only the newest ${fitting} that fit are shown: use more words.` : mrkdwn``
-  const broken = unreadable > 0 ? mrkdwn` *${unreadable} of them cannot be read.*` : mrkdwn``
-  return mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or put in.`
+  const through =
+    older === 0
+      ? mrkdwn`Searched all ${count(searched)} entries${back}.`
+      : mrkdwn`Searched the newest ${count(searched)} entries${back}. ${count(older)} older ones were not searched.`
+  const cut = more > 0 ? mrkdwn` ${count(more)} more fit and are not shown: use more words.` : mrkdwn``
+  const broken = unreadable > 0 ? mrkdwn` *${count(unreadable)} of them cannot be read.*` : mrkdwn``
+  return mrkdwn`${through}${cut}${broken} ${code('npm run audit:verify')} checks that none was changed, removed or added.`
 }
 
 /** Says which words filter the list. The first kind of change is the example. */
 export function filterNote([kind]: ChangeKind[]): Mrkdwn {
   const example = kind === undefined ? mrkdwn`` : mrkdwn` (${code(kind)})`
-  return mrkdwn`Words filter, and all of them have to fit: a person (a mention, or ${code('me')}), a channel, a kind${example}, an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. Where they lead to few things, the account's own events of those stand beside.`
+  return mrkdwn`Words filter, and all of them must match one entry: a person (a mention, or ${code('me')}), a channel, a kind${example}, an act (${code('approve')}, ${code('refused')}), a request by its first 8 characters, an address, a name, an id. If they match at most three resources, the account's own events for those are shown too.`
 }
 
-/** Says whose events of the account are shown. */
-export function eventsNote(names: string[], since: number, fullNames: string[]): Mrkdwn {
+/** Says whose events of the account are shown, and whose are not. */
+export function eventsNotes({ read, full, unread }: EventsRead, since: number): Mrkdwn[] {
+  const names = (resources: Resource[]) => resources.map(({ name }) => name).toSorted()
+  const sentences = [...new Set(unread.map(({ sentence }) => sentence))]
+  return [
+    ...(read.length > 0 ? [eventsNote(names(read), since, names(full))] : []),
+    ...sentences.map((one) =>
+      unreadableEvents(names(unread.filter(({ sentence }) => sentence === one).map(({ resource }) => resource)), one),
+    ),
+  ]
+}
+
+function eventsNote(names: string[], since: number, fullNames: string[]): Mrkdwn {
   const cut = fullNames.length > 0 ? mrkdwn` Of ${codes(fullNames)} only the newest 100.` : mrkdwn``
-  return mrkdwn`Beside them: the account's own events of ${codes(names)} since ${dateTime(since)}.${cut}`
+  return mrkdwn`With the account's own events for ${codes(names)} since ${dateTime(since)}.${cut}`
 }
 
-export function unreadableEvents(names: string[], sentence: string): Mrkdwn {
-  return mrkdwn`:warning: The account's own events of ${codes(names)} could not be read, so changes made outside this bot are not shown. ${sentence}`
+function unreadableEvents(names: string[], sentence: string): Mrkdwn {
+  return mrkdwn`:warning: The account's own events for ${codes(names)} could not be read, so changes made outside Lockkeeper are not shown. ${sentence}`
 }
 
-export const tooManyResources: Mrkdwn = mrkdwn`These entries are about more than three things, so the account's own events are not shown: use an address, a name or an id.`
+/** Says of how many resources the account's own events are not shown. Empty if there are none. */
+export function resourcesLeftOut(more: number): Mrkdwn[] {
+  if (more === 0) return []
+  const resources = more === 1 ? '1 resource' : `${count(more)} resources`
+  return [mrkdwn`The account's own events for ${resources} are not shown. Use an address, a name or an id.`]
+}
 
 function codes(names: string[]): Mrkdwn {
   return joinMrkdwn(names.map(code), ', ')
 }
 
-export function title(entries: number, events: number, filter: Mrkdwn | undefined): Mrkdwn {
-  const ofAccount = events > 0 ? ` and ${events === 1 ? '1 event' : `${events} events`} of the account` : ''
-  const about = filter === undefined ? mrkdwn`` : mrkdwn` for ${filter}`
-  return mrkdwn`Audit: ${entries === 1 ? '1 entry' : `${entries} entries`}${ofAccount}${about}, newest first`
+interface Counts {
+  requests: number
+  /** Entries that belong to no request. */
+  others: number
+  events: number
+}
+
+/** Says how many of each are listed: `Audit: 3 requests, 1 other entry and 2 events of the account`. */
+export function title({ requests, others, events }: Counts, filter: Mrkdwn | undefined): Mrkdwn {
+  const parts = [
+    ...(requests > 0 || others + events === 0 ? [`${requests} ${requests === 1 ? 'request' : 'requests'}`] : []),
+    ...(others > 0 ? [`${others} other ${others === 1 ? 'entry' : 'entries'}`] : []),
+    ...(events > 0 ? [`${events} ${events === 1 ? 'event' : 'events'} of the account`] : []),
+  ]
+  const listed = parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : `${parts[0]}`
+  return mrkdwn`Audit: ${listed}${filter === undefined ? mrkdwn`` : mrkdwn` for ${filter}`}, newest first`
 }
 
 export function nothing(filter: Mrkdwn | undefined): Mrkdwn {
-  return filter === undefined ? mrkdwn`Nothing has been noted yet.` : mrkdwn`No entry fits ${filter}. Use fewer or other words.`
+  return filter === undefined ? mrkdwn`The audit has no entries yet.` : mrkdwn`No entry matches ${filter}. Use fewer or other words.`
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US')
 }

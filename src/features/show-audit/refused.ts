@@ -6,7 +6,7 @@ import { subjectOf, type WordsOfChanges } from './entry-words.ts'
 /** The words for what a person attempted with a request, by the act or the id of the button. */
 const attempts: Record<string, string> = {
   decide: 'tried to decide',
-  'break-glass': 'tried to approve their own',
+  'break-glass': 'tried to approve their own request',
   own: 'tried to withdraw or take',
   track: 'tried to decide',
   'request-approve': 'pressed Approve on',
@@ -24,7 +24,7 @@ export function refusedSentence(entry: AuditEntry, catalog: WordsOfChanges): Mrk
   const { by, at } = entry
   const parts = [...unknownAttempt(entry), ...whyRefused(entry, catalog.labelOf)]
   const who = by === undefined ? 'somebody' : mention(by)
-  return joinMrkdwn([mrkdwn`*Refused*: ${who} ${attemptOf(entry, catalog)}, ${dateTime(at)}`, ...parts], ': ')
+  return joinMrkdwn([mrkdwn`${who} ${attemptWords(entry, catalog)}, ${dateTime(at)}`, ...parts], ': ')
 }
 
 /** Says why something was refused. Returns an empty list if the entry has no cause. */
@@ -33,10 +33,11 @@ export function whyRefused({ causes = [] }: AuditEntry, labelOf: LabelOf): Mrkdw
   return words.length > 0 ? [joinMrkdwn(words, ' ')] : []
 }
 
-function attemptOf(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
+/** Says what somebody tried: ``tried to use Lockkeeper (`command ip move`)``. */
+export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn {
   const { attempted, kind, text } = entry
-  if (attempted === 'request') return mrkdwn`tried to ask for ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
-  if (attempted === 'read') return mrkdwn`tried to use this bot${text === undefined ? '' : mrkdwn` (${code(text)})`}`
+  if (attempted === 'request') return mrkdwn`tried to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
+  if (attempted === 'read') return mrkdwn`tried to use Lockkeeper${text === undefined ? '' : mrkdwn` (${code(text)})`}`
   const what = subjectOf(entry, catalog)
   const words = wordsOfAttempt(attempted)
   if (words === undefined) return mrkdwn`tried something${what === undefined ? '' : mrkdwn` with ${quotation(what)}`}`

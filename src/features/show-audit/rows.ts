@@ -1,20 +1,30 @@
-import type { FoundEntry } from '../../audit/find-entries.ts'
-import type { Mrkdwn } from '../../slack/text/text.ts'
 import { eventRow } from './account/event-row.ts'
 import type { MatchedEvent } from './account/match-events.ts'
-import { entryRow } from './entry-row.ts'
+import type { AuditRow } from './audit-row.ts'
 import type { WordsOfChanges } from './entry-words.ts'
+import type { Story } from './story.ts'
+import { storyRow } from './story-row.ts'
 
-/** Shows entries and events by time, newest first. An event that confirms a shown entry is in the row of that entry. */
-export function auditRows(entries: FoundEntry[], events: MatchedEvent[], catalog: WordsOfChanges): Mrkdwn[] {
-  const shown = new Set(entries.map(({ seq }) => seq))
-  const isInEntryRow = (event: MatchedEvent) => event.is === 'confirms' && shown.has(event.entry.seq)
-  const ofEntries = entries
-    .toSorted((a, b) => b.seq - a.seq)
-    .map((entry) => {
-      const confirmedBy = events.filter((event) => event.is === 'confirms' && event.entry.seq === entry.seq)
-      return { at: entry.at, row: entryRow(entry, confirmedBy, catalog) }
-    })
-  const ofEvents = events.filter((event) => !isInEntryRow(event)).map((event) => ({ at: event.at ?? 0, row: eventRow(event) }))
-  return [...ofEvents, ...ofEntries].toSorted((a, b) => b.at - a.at).map(({ row }) => row)
+interface RowParts {
+  events: MatchedEvent[]
+  /** The addresses of the request messages, by the ids of the requests. */
+  addresses: Map<string, string | undefined>
+  catalog: WordsOfChanges
+}
+
+/** Makes the rows of stories and events. An event that confirms an entry of a story is told in the row of that story. */
+export function auditRows(stories: Story[], { events, addresses, catalog }: RowParts): AuditRow[] {
+  const told = new Set<MatchedEvent>()
+  const ofStories = stories.map((story) => {
+    const confirmedBy = confirming(story, events)
+    for (const event of confirmedBy) told.add(event)
+    return storyRow(story, { confirmedBy, address: addresses.get(story.requestId ?? ''), catalog })
+  })
+  return [...ofStories, ...events.filter((event) => !told.has(event)).map(eventRow)]
+}
+
+/** Finds the account's events that confirm an entry of the story. */
+export function confirming({ entries }: Story, events: MatchedEvent[]): MatchedEvent[] {
+  const seqs = new Set(entries.map(({ seq }) => seq))
+  return events.filter((event) => event.is === 'confirms' && seqs.has(event.entry.seq))
 }

@@ -8,49 +8,87 @@ import type { KindRights } from '../../requests/access/rights.ts'
 import { whoApproves } from '../../requests/messages/approvers.ts'
 import { denialWords, type LabelOf } from '../../requests/messages/denials.ts'
 import { grantWords } from '../../requests/messages/grants.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import { type Columns, itemRows } from '../../slack/lists/columns.ts'
 import { capitalised } from '../../slack/text/capitalised.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { channelMention, code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 
 interface Rights {
   person: Person
   kinds: KindRights[]
 }
 
-/** Says kind by kind what somebody may do here, and by which rule. */
-export function rightsMessage({ person, kinds }: Rights, { channelId }: Origin, labelOf: LabelOf): Mrkdwn {
-  const who = mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}), a full member of this workspace, so you may look at everything. In ${channelMention(channelId)}:`
-  return joinMrkdwn([who, ...kinds.map((kind) => kindLine(kind, labelOf))], '\n\n')
+/** What somebody may do with changes of one kind, in all projects or in some. */
+interface Right {
+  change: string
+  kind: string
+  /** Undefined if the project does not matter. */
+  projects: string | undefined
+  mayRequest: boolean
+  requesting: Mrkdwn
+  approving: Mrkdwn | undefined
+  terms: string | undefined
 }
 
-function kindLine({ kind, request, rules }: KindRights, labelOf: LabelOf): Mrkdwn {
-  const title = mrkdwn`*${capitalised(labelOf(kind))}* (${code(kind)})`
-  if (rules.length === 0) return joinMrkdwn([title, mrkdwn`:no_entry: ${whyNot(request, labelOf)}`], '\n')
-  return joinMrkdwn([title, ...rules.map((each) => ruleLine(each, rules.length > 1, labelOf))], '\n')
+const columns: Columns<Right> = [
+  { header: 'Change', cell: ({ change }) => change },
+  { header: 'Kind', cell: ({ kind }) => code(kind) },
+  { header: 'Projects', cell: ({ projects }) => projects, before: 'projects: ' },
+  { header: 'You may request it', cell: ({ requesting }) => requesting, before: 'Request: ', line: 2 },
+  { header: 'You may approve it', cell: ({ approving }) => approving, before: 'Approve: ', line: 3 },
+  { header: 'Approvals', cell: ({ terms }) => terms, line: 3 },
+]
+
+/** Lists kind by kind what somebody may do here, and by which rule. */
+export function rightsListing({ person, kinds }: Rights, { channelId }: Origin, labelOf: LabelOf): Listing {
+  return {
+    title: mrkdwn`What you may request and approve here`,
+    ...itemRows(
+      kinds.flatMap((rights) => rightsIn(rights, labelOf)),
+      { columns, mark: ({ mayRequest }) => (mayRequest ? mrkdwn`:white_check_mark:` : mrkdwn`:no_entry:`) },
+    ),
+    empty: mrkdwn`There is nothing to request.`,
+    notes: [
+      mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}), a full member of this workspace, so you can see everything. The rights are those in ${channelMention(channelId)}.`,
+    ],
+  }
 }
 
-function ruleLine({ rule, request, approve }: KindRights['rules'][number], isOneOfMany: boolean, labelOf: LabelOf): Mrkdwn {
-  const projects = rule.projects && [...rule.projects.names, ...rule.projects.ids]
-  const scope = projects
-    ? mrkdwn`In ${projects.length > 1 ? 'the projects' : 'the project'} ${projects.join(', ')}: `
-    : isOneOfMany
-      ? mrkdwn`Otherwise: `
-      : mrkdwn``
-  const requesting = request.allowed
-    ? mrkdwn`:white_check_mark: ${scope}you may ask for it (${grantWords(request.grant)})`
-    : mrkdwn`:no_entry: ${scope}${whyNot(request, labelOf)}`
-  return joinMrkdwn([requesting, approvingLine(rule, approve, labelOf)], '\n')
+function rightsIn({ kind, request, rules }: KindRights, labelOf: LabelOf): Right[] {
+  const common = { change: capitalised(labelOf(kind)), kind, projects: undefined, approving: undefined, terms: undefined }
+  if (rules.length === 0) return [{ ...common, mayRequest: false, requesting: requestingWords(request, labelOf) }]
+  const rights = rules.map(({ rule, request: ruling, approve }) => ({
+    ...common,
+    projects: projectsOf(rule) ?? (rules.length > 1 ? 'all others' : undefined),
+    mayRequest: ruling.allowed,
+    requesting: requestingWords(ruling, labelOf),
+    approving: approvingWords(rule, approve, labelOf),
+    terms: termsOf(rule),
+  }))
+  const uncovered = { ...common, projects: 'all others', mayRequest: false, requesting: mrkdwn`no. No rule covers them.` }
+  return rules.at(-1)?.rule.projects ? [...rights, uncovered] : rights
 }
 
-function approvingLine(rule: PolicyRule, approve: Ruling, labelOf: LabelOf): Mrkdwn {
-  if (!rule.approve) return mrkdwn`:white_check_mark: it needs no approval (${rule.name})`
-  const needed = approvalsNeeded(rule.approve)
-  const terms = mrkdwn`It takes ${needed === 1 ? 'one approval' : `${needed} approvals`} within ${formatDuration(rule.expiresMs)}${rule.breakGlass ? ', and in an emergency an approver may approve their own (break-glass)' : ''}.`
-  if (approve.allowed) return mrkdwn`:white_check_mark: you may approve it for others (${grantWords(approve.grant)}). ${terms}`
-  return isForLackOfAnswer(approve.denial)
-    ? mrkdwn`:grey_question: whether you may approve it is not known: ${denialWords(approve.denial, labelOf)} ${terms}`
-    : mrkdwn`:no_entry: you may not approve it; ${whoApproves(rule.approve)} may. ${terms}`
+function projectsOf({ projects }: PolicyRule): string | undefined {
+  return projects && [...projects.names, ...projects.ids].join(', ')
 }
 
-function whyNot(ruling: Ruling, labelOf: LabelOf): Mrkdwn {
-  return ruling.allowed ? mrkdwn`` : denialWords(ruling.denial, labelOf)
+function requestingWords(ruling: Ruling, labelOf: LabelOf): Mrkdwn {
+  return ruling.allowed ? mrkdwn`yes (${grantWords(ruling.grant)})` : mrkdwn`no. ${denialWords(ruling.denial, labelOf)}`
+}
+
+function approvingWords(rule: PolicyRule, ruling: Ruling, labelOf: LabelOf): Mrkdwn {
+  if (!rule.approve) return mrkdwn`not needed (${rule.name})`
+  if (ruling.allowed) return mrkdwn`yes, for others (${grantWords(ruling.grant)})`
+  return isForLackOfAnswer(ruling.denial)
+    ? mrkdwn`unknown. ${denialWords(ruling.denial, labelOf)}`
+    : mrkdwn`no, ${whoApproves(rule.approve)} can`
+}
+
+/** Says how many approvals a request needs, within which time, and whether there is a way without them. */
+function termsOf({ approve, expiresMs, breakGlass }: PolicyRule): string | undefined {
+  if (!approve) return undefined
+  const needed = approvalsNeeded(approve)
+  const emergency = breakGlass ? ', or an emergency approval (break-glass)' : ''
+  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${emergency}`
 }

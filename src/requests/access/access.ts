@@ -3,13 +3,14 @@ import type { ChangeKind } from '../../domain/change-kind.ts'
 import { decidingRule } from '../../domain/deciding-rule.ts'
 import type { Origin } from '../../domain/origin.ts'
 import type { Requester } from '../../domain/people.ts'
-import { approvalsNeeded, approversOf, type Policy, type PolicyRule } from '../../domain/policy.ts'
+import { approvalsNeeded, approversOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import type { Grant } from '../../domain/ruling.ts'
 import { tallyApprovals } from '../../domain/tally.ts'
 import type { Need } from '../../slack/commands/commands.ts'
 import type { Catalog } from '../catalog.ts'
 import { createAdmit } from './admit.ts'
+import { createFormGate } from './form-gate.ts'
 import { type Act, createJudge } from './judge.ts'
 import { createRefuse } from './refuse.ts'
 import { createRights } from './rights.ts'
@@ -20,7 +21,7 @@ interface AccessParts {
   policy: Policy
   /** The workspace of the bot. A click may name the workspace of the person who clicked instead. */
   homeTeamId: () => string | undefined
-  catalog: Pick<Catalog, 'projectOf' | 'labelOf' | 'kinds'>
+  catalog: Pick<Catalog, 'projectOf' | 'labelOf' | 'kinds' | 'hasProject'>
   /** Notes a refusal in the audit. Never throws. */
   noteRefusal: (note: AuditNote) => Promise<void>
 }
@@ -31,7 +32,7 @@ interface AccessParts {
  */
 export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal }: AccessParts) {
   const standings = createStandings({ people, homeTeamId })
-  const { judge, judgeRequesting } = createJudge({ standings, policy, ruleOf })
+  const { judge, judgeRequesting } = createJudge({ standings, policy, hasProject: catalog.hasProject, ruleOf })
   const refuse = createRefuse({ noteRefusal, labelOf: catalog.labelOf })
 
   /** Returns what allows an act. Throws a Refusal and notes it if the person may not. */
@@ -62,6 +63,15 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal 
     return found.is === 'rule' ? found.rule : undefined
   }
 
+  /**
+   * Returns the name of the rule that requires a reason for a change of this kind in this channel. Undefined if a rule that can apply requires
+   * none: the project of the change decides then.
+   */
+  function ruleWithReason(kind: ChangeKind, channelId: string): string | undefined {
+    const rules = rulesOfKind(policy, { kind, channelId, hasProject: catalog.hasProject(kind) })
+    return rules.every(({ needsReason }) => needsReason) ? rules.at(-1)?.name : undefined
+  }
+
   /** Counts the approvals of these people, by the groups as Slack knows them now. */
   async function tally(request: Request, userIds: string[]): Promise<{ enough: boolean; missing: number; needed: number }> {
     const terms = ruleOf(request)?.approve
@@ -77,11 +87,13 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal 
     authorize,
     refuse,
     gate,
+    ...createFormGate({ people, gate, refuse }),
     admit: createAdmit({ standings, policy, refuse }),
     may,
-    rights: createRights({ standings, policy, kinds: catalog.kinds }),
+    rights: createRights({ standings, policy, catalog }),
     tally,
     ruleOf,
+    ruleWithReason,
   }
 }
 export type Access = ReturnType<typeof createAccess>

@@ -5,7 +5,9 @@ import type { Finding } from '../../domain/finding.ts'
 import type { Origin } from '../../domain/origin.ts'
 import type { Place, Requester } from '../../domain/people.ts'
 import { type ApproveTerms, approvalsNeeded, approversOf, type Policy, type PolicyRule, type Project } from '../../domain/policy.ts'
+import { lacksReason } from '../../domain/reason.ts'
 import { tallyApprovals } from '../../domain/tally.ts'
+import { type Draft, ReasonRequired } from './reason-required.ts'
 import type { Refuse } from './refuse.ts'
 import type { Standings } from './standings.ts'
 
@@ -21,30 +23,33 @@ export interface Requested {
   project: Project
   /** What `gate` returned for this kind of change. */
   requester: Requester
+  reason: string | undefined
+  draft: Draft
 }
 
 type Approvers = 'enough' | 'too-few' | 'unknown'
 
 /**
  * Creates the check of a request under the rule of its project. It returns the rule, and what could not be checked. It throws a Refusal if
- * no rule covers the change, the rule does not allow the requester, or too few people could approve it.
+ * no rule covers the change, the rule does not allow the requester, too few people could approve it, or the rule requires a reason and there
+ * is none.
  */
 export function createAdmit({ standings, policy, refuse }: AdmitParts) {
   return async function admit(origin: Origin, requested: Requested): Promise<{ rule: PolicyRule; unchecked: Finding[] }> {
-    const { kind, project, requester } = requested
+    const { kind, project, requester, reason, draft } = requested
     const { person, place, membership } = requester
     if (person.userId !== origin.userId || place.channelId !== origin.channelId) throw new Error('a requester was judged for another place')
     const attempt = { to: 'request', kind }
     const found = decidingRule(policy, { kind, channelId: origin.channelId, project })
-    if (found.is === 'none') throw await refuse(origin, attempt, noRule(policy, kind))
+    if (found.is === 'none') throw await refuse(origin, attempt, noRule(policy, { kind, hasProject: project !== 'none' }))
     const { rule } = found
     if (found.is === 'project-unknown') throw await refuse(origin, attempt, { code: 'project-unknown', rule: rule.name })
     const ruling = judgeRequester(person, place, rule, membership)
     if (!ruling.allowed) throw await refuse(origin, attempt, ruling.denial)
-    if (!rule.approve) return { rule, unchecked: uncheckedOf(place, 'enough') }
-    const approvers = await findApprovers(rule.approve, rule, origin)
-    if (approvers === 'too-few')
+    const approvers = rule.approve ? await findApprovers(rule.approve, rule, origin) : 'enough'
+    if (rule.approve && approvers === 'too-few')
       throw await refuse(origin, attempt, { code: 'too-few-approvers', rule: rule.name, needed: approvalsNeeded(rule.approve) })
+    if (lacksReason(rule, reason)) throw new ReasonRequired(rule.name, draft)
     return { rule, unchecked: uncheckedOf(place, approvers) }
   }
 

@@ -30,12 +30,14 @@ interface Freshness {
 interface JudgeParts {
   standings: Standings
   policy: Policy
+  /** Whether the resources of a kind belong to projects. */
+  hasProject: (kind: ChangeKind) => boolean
   /** Returns the current rule of the policy for a request, if any. */
   ruleOf: (request: Request) => PolicyRule | undefined
 }
 
 /** Creates the function that judges an act by the policy, and by Slack's data on the person, the place and the user groups. */
-export function createJudge({ standings, policy, ruleOf }: JudgeParts) {
+export function createJudge({ standings, policy, hasProject, ruleOf }: JudgeParts) {
   async function judge(origin: Origin, act: Act, freshness: Freshness = { fresh: false }): Promise<Ruling> {
     if (act.to === 'request') return (await judgeRequesting(origin, act.kind, freshness)).ruling
     if (act.to !== 'read') return judgeOnRequest(origin, act, freshness)
@@ -49,10 +51,11 @@ export function createJudge({ standings, policy, ruleOf }: JudgeParts) {
     kind: ChangeKind,
     freshness: Freshness,
   ): Promise<{ ruling: Ruling; requester: Requester }> {
-    const groups = rulesOfKind(policy, kind, origin.channelId).flatMap((rule) => rule.request?.userGroups ?? [])
+    const change = { kind, hasProject: hasProject(kind) }
+    const groups = rulesOfKind(policy, { ...change, channelId: origin.channelId }).flatMap((rule) => rule.request?.userGroups ?? [])
     const { person, place } = await standings.personAndPlace(origin, origin.channelId, freshness)
     const membership = await standings.members(groups)
-    return { ruling: judgeRequesterOfKind(person, place, kind, policy, membership), requester: { person, place, membership } }
+    return { ruling: judgeRequesterOfKind(person, place, change, policy, membership), requester: { person, place, membership } }
   }
 
   /** Judges by the channel of the request, because the button can also be on the Home tab. */

@@ -7,6 +7,10 @@ export interface People {
   person(userId: string, options?: { fresh?: boolean }): Promise<Person>
   members(groupIds: string[], options?: { fresh?: boolean }): Promise<Membership>
   channel(channelId: string): Promise<ChannelStanding>
+  /** Whether Lockkeeper is a member of the channel. */
+  hasBot(channelId: string): Promise<boolean | 'unknown'>
+  /** Whether the person could type a command in the channel. */
+  isOpenTo(channelId: string, userId: string): Promise<boolean | 'unknown'>
 }
 
 interface StandingsParts {

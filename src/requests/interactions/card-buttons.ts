@@ -1,34 +1,37 @@
 import type { ChangeKind } from '../../domain/change-kind.ts'
-import type { Request } from '../../domain/request.ts'
+import type { LinkTo, Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import { notice } from '../../slack/blocks/notice.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
 import type { Click, InteractionHandlers } from '../../slack/commands/handlers.ts'
+import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
 import type { HandOver } from '../hand-over/hand-over.ts'
 import type { Decide } from '../lifecycle/decide.ts'
-import type { Submit } from '../lifecycle/submit.ts'
-import { breakGlassCallbackId, cardButtons, rejectCallbackId, requestAgainCallbackId } from '../messages/buttons.ts'
+import { breakGlassCallbackId, cardButtons, rejectCallbackId } from '../messages/buttons.ts'
 import { breakGlassForm } from '../messages/forms.ts'
 import { counted } from '../messages/refusals.ts'
 import { createDecisionForms } from './decision-forms.ts'
+import type { FilledForm } from './filled-form.ts'
 import { createGenuineRequest } from './genuine-request.ts'
 import type { Home } from './home.ts'
-import { createRequestAgain, type FormAgain } from './request-again.ts'
+import { createRequestAgain } from './request-again.ts'
 
-interface CardButtonsParts {
+export interface CardButtonsParts {
   signatures: RequestSignatures
   decide: Decide
   handOver: HandOver
-  submit: Submit
   catalog: Catalog
   access: Access
   openForm: OpenForm
-  home: Home
+  home: Pick<Home, 'show'>
+  /** Renders what the card of a finished request leaves out. */
+  details: (request: Request) => Message
   /** Receives a record that is no longer what was requested. */
   onChanged: (request: Request) => void
-  forms: Record<ChangeKind, FormAgain>
+  forms: Record<ChangeKind, FilledForm>
+  linkTo: LinkTo
 }
 
 /** Creates the handlers of a card's buttons and their forms, for every kind of change. The Home tab has the same buttons. */
@@ -36,17 +39,18 @@ export function createCardButtons({
   signatures,
   decide,
   handOver,
-  submit,
   catalog,
   access,
   openForm,
   home,
+  details,
   onChanged,
   forms,
+  linkTo,
 }: CardButtonsParts): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
   const requests = createGenuineRequest({ signatures, find: decide.find, access, catalog, onChanged })
   const { openReject, submitReject, submitBreakGlass } = createDecisionForms({ decide, requests, catalog, home })
-  const { openAgain, submitAgain, reverse } = createRequestAgain({ submit, requests, catalog, access, forms })
+  const { openAgain, openReverse } = createRequestAgain({ requests, catalog, access, forms, linkTo })
 
   /** Wraps the work of a button. After a click on the Home tab, the tab is shown again. */
   function button(work: (request: Request, click: Click) => Promise<void>) {
@@ -77,10 +81,11 @@ export function createCardButtons({
       [cardButtons.withdraw]: button((request, { origin }) => decide.withdraw(request, origin)),
       [cardButtons.handOver]: button(handOver),
       [cardButtons.again]: openAgain,
-      [cardButtons.reverse]: button(reverse),
+      [cardButtons.reverse]: openReverse,
+      [cardButtons.details]: button((request, click) => click.answer.ephemeral(details(request))),
       [cardButtons.stopTracking]: button((request, { origin }) => decide.stopTracking(request, origin)),
       [cardButtons.trackAgain]: button((request, { origin }) => decide.trackAgain(request, origin)),
     },
-    submissions: { [rejectCallbackId]: submitReject, [breakGlassCallbackId]: submitBreakGlass, [requestAgainCallbackId]: submitAgain },
+    submissions: { [rejectCallbackId]: submitReject, [breakGlassCallbackId]: submitBreakGlass },
   }
 }

@@ -12,7 +12,7 @@ interface DecisionFormsParts {
   decide: Decide
   requests: GenuineRequest
   catalog: Catalog
-  home: Home
+  home: Pick<Home, 'show'>
 }
 
 /** Creates the forms that ask for the reason of a rejection and of an emergency approval. */

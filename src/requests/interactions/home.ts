@@ -1,8 +1,11 @@
+import type { Button } from '@slack/web-api'
 import type { Origin } from '../../domain/origin.ts'
 import { isOpen, type Outline, type Request } from '../../domain/request.ts'
+import type { Click } from '../../slack/commands/handlers.ts'
 import type { Mrkdwn } from '../../slack/text/text.ts'
 import type { Messenger } from '../../slack/web-api/messenger.ts'
 import type { Access } from '../access/access.ts'
+import { refreshHome } from '../messages/buttons.ts'
 import type { CardView } from '../messages/card/card-view.ts'
 import { type HomeContent, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import type { Store } from '../store/store.ts'
@@ -14,6 +17,8 @@ interface HomeParts {
   store: Pick<Store, 'open' | 'ended' | 'findMany' | 'now'>
   access: Pick<Access, 'judge'>
   messenger: Pick<Messenger, 'publishHome'>
+  /** Returns the buttons that open forms. */
+  buttons: () => Button[]
   view: (request: Request) => CardView
   /** Returns the address of a request's card. */
   linkTo: (request: Request) => string | undefined
@@ -21,7 +26,7 @@ interface HomeParts {
 }
 
 /** Creates the Home tab of each person: requests that wait for their decision, their own requests, and changes under way. */
-export function createHome({ store, access, messenger, view, linkTo, onError }: HomeParts) {
+export function createHome({ store, access, messenger, buttons, view, linkTo, onError }: HomeParts) {
   /** Publishes the Home tab of a person. `refused`: why they may not use Lockkeeper. */
   async function show(viewer: Origin, refused: Mrkdwn | undefined): Promise<'shown' | { refused: string } | { unavailable: string }> {
     const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(viewer))
@@ -49,6 +54,7 @@ export function createHome({ store, access, messenger, view, linkTo, onError }: 
       underway: entries(underway.requests),
       unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread },
       now,
+      buttons: buttons(),
     }
   }
 
@@ -71,6 +77,10 @@ export function createHome({ store, access, messenger, view, linkTo, onError }: 
     })
   }
 
-  return { show }
+  async function refresh({ origin }: Click): Promise<void> {
+    await show(origin, undefined)
+  }
+
+  return { show, clicks: { [refreshHome]: refresh } }
 }
 export type Home = ReturnType<typeof createHome>

@@ -1,12 +1,13 @@
 import type { Audit } from '../../audit/intake.ts'
 import type { AuthorityProblem } from '../../domain/authority-problem.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
-import type { Request } from '../../domain/request.ts'
+import type { LinkTo, Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Timings } from '../../domain/timings.ts'
 import type { Wake } from '../../redis/queues.ts'
 import type { Command } from '../../slack/commands/commands.ts'
 import type { OpenForm } from '../../slack/commands/form.ts'
+import { createFormOpeners } from '../../slack/commands/form-openers.ts'
 import type { InteractionHandlers } from '../../slack/commands/handlers.ts'
 import { createCommandRouter } from '../../slack/commands/router.ts'
 import type { ShowSecret } from '../../slack/web-api/show-secret.ts'
@@ -15,21 +16,26 @@ import type { CheckAuthority } from '../access/authority.ts'
 import type { Catalog } from '../catalog.ts'
 import { createHandOver } from '../hand-over/hand-over.ts'
 import { createDecide } from '../lifecycle/decide.ts'
-import type { Submit } from '../lifecycle/submit.ts'
 import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
-import { createCardButtons } from './card-buttons.ts'
+import { type CardButtonsParts, createCardButtons } from './card-buttons.ts'
+import type { FilledForm } from './filled-form.ts'
 import type { Home } from './home.ts'
-import type { FormAgain } from './request-again.ts'
+import { createItemDetails, type ItemAction, type ReadDetails } from './item-details.ts'
 
 /** What a feature adds: its commands, and what its buttons, forms and pickers do. */
 export interface FeatureHandlers {
   commands: Command[]
-  /** The forms of changes, to request one again. */
-  forms?: Record<ChangeKind, FormAgain>
+  /** The forms of its changes. They open filled: to request a change again, to undo one, or to give the reason of a command. */
+  forms?: Record<ChangeKind, FilledForm>
   clicks?: InteractionHandlers['clicks']
   submissions?: InteractionHandlers['submissions']
+  shortcuts?: InteractionHandlers['shortcuts']
   options?: InteractionHandlers['options']
+  /** Reads the details of an item of a list, by the kind of item. */
+  details?: Record<string, ReadDetails>
+  /** The changes that are offered below the details of an item. */
+  itemActions?: ItemAction[]
 }
 
 interface InteractionsParts {
@@ -40,10 +46,14 @@ interface InteractionsParts {
   show: Show
   catalog: Catalog
   access: Access
-  submit: Submit
   home: Home
+  details: CardButtonsParts['details']
   openForm: OpenForm
   showSecret: ShowSecret
+  /** Returns the names of people and groups, by id. */
+  names: (ids: string[]) => Promise<Map<string, string>>
+  /** Returns the address of a request's message. */
+  linkTo: LinkTo
   timings: Timings
   signatures: RequestSignatures
   checkAuthority: CheckAuthority
@@ -54,12 +64,14 @@ interface InteractionsParts {
 }
 
 /** Creates the handlers of everything that people can do: commands, the buttons and forms of requests, and what each feature adds. */
-export function createInteractions({ features, catalog, access, submit, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
-  const { store, audit, wake, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
-  const router = createCommandRouter({ commands: features.flatMap(({ commands }) => commands), gate: access.gate, may: access.may })
+export function createInteractions({ features, catalog, access, home, onError, ...parts }: InteractionsParts): InteractionHandlers {
+  const { store, audit, wake, names, linkTo, openForm, showSecret, timings, signatures, checkAuthority, onDistrusted, onApiError } = parts
+  const commands = features.flatMap((feature) => feature.commands)
+  const router = createCommandRouter({ commands, ...access })
+  const formOpeners = createFormOpeners({ commands, ...access })
   // A decision stays taken if it cannot be shown at once. The outbox shows it later.
   const show = (id: string) => parts.show(id).catch(onError)
-  const decide = createDecide({ signatures, store, access, catalog, show, wake })
+  const decide = createDecide({ signatures, store, access, catalog, show, wake, names })
   const handOver = createHandOver({
     signatures,
     checkAuthority,
@@ -78,19 +90,35 @@ export function createInteractions({ features, catalog, access, submit, home, on
   const cardButtons = createCardButtons({
     decide,
     handOver,
-    submit,
     catalog,
     access,
     openForm,
     home,
+    details: parts.details,
     signatures,
     onChanged: (request) => onDistrusted(request, { code: 'record-changed' }),
     forms: Object.assign({}, ...features.map(({ forms }) => forms)),
+    linkTo,
+  })
+  const itemDetails = createItemDetails({
+    details: Object.assign({}, ...features.map(({ details }) => details)),
+    actions: features.flatMap(({ itemActions }) => itemActions ?? []),
+    access,
   })
   return {
     command: router.command,
-    clicks: Object.assign({}, router.clicks, cardButtons.clicks, ...features.map(({ clicks }) => clicks)),
-    submissions: Object.assign({}, cardButtons.submissions, ...features.map(({ submissions }) => submissions)),
+    takesReason: router.takesReason,
+    clicks: Object.assign(
+      {},
+      router.clicks,
+      formOpeners.clicks,
+      home.clicks,
+      cardButtons.clicks,
+      itemDetails.clicks,
+      ...features.map(({ clicks }) => clicks),
+    ),
+    submissions: Object.assign({}, formOpeners.submissions, cardButtons.submissions, ...features.map(({ submissions }) => submissions)),
+    shortcuts: Object.assign({}, formOpeners.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: async (viewer, refused) => void (await home.show(viewer, refused)),
   }

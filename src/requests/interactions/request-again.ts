@@ -1,78 +1,71 @@
-import type { ModalView } from '@slack/web-api'
 import type { ChangeKind } from '../../domain/change-kind.ts'
 import type { Origin } from '../../domain/origin.ts'
-import type { Request } from '../../domain/request.ts'
-import { reasonIn } from '../../slack/blocks/inputs.ts'
-import { notice } from '../../slack/blocks/notice.ts'
-import { type Click, type FormHandler, handlerOf, type Submission, type SubmissionAnswer } from '../../slack/commands/handlers.ts'
+import type { LinkTo, Request } from '../../domain/request.ts'
+import { formMetadata } from '../../slack/commands/form-metadata.ts'
+import { type Click, type FormHandler, handlerOf } from '../../slack/commands/handlers.ts'
 import { Refusal } from '../../slack/errors.ts'
-import { readMetadata, writeMetadata } from '../../slack/receive/payloads.ts'
-import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import type { Metadata } from '../../slack/receive/payloads.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import type { Catalog } from '../catalog.ts'
-import type { Submit } from '../lifecycle/submit.ts'
-import { requestAgainForm } from '../messages/forms.ts'
-import { submittedWords } from '../messages/submitted.ts'
-import { shortId } from '../messages/words.ts'
+import { tooLate } from '../messages/refusals.ts'
+import type { FilledForm, Filling } from './filled-form.ts'
 import type { GenuineRequest } from './genuine-request.ts'
-import { submitFromForm } from './submit-from-slack.ts'
-
-/** Renders the form of a kind of change, filled with what an earlier request had. */
-export type FormAgain = (metadata: string, before: { input: unknown; facts: unknown; reason: string | undefined }) => ModalView
 
 interface RequestAgainParts {
-  submit: Submit
   requests: GenuineRequest
   catalog: Catalog
   access: Access
-  /** The forms of the kinds that have one. */
-  forms: Record<ChangeKind, FormAgain>
+  forms: Record<ChangeKind, FilledForm>
+  linkTo: LinkTo
 }
 
-/** Creates the buttons that make another request from an ended one: the same change again, or the change that undoes it. */
-export function createRequestAgain({ submit, requests, catalog, access, forms }: RequestAgainParts) {
-  const openAgain: FormHandler<Click> = {
-    reads: true,
-    form: async (click) => {
-      const request = await requests.requestOfClick(click)
-      const { input, facts } = catalog.open(request)
-      const { responseUrl } = click
-      const metadata = { origin: originOf(click, request), ...(responseUrl ? { responseUrl } : {}) }
-      const formAgain = handlerOf(forms, request.kind)
-      return formAgain
-        ? formAgain(writeMetadata(metadata), { input, facts, reason: request.reason })
-        : requestAgainForm({ ...metadata, extra: click.value }, catalog.sentenceOf(request))
-    },
-    allow: async (click) => {
-      const request = await requests.requestOfClick(click)
-      await access.gate(originOf(click, request), request.kind)
-    },
+/**
+ * Creates the buttons that open a filled form from an ended request: for the same change again, or for the change that undoes it. The person
+ * who sends the form is the requester, and it needs approval like any other.
+ */
+export function createRequestAgain({ requests, catalog, access, forms, linkTo }: RequestAgainParts) {
+  function opener(
+    fill: (request: Request, userId: string) => { filling: Filling; metadata?: Pick<Metadata, 'undoes'> },
+  ): FormHandler<Click> {
+    return {
+      reads: true,
+      form: async (click) => {
+        const request = await requests.requestOfClick(click)
+        const { filling, metadata } = fill(request, click.origin.userId)
+        const form = handlerOf(forms, request.kind)
+        if (!form) throw new Refusal(cannot)
+        const rule = access.ruleOf(request)
+        const opened = { origin: originOf(click, request), responseUrl: click.responseUrl }
+        const message = request.fromMessage ? { message: request.fromMessage } : {}
+        return form(formMetadata(opened, rule?.needsReason ? rule.name : undefined, { ...metadata, ...message }), filling)
+      },
+      allow: async (click) => {
+        const request = await requests.requestOfClick(click)
+        await access.gateForm(originOf(click, request), request.kind)
+      },
+    }
   }
 
-  /** Submits the form for a kind of change that has no form of its own. */
-  async function submitAgain(submission: Submission): Promise<SubmissionAnswer> {
-    const metadata = readMetadata(submission.metadata)
-    const request = await requests.requestOfForm(metadata, submission)
-    const { change, input } = catalog.open(request)
-    const reason = reasonIn(submission.values)
-    const again = (problem: Mrkdwn) =>
-      requestAgainForm(metadata ?? { origin: submission.origin }, catalog.sentenceOf(request), problem, reason)
-    return submitFromForm(submit, submission, { change, input, reason, blockId: 'reason', again })
-  }
+  const openAgain = opener((request) => {
+    const { input, facts } = catalog.open(request)
+    return { filling: { input, facts, reason: request.reason } }
+  })
 
-  /** Submits the change that undoes a request. The person who clicks is its requester, and it needs approval like any other. */
-  async function reverse(request: Request, click: Click): Promise<void> {
+  const openReverse = opener((request, userId) => {
+    if (request.state !== 'done') throw new Refusal(tooLate(request, userId))
     const { change, input, latest } = catalog.open(request)
     const back = change.reverse?.(input, latest)
-    if (!back) throw new Refusal(mrkdwn`This cannot be undone from here. Ask for what you want with the command.`)
-    const origin = originOf(click, request)
-    const reason = `Undoes request ${shortId(request)}.`
-    const outcome = await submit({ change, input: back.input, origin, reason, deliveryKey: click.deliveryKey })
-    if (outcome.is === 'card-delayed') await click.answer.ephemeral(notice(submittedWords(outcome)))
-  }
+    if (!back) throw new Refusal(cannot)
+    const link = linkTo(request)
+    const undoes = { id: request.id, ...(link ? { link } : {}) }
+    return { filling: { ...back, reason: undefined }, metadata: { undoes } }
+  })
 
-  return { openAgain, submitAgain, reverse }
+  return { openAgain, openReverse }
 }
+
+const cannot = mrkdwn`This can't be requested from here. Use the command.`
 
 /** Returns the origin of a request that a click makes: the person who clicked, with the channel and the command of the earlier request. */
 function originOf(click: Click, request: Request): Origin {

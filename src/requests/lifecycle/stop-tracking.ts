@@ -31,7 +31,8 @@ export function createStopTracking({ store, access, steps, wake }: StopTrackingP
     if (request.state !== 'untracked') throw new Refusal(tooLate(request, origin.userId))
     const holder = await store.holderOf(request.resource)
     if (!(await store.isLatest(request)) || (holder !== undefined && holder !== request.id)) throw new Refusal(takenOver)
-    const data = { dueInMs: 0, audit: { by: origin.userId, ...grant } }
+    const untrackedMs = (request.untrackedMs ?? 0) + (await store.now()) - (request.endedAt ?? 0)
+    const data = { set: { untrackedMs }, dueInMs: 0, audit: { by: origin.userId, ...grant } }
     await steps.takeStep({ request, userId: origin.userId, name: 'track-again', data, wakeUp: () => wake(request) })
   }
 

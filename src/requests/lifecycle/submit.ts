@@ -1,23 +1,28 @@
 import { hash } from 'node:crypto'
 import type { Change } from '../../domain/change.ts'
+import type { Finding } from '../../domain/finding.ts'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
 import { projectOf } from '../../domain/project-of.ts'
-import { requestVersion } from '../../domain/request.ts'
+import { longestReason, visibleReason } from '../../domain/reason.ts'
+import { type LinkTo, requestVersion } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Wake } from '../../redis/queues.ts'
 import { Refusal } from '../../slack/errors.ts'
-import { mention, mrkdwn } from '../../slack/text/text.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
 import type { Access } from '../access/access.ts'
 import { namesOfApprovers } from '../messages/approvers.ts'
 import type { CommonFinding } from '../messages/causes.ts'
-import { type SubmitOutcome, tooManyUndecided } from '../messages/submitted.ts'
-import { refusedCard, stateWords } from '../messages/words.ts'
+import { lastChangeOf, peopleIn } from '../messages/last-change.ts'
+import { otherIsOpen, otherWasOpen, type SubmitOutcome, tooLongReason, tooManyUndecided } from '../messages/submitted.ts'
+import { refusedCard } from '../messages/words.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import { firstReminderAt, type NewRequest } from '../store/new-requests.ts'
 import type { Store } from '../store/store.ts'
+import type { FindUndone } from './find-undone.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
@@ -29,6 +34,10 @@ export interface RequestedChange<Input, Facts> {
   /** What `access.gate` returned for the command. If absent, `submit` calls it. */
   requester?: Requester | undefined
   reason: string | undefined
+  /** The id of the request that the form was opened to undo. */
+  undoes?: string | undefined
+  /** The message that the change is requested from. */
+  fromMessage?: MessageRef | undefined
   /** The same for every delivery of one command or form, so that it becomes one request. */
   deliveryKey: string
 }
@@ -43,6 +52,9 @@ interface SubmitParts {
   names: (ids: string[]) => Promise<Map<string, string>>
   /** How many requests that wait for an approval one person may have. */
   mostUndecided: number
+  findUndone: FindUndone
+  /** Returns the address of a request's message. */
+  linkTo: LinkTo
   /** Returns whether a card can show the whole request. */
   fitsOnCard: (request: NewRequest) => boolean
 }
@@ -51,24 +63,40 @@ interface SubmitParts {
  * Creates the function that submits a request: preflight check, rule, record, card. It throws a UserError for every refusal, and then
  * leaves no record. A card that Slack has not confirmed stays in the outbox.
  */
-export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard }: SubmitParts) {
+export function createSubmit({ signatures, store, access, deliver, wake, names, mostUndecided, fitsOnCard, ...parts }: SubmitParts) {
+  const { findUndone, linkTo } = parts
+
   return async function submit<Input, Facts>(submitted: RequestedChange<Input, Facts>): Promise<SubmitOutcome> {
-    const { change, input, origin, reason, deliveryKey } = submitted
+    const { change, input, origin, fromMessage, deliveryKey } = submitted
+    const reason = readReason(submitted.reason)
     const requester = submitted.requester ?? (await access.gate(origin, change.kind))
     const preflight = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), forRequest: true })
-    const { facts, warnings = [] } = preflight
+    const { facts } = preflight
     const asRead = preflight.input ?? input
-    const { rule, unchecked } = await access.admit(origin, { kind: change.kind, project: projectOf(change, facts), requester })
+    const resource = change.resource(asRead)
+    const now = await store.now()
+    const warnings = [...(preflight.warnings ?? []), ...(await lastChangeBefore(now, resource))]
+    const draft = { input: asRead, facts }
+    const { rule, unchecked } = await access.admit(origin, {
+      kind: change.kind,
+      project: projectOf(change, facts),
+      requester,
+      reason,
+      draft,
+    })
+    const undoes = await findUndone(submitted.undoes, change.kind, asRead)
     const requested = {
       id: requestIdFor(deliveryKey),
       kind: change.kind,
       input: asRead,
       facts,
-      resource: change.resource(asRead),
+      resource,
       unchecked: [...preflight.unchecked, ...unchecked],
       ...(warnings.length > 0 ? { warnings } : {}),
       origin,
       ...(reason ? { reason } : {}),
+      ...(undoes ? { undoes } : {}),
+      ...(fromMessage ? { fromMessage } : {}),
     }
     const underRule = {
       ...requested,
@@ -77,14 +105,14 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
       needsApproval: rule.approve !== undefined,
       approvalsNeeded: rule.approve ? approvalsNeeded(rule.approve) : 0,
       ttlMs: rule.expiresMs,
-      createdAt: await store.now(),
+      createdAt: now,
     }
     const signature = signatures.signRequest({ version: requestVersion, reason: undefined, ...underRule })
-    const request: NewRequest = { ...underRule, signature, ...(await namesFor(rule)) }
+    const request: NewRequest = { ...underRule, signature, ...(await namesFor(rule, warnings)) }
     if (!fitsOnCard(request))
       throw new Refusal(mrkdwn`This is more than a card can show, and nothing is approved that is not shown. Ask for less at once.`)
     const created = await store.create(request, { mostUndecided })
-    if (created.outcome === 'busy') throw await busyRefusal(created.held[0]?.by ?? created.id)
+    if (created.outcome === 'busy') throw await busyRefusal(created.held[0]?.by ?? created.id, origin)
     if (created.outcome === 'too-many') throw new Refusal(tooManyUndecided(mostUndecided))
 
     const shown = await deliver(request.id, 'card')
@@ -101,19 +129,32 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     }
   }
 
-  /** Names the approvers without a mention, if the rule mentions other people. */
-  async function namesFor({ approve, mention: mentioned }: PolicyRule): Promise<{ approverNames?: string }> {
-    if (!approve || !mentioned) return {}
-    const { users, userGroups } = approversOf(approve)
-    const nameOf = await names([...users, ...userGroups])
-    return { approverNames: namesOfApprovers(approve, (id) => nameOf.get(id) ?? id) }
+  /** Finds the last change of the resource, so that approvers know of it. A record that somebody changed is left out. */
+  async function lastChangeBefore(now: number, resource: string): Promise<Finding[]> {
+    const last = await store.lastChangeOf(resource)
+    if (last?.endedAt === undefined || signatures.verifyRecord(last) !== 'genuine') return []
+    return [lastChangeOf(last, now)]
   }
 
-  async function busyRefusal(id: string): Promise<Refusal> {
+  /** Names the approvers, and the people in the warnings, without a mention, if the rule mentions other people. */
+  async function namesFor(
+    { approve, mention: mentioned }: PolicyRule,
+    warnings: Finding[],
+  ): Promise<Pick<NewRequest, 'approverNames' | 'personNames'>> {
+    if (!approve || !mentioned) return {}
+    const { users, userGroups } = approversOf(approve)
+    const people = peopleIn(warnings)
+    const nameOf = await names([...users, ...userGroups, ...people])
+    const shown = (id: string) => nameOf.get(id) ?? id
+    return {
+      approverNames: namesOfApprovers(approve, shown),
+      ...(people.length > 0 ? { personNames: Object.fromEntries(people.map((id) => [id, shown(id)])) } : {}),
+    }
+  }
+
+  async function busyRefusal(id: string, { userId }: Origin): Promise<Refusal> {
     const holder = await store.find(id)
-    if (!holder) return new Refusal(mrkdwn`Another request for this was open just now. Ask again.`)
-    const what = mrkdwn`${mention(holder.origin.userId)} has an open request for this already (${stateWords(holder)}) in <#${holder.origin.channelId}>.`
-    return new Refusal(mrkdwn`${what} One change of a thing at a time: let that one end, or have it withdrawn or rejected, then ask again.`)
+    return new Refusal(holder ? otherIsOpen(holder, { viewerId: userId, link: linkTo(holder) }) : otherWasOpen)
   }
 }
 export type Submit = ReturnType<typeof createSubmit>
@@ -121,4 +162,11 @@ export type Submit = ReturnType<typeof createSubmit>
 /** Derives the id of a request from its delivery, so that repeated deliveries become one request. */
 export function requestIdFor(deliveryKey: string): string {
   return hash('sha256', `request:${deliveryKey}`).slice(0, 32)
+}
+
+/** Throws a Refusal if the reason is longer than a form takes. */
+function readReason(text: string | undefined): string | undefined {
+  const reason = visibleReason(text)
+  if (reason !== undefined && reason.length > longestReason) throw new Refusal(tooLongReason(reason.length))
+  return reason
 }

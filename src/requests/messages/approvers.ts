@@ -1,5 +1,6 @@
-import { type ApproveTerms, approvalsNeeded, type Group, isUserGroup } from '../../domain/policy.ts'
-import { type Mrkdwn, mention, ownWords, userGroupMention } from '../../slack/text/text.ts'
+import { type ApproveTerms, approvalsNeeded, type Group, isUserGroup, type PolicyRule } from '../../domain/policy.ts'
+import type { Request } from '../../domain/request.ts'
+import { type Mrkdwn, mention, mrkdwn, ownWords, userGroupMention } from '../../slack/text/text.ts'
 
 /** Mentions a person or a user group by its id. */
 export function mentionOf(id: string): Mrkdwn {
@@ -9,6 +10,21 @@ export function mentionOf(id: string): Mrkdwn {
 /** Says who approves under these terms: `@ben or @oncall`, `2 of @ben, @chi or @oncall`, `@network and @security`. */
 export function whoApproves(terms: ApproveTerms): Mrkdwn {
   return ownWords(listApprovers(terms, inMarkup))
+}
+
+/** More approvers than these are counted in the first lines of a message. */
+const mostListed = 4
+
+/** Says the same in few words: many approvers are counted, `2 of 12 approvers`. */
+export function whoApprovesInShort(terms: ApproveTerms): Mrkdwn {
+  return ownWords(listApprovers(terms, inMarkup, mostListed))
+}
+
+/** Mentions the approvers whom `whoApprovesInShort` only counts. A rule that mentions other people names them elsewhere. */
+export function approversNotListed({ approverNames }: Pick<Request, 'approverNames'>, rule: PolicyRule | undefined): Mrkdwn[] {
+  if (approverNames !== undefined || !rule?.approve) return []
+  const { users, userGroups } = rule.approve.anyOf
+  return users.length + userGroups.length > mostListed ? [mrkdwn`Approvers: ${whoIsIn(rule.approve.anyOf)}`] : []
 }
 
 /** Says the same in plain text with names, because a mention would notify people. */
@@ -21,10 +37,12 @@ export function whoIsIn({ users, userGroups }: Group): Mrkdwn {
   return ownWords(listed([...users, ...userGroups].map(inMarkup), 'and'))
 }
 
-function listApprovers(terms: ApproveTerms, show: (id: string) => string): string {
-  const any = listed([...terms.anyOf.users, ...terms.anyOf.userGroups].map(show), 'or')
+function listApprovers(terms: ApproveTerms, show: (id: string) => string, most = Number.POSITIVE_INFINITY): string {
+  const anyOf = [...terms.anyOf.users, ...terms.anyOf.userGroups]
+  const isLong = anyOf.length > most
+  const any = isLong ? `${anyOf.length} approvers` : listed(anyOf.map(show), 'or')
   const all = listed(terms.allOf.map(show), 'and')
-  if (all === '') return terms.approvals > 1 ? `${terms.approvals} of ${any}` : any || 'Nobody'
+  if (all === '') return terms.approvals > 1 || isLong ? `${terms.approvals} of ${any}` : any || 'Nobody'
   const more = approvalsNeeded(terms) - terms.allOf.length
   if (more <= 0 || any === '') return all
   return `${all}, and ${more} more of ${any}`

@@ -10,12 +10,15 @@ export const cardButtons = {
   reverse: 'request-reverse',
   stopTracking: 'request-stop-tracking',
   trackAgain: 'request-track-again',
+  details: 'request-details',
 } as const
 export type CardButton = keyof typeof cardButtons
 
+/** The button that shows the Home tab again. */
+export const refreshHome = 'refresh-home'
+
 export const rejectCallbackId = 'request-reject'
 export const breakGlassCallbackId = 'request-break-glass'
-export const requestAgainCallbackId = 'request-again'
 
 const hashLength = 16
 

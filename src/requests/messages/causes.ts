@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { ApiError, ApiUnreachableError } from '../../domain/api-errors.ts'
 import type { Change } from '../../domain/change.ts'
 import { explainer, type Finding, type Words } from '../../domain/finding.ts'
+import type { Phrase } from '../../domain/phrase.ts'
 import { apiErrorSentence, refusedWrite } from '../../slack/errors.ts'
+import { phraseWords, type ShowPerson } from '../../slack/text/phrase-words.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
 
 /** The sentences that say that a write had no effect. */
 const effects = {
@@ -56,7 +59,24 @@ export function explain(change: Pick<Change, 'explain'> | undefined, finding: Fi
 export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
   const words = findings.map((finding) => explain(change, finding))
   const next = words.find((each) => each.next !== undefined)?.next
-  return { why: words.map(({ why }) => why).join(' '), ...(next === undefined ? {} : { next }) }
+  const phrase = words.flatMap((each, index) => (index === 0 ? phraseOf(each) : [' ', ...phraseOf(each)]))
+  const isMarked = words.some((each) => each.phrase !== undefined)
+  return { why: words.map(({ why }) => why).join(' '), ...(isMarked ? { phrase } : {}), ...(next === undefined ? {} : { next }) }
+}
+
+/** Shows why something is so. */
+export function whyWords(words: Words, showPerson?: ShowPerson): Mrkdwn {
+  return phraseWords(phraseOf(words), showPerson)
+}
+
+/** Shows why a request ended, and what to do next if it is not to request the change again. */
+export function endingWords(words: Words): Mrkdwn {
+  const why = whyWords(words)
+  return words.next === undefined ? why : mrkdwn`${why} ${words.next}`
+}
+
+function phraseOf({ why, phrase }: Words): Phrase {
+  return phrase ?? (why === '' ? [] : [why])
 }
 
 function commonWords(finding: CommonFinding): Words {
@@ -86,13 +106,16 @@ function commonWords(finding: CommonFinding): Words {
     case 'approval-needed-now':
       return { why: 'The policy requires an approval for it now, so nothing was sent and nothing was changed.' }
     case 'rule-gone':
-      return { why: 'No rule of the policy covers it any more, so nothing was sent and nothing was changed.' }
+      return {
+        why: 'No rule of the policy covers it any more, so nothing was sent and nothing was changed.',
+        next: 'The people who run this bot can add a rule for it.',
+      }
     case 'suspended':
       return {
         why: 'I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.',
       }
     case 'not-used':
-      return { why: 'It was approved, but not taken in time.' }
+      return { why: 'Approved, but not used before the deadline.' }
     case 'not-posted':
       return { why: `The request message could not be posted: ${finding.error}.` }
     case 'approvers-unknown':

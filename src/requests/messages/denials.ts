@@ -32,6 +32,10 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
       return mrkdwn`Slack did not tell just now whether this channel is shared with another organisation, and without that nobody may ${actionWords[denial.action]} here. ${tryAgain}`
     case 'direct-message':
       return mrkdwn`Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel.`
+    case 'not-in-channel':
+      return mrkdwn`I'm not in this channel. Run ${code('/invite @Lockkeeper')}, then try again.`
+    case 'foreign-channel':
+      return mrkdwn`Slack doesn't list you as a member of this channel. Choose another one.`
     case 'no-rule':
       return mrkdwn`No rule of the policy lets anybody ask for ${labelOf(denial.kind)} in this channel, so it is refused. ${whereElse(denial.channels)}`
     case 'project-unknown':

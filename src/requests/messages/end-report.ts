@@ -1,8 +1,11 @@
 import type { Description } from '../../domain/change.ts'
 import type { Words } from '../../domain/finding.ts'
+import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
-import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
-import { timeTaken, tookNoTime } from './words.ts'
+import { phraseWords } from '../../slack/text/phrase-words.ts'
+import { type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { whyWords } from './causes.ts'
+import { timeTakenWords } from './words.ts'
 
 export interface EndView {
   request: Request
@@ -10,40 +13,51 @@ export interface EndView {
   /** Why the request ended, and what to do next. */
   ending: Words
   /** The sentence for a change that is done. */
-  done: string
+  done: Phrase
 }
 
-const stillWanted = mrkdwn`Press *Request again* on the card if it is still wanted.`
+const stillWanted = mrkdwn`Still wanted? Press *Request again* above.`
 
-/** Says how a request ended, why, and what to do next. */
+/** Says how a request ended, why, and what to do next. A rejection's reason is shown below it. */
 export function endSentence({ request, description, done, ending }: EndView): Mrkdwn {
-  const late = request.lateAt === undefined ? '' : ', later than it should have'
-  const { why, next } = ending
+  const what = mrkdwn`“${phraseWords(description.title)}”`
+  const why = whyWords(ending)
+  const next = ending.next === undefined ? undefined : mrkdwn`${ending.next}`
   switch (request.state) {
     case 'done':
-      return tookNoTime(request)
-        ? mrkdwn`:large_green_circle: *Done.* ${done}`
-        : mrkdwn`:large_green_circle: *Done.* ${done} It took ${timeTaken(request)}${late}.`
+      return doneSentence(request, done, why)
     case 'failed':
-      return mrkdwn`:red_circle: *Failed:* “${description.sentence}”. ${why} ${afterFailure(request, next)}`
+      return mrkdwn`:red_circle: *Failed:* ${what}. ${why} ${next ?? afterFailure(request)}`
     case 'not-started':
-      return mrkdwn`:red_circle: *Not started:* “${description.sentence}”. ${why} ${next ?? stillWanted}`
+      return mrkdwn`:red_circle: *Not started:* ${what}. ${why} ${next ?? stillWanted}`
     case 'superseded':
-      return mrkdwn`:large_orange_circle: *Superseded:* “${description.sentence}”. ${why} I leave it as it is.`
+      return mrkdwn`:large_orange_circle: *Superseded:* ${what}. ${why} Lockkeeper leaves it as it is.`
     case 'voided':
-      return mrkdwn`:large_orange_circle: *Nothing was done:* “${description.sentence}” was approved, but the account has changed since it was asked for. ${why} ${next ?? stillWanted}`
+      return mrkdwn`:large_orange_circle: *Canceled:* ${what}. The account changed since the request, so nothing was done. ${why} ${next ?? stillWanted}`
     case 'expired':
-      if (why) return mrkdwn`:alarm_clock: *Expired:* “${description.sentence}”. ${why} Nothing was done.`
-      return mrkdwn`:alarm_clock: *Expired:* nobody decided “${description.sentence}” in time, and nothing was done. ${stillWanted}`
+      if (why.text !== '') return mrkdwn`:alarm_clock: *Expired:* ${what}. ${why} Nothing was done.`
+      return mrkdwn`:alarm_clock: *Expired:* ${what} was not decided before the deadline. Nothing was done. ${stillWanted}`
     case 'rejected':
-      return mrkdwn`:no_entry: *Rejected:* “${description.sentence}”. ${request.decision?.by ? mrkdwn`${mention(request.decision.by)} gives the reason:` : ''} ${request.decision?.reason ? code(request.decision.reason) : ''}`
+      return request.decision?.by
+        ? mrkdwn`:no_entry: *Rejected* by ${mention(request.decision.by)}: ${what}.`
+        : mrkdwn`:no_entry: *Rejected:* ${what}.`
     default:
-      return mrkdwn`“${description.sentence}” is ${request.state}.`
+      return mrkdwn`${what} is ${request.state}.`
   }
 }
 
-function afterFailure({ acceptedAt }: Request, next: string | undefined): string | Mrkdwn {
-  if (next !== undefined) return next
+function doneSentence(request: Request, done: Phrase, note: Mrkdwn): Mrkdwn {
+  const took = timeTakenWords(request)
+  const late = request.lateAt === undefined ? '' : ', longer than expected'
+  const parts = [
+    mrkdwn`:large_green_circle: *Done.* ${phraseWords(done)}`,
+    note,
+    took === undefined ? mrkdwn`` : mrkdwn`It took ${took}${late}.`,
+  ]
+  return parts.filter(({ text }) => text !== '').reduce((all, part) => mrkdwn`${all} ${part}`)
+}
+
+function afterFailure({ acceptedAt }: Request): Mrkdwn {
   // A change that was never accepted or seen has left nothing behind on the account.
-  return acceptedAt === undefined ? stillWanted : 'Look at it in the account before you ask again.'
+  return acceptedAt === undefined ? stillWanted : mrkdwn`Check the account before you request it again.`
 }

@@ -4,7 +4,7 @@ import { input, option, radioButtons, reasonInput } from '../../slack/blocks/inp
 import { modal } from '../../slack/blocks/modal.ts'
 import { type Metadata, writeMetadata } from '../../slack/receive/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
-import { breakGlassCallbackId, rejectCallbackId, requestAgainCallbackId } from './buttons.ts'
+import { breakGlassCallbackId, rejectCallbackId } from './buttons.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 
@@ -46,17 +46,6 @@ export function breakGlassForm(metadata: Metadata, sentence: string, problem?: M
         }),
       }),
     ],
-  })
-}
-
-/** Renders the form to request a change again, for kinds without a form of their own. */
-export function requestAgainForm(metadata: Metadata, sentence: string, problem?: Mrkdwn, entered?: string): ModalView {
-  return modal({
-    callbackId: requestAgainCallbackId,
-    title: 'Request again',
-    submit: 'Ask for approval',
-    metadata: writeMetadata(metadata),
-    blocks: [...problemBlocks(problem), ...wholeSection(mrkdwn`*${sentence}*`), reasonInput({ entered, multiline: true })],
   })
 }
 

@@ -1,10 +1,10 @@
 import type { Button, KnownBlock } from '@slack/web-api'
-import { actions, context, divider, header, wholeSection } from '../../slack/blocks/blocks.ts'
+import { actions, button, context, divider, header, wholeSection } from '../../slack/blocks/blocks.ts'
 import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
-import { cardButtons } from './buttons.ts'
-import { cardBody } from './card/card.ts'
+import { cardButtons, refreshHome } from './buttons.ts'
 import { cardActions } from './card/card-actions.ts'
 import type { CardView } from './card/card-view.ts'
+import { cardBody } from './card/open-card.ts'
 import { stateWords, timeApproved, timeTaken } from './words.ts'
 
 export interface HomeEntry {
@@ -18,38 +18,46 @@ export interface HomeContent {
   underway: HomeEntry[]
   /** How many further requests were not read. It is not checked whom the waiting ones among them need. */
   unread: { waiting: number; mine: number; underway: number }
+  /** The buttons that open forms. */
+  buttons: Button[]
   now: number
 }
 
 /** The most blocks that a Home tab can have. */
 const mostBlocks = 100
 
+/** A part of the page. It is left out if it has nothing to show. */
+interface Part {
+  title: string
+  entries: KnownBlock[][]
+  /** How many blocks the page may have after this part. */
+  upTo: number
+  /** How many further entries exist that were not read. */
+  unread?: number
+}
+
 /** Renders the Home tab of a person. Requests that wait for their decision are shown whole, as on their cards. */
-export function homeBlocks({ waitsForMe, mine, underway, unread, now }: HomeContent): KnownBlock[] {
-  const blocks: KnownBlock[] = []
-  addWaiting(
-    blocks,
-    waitsForMe.map((entry) => wholeEntry(entry)),
-    unread.waiting,
-  )
-  add(
-    blocks,
-    `You asked for (${mine.length + unread.mine})`,
-    mine.map((entry) => shortEntry(entry, 'mine', now)),
-    'You have not asked for anything lately.',
-    80,
-    unread.mine,
-  )
-  add(
-    blocks,
-    `Moving now (${underway.length + unread.underway})`,
-    underway.map((entry) => shortEntry(entry, 'underway', now)),
-    'Nothing else is under way.',
-    mostBlocks - 2,
-    unread.underway,
-  )
-  const refreshed = mrkdwn`As of ${dateTime(now)}. It is shown anew whenever you open this tab or press one of its buttons.`
-  return [...blocks, ...context([refreshed])]
+export function homeBlocks({ waitsForMe, mine, underway, unread, buttons, now }: HomeContent): KnownBlock[] {
+  const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
+  const blocks = actions([...buttons, refresh], `home-actions-${now}`)
+  const upTo = unread.waiting > 0 ? 59 : 60
+  const atLeast = unread.waiting > 0 ? 'at least ' : ''
+  add(blocks, { title: `Needs your approval (${atLeast}${waitsForMe.length})`, entries: waitsForMe.map(wholeEntry), upTo })
+  if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not checked whether they need yours.`]))
+  add(blocks, {
+    title: `Your requests (${mine.length + unread.mine})`,
+    entries: mine.map((entry) => shortEntry(entry, 'mine', now)),
+    upTo: 80,
+    unread: unread.mine,
+  })
+  add(blocks, {
+    title: `In progress (${underway.length + unread.underway})`,
+    entries: underway.map((entry) => shortEntry(entry, 'underway', now)),
+    upTo: mostBlocks - 2,
+    unread: unread.underway,
+  })
+  if (blocks.length === 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
+  return [...blocks, ...context([mrkdwn`Updated ${dateTime(now)}`])]
 }
 
 /** Renders the Home tab of a person who may not use Lockkeeper. */
@@ -57,20 +65,10 @@ export function refusedHome(words: Mrkdwn): KnownBlock[] {
   return [header('Lockkeeper'), ...wholeSection(words)]
 }
 
-function addWaiting(blocks: KnownBlock[], entries: KnownBlock[][], unread: number): void {
-  if (unread === 0) {
-    add(blocks, `Waits for you (${entries.length})`, entries, 'Nothing waits for your decision.', 60)
-    return
-  }
-  const empty = 'Of the requests that have waited longest, none waits for your decision.'
-  add(blocks, `Waits for you (at least ${entries.length})`, entries, empty, 59)
-  blocks.push(...context([mrkdwn`${unread} more wait for somebody. Whether for you is looked at once fewer wait.`]))
-}
-
-/** Adds one part of the page, up to `upTo` blocks in all. Counts the entries that do not fit, and the `unread` ones. */
-function add(blocks: KnownBlock[], title: string, entries: KnownBlock[][], empty: string, upTo: number, unread = 0): void {
+/** Adds one part of the page. Counts the entries that do not fit, and the `unread` ones. */
+function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0 }: Part): void {
+  if (entries.length + unread === 0) return
   blocks.push(header(title))
-  if (entries.length === 0) blocks.push(...context([mrkdwn`${empty}`]))
   let shown = 0
   for (const entry of entries) {
     if (blocks.length + entry.length + 1 > upTo) break
@@ -83,7 +81,7 @@ function add(blocks: KnownBlock[], title: string, entries: KnownBlock[][], empty
 
 function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
   return [
-    ...wholeSection(joinMrkdwn([mrkdwn`*${titleOf(card)}*`, link(address, 'Open the card')], '  ·  ')),
+    ...wholeSection(joinMrkdwn([mrkdwn`*${titleOf(card)}*`, link(address, 'Open the request')], '  ·  ')),
     ...cardBody(card),
     ...actions(without(card, [cardButtons.withdraw]), `home-waiting-${card.request.id}-${card.request.revision}`),
     divider(),
@@ -93,24 +91,25 @@ function wholeEntry({ card, link: address }: HomeEntry): KnownBlock[] {
 function shortEntry({ card, link: address }: HomeEntry, part: string, now: number): KnownBlock[] {
   const { request } = card
   const how = stateLine(card, now)
-  const who = part === 'mine' ? [] : [mrkdwn`asked for by ${mention(request.origin.userId)}`]
-  const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the card')], '  ·  ')
+  const who = part === 'mine' ? [] : [mrkdwn`requested by ${mention(request.origin.userId)}`]
+  const line = joinMrkdwn([how, ...who, mrkdwn`in <#${request.origin.channelId}>`, link(address, 'Open the request')], '  ·  ')
   return [
     ...wholeSection(mrkdwn`*${titleOf(card)}*\n${line}`),
     ...actions(shortActions(card, part), `home-${part}-${request.id}-${request.revision}`),
   ]
 }
 
-/** Says the state of a request, and since when. A request that ended can be under way again, so only the state decides. */
+/** Says the state of a request, and its deadline, or since when. A request that ended can be under way again, so only the state decides. */
 function stateLine({ request, description, handoverLabel }: CardView, now: number): Mrkdwn {
   const state = stateWords(request, description.underway)
+  if (request.state === 'waiting' && request.needsApproval) return mrkdwn`needs approval by ${dateTime(request.expiresAt)}`
   if (request.state === 'approved') {
     return handoverLabel
-      ? mrkdwn`${state}: press *${handoverLabel}* on the card until ${dateTime(request.expiresAt)}`
+      ? mrkdwn`${state}: press *${handoverLabel}* on the request by ${dateTime(request.expiresAt)}`
       : mrkdwn`${state} ${timeApproved(request, now)} ago`
   }
   if (request.state === 'starting' || request.state === 'tracking') return mrkdwn`${state} for ${timeTaken(request, now)}`
-  return mrkdwn`${state}, ${dateTime(request.endedAt ?? request.createdAt)}`
+  return request.endedAt === undefined ? mrkdwn`${state}` : mrkdwn`${state}, ${dateTime(request.endedAt)}`
 }
 
 /**
@@ -123,7 +122,7 @@ function shortActions(card: CardView, part: string): Button[] {
 }
 
 function without(card: CardView, buttons: string[]): Button[] {
-  return cardActions(card).filter(({ action_id: id }) => !buttons.includes(id ?? ''))
+  return cardActions(card).filter(({ action_id: id }) => ![cardButtons.details, ...buttons].includes(id ?? ''))
 }
 
 function titleOf({ environment, description }: CardView): string {

@@ -1,5 +1,5 @@
 import type { Request } from '../../domain/request.ts'
-import { joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { explainAll } from './causes.ts'
 import { stateWords } from './words.ts'
 
@@ -15,9 +15,9 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'withdrawn':
       return mrkdwn`${mention(request.origin.userId)} has withdrawn this. ${changedNothing}`
     case 'expired':
-      return mrkdwn`${request.causes.length > 0 ? `This has expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was decided.'} Nothing was done; it can be asked for again with *Request again*.`
+      return mrkdwn`${request.causes.length > 0 ? `This has expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was decided.'} Nothing was done.`
     case 'voided':
-      return mrkdwn`This is void, because the account changed after it was asked for. Nothing was done; it can be asked for again with *Request again*.`
+      return mrkdwn`This was canceled, because the account changed since the request. Nothing was done.`
     case 'waiting':
       return mrkdwn`This still waits for a decision, so this button does nothing yet. ${changedNothing}`
     default:
@@ -39,7 +39,7 @@ function othersMissing(missing: number): string {
   return missing === 1 ? 'one more person' : `${missing} more people`
 }
 
-export const unknownRequest: Mrkdwn = mrkdwn`I no longer know this request: it is older than 30 days, or my memory was lost. Nothing was done. Ask again with the command.`
+export const unknownRequest: Mrkdwn = mrkdwn`Lockkeeper no longer has this request: it is older than 30 days, or Redis lost its data. Nothing was done. ${code('/infra audit')} may still show it. To make the change, run the command again.`
 
 export const staleCard: Mrkdwn = mrkdwn`This button is not on the card of this request, so I do not act on it. Use the card itself.`
 

@@ -1,4 +1,7 @@
-import { type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+import { longestReason } from '../../domain/reason.ts'
+import type { Request } from '../../domain/request.ts'
+import { channelMention, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { stateWords } from './words.ts'
 
 /** `card-delayed`: the request is recorded, and Slack has not confirmed its card yet. */
 export interface SubmitOutcome {
@@ -20,6 +23,23 @@ export function submittedWords(outcome: SubmitOutcome): Mrkdwn {
 export function tooManyUndecided(most: number): Mrkdwn {
   const many = most === 1 ? 'a request that waits' : `${most} requests that wait`
   return mrkdwn`Nothing was asked for: you have ${many} for approval, and nobody may have more. Withdraw one, or wait until one is decided. Your Home tab shows them.`
+}
+
+/** Says that another request for the same resource is open. The viewer can be its requester. */
+export function otherIsOpen(holder: Request, { viewerId, link: address }: { viewerId: string; link: string | undefined }): Mrkdwn {
+  const { userId, channelId } = holder.origin
+  const isOwn = userId === viewerId
+  const who = isOwn ? mrkdwn`You have` : mrkdwn`${mention(userId)} has`
+  const where = address === undefined ? [] : [mrkdwn`${link(address, 'Open it')}.`]
+  const then = isOwn ? 'Wait until it ends, or withdraw it.' : 'Wait until it ends, or have it withdrawn or rejected.'
+  const what = mrkdwn`${who} an open request for this (${stateWords(holder)}) in ${channelMention(channelId)}.`
+  return joinMrkdwn([what, ...where, mrkdwn`${then} Nothing was requested.`], ' ')
+}
+
+export const otherWasOpen: Mrkdwn = mrkdwn`Another request for this was open until now. Nothing was requested: try again.`
+
+export function tooLongReason(length: number): Mrkdwn {
+  return mrkdwn`A reason has up to ${longestReason} characters, and this one has ${length}. Nothing was requested.`
 }
 
 function whatFollows({ needsApproval, handoverLabel }: SubmitOutcome): Mrkdwn {

@@ -1,4 +1,5 @@
 import type { Description } from '../../domain/change.ts'
+import type { Phrase } from '../../domain/phrase.ts'
 import type { Request } from '../../domain/request.ts'
 import { shortId } from './words.ts'
 
@@ -8,17 +9,18 @@ import { shortId } from './words.ts'
  */
 export function unverifiedDescription(request: Pick<Request, 'id'>): Description {
   return {
-    title: 'Unverified request',
+    title: ['Unverified request'],
     sentence: `Request ${shortId(request)}, which can't be verified`,
     facts: [{ label: 'Not shown', value: 'The record in Redis is not as it was signed, or was signed with an unknown key.' }],
+    ids: [],
     underway: 'under way',
   }
 }
 
-export const unverifiedDone = "Its record can't be verified, so look at the account."
+export const unverifiedDone: Phrase = ["Its record can't be verified, so look at the account."]
 
 /** Takes out of a record what people wrote, and who decided. */
 export function withoutContent(request: Request): Request {
-  const { reason: _, decision: __, ...rest } = request
-  return { ...rest, approvals: [], unchecked: [], warnings: [], approverNames: 'nobody, because it cannot be verified' }
+  const { reason: _, decision: __, approverNames: ___, personNames: ____, ...rest } = request
+  return { ...rest, approvals: [], unchecked: [], warnings: [] }
 }

@@ -13,8 +13,8 @@ const names: Record<StoredState, string> = {
   failed: 'failed',
   'not-started': 'not started',
   superseded: 'superseded',
-  untracked: 'no longer followed',
-  voided: 'void',
+  untracked: 'no longer tracked',
+  voided: 'canceled',
   rejected: 'rejected',
   withdrawn: 'withdrawn',
   expired: 'expired',
@@ -35,13 +35,20 @@ export function timeApproved(request: Request, now: number): string {
   return span(now - (request.decidedAt ?? request.createdAt))
 }
 
-function span(ms: number): string {
+/** Formats a duration for a sentence: `43 s`, `less than a second`. */
+export function span(ms: number): string {
   return ms < 1_000 ? 'less than a second' : formatDuration(ms)
 }
 
-/** Whether a change took less than a second. Messages then leave the time out. */
-export function tookNoTime(request: Request): boolean {
-  return (request.endedAt ?? Number.POSITIVE_INFINITY) - (request.sentAt ?? request.createdAt) < 1_000
+/**
+ * Says how long an ended change took, without the time in which nobody tracked it: `18 s`. Undefined for one that was never sent, or took less
+ * than a second.
+ */
+export function timeTakenWords({ sentAt, endedAt, untrackedMs = 0 }: Request): string | undefined {
+  if (sentAt === undefined || endedAt === undefined) return undefined
+  const took = endedAt - sentAt - untrackedMs
+  if (untrackedMs > 0) return `${span(took)}, without ${span(untrackedMs)} in which it was not tracked`
+  return took < 1_000 ? undefined : span(took)
 }
 
 /** Shortens the id of a request, so that people can read it out. Buttons and the log have the whole id. */

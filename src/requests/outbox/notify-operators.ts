@@ -18,12 +18,14 @@ const usualWaitsMs = [5_000, 30_000, ...Array<number>(59).fill(60_000)]
 /** The mark of a problem once the operators are notified. Before, it holds the token of the process that notifies them. */
 const notified = 'notified'
 
+type NoticeLevel = 'warn' | 'error'
+
 interface NotifyOperatorsParts {
   redis: Redis
   keys: Keys
   messenger: Pick<Messenger, 'post'>
   channelId: string | undefined
-  log: (text: string) => void
+  log: Record<NoticeLevel, (text: string) => void>
   /** Receives the failure of the first try, and that of the last. The other tries would flood the log. */
   onError: (error: unknown) => void
   /** In ms; shorter in tests. */
@@ -40,9 +42,9 @@ export function createNotifyOperators({ redis, keys, messenger, channelId, log, 
   const sending = new Map<string, NodeJS.Timeout | undefined>()
   let stopped = false
 
-  /** Resolves after the first try. Never throws. `key` names the problem. */
-  async function notify(key: string, message: Message): Promise<void> {
-    log(message.text)
+  /** Resolves after the first try. Never throws. `key` names the problem, `level` is that of its line in the log. */
+  async function notify(key: string, message: Message, level: NoticeLevel = 'error'): Promise<void> {
+    log[level](message.text)
     if (!channelId || sending.has(key)) return
     sending.set(key, undefined)
     await tryFrom(0, key, channelId, message)

@@ -1,16 +1,20 @@
 import type { Description } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/duration.ts'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { PolicyRule } from '../../domain/policy.ts'
-import type { Request } from '../../domain/request.ts'
+import type { LinkTo, Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
 import type { Message } from '../../slack/web-api/messenger.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvalCard } from '../messages/card/card.ts'
 import type { CardView } from '../messages/card/card-view.ts'
-import { explain, explainAll } from '../messages/causes.ts'
-import { type ReportView, report } from '../messages/reports.ts'
+import { requestDetails } from '../messages/card/details.ts'
+import { explain, explainAll, whyWords } from '../messages/causes.ts'
+import type { ReportView } from '../messages/report-view.ts'
+import { report } from '../messages/reports.ts'
 import { asDirect, asRepeat } from '../messages/resent.ts'
 import { unverifiedDescription, unverifiedDone, withoutContent } from '../messages/unverified.ts'
+import { warningWords } from '../messages/warnings.ts'
 import type { ReportName } from '../steps.ts'
 
 /** Renders the messages of the outbox. */
@@ -31,7 +35,11 @@ interface RendererParts {
   /** Returns the current rule of the policy for a request, if any. */
   ruleOf: (request: Request) => PolicyRule | undefined
   environment: string | undefined
+  /** Returns the address of a message. */
+  addressOf: (message: MessageRef) => string | undefined
   moveTimeoutMs: number
+  /** Returns the address of a request's message. */
+  linkTo: LinkTo
   verifyRecord: RequestSignatures['verifyRecord']
   /** Receives a record that is no longer what was requested. */
   onChanged: (request: Request) => void
@@ -43,11 +51,13 @@ export function createRenderer({
   catalog,
   ruleOf,
   environment,
+  addressOf,
   moveTimeoutMs,
+  linkTo,
   verifyRecord,
   onChanged,
   now = Date.now,
-}: RendererParts): Renderer & { view(request: Request): CardView } {
+}: RendererParts): Renderer & { view(request: Request): CardView; details(request: Request): Message } {
   /** Whether what the record says may be shown. */
   function isVerified(request: Request): boolean {
     const verdict = verifyRecord(request)
@@ -64,13 +74,15 @@ export function createRenderer({
       request,
       isKnown: opened !== undefined,
       description: opened ? opened.change.describe(opened.facts) : otherVersionDescription(request, catalog),
-      unchecked: request.unchecked.map((finding) => explain(change, finding).why),
-      warnings: request.warnings.map((finding) => explain(change, finding).why),
+      unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
+      ...warningWords(request, change, catalog.titleOf),
       ending: explainAll(change, request.causes),
       handoverLabel: change?.handover?.label,
       reverseLabel: opened && request.state === 'done' ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
+      undoes: request.undoes && { id: request.undoes.id, link: linkTo({ origin: request.undoes, ...request.undoes }) },
       rule: ruleOf(request),
       environment,
+      fromMessage: sourceOf(request),
     }
   }
 
@@ -81,17 +93,19 @@ export function createRenderer({
       isKnown: false,
       description: unverifiedDescription(request),
       unchecked: [],
-      warnings: [],
+      checks: [],
+      notes: [],
       ending: explainAll(undefined, request.causes),
       handoverLabel: undefined,
       reverseLabel: undefined,
+      undoes: undefined,
       rule: undefined,
       environment,
     }
   }
 
   function reportView(request: Request): Omit<ReportView, 'lateAfter' | 'now'> {
-    if (!isVerified(request)) return { ...unverifiedView(request), done: unverifiedDone, remark: undefined }
+    if (!isVerified(request)) return { ...unverifiedView(request), done: unverifiedDone, remark: undefined, handover: undefined }
     const { change, latest } = catalog.open(request)
     return {
       request,
@@ -99,14 +113,21 @@ export function createRenderer({
       ending: explainAll(change, request.causes),
       done: change.doneSentence(latest),
       remark: change.remark?.(latest),
+      handover: change.handover,
       rule: ruleOf(request),
     }
+  }
+
+  /** A message is linked in its own channel alone, because a private channel is nobody else's business. */
+  function sourceOf({ fromMessage, origin }: Request): string | undefined {
+    return fromMessage?.channelId === origin.channelId ? addressOf(fromMessage) : undefined
   }
 
   return {
     view,
     canRender: (request) => catalog.openIfFit(request) !== undefined || verifyRecord(request) !== 'genuine',
     card: (request) => approvalCard(view(request)),
+    details: (request) => requestDetails(view(request)),
     report: (request, name) => report({ ...reportView(request), lateAfter: formatDuration(moveTimeoutMs), now: now() }, name),
     asRepeat,
     asDirect,
@@ -115,5 +136,5 @@ export function createRenderer({
 
 /** Describes a request that another version of Lockkeeper wrote, as far as this version can. */
 function otherVersionDescription(request: Request, catalog: Catalog): Description {
-  return { title: 'Request of another version', sentence: catalog.sentenceOf(request), facts: [], underway: 'under way' }
+  return { title: catalog.titleOf(request), sentence: catalog.sentenceOf(request), facts: [], ids: [], underway: 'under way' }
 }

@@ -3,6 +3,7 @@ import type { Wake } from '../../redis/queues.ts'
 import { unreachableChannelErrors } from '../../slack/web-api/failure.ts'
 import type { Catalog } from '../catalog.ts'
 import { approvalData } from '../lifecycle/approval-step.ts'
+import type { CommonFinding } from '../messages/causes.ts'
 import type { Deliver } from '../outbox/deliver.ts'
 import type { Show } from '../outbox/show.ts'
 import type { Store } from '../store/store.ts'
@@ -65,6 +66,8 @@ export function createReconcile({
     await store.postponeIfUnchanged(request, holdMs)
     if (request.state === 'waiting') return reconcileWaiting(request)
     if (request.state === 'approved') {
+      // A change without `run` is carried out by its requester. Here it can only expire.
+      if (!catalog.open(request).change.run) return reconcileHandover(request)
       await execute(request)
       return show(id)
     }
@@ -107,6 +110,13 @@ export function createReconcile({
     await remind(request, now)
   }
 
+  async function reconcileHandover(request: Request): Promise<void> {
+    const now = await store.now()
+    if (now < request.expiresAt) return remind(request, now)
+    await store.take(request, 'expire-approved', { set: { causes: [{ code: 'not-used' } satisfies CommonFinding] } })
+    await show(request.id)
+  }
+
   /** Takes the step of a reminder that is due, and makes the request due again at its next reminder or its deadline. */
   async function remind(request: Request, now: number): Promise<void> {
     const { due, passed, nextAt } = remindersOf(request, now)
@@ -116,7 +126,7 @@ export function createReconcile({
       return wake(request, inMs)
     }
     const reminded = await store.take(request, due, { set: { reminded: passed }, dueInMs: inMs })
-    // Another process sent the reminder, or a person approved, at the same moment.
+    // Another process sent the reminder, or a person acted, at the same moment.
     if (reminded.outcome === 'changed') return store.postpone([request.id], changedRetryMs)
     await wake(request, inMs)
     await show(request.id)

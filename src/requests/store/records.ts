@@ -40,6 +40,13 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return findMany(found)
   }
 
+  /** Counts the ended requests that fit, of those that are still kept. */
+  async function countEnded(fits: (outline: Outline) => boolean): Promise<number> {
+    let count = 0
+    for await (const outline of outlineEach(await guardStore(() => redis.zrevrange(keys.ended, 0, -1)))) count += fits(outline) ? 1 : 0
+    return count
+  }
+
   /** Returns the id of the request that holds a resource, if any. */
   async function holderOf(resource: string): Promise<string | undefined> {
     return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
@@ -51,7 +58,14 @@ export function createRecords({ redis, keys }: { redis: Redis; keys: Keys }) {
     return latest === null || latest === request.id
   }
 
-  return { find, findEach, findMany, open, ended, holderOf, isLatest }
+  /** Finds the request that changed a resource last, in the last 30 days. Undefined if its record does not fit this version. */
+  async function lastChangeOf(resource: string): Promise<Request | undefined> {
+    const id = await guardStore(() => redis.get(keys.lastChange(resource)))
+    const hash = id === null ? undefined : await guardStore(() => redis.hgetall(keys.record(id)))
+    return hash?.state ? decodeIfFit(hash) : undefined
+  }
+
+  return { find, findEach, findMany, open, ended, countEnded, holderOf, isLatest, lastChangeOf }
 }
 
 /** Creates the reads of many records in few exchanges. */

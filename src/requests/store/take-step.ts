@@ -19,6 +19,9 @@ const keepEndedMs = 30 * 24 * 3_600_000
 /** The card of a request with items is updated at most this often while they change. */
 const cardPaceMs = 5_000
 
+/** The number of the first key of a resource in the script. */
+const firstResourceKey = 7
+
 /** What a step carries besides its name. */
 export interface StepData {
   set?: Partial<
@@ -36,6 +39,7 @@ export interface StepData {
       | 'stoppedBy'
       | 'items'
       | 'lateAt'
+      | 'untrackedMs'
     >
   >
   /** What the audit notes of the step, beyond the request itself. */
@@ -77,7 +81,7 @@ export interface TakenStep {
   step: StepName | ItemStepName | 'request'
   kind: ChangeKind
   to: RequestState | ItemState
-  /** From the write to the end in ms, for a step that ends a change. */
+  /** From the write to the end in ms, without the time that nobody tracked it, for a step that ends a change. */
   tookMs?: number
 }
 
@@ -96,15 +100,16 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
   const run = createScripts(redis, scripts)
 
   /** Runs the script. `name` is what the audit calls the step. */
-  async function compareAndSet(request: Request, name: string, step: Step, data: StepData, { to, token, cardInMs }: Taking) {
+  async function compareAndSet(request: Request, name: string, step: Step, data: StepData, { to, token, cardInMs, changed = [] }: Taking) {
     const argument = JSON.stringify({
       ...argumentOf(request, name, step, data),
       token,
       to,
       open: isOpen(to),
       cardInMs: cardInMs ?? false,
+      changed: changed.map((resource) => firstResourceKey + 2 * resourcesOf(request).indexOf(resource) + 1),
     })
-    const locks = resourcesOf(request).map(keys.resource)
+    const locks = resourcesOf(request).flatMap((resource) => [keys.resource(resource), keys.lastChange(resource)])
     const recordKeys = [keys.record(request.id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
     const [outcome, state, at] = await audit.noteWith(
       noteOf(request, name, { causes: data.set?.causes, ...data.audit }),
@@ -120,9 +125,16 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
     // No step leads from a state that another version of Lockkeeper wrote.
     if (request.state === unknownState) return { outcome: 'lost', state: undefined }
     const to = stateAfter(name, request.state)
-    const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, { to, token })
+    const { outcome, state, at } = await compareAndSet(request, name, stepOf(name), data, {
+      to,
+      token,
+      changed: to === 'done' ? resourcesOf(request) : [],
+    })
     if (outcome === 'won') {
-      const took = stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined ? { tookMs: at - request.sentAt } : {}
+      const took =
+        stepOf(name).stamps?.includes('endedAt') && request.sentAt !== undefined
+          ? { tookMs: at - request.sentAt - (request.untrackedMs ?? 0) }
+          : {}
       onStep({ step: name, kind: request.kind, to, ...took })
     }
     return { outcome, state }
@@ -158,7 +170,12 @@ export function createTakeStep({ redis, keys, audit, onStep }: TakeStepParts) {
         ...(isFirstLate ? { reports: ['late'] } : {}),
         ...(data.notAfter === undefined ? {} : { notAfter: data.notAfter }),
       },
-      { to: request.state, token: randomUUID(), cardInMs: cardPaceMs },
+      {
+        to: request.state,
+        token: randomUUID(),
+        cardInMs: cardPaceMs,
+        changed: to === 'done' && data.audit.resource ? [data.audit.resource] : [],
+      },
     )
     if (outcome === 'won') {
       const took = step.stamps?.includes('endedAt') && item.sentAt !== undefined ? { tookMs: at - item.sentAt } : {}
@@ -175,6 +192,8 @@ interface Taking {
   to: RequestState
   token: string
   cardInMs?: number
+  /** The resources that the step reports as changed. */
+  changed?: string[]
 }
 
 /** The argument of the script, without what depends on the next state and the token. */

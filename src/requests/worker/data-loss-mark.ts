@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { NewestHead } from '../../audit/newest-head.ts'
 import type { UnderwayNow } from '../../domain/change.ts'
+import { someOf } from '../../domain/some-of.ts'
 import type { Redis } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { createScripts, readScripts } from '../../redis/scripts.ts'
@@ -45,13 +46,14 @@ export function createDataLossMark({ redis, keys, notifyOperators, newestHead, c
     // Always call this. A new data set also has another audit chain, and must not be reported twice.
     const isOlder = newestHead.takeOlderState()
     if (before !== undefined && before !== current) return report(`state-lost:${current}`, lostWords, notTracked)
-    if (current === fresh) return report(`state-new:${current}`, newWords, notTracked)
+    // On a first start this is expected, so it is no error.
+    if (current === fresh) return report(`state-new:${current}`, newWords, notTracked, 'warn')
     if (isOlder) return report(`state-set-back:${current}`, olderStateWords, perhapsNotTracked)
   }
 
-  async function report(key: string, words: Mrkdwn, andWhich: string): Promise<void> {
+  async function report(key: string, words: Mrkdwn, andWhich: string, level?: 'warn'): Promise<void> {
     const underway = await Promise.all(catalog.underwayNow().map((each) => underwayWords(each, andWhich)))
-    await notifyOperators(key, notice(joinMrkdwn([words, ...underway], ' ')))
+    await notifyOperators(key, notice(joinMrkdwn([words, ...underway], ' ')), level)
   }
 
   return { check }
@@ -60,9 +62,12 @@ export type DataLossMark = ReturnType<typeof createDataLossMark>
 
 const lostWords = mrkdwn`:rotating_light: *My memory was lost:* Redis no longer has what I kept there a moment ago. Open requests, approvals and what I followed are gone; cards that still show buttons decide nothing any more. Find out what happened to Redis, and have people ask again.`
 
-const newWords = mrkdwn`:information_source: *I start with an empty memory.* If this is not the first start with this Redis, what I kept was lost: open requests and approvals are gone, and cards that still show buttons decide nothing any more.`
+const newWords = mrkdwn`:information_source: *Redis has no data of Lockkeeper yet.* This is normal on a first start. Otherwise its data was lost: open requests and approvals are gone, and the buttons of their messages no longer work.`
 
 const olderStateWords = mrkdwn`:rotating_light: *My memory was set back:* Redis has an older state of what I kept there than I have seen. Requests may stand as they stood before: what was decided meanwhile may be asked again, and what was asked meanwhile may be gone. Find out what happened to Redis (was an older copy put back, or did a replica take over that lagged behind?), and before anybody approves one of the requests that are open now, look on the account whether it was carried out already.`
+
+/** The most changes under way that a notice names. */
+const mostUnderway = 50
 
 const notTracked = 'and that I do not follow'
 
@@ -71,7 +76,9 @@ const perhapsNotTracked = 'and that I may no longer follow'
 async function underwayWords({ list, some, none, unread }: UnderwayNow, andWhich: string): Promise<Mrkdwn> {
   try {
     const underway = await list({ signal: AbortSignal.timeout(readMs) })
-    return underway.length === 0 ? mrkdwn`${none}` : mrkdwn`${some}, ${andWhich}: ${underway.join('; ')}.`
+    return underway.length === 0
+      ? mrkdwn`${none}`
+      : mrkdwn`${some}, ${andWhich}: ${someOf(underway, { most: mostUnderway, separator: '; ' })}.`
   } catch {
     return mrkdwn`${unread}`
   }

@@ -1,4 +1,4 @@
-import type { Button, KnownBlock } from '@slack/web-api'
+import type { Button, KnownBlock, StaticSelect } from '@slack/web-api'
 import { splitMrkdwn } from '../text/cut-text.ts'
 import { cleanText, type Mrkdwn, mrkdwn } from '../text/text.ts'
 import { emptyText, exact, plain, verbatim } from '../text/text-objects.ts'
@@ -26,6 +26,11 @@ const limits = {
 
 export function header(text: string): KnownBlock {
   return { type: 'header', text: plain(text, limits.headerText) }
+}
+
+/** Whether a heading shows this text whole. */
+export function headerFits(text: string): boolean {
+  return text.length <= limits.headerText
 }
 
 /** Shows a text whole, over several sections if one cannot hold it. Facts that people decide by must not be cut. */
@@ -84,12 +89,28 @@ export function divider(): KnownBlock {
   return { type: 'divider' }
 }
 
-export function actions(buttons: Button[], blockId?: string): KnownBlock[] {
-  return chunks(buttons, limits.actionsElements).map((some, index) => ({
+export function actions(elements: (Button | StaticSelect)[], blockId?: string): KnownBlock[] {
+  return chunks(elements, limits.actionsElements).map((some, index) => ({
     type: 'actions',
     elements: some,
     ...(blockId === undefined ? {} : { block_id: exact('a block id', index === 0 ? blockId : `${blockId}-${index}`, limits.id) }),
   }))
+}
+
+const commandInBlockId = /^[a-z]+ (\/\S{1,40})/
+
+/**
+ * Makes actions whose block id carries the name of the slash command, because Slack does not send it with a click. `part` tells the blocks
+ * of one message apart.
+ */
+export function actionsFor(command: string, part: string, elements: (Button | StaticSelect)[]): KnownBlock[] {
+  const blockId = `${part} ${command}`
+  return actions(elements, commandInBlockId.test(blockId) ? blockId : undefined)
+}
+
+/** Returns the name of the slash command that `actionsFor` put into a block id, or an empty text. */
+export function commandOf(blockId: string): string {
+  return commandInBlockId.exec(blockId)?.[1] ?? ''
 }
 
 export interface ButtonParts {
@@ -98,7 +119,7 @@ export interface ButtonParts {
   value: string
   style?: 'primary' | 'danger'
   /** A dialog that Slack shows before it sends the click. */
-  confirm?: { title: string; text: Mrkdwn; confirm: string; deny: string }
+  confirm?: { title: string; text: Mrkdwn; confirm: string; deny: string } | undefined
 }
 
 export function button({ text, actionId, value, style, confirm }: ButtonParts): Button {

@@ -1,4 +1,5 @@
 import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import { type Mrkdwn, mrkdwn } from '../text/text.ts'
 
 /** Says in words what kept a list of the account API from being read to its end. */
@@ -11,8 +12,15 @@ const because: Record<ListLimit, string> = {
   time: 'the account API took too long',
 }
 
-/** Says that a list is incomplete, and why. Empty if it is complete. */
-export function cutNotes(cut: ListLimit | undefined, count: number): Mrkdwn[] {
-  if (cut === undefined) return []
-  return [mrkdwn`:warning: *This list is incomplete:* ${because[cut]}. The first ${count} were read and searched. Others may exist.`]
+/** Says that a list is incomplete, and why, and counts the items that are left out. Empty if it is complete. */
+export function cutNotes({ cut, unreadable = 0, unready = 0 }: Missing, count: number): Mrkdwn[] {
+  const limit =
+    cut === undefined
+      ? []
+      : [mrkdwn`:warning: *This list is incomplete:* ${because[cut]}. The first ${count} were read and searched. Others may exist.`]
+  return [
+    ...limit,
+    ...(unreadable > 0 ? [mrkdwn`:warning: Not listed: ${unreadable} that could not be read.`] : []),
+    ...(unready > 0 ? [mrkdwn`Not listed: ${unready} still being provisioned.`] : []),
+  ]
 }

@@ -1,8 +1,9 @@
+import { type ItemRows, itemRows } from '../lists/columns.ts'
 import { containsWords } from '../text/contains-words.ts'
 import { code, type Mrkdwn, mrkdwn } from '../text/text.ts'
 import type { Listing } from './listing.ts'
 
-interface FilterParts<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
+interface Filter<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
   all: T[]
   /** The words of the command. An item is listed if its texts contain all of them. */
   words: string[]
@@ -11,21 +12,35 @@ interface FilterParts<T> extends Pick<Listing, 'notes' | 'rowsPerPage'> {
   one: string
   many: string
   order: (a: T, b: T) => number
-  row: (item: T) => Mrkdwn
   /** Stands in place of the rows if there are no items at all. */
   none: Mrkdwn
 }
+
+/** Items with columns can be shown as a table. `row` is for items that are too large for one. */
+type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
 
 /** The most rows of one list. Nobody turns a hundred pages, and making the rows of a very long list would keep everybody else waiting. */
 export const mostRows = 1_000
 
 /** Lists the items that contain every word. */
-export function filteredListing<T>({ all, words, textsOf, one, many, order, row, none, notes = [], ...listing }: FilterParts<T>): Listing {
+export function filteredListing<T>({
+  all,
+  words,
+  textsOf,
+  one,
+  many,
+  order,
+  none,
+  notes = [],
+  rowsPerPage,
+  ...body
+}: FilterParts<T>): Listing {
   const sorted = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
+  const listed = sorted.slice(0, mostRows)
   return {
-    ...listing,
+    ...(rowsPerPage === undefined ? {} : { rowsPerPage }),
     title: filteredTitle(sorted.length, { one, many, words }),
-    rows: sorted.slice(0, mostRows).map(row),
+    ...('row' in body ? { rows: listed.map(body.row) } : itemRows(listed, body)),
     notes: [...notes, ...unlisted(sorted.length)],
     empty: words.length > 0 ? mrkdwn`${noneFits(all.length, many)} Use fewer words.` : none,
   }

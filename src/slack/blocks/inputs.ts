@@ -1,4 +1,14 @@
-import type { ExternalSelect, KnownBlock, PlainTextElement, PlainTextInput, PlainTextOption, RadioButtons } from '@slack/web-api'
+import type {
+  ConversationsSelect,
+  ExternalSelect,
+  KnownBlock,
+  PlainTextElement,
+  PlainTextInput,
+  PlainTextOption,
+  RadioButtons,
+  StaticSelect,
+} from '@slack/web-api'
+import { longestReason } from '../../domain/reason.ts'
 import { notAChoice, type Values } from '../commands/handlers.ts'
 import { truncate } from '../text/cut-text.ts'
 import { exact, plain } from '../text/text-objects.ts'
@@ -15,7 +25,11 @@ const limits = {
   // The limit is 75, and Slack asks to stay below it.
   option: 74,
   radioButtons: 10,
+  selectOptions: 100,
 } as const
+
+/** Slack accepts no longer values of options, and a cut id could be that of another resource. */
+export const longestOptionValue = limits.option
 
 interface InputParts {
   blockId: string
@@ -24,7 +38,7 @@ interface InputParts {
   optional?: boolean
   /** Makes Slack send every change as a click while the form stays open. */
   dispatchAction?: boolean
-  element: PlainTextInput | ExternalSelect | RadioButtons
+  element: PlainTextInput | ExternalSelect | ConversationsSelect | RadioButtons
 }
 
 export function input({ blockId, label, hint, optional = false, dispatchAction = false, element }: InputParts): KnownBlock {
@@ -61,16 +75,16 @@ export function plainTextInput({ actionId, multiline = false, maxLength, initial
 
 interface ReasonParts {
   entered: string | undefined
-  hint?: string
+  hint: string
   optional?: boolean
   multiline?: boolean
 }
 
-const reasonBlockId = 'reason'
+export const reasonBlockId = 'reason'
 
-/** Makes the field for a reason: by default the reason of a request. */
-export function reasonInput({ entered, hint = 'Shown on the card to whoever decides.', optional = true, multiline = false }: ReasonParts) {
-  const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: 500, initialValue: entered })
+/** Makes the field for a reason. */
+export function reasonInput({ entered, hint, optional = true, multiline = false }: ReasonParts) {
+  const element = plainTextInput({ actionId: reasonBlockId, multiline, maxLength: longestReason, initialValue: entered })
   return input({ blockId: reasonBlockId, label: 'Reason', hint, optional, element })
 }
 
@@ -93,6 +107,41 @@ export function externalSelect({ actionId, placeholder, minQueryLength = 0, init
     action_id: exact('an action id', actionId, limits.id),
     min_query_length: minQueryLength,
     ...(initialOption ? { initial_option: initialOption } : {}),
+    ...placeholderOf(placeholder),
+  }
+}
+
+interface ConversationsSelectParts {
+  actionId: string
+  placeholder: string
+  /** The channel that is chosen already. Default: the one that the person is looking at. */
+  initial?: string | undefined
+}
+
+/** Makes a picker of channels. It offers no direct messages, and no channel that is shared with another organisation (Slack Connect). */
+export function conversationsSelect({ actionId, placeholder, initial }: ConversationsSelectParts): ConversationsSelect {
+  return {
+    type: 'conversations_select',
+    action_id: exact('an action id', actionId, limits.id),
+    filter: { include: ['public', 'private'], exclude_external_shared_channels: true, exclude_bot_users: true },
+    ...(initial ? { initial_conversation: initial } : { default_to_current_conversation: true }),
+    ...placeholderOf(placeholder),
+  }
+}
+
+interface StaticSelectParts {
+  actionId: string
+  placeholder: string
+  /** At least one. Only the first 100 are offered. */
+  options: PlainTextOption[]
+}
+
+/** Makes a picker whose options are part of the message. */
+export function staticSelect({ actionId, placeholder, options }: StaticSelectParts): StaticSelect {
+  return {
+    type: 'static_select',
+    action_id: exact('an action id', actionId, limits.id),
+    options: options.slice(0, limits.selectOptions),
     ...placeholderOf(placeholder),
   }
 }

@@ -1,10 +1,13 @@
 import type { KnownBlock } from '@slack/web-api'
 import { z } from 'zod'
-import { mostCharacters } from '../text/characters.ts'
+import type { Answerable } from '../lists/answerable.ts'
+import { dataTable, type Table } from '../lists/data-table.ts'
+import { choicesBlocks, choicesCharacters, type ItemChoices } from '../lists/item-choices.ts'
+import { charactersIn, mostCharacters } from '../text/characters.ts'
 import { truncate } from '../text/cut-text.ts'
-import { joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../text/text.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn, ownWords, toPlainText } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
-import { actions, button, context, longestButtonValue, wholeSection } from './blocks.ts'
+import { actionsFor, button, context, longestButtonValue, wholeSection } from './blocks.ts'
 import { limitBlocks, message } from './message.ts'
 
 export interface Listing {
@@ -17,6 +20,18 @@ export interface Listing {
   notes?: Mrkdwn[]
   /** The most rows on a page; a page of long rows has fewer. Default: 10. */
   rowsPerPage?: number
+  /** The same rows as a table. `itemRows` makes both from one description. */
+  table?: Table
+  /** Opens the details of a row. */
+  choices?: ItemChoices
+}
+
+/** Where a list is shown. `name` is the name of the slash command; `command`, the words after it. */
+export interface ListPlace {
+  name: string
+  command: string
+  args: string[]
+  page: number
 }
 
 export const pageActionIds = { previous: 'page-previous', next: 'page-next' } as const
@@ -37,23 +52,44 @@ const defaultRowsPerPage = 10
  */
 const frame = { title: 1_000, pageNumber: 50, notes: 3_000, pageButtons: 150 } as const
 
-// One block of a message is kept for the buttons.
-const contentLimits = { most: 49, characters: mostCharacters - frame.pageButtons } as const
+// Two blocks of a message are kept for the buttons and the picker.
+const contentLimits = { most: 48, characters: mostCharacters - frame.pageButtons } as const
+
+/** Slack truncates longer text, and advises against more than 4,000 characters, which the words of a table need for screen readers. */
+const mostTableText = 40_000
+
+/** Shows a list as a table. Without one, or above the limits of Slack, it shows the first page. */
+export function listAnswer(listing: Listing, at: ListPlace): Answerable {
+  const instead = listingMessage(listing, at)
+  const table = tableMessage(listing, at)
+  return table ? { table, instead } : instead
+}
+
+function tableMessage({ title, rows, notes = [], table, choices }: Listing, { name }: ListPlace): Message | undefined {
+  const block = table && dataTable(toPlainText(title), table)
+  if (!block) return undefined
+  const blocks = [block, ...choicesBlocks(choices, name), ...context(notes)]
+  const text = joinMrkdwn([mrkdwn`*${title}*`, ...rows, ...notes], '\n').text.trim()
+  return charactersIn(blocks) <= mostCharacters && text.length <= mostTableText ? { text, blocks } : undefined
+}
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
 export function listingMessage(
-  { title, rows, empty, notes = [], rowsPerPage = defaultRowsPerPage }: Listing,
-  at: { command: string; args: string[]; page: number },
+  { title, rows, empty, notes = [], rowsPerPage = defaultRowsPerPage, choices }: Listing,
+  at: ListPlace,
 ): Message {
   const name = cut(title, frame.title)
   const remarks = cutNotes(notes)
-  const around = lengthOfAll([name, ...remarks]) + frame.pageNumber + frame.pageButtons
+  const around = lengthOfAll([name, ...remarks]) + frame.pageNumber + frame.pageButtons + (choices ? choicesCharacters(rowsPerPage) : 0)
   const pages = paginate(rows.length > 0 ? rows : [empty], rowsPerPage, mostCharacters - around)
   const page = Math.min(at.page, pages.length - 1)
   const lines = pages[page] ?? []
+  const start = pages.slice(0, page).flat().length
   const heading = mrkdwn`*${name}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
   const content = [...wholeSection(heading), ...lines.flatMap((line) => wholeSection(line)), ...context(remarks)]
-  const blocks = [...limitBlocks(content, contentLimits), ...pageButtons(at, page, pages.length)]
+  const picker = choicesBlocks(choices, at.name, start, start + lines.length)
+  const limits = { ...contentLimits, characters: contentLimits.characters - charactersIn(picker) }
+  const blocks = [...limitBlocks(content, limits), ...picker, ...pageButtons(at, page, pages.length)]
   return message({ text: joinMrkdwn([heading, ...lines, ...remarks], '\n'), blocks })
 }
 
@@ -96,14 +132,14 @@ function cut(words: Mrkdwn, most: number): Mrkdwn {
   return words.text.length <= most ? words : ownWords(truncate(words.text.trim(), most, 'mrkdwn'))
 }
 
-function pageButtons({ command, args }: { command: string; args: string[] }, page: number, pages: number): KnownBlock[] {
+function pageButtons({ name, command, args }: ListPlace, page: number, pages: number): KnownBlock[] {
   if (pages === 1) return []
   const valueFor = (target: number) => JSON.stringify({ version: 1, command, args, page: target } satisfies z.infer<typeof PageButton>)
   if (valueFor(pages).length > longestButtonValue) {
     return context([mrkdwn`The other pages cannot be turned to, because so many words do not fit into a button. Use fewer.`])
   }
   const to = (text: string, actionId: string, target: number) => button({ text, actionId, value: valueFor(target) })
-  return actions([
+  return actionsFor(name, 'pages', [
     ...(page > 0 ? [to('Previous', pageActionIds.previous, page - 1)] : []),
     ...(page < pages - 1 ? [to('Next', pageActionIds.next, page + 1)] : []),
   ])

@@ -1,15 +1,12 @@
 import type { PlainTextOption } from '@slack/web-api'
-import type { ListLimit } from '../../domain/list-errors.ts'
+import type { Missing } from '../../domain/missing.ts'
 import { inNaturalOrder } from '../../domain/natural-order.ts'
 import { type Choices, notAChoice } from '../commands/handlers.ts'
 import { mostWords, searchText } from '../text/contains-words.ts'
-import { option } from './inputs.ts'
+import { longestOptionValue, option } from './inputs.ts'
 
 /** Slack accepts at most 100 options (docs.slack.dev, "block_suggestion payloads"). */
 const mostOptions = 100
-
-/** Slack accepts no longer values, and a cut id could be that of another resource. Longer ids can still be typed as arguments. */
-const longestValue = 74
 
 export interface Candidate {
   /** The id that Slack sends back when it is chosen. */
@@ -22,13 +19,10 @@ export interface Candidate {
 }
 
 interface Offered {
-  /** The name of one candidate: `virtual machine`. */
-  one: string
+  /** The name of the candidates: `virtual machines`. */
   many: string
-  /** Small print for a search without a match, if not everything is offered. */
-  note?: string
-  /** What kept the list from being read to its end. */
-  cut?: ListLimit | undefined
+  /** What the list lacks. */
+  missing?: Missing | undefined
 }
 
 /**
@@ -50,21 +44,30 @@ export function candidatesOf<T>(toCandidate: (item: T) => Candidate): (all: T[])
 
 /**
  * Lists the candidates that contain every typed word, in the order of their texts. If there are more than Slack shows, the last option says
- * how many more. If there are none, the only option says so. The last option also says if the list was not read to its end.
+ * how many more. If there are none, Slack shows that there are no results, which nobody can choose. The last option also says if the list
+ * was not read to its end.
  */
-export function offer(candidates: Candidate[], typed: string, { one, many, note, cut }: Offered): Choices {
-  const unread = cut === undefined ? [] : [unchoosable(`Incomplete: there are more ${many} than could be read`, typeTheId)]
-  const pickable = candidates.filter(({ value }) => value.length <= longestValue)
-  if (pickable.length === 0) return { options: [unchoosable(`There are no ${many} to choose from.`, note), ...unread] }
+export function offer(candidates: Candidate[], typed: string, { many, missing = {} }: Offered): Choices {
+  // Longer ids can still be typed as arguments.
+  const pickable = candidates.filter(({ value }) => value.length <= longestOptionValue)
+  const unread = notOffered({ many, missing, tooLong: candidates.length - pickable.length })
   const words = typed.toLowerCase().split(/\s+/)
-  if (words.length > mostWords) return { options: [unchoosable(`Too many words: use up to ${mostWords}.`, note)] }
+  if (words.length > mostWords) return { options: [unchoosable(`Too many words: use up to ${mostWords}.`)] }
   const fits = pickable.filter((candidate) => matches(candidate, words))
-  if (fits.length === 0) return { options: [unchoosable(`No ${one} fits what you typed.`, note), ...unread] }
   const sorted = fits.toSorted((a, b) => inNaturalOrder(a.text, b.text))
   if (sorted.length + unread.length <= mostOptions) return { options: [...sorted.map(toOption), ...unread] }
   const shown = sorted.slice(0, mostOptions - 1 - unread.length)
   const more = unchoosable(`${sorted.length - shown.length} more fit: type more to narrow it down`)
   return { options: [...shown.map(toOption), more, ...unread] }
+}
+
+/** Says that not everything is offered, and counts what is left out. */
+function notOffered({ many, missing, tooLong }: { many: string; missing: Missing; tooLong: number }): PlainTextOption[] {
+  const left = tooLong + (missing.unreadable ?? 0) + (missing.unready ?? 0)
+  return [
+    ...(missing.cut === undefined ? [] : [unchoosable(`Incomplete: there are more ${many} than could be read`, typeTheId)]),
+    ...(left > 0 ? [unchoosable(`${left} more can't be offered here`, typeTheId)] : []),
+  ]
 }
 
 const typeTheId = 'Run the command with the id instead of the form.'
@@ -87,7 +90,7 @@ export function keepChoice(chosen: PlainTextOption | undefined): PlainTextOption
 
 /** Makes the option that is already chosen when a form opens. Undefined if its id is too long for Slack: the person then chooses again. */
 export function preset(candidate: Omit<Candidate, 'terms'>): PlainTextOption | undefined {
-  return candidate.value.length <= longestValue ? toOption(candidate) : undefined
+  return candidate.value.length <= longestOptionValue ? toOption(candidate) : undefined
 }
 
 /** Names the project and the site of a resource, as far as they are known: `Storefront, ASH`. */

@@ -31,8 +31,10 @@ export interface Command {
   form?: (metadata: string, given: GivenWords) => ModalView | Promise<ModalView>
   /** Whether the command runs without a form. Default: with any argument. */
   isComplete?: (args: string[]) => boolean
-  /** The button of the help that opens the form. */
+  /** The button that opens the form, on the Home tab and in help. */
   button?: { text: string; actionId: string }
+  /** The callback id of the global shortcut that opens the form. The manifest names it. */
+  shortcut?: string
   /** Starts to read what the form will need. Called once the form is open and the person may use it. */
   prepare?: () => void
   run(call: CommandCall): Promise<void>

@@ -6,15 +6,16 @@ import type { Messenger } from '../web-api/messenger.ts'
 
 /**
  * Opens a form, then checks whether the person may use it. A trigger expires after 3 s, so nothing slow may run first. If they may not, the
- * refusal replaces the form. Each submission is checked again.
+ * refusal replaces the form, and if `allow` returns a view, that one does. Each submission is checked again.
  */
 export function createFormOpener(messenger: Pick<Messenger, 'openView' | 'updateView'>) {
-  return async function openForm(triggerId: string, view: ModalView, allow: () => Promise<void>): Promise<void> {
+  return async function openForm(triggerId: string, view: ModalView, allow: () => Promise<ModalView | undefined>): Promise<void> {
     const opened = await messenger.openView(triggerId, view)
     if (opened.is !== 'opened')
       throw new Refusal(mrkdwn`Slack did not open the form in time. Try once more; with arguments the command needs no form.`)
     try {
-      await allow()
+      const filled = await allow()
+      if (filled) await messenger.updateView(opened.viewId, filled)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       await messenger.updateView(opened.viewId, noticeView(error.words, 'Not possible'))

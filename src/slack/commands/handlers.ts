@@ -1,12 +1,14 @@
 import type { ModalView, PlainTextOption } from '@slack/web-api'
+import type { MessageRef } from '../../domain/message-ref.ts'
 import type { Origin } from '../../domain/origin.ts'
+import type { Answerable } from '../lists/answerable.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 
 /** Answers the person who typed or clicked. Only they see the answer. It never throws: an answer that Slack does not take is logged. */
 export interface Answer {
   /** Posts a new message. */
-  ephemeral(message: Message): Promise<void>
+  ephemeral(message: Answerable): Promise<void>
   /** Replaces the message that they clicked, for example a page of a list. */
   replace(message: Message): Promise<void>
 }
@@ -22,6 +24,25 @@ export interface SlashCommand extends Delivery {
   /** Takes five answers within 30 minutes, also in channels where the bot is not a member. */
   responseUrl: string | undefined
   triggerId: string
+  /** What was typed after *because*. */
+  reason?: string | undefined
+}
+
+/** A shortcut, of a message or from anywhere in Slack. A global one has no channel: its origin's is empty. */
+export interface Shortcut extends Delivery {
+  callbackId: string
+  responseUrl: string | undefined
+  triggerId: string
+  message: ShortcutMessage | undefined
+}
+
+/** The message that a shortcut was used on. Everything in it is from outside. */
+export interface ShortcutMessage {
+  /** Undefined if the payload does not say which message it is. */
+  ref: MessageRef | undefined
+  text: string
+  blocks: unknown[]
+  attachments: unknown[]
 }
 
 export interface Click extends Delivery {
@@ -67,6 +88,8 @@ export type SubmissionAnswer =
   | { is: 'accepted'; words: Mrkdwn }
   /** It stays open with what was entered. `problem` is shown at the field or, if it is late, on top of the form that `again` makes. */
   | { is: 'refused'; blockId: string; problem: Mrkdwn; again: (problem: Mrkdwn) => ModalView }
+  /** The next form replaces it. */
+  | { is: 'next'; view: ModalView }
 
 export interface OptionsQuery {
   actionId: string
@@ -99,14 +122,19 @@ export interface FormHandler<Interaction> {
   /** Set if the form shows data that was read. Such a form opens only after the authorization. */
   reads?: true
   allow(interaction: Interaction): Promise<void>
+  /** Makes the view that replaces the form after `allow`. For what takes longer to read than a trigger lasts. */
+  fill?(interaction: Interaction): Promise<ModalView>
 }
 
 /** The handlers of everything that people can do in Slack, by the ids that Slack sends back. An id is unique in the whole bot. */
 export interface InteractionHandlers {
   /** Finds the handler by the words that were typed after the command's name. */
   command: (words: string[]) => Handler<SlashCommand> | FormHandler<SlashCommand>
+  /** Whether the words name a command that takes a reason. In other commands *because* is a word like any other. */
+  takesReason: (words: string[]) => boolean
   clicks: Record<string, Handler<Click> | FormHandler<Click>>
   submissions: Record<string, (submission: Submission) => Promise<SubmissionAnswer>>
+  shortcuts: Record<string, Handler<Shortcut> | FormHandler<Shortcut>>
   options: Record<string, (query: OptionsQuery) => Promise<Choices>>
   /** Shows the Home tab to a person. `refused` says why they may not use Lockkeeper. */
   home: (viewer: Origin, refused: Mrkdwn | undefined) => Promise<void>

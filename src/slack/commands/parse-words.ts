@@ -37,6 +37,6 @@ function withoutCommas(word: string): string {
   return word.slice(start, end)
 }
 
-function unescapeEntities(text: string): string {
+export function unescapeEntities(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }

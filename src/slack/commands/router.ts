@@ -1,24 +1,33 @@
 import type { Requester } from '../../domain/people.ts'
-import { listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
+import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from '../blocks/listing.ts'
 import { notice } from '../blocks/notice.ts'
 import { Refusal } from '../errors.ts'
 import { readJson } from '../receive/payloads.ts'
 import { mrkdwn } from '../text/text.ts'
 import type { Message } from '../web-api/messenger.ts'
 import { type Command, findCommand, type Need } from './commands.ts'
-import type { Click, FormHandler, Handler, InteractionHandlers, SlashCommand } from './handlers.ts'
+import type { Click, FormHandler, Handler, SlashCommand } from './handlers.ts'
 import { takesNone } from './help.ts'
 import { limitWords } from './limit-words.ts'
 import { createOpenForms } from './open-forms.ts'
 import { withoutMention } from './parse-words.ts'
-import type { Gate, May } from './rights.ts'
+import type { Gate, GateForm, May, RuleWithReason } from './rights.ts'
 import { createShowHelp, isHelpWord } from './show-help.ts'
 import { unknownCommand } from './unknown-command.ts'
 
+interface RouterParts {
+  commands: Command[]
+  gate: Gate
+  /** Checks what `gate` checks, and whether the request could be posted in the channel. Default: `gate`. */
+  gateForm?: GateForm
+  ruleWithReason: RuleWithReason
+  may: May
+}
+
 /** Routes the one slash command, whatever its name, to the command that its words name. */
-export function createCommandRouter({ commands, gate, may }: { commands: Command[]; gate: Gate; may: May }) {
+export function createCommandRouter({ commands, gate, gateForm = gate, may, ruleWithReason }: RouterParts) {
   const helpOn = createShowHelp({ commands, may })
-  const { formFor, clicks: formClicks } = createOpenForms({ commands, pass })
+  const formFor = createOpenForms({ gateForm, ruleWithReason })
 
   async function pass(origin: SlashCommand['origin'], need: Need): Promise<Requester | undefined> {
     return need === 'read' ? undefined : gate(origin, need)
@@ -34,24 +43,18 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
     const { command } = found
     const args = command.takesMentions ? found.args : found.args.map(withoutMention)
     if (args.length > 0 && command.usage === '') return refuseArguments(command, args)
-    return formFor(command, args) ?? ((slashCommand) => run(command, slashCommand, args, 0, slashCommand.answer.ephemeral))
+    return formFor(command, args) ?? ((slashCommand) => run(command, slashCommand, args, firstPage(slashCommand)))
   }
 
-  async function run(
-    found: Command,
-    slashCommand: SlashCommand,
-    args: string[],
-    page: number,
-    show: (message: Message) => Promise<void>,
-  ): Promise<void> {
+  async function run(found: Command, slashCommand: SlashCommand, args: string[], view: ListView): Promise<void> {
     if (found.need === 'read') limitWords(args)
     const requester = await pass(slashCommand.origin, found.need)
     await found.run({
       slashCommand,
       args,
       requester,
-      list: (listing) => show(listingMessage(listing, { page, command: found.words, args })),
-      say: (words) => show(notice(words)),
+      list: (listing) => view.list(listing, { name: slashCommand.origin.command, command: found.words, args }),
+      say: (words) => view.say(notice(words)),
     })
   }
 
@@ -66,13 +69,31 @@ export function createCommandRouter({ commands, gate, may }: { commands: Command
       await click.answer.ephemeral(notice(mrkdwn`This list is from another version of me. Ask for it again with the command.`))
       return
     }
-    await run(found, { ...click, responseUrl: undefined }, button.args, button.page, click.answer.replace)
+    const { replace } = click.answer
+    const { page, args } = button
+    await run(found, { ...click, responseUrl: undefined }, args, {
+      list: (listing, at) => replace(listingMessage(listing, { ...at, page })),
+      say: replace,
+    })
   }
 
-  const pageClicks = { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage }
-  const clicks: InteractionHandlers['clicks'] = { ...pageClicks, ...formClicks }
+  function takesReason(words: string[]): boolean {
+    const found = findCommand(commands, words)
+    return found !== undefined && found.command.need !== 'read'
+  }
 
-  return { command: handlerFor, clicks }
+  return { command: handlerFor, takesReason, clicks: { [pageActionIds.previous]: showPage, [pageActionIds.next]: showPage } }
+}
+
+/** How a list is shown: as the answer to a command, or in place of the page that was clicked. */
+interface ListView {
+  list(listing: Listing, at: Omit<ListPlace, 'page'>): Promise<void>
+  say(message: Message): Promise<void>
+}
+
+/** Answers a command with a list as a table where one fits, or else with its first page. */
+function firstPage({ answer }: SlashCommand): ListView {
+  return { list: (listing, at) => answer.ephemeral(listAnswer(listing, { ...at, page: 0 })), say: answer.ephemeral }
 }
 
 /** Whether arguments ask for help: `ip move --help`, `ip move 203.0.113.10 ?`. A thing can be named `help`. */

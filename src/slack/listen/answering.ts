@@ -1,8 +1,10 @@
 import type { Origin } from '../../domain/origin.ts'
 import { modal } from '../blocks/modal.ts'
 import type { Answer } from '../commands/handlers.ts'
-import type { Message, Messenger } from '../web-api/messenger.ts'
+import { type Answerable, hasTable } from '../lists/answerable.ts'
+import type { Done, Message, Messenger } from '../web-api/messenger.ts'
 import type { Respond } from '../web-api/response-url.ts'
+import { createRespondWithTable, isContentRefused } from './table-support.ts'
 
 interface AnsweringParts {
   messenger: Pick<Messenger, 'postEphemeral' | 'post' | 'openView'>
@@ -15,36 +17,52 @@ export interface AnswerPlace {
   responseUrl: string | undefined
   /** Opens a modal with the answer on the Home tab, which has no channel. */
   triggerId?: string
+  /** Whether the response URL belongs to a message that was clicked. */
+  isClick?: boolean
 }
 
 export type TrackedAnswer = Answer & { given: () => boolean }
 
 /**
  * Answers a person in the first way that works: through the response URL, as an ephemeral message in the channel, in a modal (on the Home
- * tab only), or as a direct message.
+ * tab only), or as a direct message. Where Slack refuses a table, the same way is tried without it.
  */
 export function createAnswering({ messenger, respond, onError }: AnsweringParts) {
-  return function answerTo({ origin, responseUrl, triggerId }: AnswerPlace): TrackedAnswer {
+  const respondWithTable = createRespondWithTable(respond)
+
+  return function answerTo({ origin, responseUrl, triggerId, isClick = false }: AnswerPlace): TrackedAnswer {
     let answers = 0
 
-    async function say(message: Message, replaceOriginal: boolean): Promise<void> {
+    async function throughResponseUrl(url: string, answer: Answerable, replaceOriginal: boolean): Promise<Done> {
+      return hasTable(answer) ? respondWithTable(url, answer, { isClick }) : respond(url, answer, { replaceOriginal })
+    }
+
+    async function say(answer: Answerable, replaceOriginal: boolean): Promise<void> {
       answers += 1
-      const answered = responseUrl ? await respond(responseUrl, message, { replaceOriginal }) : undefined
+      const answered = responseUrl ? await throughResponseUrl(responseUrl, answer, replaceOriginal) : undefined
       if (answered?.is === 'sent') return
-      const posted = origin.channelId ? await messenger.postEphemeral(origin, message) : undefined
+      const posted = origin.channelId ? await withoutTableIfRefused(answer, (one) => messenger.postEphemeral(origin, one)) : undefined
       if (posted?.is === 'sent') return
-      const shown = !origin.channelId && triggerId ? await messenger.openView(triggerId, asModal(message)) : undefined
+      const shown = !origin.channelId && triggerId ? await messenger.openView(triggerId, asModal(answer)) : undefined
       if (shown?.is === 'opened') return
-      const sent = await messenger.post({ channelId: origin.userId }, message)
+      const sent = await withoutTableIfRefused(answer, (one) => messenger.post({ channelId: origin.userId }, one))
       if (sent.is !== 'sent')
         onError(new Error(`an answer could not be delivered: ${JSON.stringify(answered ?? posted ?? shown ?? sent)}`), { at: 'answer' })
     }
 
-    return { ephemeral: (message) => say(message, false), replace: (message) => say(message, true), given: () => answers > 0 }
+    return { ephemeral: (answer) => say(answer, false), replace: (message) => say(message, true), given: () => answers > 0 }
   }
 }
 export type AnswerTo = ReturnType<typeof createAnswering>
 
-function asModal({ blocks }: Message) {
+async function withoutTableIfRefused(answer: Answerable, send: (message: Message) => Promise<Done>): Promise<Done> {
+  if (!hasTable(answer)) return send(answer)
+  const sent = await send(answer.table)
+  return isContentRefused(sent) ? send(answer.instead) : sent
+}
+
+/** Modals take no tables. */
+function asModal(answer: Answerable) {
+  const { blocks } = hasTable(answer) ? answer.instead : answer
   return modal({ title: 'Lockkeeper', close: 'Close', blocks })
 }

@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import type { App, ViewSubmitAction } from '@slack/bolt'
+import { z } from 'zod'
 import type { Origin } from '../../domain/origin.ts'
 import type { OpenForm } from '../commands/form.ts'
 import type { Authorize, InteractionHandlers } from '../commands/handlers.ts'
-import { ClickPayload, CommandPayload, deliveryKey, HomeOpenedPayload, OptionsPayload, SubmissionPayload } from '../receive/payloads.ts'
+import {
+  ClickPayload,
+  CommandPayload,
+  deliveryKey,
+  GlobalShortcutPayload,
+  HomeOpenedPayload,
+  MessageShortcutPayload,
+  OptionsPayload,
+  SubmissionPayload,
+} from '../receive/payloads.ts'
 import type { UnhandledPayload } from '../receive/read-payload.ts'
 import type { Mrkdwn } from '../text/text.ts'
 import type { Messenger } from '../web-api/messenger.ts'
@@ -14,6 +24,7 @@ import { createServe } from './serve.ts'
 import { createTakeClick } from './take-click.ts'
 import { createTakeCommand } from './take-command.ts'
 import { createTakeOptions } from './take-options.ts'
+import { createTakeShortcut } from './take-shortcut.ts'
 import { createTakeSubmission } from './take-submission.ts'
 
 export interface ListenOptions {
@@ -50,6 +61,7 @@ export function listen(
   const takeCommand = createTakeCommand({ ...shared, serve })
   const takeClick = createTakeClick({ ...shared, serve })
   const takeSubmission = createTakeSubmission(shared)
+  const takeShortcut = createTakeShortcut({ ...shared, serve })
   const takeOptions = createTakeOptions(shared)
 
   function track(work: Promise<void>): Promise<void> {
@@ -62,6 +74,11 @@ export function listen(
   app.action(/^/, ({ body, ack }) => {
     onReceived('click')
     return track(takeClick(ClickPayload.parse(body), ack))
+  })
+
+  app.shortcut(/^/, ({ body, ack }) => {
+    onReceived('click')
+    return track(takeShortcut(z.union([GlobalShortcutPayload, MessageShortcutPayload]).parse(body), ack))
   })
 
   app.view<ViewSubmitAction>({ type: 'view_submission', callback_id: /^/ }, ({ body, ack }) =>

@@ -1,6 +1,6 @@
 import type { Origin } from '../../domain/origin.ts'
 import { within } from '../../domain/within.ts'
-import { notice } from '../blocks/notice.ts'
+import { notice, noticeView } from '../blocks/notice.ts'
 import type { OpenForm } from '../commands/form.ts'
 import type { Authorize, FormHandler, Handler } from '../commands/handlers.ts'
 import type { TrackedAnswer } from './answering.ts'
@@ -61,6 +61,9 @@ export function createServe({ authorize, openForm, isFirstDelivery, explain }: S
       const opened = openForm(triggerId, await handler.form(interaction), async () => {
         await authorized
         await handler.allow(interaction)
+        // The form itself says that the result follows.
+        if (handler.fill) clearTimeout(interim)
+        return handler.fill?.(interaction).catch((error: unknown) => noticeView(explain(error, at)))
       })
       await opened.catch(async (error: unknown) => {
         // If the person may not use the form, tell them that and not that the form failed to open.

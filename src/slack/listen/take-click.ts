@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
+import { commandOf } from '../blocks/blocks.ts'
 import { type Click, type ClickedView, handlerOf, type InteractionHandlers } from '../commands/handlers.ts'
 import { Refusal } from '../errors.ts'
 import { type ClickPayload, chosenOf, deliveryKey, readMetadata, readOrigin, type View, valuesOf } from '../receive/payloads.ts'
@@ -40,11 +41,12 @@ export function createTakeClick({ handlers, messenger, answerTo, serve, onError 
     const metadata = readMetadata(payload.view?.private_metadata ?? '')
     const { trigger_id: triggerId } = payload
     const responseUrl = payload.response_url ?? metadata?.responseUrl
-    const origin = readOrigin(payload)
+    const read = readOrigin(payload)
+    const origin = { ...read, command: read.command || commandOf(action.block_id) }
     const click: Click & { answer: TrackedAnswer } = {
       deliveryKey: deliveryKey('click', payload.user.id, action.action_id, action.block_id, action.action_ts || triggerId || randomUUID()),
       origin,
-      answer: answerTo({ origin, responseUrl, triggerId }),
+      answer: answerTo({ origin, responseUrl, triggerId, isClick: true }),
       actionId: action.action_id,
       responseUrl,
       value: action.selected_option?.value ?? action.value ?? '',

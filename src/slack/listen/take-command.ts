@@ -4,22 +4,29 @@ import type { Origin } from '../../domain/origin.ts'
 import type { InteractionHandlers, SlashCommand } from '../commands/handlers.ts'
 import { longestCommand, refuseLongCommand } from '../commands/limit-words.ts'
 import { parseWords } from '../commands/parse-words.ts'
+import { splitReason } from '../commands/split-reason.ts'
 import { type CommandPayload, deliveryKey } from '../receive/payloads.ts'
 import type { AnswerTo, TrackedAnswer } from './answering.ts'
 import type { Serve } from './serve.ts'
 
 interface TakeCommandParts {
-  handlers: Pick<InteractionHandlers, 'command'>
+  handlers: Pick<InteractionHandlers, 'command' | 'takesReason'>
   answerTo: AnswerTo
   serve: Serve
 }
 
 /** Reads a slash command from its payload and serves it. A command without a trigger id counts as new, not as a duplicate. */
 export function createTakeCommand({ handlers, answerTo, serve }: TakeCommandParts) {
+  function readText(text: string): { words: string[]; reason?: string } {
+    const split = splitReason(text)
+    const words = parseWords(split?.command ?? text)
+    return split && handlers.takesReason(words) ? { words, reason: split.reason } : { words: parseWords(text) }
+  }
+
   return async function takeCommand(payload: z.infer<typeof CommandPayload>, ack: () => Promise<void>): Promise<void> {
     const { trigger_id: triggerId, response_url: responseUrl } = payload
     const isTooLong = payload.text.length > longestCommand
-    const words = isTooLong ? [] : parseWords(payload.text)
+    const { words, reason } = isTooLong ? { words: [] } : readText(payload.text)
     const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId: payload.user_id, command: payload.command }
     const command: SlashCommand & { answer: TrackedAnswer } = {
       deliveryKey: deliveryKey('command', payload.user_id, triggerId || randomUUID()),
@@ -27,6 +34,7 @@ export function createTakeCommand({ handlers, answerTo, serve }: TakeCommandPart
       answer: answerTo({ origin, responseUrl }),
       responseUrl,
       triggerId,
+      reason,
     }
     await serve(command, `command ${words.slice(0, 2).join(' ')}`, ack, isTooLong ? refuseLongCommand : handlers.command(words))
   }

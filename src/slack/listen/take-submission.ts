@@ -59,7 +59,7 @@ export function createTakeSubmission({
   }
 
   function named(outcome: Outcome): Outcome {
-    return outcome.is === 'accepted' ? outcome : { ...outcome, problem: nameOperators(outcome.problem) }
+    return outcome.is === 'accepted' || outcome.is === 'next' ? outcome : { ...outcome, problem: nameOperators(outcome.problem) }
   }
 
   return async function takeSubmission(payload: z.infer<typeof SubmissionPayload>, ack: AckFn<ViewResponseAction>): Promise<void> {
@@ -99,8 +99,9 @@ export function createTakeSubmission({
     await ack({ response_action: 'update', view: noticeView(interimWords) })
     const late = await first.work
     const updated = await messenger.updateView(view.id, lateView(late))
-    // If the person closed the modal, or Slack refused the update, the result must still reach them.
-    if (updated.is !== 'sent') await submission.answer.ephemeral(notice(late.is === 'accepted' ? late.words : late.problem))
+    // If the person closed the modal, or Slack refused the update, the result must still reach them. The next form is none.
+    if (updated.is === 'sent' || late.is === 'next') return
+    await submission.answer.ephemeral(notice(late.is === 'accepted' ? late.words : late.problem))
   }
 }
 
@@ -109,6 +110,7 @@ type Outcome = SubmissionAnswer | { is: 'broken'; problem: Mrkdwn }
 /** Puts an outcome into the acknowledgement. An empty one closes the form. */
 function responseTo(outcome: Outcome): ViewResponseAction | undefined {
   if (outcome.is === 'accepted') return undefined
+  if (outcome.is === 'next') return { response_action: 'update', view: outcome.view }
   if (outcome.is === 'broken') return { response_action: 'update', view: noticeView(outcome.problem) }
   if (hasMarkup(outcome.problem)) return { response_action: 'update', view: outcome.again(outcome.problem) }
   return { response_action: 'errors', errors: { [outcome.blockId]: toPlainText(outcome.problem) } }
@@ -116,6 +118,7 @@ function responseTo(outcome: Outcome): ViewResponseAction | undefined {
 
 /** Makes the view that shows an outcome after the acknowledgement. */
 function lateView(outcome: Outcome): ModalView {
+  if (outcome.is === 'next') return outcome.view
   if (outcome.is === 'refused') return outcome.again(outcome.problem)
   return noticeView(outcome.is === 'accepted' ? outcome.words : outcome.problem)
 }

@@ -32,6 +32,7 @@ const freshMs = 10_000
  */
 export function createDirectory({ client, now = Date.now }: { client: WebClient; now?: () => number }) {
   const groups = createGroups(client, now)
+  const channels = createChannels(client, now)
   const people = createLookup(async (userId): Promise<{ person: Person; name: string | undefined }> => {
     const { user } = UserResponse.parse(await client.users.info({ user: userId }))
     const person: Person = { userId, standing: standingOf(user), teamId: user.team_id }
@@ -61,7 +62,7 @@ export function createDirectory({ client, now = Date.now }: { client: WebClient;
     return people.known(userId, Number.POSITIVE_INFINITY)?.name
   }
 
-  return { person, members: groups.members, channel: createChannels(client, now), names }
+  return { person, members: groups.members, channel: channels.standing, hasBot: channels.hasBot, isOpenTo: channels.isOpenTo, names }
 }
 
 function standingOf(user: z.infer<typeof UserResponse>['user']): Person['standing'] {

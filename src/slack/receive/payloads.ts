@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import { MessageRef } from '../../domain/message-ref.ts'
 import { Origin } from '../../domain/origin.ts'
 import type { Chosen, Values } from '../commands/handlers.ts'
 
@@ -18,7 +19,12 @@ const Option = z
   .optional()
   .catch(undefined)
 
-const ElementState = z.object({ value: textOrAbsent, selected_option: Option, selected_user: textOrAbsent })
+const ElementState = z.object({
+  value: textOrAbsent,
+  selected_option: Option,
+  selected_user: textOrAbsent,
+  selected_conversation: textOrAbsent,
+})
 type ElementState = z.infer<typeof ElementState>
 
 /** Each block and element is parsed by itself, so that one of an unknown type does not discard the values of the others. */
@@ -75,6 +81,32 @@ export const SubmissionPayload = z.object({
   view: View,
 })
 
+/** A message as a shortcut carries it. What cannot be read of it counts as empty, so that the rest is still searched. */
+const SlackMessage = z.object({
+  ts: textOrAbsent,
+  thread_ts: textOrAbsent,
+  text: textOrEmpty,
+  blocks: z.array(z.unknown()).catch([]),
+  attachments: z.array(z.unknown()).catch([]),
+})
+
+export const GlobalShortcutPayload = z.object({
+  type: z.literal('shortcut'),
+  callback_id: z.string(),
+  user: User,
+  team: Identified,
+  trigger_id: textOrEmpty,
+  action_ts: textOrEmpty,
+})
+
+/** The channel is required, because rights are judged by it. */
+export const MessageShortcutPayload = GlobalShortcutPayload.extend({
+  type: z.literal('message_action'),
+  channel: z.object({ id: requiredId }),
+  response_url: textOrAbsent,
+  message: SlackMessage.catch({ ts: undefined, thread_ts: undefined, text: '', blocks: [], attachments: [] }),
+})
+
 export const OptionsPayload = z.object({
   type: z.literal('block_suggestion'),
   action_id: z.string(),
@@ -93,7 +125,19 @@ export const HomeOpenedPayload = z.object({
 })
 
 /** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. CONTRIBUTING.md says how it may change. */
-const Metadata = z.object({ origin: Origin, responseUrl: z.string().optional(), extra: z.string().optional() })
+const Metadata = z.object({
+  origin: Origin,
+  responseUrl: z.string().optional(),
+  /** The message that the form was opened from. */
+  message: MessageRef.optional(),
+  extra: z.string().optional(),
+  /** The reason that was typed before the form opened. */
+  reason: z.string().optional(),
+  /** The rule that requires a reason, by its name. */
+  ruleWithReason: z.string().optional(),
+  /** The request that the form undoes: its id, and the address of its message. */
+  undoes: z.object({ id: z.string(), link: z.string().optional() }).optional(),
+})
 export type Metadata = z.infer<typeof Metadata>
 const StoredMetadata = Metadata.extend({ version: z.literal(1) })
 
@@ -127,7 +171,10 @@ export function readOrigin(payload: Pick<z.infer<typeof OptionsPayload>, 'team' 
 }
 
 export function valuesOf(state: z.infer<typeof State> | null | undefined): Values {
-  return mapState(state, (element) => element.selected_option?.value ?? element.selected_user ?? element.value ?? undefined)
+  return mapState(
+    state,
+    (element) => element.selected_option?.value ?? element.selected_user ?? element.selected_conversation ?? element.value,
+  )
 }
 
 export function chosenOf(state: z.infer<typeof State> | null | undefined): Chosen {

@@ -1,5 +1,13 @@
 import type { z } from 'zod'
-import { ClickPayload, CommandPayload, HomeOpenedPayload, OptionsPayload, SubmissionPayload } from './payloads.ts'
+import {
+  ClickPayload,
+  CommandPayload,
+  GlobalShortcutPayload,
+  HomeOpenedPayload,
+  MessageShortcutPayload,
+  OptionsPayload,
+  SubmissionPayload,
+} from './payloads.ts'
 
 /** A payload from Slack that no listener handled. `kind` and `members` are names from Slack's documentation, never content. */
 export interface UnhandledPayload {
@@ -24,6 +32,8 @@ const schemas = new Map<string, z.ZodType<Record<string, unknown>>>([
   ['block_actions', ClickPayload],
   ['view_submission', SubmissionPayload],
   ['block_suggestion', OptionsPayload],
+  ['shortcut', GlobalShortcutPayload],
+  ['message_action', MessageShortcutPayload],
   ['app_home_opened', HomeOpenedPayload],
 ])
 

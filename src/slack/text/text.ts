@@ -80,8 +80,8 @@ export function quotation(text: string): Mrkdwn {
 
 /** Links to a page of Slack. Without an address, or with one of another form, it returns the text alone. */
 export function link(address: string | undefined, text: string): Mrkdwn {
-  return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*$/.test(address)
-    ? new MrkdwnText(`<${address}|${escaped(text).replaceAll('|', '/')}>`)
+  return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*(\?thread_ts=[\d.]+&cid=\w+)?$/.test(address)
+    ? new MrkdwnText(`<${address.replaceAll('&', '&amp;')}|${escaped(text).replaceAll('|', '/')}>`)
     : mrkdwn`${text}`
 }
 
@@ -111,6 +111,15 @@ export function dateTime(at: number): Mrkdwn {
   if (Number.isNaN(date.getTime())) return new MrkdwnText('an unknown time')
   const fallback = `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
   return new MrkdwnText(`<!date^${Math.floor(at / 1000)}^{date_short_pretty} {time}|${fallback}>`)
+}
+
+/**
+ * Shows a time by which somebody has to act, as a time of day: `6:12 AM`. A deadline a day or more away has its date, too. Both times are in
+ * milliseconds since 1970.
+ */
+export function deadline(at: number, now: number): Mrkdwn {
+  const dated = dateTime(at)
+  return at - now < 24 * 3_600_000 ? new MrkdwnText(dated.text.replace('{date_short_pretty} {time}', '{time}')) : dated
 }
 
 /** Removes the markup, for places that show plain text only. A mention becomes its id, and a date becomes its fallback in UTC. */

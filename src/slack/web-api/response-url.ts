@@ -1,4 +1,4 @@
-import type { SlackFailure } from './failure.ts'
+import { classifyRefusal, type SlackFailure } from './failure.ts'
 import type { Message } from './messenger.ts'
 
 interface RespondOptions {
@@ -38,14 +38,32 @@ export function createResponder({
           link_names: false,
         }),
       })
-      await response.arrayBuffer()
-      if (response.ok) return { is: 'sent' }
-      return response.status >= 500
-        ? { is: 'unknown', problem: `HTTP status ${response.status}` }
-        : { is: 'refused', error: `http_${response.status}` }
+      return resultOf(response.status, await response.text())
     } catch (error) {
       return { is: 'unknown', problem: error instanceof Error ? error.name : 'no answer' }
     }
   }
+}
+
+/**
+ * Reads the result of an answer. Slack documents no codes for it: errors came with the statuses 200, 400, 404 and 500, and the code as text or
+ * in JSON (bolt-js, issue 377; node-slack-sdk, issue 1627).
+ */
+function resultOf(status: number, body: string): { is: 'sent' } | SlackFailure {
+  const code = errorCodeIn(body)
+  if (code !== undefined && status !== 429) {
+    const failure = classifyRefusal(code)
+    if (failure.is === 'refused') return failure
+  }
+  if (status < 300 && code === undefined) return { is: 'sent' }
+  return status >= 500 || status < 300 ? { is: 'unknown', problem: `HTTP status ${status}` } : { is: 'refused', error: `http_${status}` }
+}
+
+/** Finds Slack's code in a body such as `invalid_payload` or `{"ok":false,"error":"invalid_blocks"}`. Undefined for `ok` and all else. */
+function errorCodeIn(body: string): string | undefined {
+  const text = body.trim()
+  if (/^[a-z]+(_[a-z]+)+$/.test(text)) return text
+  const [, error] = /^\{\s*"ok"\s*:\s*false\b.*"error"\s*:\s*"([a-z0-9_]+)"/s.exec(text) ?? []
+  return error
 }
 export type Respond = ReturnType<typeof createResponder>

@@ -18,7 +18,7 @@ const { app, start } = createBoltApp(settings, { botId: 'B1', botUserId: 'U1' },
   onUnhandled: (unhandled) => console.error(unhandled),
 })
 listen(app, {
-  handlers: { command: () => nothing, clicks: {}, submissions: {}, options: {}, home: nothing },
+  handlers: { command: () => nothing, takesReason: () => false, clicks: {}, submissions: {}, shortcuts: {}, options: {}, home: nothing },
   authorize: nothing,
   isFirstDelivery: async () => false,
   messenger: {} as never,

@@ -3,12 +3,13 @@ import type { AuditNote } from '../../../src/audit/entry.ts'
 import type { Person } from '../../../src/domain/people.ts'
 import { type Bundles, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
 import { type Access, createAccess } from '../../../src/requests/access/access.ts'
+import { ReasonRequired } from '../../../src/requests/access/reason-required.ts'
 import type { People } from '../../../src/requests/access/standings.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
 
 const ada = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 const ben = { ...ada, userId: 'U0BEN00001' }
-const project: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
+const project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
 const approveBy = (anyOf: string[], approvals = 1) => ({ anyOf: toGroup(anyOf), allOf: [], approvals })
 
 interface Workspace {
@@ -51,10 +52,12 @@ function setUp({
         )
       },
       channel: async () => channel,
+      hasBot: async () => true,
+      isOpenTo: async () => true,
     },
     policy: { rules, bundles },
     homeTeamId: () => 'T0NIMBUS01',
-    catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'] },
+    catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
     noteRefusal: async (note) => void noted.push(note),
   })
   return { access, noted, reads }
@@ -188,9 +191,11 @@ describe('a step that only the requester may take', () => {
   })
 })
 
+const draft = { input: {}, facts: {} }
+
 describe('a request', () => {
   async function admitWith({ gate, admit }: Pick<Access, 'gate' | 'admit'>, by = ada, where: Project = project) {
-    return admit(by, { kind: 'ip.move', project: where, requester: await gate(by, 'ip.move') })
+    return admit(by, { kind: 'ip.move', project: where, requester: await gate(by, 'ip.move'), reason: undefined, draft })
   }
   const admit = (workspace: Workspace, by = ada, where: Project = project) => admitWith(setUp(workspace).access, by, where)
 
@@ -326,7 +331,7 @@ describe('a request', () => {
   test('is never judged by the facts of another person or another channel', async () => {
     const { access } = setUp()
     const requester = await access.gate(ben, 'ip.move')
-    const requested = { kind: 'ip.move' as const, project, requester }
+    const requested = { kind: 'ip.move' as const, project, requester, reason: undefined, draft }
 
     await expect(access.admit(ada, requested)).rejects.toThrow('a requester was judged for another place')
     await expect(access.admit({ ...ben, channelId: 'C0OTHER001' }, requested)).rejects.toThrow('a requester was judged for another place')
@@ -337,7 +342,34 @@ describe('a request', () => {
     const { access } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
     const requester = await access.gate(ada, 'vm.rename')
 
-    expect(await why(access.admit(ada, { kind: 'ip.move', project, requester }))).toMatch(/^Slack did not tell who is in the user group/)
+    expect(await why(access.admit(ada, { kind: 'ip.move', project, requester, reason: undefined, draft }))).toMatch(
+      /^Slack did not tell who is in the user group/,
+    )
+  })
+
+  test('needs a reason where its rule requires one, and only once everything else allows it', async () => {
+    const rules = [ruleFor({ name: 'production', needsReason: true, projects: { ids: [project.id], names: [] } }), ruleFor()]
+    const { access } = setUp({ rules })
+    const requested = { kind: 'ip.move' as const, requester: await access.gate(ada, 'ip.move'), draft }
+    const elsewhere = { id: 'proj_2RBis9AK23gEc' }
+
+    await expect(access.admit(ada, { ...requested, project, reason: undefined })).rejects.toThrow(
+      'The rule “production” requires a reason.',
+    )
+    await expect(access.admit(ada, { ...requested, project, reason: '\u200b ' })).rejects.toBeInstanceOf(ReasonRequired)
+    expect(await access.admit(ada, { ...requested, project, reason: 'OPS-123' })).toMatchObject({ rule: { name: 'production' } })
+    expect(await access.admit(ada, { ...requested, project: elsewhere, reason: undefined })).toMatchObject({ rule: { needsReason: false } })
+    expect(await why(access.admit(ada, { ...requested, project: 'unknown', reason: 'OPS-123' }))).toMatch(/depends on the project/)
+    expect(await why(admit({ rules: [ruleFor({ needsReason: true, approve: approveBy([]) })] }))).not.toContain('reason')
+  })
+
+  test('surely needs a reason in a channel only if every rule that can apply requires one', () => {
+    const rulesWith = (...needs: boolean[]) =>
+      setUp({ rules: needs.map((needsReason, index) => ruleFor({ name: `rule ${index}`, needsReason })) }).access
+
+    expect(rulesWith(true, true).ruleWithReason('ip.move', ada.channelId)).toBe('rule 0')
+    expect(rulesWith(false, true).ruleWithReason('ip.move', ada.channelId)).toBeUndefined()
+    expect(rulesWith().ruleWithReason('ip.move', ada.channelId)).toBeUndefined()
   })
 
   test('needs no approvers if it needs no approval', async () => {
@@ -351,7 +383,13 @@ describe('what alerts request', () => {
   const request = requestFor({ origin: alerts })
 
   async function admit({ access }: ReturnType<typeof setUp>) {
-    return access.admit(alerts, { kind: 'ip.move', project, requester: await access.gate(alerts, 'ip.move') })
+    return access.admit(alerts, {
+      kind: 'ip.move',
+      project,
+      requester: await access.gate(alerts, 'ip.move'),
+      reason: 'web-1 is down',
+      draft,
+    })
   }
 
   test('is admitted under a rule that names them, without asking Slack who they are', async () => {
@@ -410,7 +448,7 @@ describe('an evacuation', () => {
   async function admittedBy(rules: PolicyRule[], where: Project = project) {
     const { access } = setUp({ rules, bundles })
     const requester = await access.gate(ada, 'ip.evacuate')
-    return (await access.admit(ada, { kind: 'ip.evacuate', project: where, requester })).rule.name
+    return (await access.admit(ada, { kind: 'ip.evacuate', project: where, requester, reason: undefined, draft })).rule.name
   }
 
   test('is admitted and decided as a move if no rule names it', async () => {

@@ -34,6 +34,7 @@ async function homeOf({
         return { is: 'sent' }
       },
     },
+    buttons: () => [],
     view: (request) => cardViewFor({ request }),
     linkTo: () => undefined,
     onError: (error) => {
@@ -56,12 +57,12 @@ test('a request that is decided or ends during the reads is shown once, in the r
 
   const ids = blocks.flatMap((block) => ('block_id' in block && block.block_id ? [block.block_id] : []))
   expect(new Set(ids).size).toBe(ids.length)
-  expect(readableBlocks(blocks).match(/^# .*$/gm)).toEqual(['# Waits for you (0)', '# You asked for (1)', '# Moving now (0)'])
+  expect(readableBlocks(blocks).match(/^# .*$/gm)).toEqual(['# Your requests (1)'])
 })
 
 test('a Home tab with more than 500 waiting requests says that not all were checked', async () => {
   const words = readableBlocks(await homeOf({ listed: Array.from({ length: 612 }, (_, index) => requestFor({ id: `waiting-${index}` })) }))
 
-  expect(words).toContain('# Waits for you (at least 500)')
-  expect(words).toContain('112 more wait for somebody.')
+  expect(words).toContain('# Needs your approval (at least 500)')
+  expect(words).toContain('112 more need approval.')
 })

@@ -1,16 +1,24 @@
 import type { ModalView } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
 import { UserError } from '../../../src/domain/errors.ts'
+import { ReasonRequired } from '../../../src/requests/access/reason-required.ts'
+import type { Filling } from '../../../src/requests/interactions/filled-form.ts'
 import { submitFromCommand, submitFromForm } from '../../../src/requests/interactions/submit-from-slack.ts'
 import type { Submit } from '../../../src/requests/lifecycle/submit.ts'
+import { modal } from '../../../src/slack/blocks/modal.ts'
 import type { CommandCall } from '../../../src/slack/commands/commands.ts'
 import type { Submission } from '../../../src/slack/commands/handlers.ts'
-import type { Mrkdwn } from '../../../src/slack/text/text.ts'
+import { Refusal } from '../../../src/slack/errors.ts'
+import { readMetadata, writeMetadata } from '../../../src/slack/receive/payloads.ts'
+import { type Mrkdwn, mrkdwn } from '../../../src/slack/text/text.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 const change = { kind: 'ip.move' } as never
 const sent = { is: 'posted', requestId: 'r1', needsApproval: true, handoverLabel: undefined } as const
 const again = (problem: Mrkdwn): ModalView => ({ type: 'modal', title: { type: 'plain_text', text: problem.text }, blocks: [] })
+
+const neverOpened = async () => expect.fail('a form opened')
+const neverShown = () => expect.fail('a form was rendered')
 
 function refuseWith(error: unknown): Submit {
   return async () => {
@@ -26,18 +34,69 @@ describe('a request from a command', () => {
       submitted.push(requested)
       return sent
     }) as Submit
-    const call = { slashCommand: { origin, deliveryKey: 'd1' }, say: async ({ text }: Mrkdwn) => void said.push(text) }
+    const call = { slashCommand: { origin, deliveryKey: 'd1', reason: 'OPS-123' }, say: async ({ text }: Mrkdwn) => void said.push(text) }
 
-    await submitFromCommand(submit, call as unknown as CommandCall, { change, input: { to: 'web-2' } })
+    await submitFromCommand({ submit, openForm: neverOpened }, call as unknown as CommandCall, {
+      change,
+      input: { to: 'web-2' },
+      form: neverShown,
+    })
 
-    expect(submitted).toEqual([{ change, input: { to: 'web-2' }, origin, deliveryKey: 'd1', reason: undefined }])
+    expect(submitted).toEqual([{ change, input: { to: 'web-2' }, origin, deliveryKey: 'd1', reason: 'OPS-123' }])
     expect(said).toEqual(['Asked for. The card is in the channel, and its thread tells how it ends.'])
+  })
+
+  const draft = { input: { to: 'sv_2' }, facts: { address: '203.0.113.10' } }
+  const lacking = refuseWith(new ReasonRequired('production', draft))
+  const call = {
+    slashCommand: { origin, deliveryKey: 'd1', triggerId: 't1', responseUrl: 'https://hooks.slack.com/1' },
+    say: async () => expect.fail('something was said'),
+  } as unknown as CommandCall
+
+  it('opens its form filled if the rule requires a reason and none was typed', async () => {
+    const filled: unknown[] = []
+    const opened: unknown[] = []
+    const form = (metadata: string, filling: Filling) => {
+      filled.push({ metadata: readMetadata(metadata), ...filling, problem: filling.problem?.text })
+      return modal({ title: 'Move', blocks: [] })
+    }
+    const openForm = async (triggerId: string) => void opened.push(triggerId)
+
+    await submitFromCommand({ submit: lacking, openForm }, call, { change, input: {}, form })
+
+    expect(opened).toEqual(['t1'])
+    expect(filled).toEqual([
+      {
+        metadata: { version: 1, origin, responseUrl: 'https://hooks.slack.com/1', ruleWithReason: 'production' },
+        ...draft,
+        reason: undefined,
+        problem: 'The rule “production” requires a reason. Nothing was requested yet.',
+      },
+    ])
+  })
+
+  it('is refused with what to type if the form cannot open, because the reads took too long', async () => {
+    const openForm = async () => {
+      throw new Refusal(mrkdwn`Slack did not open the form in time.`)
+    }
+    const form = () => modal({ title: 'Move', blocks: [] })
+
+    await expect(submitFromCommand({ submit: lacking, openForm }, call, { change, input: {}, form })).rejects.toThrow(
+      'The rule “production” requires a reason. Nothing was requested. Add it at the end of the command: *because* and the reason.',
+    )
   })
 })
 
 describe('a request from a form', () => {
+  const metadata = writeMetadata({ origin, undoes: { id: 'r0' } })
   const submitForm = (submit: Submit, blockId: string | ((error: unknown) => string) = 'server') =>
-    submitFromForm(submit, { origin, deliveryKey: 'd1' } as Submission, { change, input: {}, reason: 'maintenance', blockId, again })
+    submitFromForm(submit, { origin, deliveryKey: 'd1', metadata } as Submission, {
+      change,
+      input: {},
+      reason: 'maintenance',
+      blockId,
+      again,
+    })
 
   it('closes the form when it is accepted', async () => {
     expect(await submitForm(async () => sent)).toMatchObject({ is: 'accepted' })
@@ -48,6 +107,22 @@ describe('a request from a form', () => {
 
     expect(answer).toMatchObject({ is: 'refused', blockId: 'server', problem: { text: 'No server &lt;web-2&gt;.' } })
     expect(answer.is === 'refused' && answer.again(answer.problem).title.text).toBe('No server &lt;web-2&gt;.')
+  })
+
+  it('names the request that it undoes', async () => {
+    const submitted: unknown[] = []
+    await submitForm((async (requested: unknown) => {
+      submitted.push(requested)
+      return sent
+    }) as Submit)
+
+    expect(submitted).toMatchObject([{ undoes: 'r0', reason: 'maintenance' }])
+  })
+
+  it('is refused at the field of the reason if the rule requires one', async () => {
+    const answer = await submitForm(refuseWith(new ReasonRequired('production', { input: {}, facts: {} })))
+
+    expect(answer).toMatchObject({ is: 'refused', blockId: 'reason', problem: { text: 'The rule “production” requires a reason.' } })
   })
 
   it('can choose the field by the refusal', async () => {

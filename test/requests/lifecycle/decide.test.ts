@@ -47,6 +47,8 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
       members: async () => new Map(),
       channel: async () => 'usual',
+      hasBot: async () => true,
+      isOpenTo: async () => true,
     },
     policy: { rules: [ruleFor({ changes: ['ip.move', 'key.create'], approve: approveBy(1, ben, chiara), ...rule })] },
     homeTeamId: () => 'T0NIMBUS01',
@@ -60,6 +62,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     catalog,
     show: async (id) => void shown.push((await store.find(id))?.state ?? 'missing'),
     wake: async (_, delayMs = 0) => void wakeUps.push(delayMs),
+    names: async () => new Map([['U0ADA00001', '@ada']]),
   })
 
   /** Ada's request, after these steps. */
@@ -99,7 +102,7 @@ describe('an approval', () => {
 
     const left = (await now(request)).expiresAt - (await store.now())
     expect(Math.abs(left - 60 * minutes)).toBeLessThan(5_000)
-    expect(wakeUps).toEqual([60 * minutes])
+    expect(wakeUps).toEqual([30 * minutes])
   })
 
   test('after the deadline, before a worker has expired the request, expires it', async () => {

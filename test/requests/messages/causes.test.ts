@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { type MoveFinding, moveWords, MoveFinding as schemaOfMoves } from '../../../src/domain/elastic-ip-move-findings.ts'
+import { type MoveFinding, MoveFinding as schemaOfMoves } from '../../../src/domain/elastic-ip-move-findings.ts'
+import { moveWords } from '../../../src/domain/elastic-ip-move-words.ts'
 import type { Finding, Words } from '../../../src/domain/finding.ts'
 import { type NewKeyFinding, newKeyWords, NewKeyFinding as schemaOfNewKeys } from '../../../src/features/create-api-key/findings.ts'
 import { type RenameFinding, renameWords, RenameFinding as schemaOfRenames } from '../../../src/features/rename-virtual-machine/findings.ts'
@@ -29,6 +30,7 @@ describe('findings in words', () => {
       { code: 'already-moving', address },
       { code: 'already-moving', address, server },
       { code: 'not-active', address, status: 'error' },
+      { code: 'not-active', address, status: 'configuring' },
       { code: 'already-there', address, server },
       { code: 'other-project', address, project: 'Storefront', server, serverProject: 'Billing' },
       { code: 'other-site', address, site: 'ASH', server, serverSite: 'FRA' },
@@ -43,6 +45,7 @@ describe('findings in words', () => {
       { code: 'names-not-compared', server },
       { code: 'server-not-on', server, status: 'off' },
       { code: 'server-locked', server },
+      { code: 'server-label', server, label: 'do not touch before the sale' },
       { code: 'same-name', server, serverId: 'sv_2', others: ['sv_9'], count: 1 },
       { code: 'same-name', server, serverId: 'sv_2', others: ['sv_7', 'sv_8', 'sv_9'], count: 5 },
       { code: 'hidden-characters', serverId: 'sv_2' },
@@ -50,6 +53,8 @@ describe('findings in words', () => {
       { code: 'server-changed', address, ...between },
       { code: 'address-changed', before: address, now: '203.0.113.11' },
       { code: 'project-changed', before: 'Storefront', now: 'Billing' },
+      { code: 'assigned-to-server-not-on', server, status: 'off' },
+      { code: 'server-was-not-on', server, status: 'off' },
       { code: 'elastic-ip-gone', address },
       { code: 'status-error', address },
       { code: 'being-released', address },
@@ -59,15 +64,16 @@ describe('findings in words', () => {
       { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
     ]
     expect(wordsOf(schemaOfMoves, examples, moveWords)).toMatchInlineSnapshot(`
-      "There is no Elastic IP eip_1 on the account.
-      There is no server sv_1 on the account.
+      "There is no Elastic IP eip_1 on the account. → Check the account.
+      There is no server sv_1 on the account. → Check the account.
       203.0.113.10 is moving already. Wait until that move has ended, then ask again.
       203.0.113.10 is moving to web-2 already. Wait until that move has ended, then ask again.
-      203.0.113.10 is error, and only an active Elastic IP can be moved.
-      203.0.113.10 is on web-2 already, so there is nothing to move.
-      web-2 is in project Billing, and 203.0.113.10 is in Storefront. An Elastic IP can only be moved within its project.
-      web-2 is in site FRA, and 203.0.113.10 is in ASH. An Elastic IP can only be moved within its site.
-      web-2 is in site FRA, and web-1, which has 203.0.113.10, is in ASH. An Elastic IP can only be moved within its site.
+      203.0.113.10 has status error. Only active Elastic IPs can be moved. → Contact the provider's support.
+      203.0.113.10 has status configuring. Only active Elastic IPs can be moved.
+      203.0.113.10 is already on web-2. → There is nothing left to do.
+      web-2 is in project Billing, and 203.0.113.10 is in Storefront. An Elastic IP can only be moved within its project. → Choose another server.
+      web-2 is in site FRA, and 203.0.113.10 is in ASH. An Elastic IP can only be moved within its site. → Choose another server.
+      web-2 is in site FRA, and web-1, which has 203.0.113.10, is in ASH. An Elastic IP can only be moved within its site. → Choose another server.
       whether Elastic IP eip_1 exists and is active (the account API did not answer)
       whether server sv_1 exists (the account API did not answer)
       whether 203.0.113.10 is active (the account API does not tell)
@@ -76,8 +82,9 @@ describe('findings in words', () => {
       whether web-2 is in the same project (both are called storefront, but their ids differ)
       whether web-2 is in the same site (the account API does not tell)
       whether another server is called web-2 (the account API does not tell)
-      web-2 has status off. The address does not answer there until the server is on.
+      web-2 has status off. The address doesn't answer there until the server is on.
       web-2 is locked on the account.
+      web-2 has the label “do not touch before the sale”.
       Another server (sv_9) is also called web-2. This move goes to sv_2.
       5 other servers (sv_7, sv_8, sv_9 …) are also called web-2. This move goes to sv_2.
       The name of server sv_2 contains characters that cannot be seen. Compare its id.
@@ -85,9 +92,11 @@ describe('findings in words', () => {
       203.0.113.10 was on web-1 when this was asked for, and is on web-3 now.
       The Elastic IP's address was 203.0.113.10 when this was asked for, and is 203.0.113.11 now.
       It was in project Storefront when this was asked for, and is in Billing now.
-      203.0.113.10 no longer exists on the account.
-      The account API reports 203.0.113.10 in status error.
-      203.0.113.10 is being released from the account.
+      web-2 has status off. The address doesn't answer until the server is on.
+      web-2 had status off when the move was sent. Check that the address answers.
+      203.0.113.10 no longer exists on the account. → Check the account.
+      The account API shows 203.0.113.10 with status error. → Contact the provider's support.
+      203.0.113.10 is being released from the account. → Check the account.
       The account API accepted the move, but 203.0.113.10 is active on web-2 again.
       203.0.113.10 is still active on web-2: the move did not start and nothing was changed.
       203.0.113.10 is on web-3: it was moved by somebody else meanwhile.
@@ -103,6 +112,9 @@ describe('findings in words', () => {
       { code: 'same-name', virtualMachineId, name: 'web-1' },
       { code: 'virtual-machine-unread', virtualMachineId },
       { code: 'name-not-shown', virtualMachineId },
+      { code: 'names-not-compared', name: 'web-2' },
+      { code: 'name-taken', name: 'web-2', others: ['vm_9'], count: 1 },
+      { code: 'name-taken', name: 'web-2', others: ['vm_7', 'vm_8', 'vm_9'], count: 4 },
       { code: 'id-changed', before: 'VM_1', now: 'vm_1' },
       { code: 'name-changed', ...between },
       { code: 'project-changed', before: 'Storefront', now: 'Billing' },
@@ -112,15 +124,18 @@ describe('findings in words', () => {
       { code: 'still-called', now: 'web-1' },
     ]
     expect(wordsOf(schemaOfRenames, examples, renameWords)).toMatchInlineSnapshot(`
-      "There is no virtual machine vm_1 on the account.
-      A hostname is needed, and this is empty.
-      vm_1 is called web-1 already, so there is nothing to rename.
+      "There is no virtual machine vm_1 on the account. → Check the account.
+      A hostname is needed, and this is empty. → Choose another name.
+      vm_1 is already called web-1. → There is nothing left to do.
       whether virtual machine vm_1 exists, and what it is called now (the account API did not answer)
       what vm_1 is called now (the account API does not tell)
+      whether another virtual machine is called web-2 (the account API does not tell)
+      Another virtual machine (vm_9) is already called web-2.
+      4 other virtual machines (vm_7, vm_8, vm_9 …) are already called web-2.
       This was asked for as VM_1, and the account API calls it vm_1. Ask again with that id.
       It was called web-1 when this was asked for, and is called web-3 now.
       It was in project Storefront when this was asked for, and is in Billing now.
-      web-1 no longer exists on the account.
+      web-1 no longer exists on the account. → Check the account.
       web-1 is called web-3 now: it was renamed by somebody else meanwhile.
       The account API accepted the new name, but it is still called web-1.
       It is still called web-1: the rename did not take effect and nothing was changed."
@@ -131,6 +146,7 @@ describe('findings in words', () => {
     const examples: NewKeyFinding[] = [
       { code: 'name-taken', name: 'ci-deploy' },
       { code: 'keys-unread' },
+      { code: 'full-access-from-everywhere' },
       { code: 'created-unseen', resourceId: 'tok_1' },
       { code: 'no-such-key' },
       { code: 'retracted', resourceId: 'tok_1', because: 'not-shown' },
@@ -139,6 +155,7 @@ describe('findings in words', () => {
     expect(wordsOf(schemaOfNewKeys, examples, newKeyWords)).toMatchInlineSnapshot(`
       "There is an API key called ci-deploy already.
       whether the account has such a key already (the account API did not answer)
+      The key gives full access from any address.
       The key was made (tok_1), but nobody has seen its token, so I deleted it. Ask for it again.
       There is no key of that name on the account: none was made, or it is deleted already. Should it appear late, I delete it.
       The key was made (tok_1), but Slack did not confirm the message that shows its token, so I deleted it at once.
@@ -152,6 +169,9 @@ describe('findings in words', () => {
       { code: 'own-key', verb: 'rotate' },
       { code: 'perhaps-own-key', name: 'ci-deploy' },
       { code: 'key-unread', keyId: 'tok_1' },
+      { code: 'key-history', usedAgoMs: 300_000, ageMs: 86_400_000, creator: 'U0ADA00001' },
+      { code: 'key-history' },
+      { code: 'full-access-from-everywhere' },
       { code: 'token-changed' },
       { code: 'key-name-changed', before: 'ci-deploy', now: 'ci' },
       { code: 'access-changed', before: 'read-only access', now: 'full access' },
@@ -164,10 +184,13 @@ describe('findings in words', () => {
       { code: 'retracted', because: 'not-shown' },
     ]
     expect(wordsOf(schemaOfKeys, examples, keyWords)).toMatchInlineSnapshot(`
-      "There is no API key tok_1 on the account.
-      That is the key that I work with, so I do not rotate it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY).
+      "There is no API key tok_1 on the account. → There is nothing left to do.
+      That is the key that I work with, so I do not rotate it: I could not tell you how it ends. Do that in the account's dashboard, and give me the new key (INFRA_API_KEY). → Change it in the account's dashboard.
       whether ci-deploy is my own key (the account API does not tell how its token ends)
       whether API key tok_1 exists, and that it is not my own (the account API did not answer)
+      Created 1 d before this request, for U0ADA00001. Last used 5 min before it.
+      Created at an unknown time. The account shows no use of it.
+      The key gives full access from any address.
       The key was rotated by somebody else after this was asked for.
       The key was called ci-deploy when this was asked for, and is called ci now.
       The key had read-only access when this was asked for, and has full access now.
@@ -218,9 +241,9 @@ describe('findings in words', () => {
       The audit shows that it was sent before, so nothing was sent again. Someone may have changed Redis.
       The audit shows that it had ended before, so nothing was sent. Someone may have changed Redis.
       The policy requires an approval for it now, so nothing was sent and nothing was changed.
-      No rule of the policy covers it any more, so nothing was sent and nothing was changed.
+      No rule of the policy covers it any more, so nothing was sent and nothing was changed. → The people who run this bot can add a rule for it.
       I stood still when it was to be sent (perhaps my memory, Redis, was away), so nothing was sent and nothing was changed.
-      It was approved, but not taken in time.
+      Approved, but not used before the deadline.
       The request message could not be posted: is_archived.
       whether enough people can approve it (Slack did not tell who is in the user group)
       whether this channel is shared with another organisation (Slack does not tell me: the scope channels:read or groups:read is missing)"

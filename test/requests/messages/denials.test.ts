@@ -16,6 +16,8 @@ const denials: Record<DenialCode, Denial> = {
   'person-unknown': { code: 'person-unknown', action: 'decide' },
   'channel-unknown': { code: 'channel-unknown', action: 'read' },
   'direct-message': { code: 'direct-message' },
+  'not-in-channel': { code: 'not-in-channel' },
+  'foreign-channel': { code: 'foreign-channel' },
   'no-rule': { code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001', 'C0GENERAL1'] },
   'project-unknown': { code: 'project-unknown', rule: 'production' },
   'not-a-requester': { code: 'not-a-requester', requesters: toGroup(['U0ADA00001', 'S0ONCALL01']) },
@@ -52,6 +54,8 @@ describe('a denial in words', () => {
       person-unknown: Slack did not tell who you are just now, and without that nobody may decide requests. Nothing was done: try again in a minute.
       channel-unknown: Slack did not tell just now whether this channel is shared with another organisation, and without that nobody may use this bot here. Nothing was done: try again in a minute.
       direct-message: Changes cannot be asked for in a direct message, because nobody else could approve them there. Ask in a channel.
+      not-in-channel: I'm not in this channel. Run \`/invite @Lockkeeper\`, then try again.
+      foreign-channel: Slack doesn't list you as a member of this channel. Choose another one.
       no-rule: No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C0OPS00001> or <#C0GENERAL1>.
       project-unknown: Whether the rule “production” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute.
       not-a-requester: You are not among the people who may ask for this here (<@U0ADA00001> and <!subteam^S0ONCALL01>). Ask one of them, or the people who run this bot.
@@ -67,7 +71,7 @@ describe('a denial in words', () => {
       only-requester-may-break-glass: Only <@U0ADA00001>, who asked for this, can approve it alone.
       stale-card: This button is not on the card of this request, so I do not act on it. Use the card itself.
       foreign-button: This button does not belong to the request that it names: it was made for something else, or changed. I do not act on it. Use the request's own card.
-      unknown-request: I no longer know this request: it is older than 30 days, or my memory was lost. Nothing was done. Ask again with the command.
+      unknown-request: Lockkeeper no longer has this request: it is older than 30 days, or Redis lost its data. Nothing was done. \`/infra audit\` may still show it. To make the change, run the command again.
       changed-record: What I keep of this request is no longer what was asked for, so I do not act on it, and have told the people who run me. Ask again with the command.
       unknown-key: This request was signed with a key that Lockkeeper doesn't have (\`STATE_KEY\`). Nothing was changed. Request it again, or ask the people who run this bot to restore the key.
       other-version: Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed."

@@ -2,12 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { fitsOnCard } from '../../../src/requests/messages/card/card.ts'
 import type { CardView } from '../../../src/requests/messages/card/card-view.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../../../src/requests/messages/home-view.ts'
+import { modal } from '../../../src/slack/blocks/modal.ts'
+import type { Command } from '../../../src/slack/commands/commands.ts'
+import { formButtons } from '../../../src/slack/commands/form-openers.ts'
 import { mrkdwn } from '../../../src/slack/text/text.ts'
 import { createMessenger } from '../../../src/slack/web-api/messenger.ts'
 import { readableBlocks } from '../readable.ts'
 import { description, minutes, requestedAt, requestFor } from '../request-for-test.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 
+const buttons = formButtons([
+  { words: 'ip move', button: { text: 'Move IP', actionId: 'open-move-elastic-ip' }, form: () => modal({ title: 'Move', blocks: [] }) },
+] as unknown as Command[])
 const now = requestedAt + 30 * minutes
 const address = 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100'
 
@@ -16,7 +22,7 @@ function entry(more: Parameters<typeof requestFor>[0] = {}, view: Partial<CardVi
 }
 
 function content(more: Partial<HomeContent> = {}): HomeContent {
-  return { waitsForMe: [], mine: [], underway: [], unread: { waiting: 0, mine: 0, underway: 0 }, now, ...more }
+  return { waitsForMe: [], mine: [], underway: [], unread: { waiting: 0, mine: 0, underway: 0 }, buttons, now, ...more }
 }
 
 /** Several requests, each with its own id. */
@@ -30,13 +36,9 @@ const blockIds = (content: HomeContent) =>
 describe('the Home tab', () => {
   test('says that there are no requests', () => {
     expect(readableBlocks(homeBlocks(content()))).toMatchInlineSnapshot(`
-      "# Waits for you (0)
-      (Nothing waits for your decision.)
-      # You asked for (0)
-      (You have not asked for anything lately.)
-      # Moving now (0)
-      (Nothing else is under way.)
-      (As of <!date^1795012200^{date_short_pretty} {time}|2026-11-18 14:30 UTC>. It is shown anew whenever you open this tab or press one of its buttons.)"
+      "[Move IP] [Refresh]
+      Nothing needs your approval, and you have no requests.
+      (Updated <!date^1795012200^{date_short_pretty} {time}|2026-11-18 14:30 UTC>)"
     `)
   })
 
@@ -44,7 +46,10 @@ describe('the Home tab', () => {
     const blocks = homeBlocks(
       content({
         waitsForMe: [
-          entry({ reason: 'web-1 is being replaced' }, { environment: 'PROD', unchecked: ['whether web-2 is in the same site'] }),
+          entry(
+            { reason: 'web-1 is being replaced' },
+            { environment: 'PROD', unchecked: [mrkdwn`whether ${'web-2'} is in the same site`] },
+          ),
         ],
         mine: [
           entry({ id: 'a'.repeat(32), state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes }, { reverseLabel: 'Move back' }),
@@ -55,29 +60,30 @@ describe('the Home tab', () => {
     )
 
     expect(readableBlocks(blocks)).toMatchInlineSnapshot(`
-      "# Waits for you (1)
-      *[PROD] Move 203.0.113.10 from web-1 to web-2*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
-      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
-      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
-      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      Reason: “web-1 is being replaced”
-      :warning: *Not checked:* whether web-2 is in the same site.
-      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
-      [Approve, primary] [Reject, danger]
+      "[Move IP] [Refresh]
+      # Needs your approval (1)
+      *[PROD] Move 203.0.113.10 from web-1 to web-2*  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
+      Reason: web-1 is being replaced
+      | *Project* / \`Storefront\`
+      | *Site* / \`ASH\`
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
+      :warning: *Check first*
+      •  Not checked: whether web-2 is in the same site.
+      [Approve, primary, asks once more] [Reject, danger]
       ---
-      # You asked for (2)
+      # Your requests (2)
       *Move 203.0.113.10 from web-1 to web-2*
-      done, <!date^1795010460^{date_short_pretty} {time}|2026-11-18 14:01 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+      done, <!date^1795010460^{date_short_pretty} {time}|2026-11-18 14:01 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Move back]
       *Move 203.0.113.10 from web-1 to web-2*
-      waiting for approval, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+      needs approval by <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Withdraw]
-      # Moving now (1)
+      # In progress (1)
       *Move 203.0.113.10 from web-1 to web-2*
-      moving for 43 s  ·  asked for by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the card>
+      moving for 43 s  ·  requested by <@U0ADA00001>  ·  in <#C0OPS00001>  ·  <https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100|Open the request>
       [Stop watching, asks once more]
-      (As of <!date^1795012200^{date_short_pretty} {time}|2026-11-18 14:30 UTC>. It is shown anew whenever you open this tab or press one of its buttons.)"
+      (Updated <!date^1795012200^{date_short_pretty} {time}|2026-11-18 14:30 UTC>)"
     `)
   })
 
@@ -98,22 +104,22 @@ describe('the Home tab', () => {
     expect(words.match(/^.*(?= {2}· {2}in )/gm)).toEqual([
       'moving for 25 min',
       'approved 1 min ago',
-      'no longer followed, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
+      'no longer tracked, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>',
     ])
   })
 
   test('offers no button that creates a key, and *Withdraw* only to the requester', () => {
-    const key = () => entry({ state: 'approved', decidedAt: now }, { handoverLabel: 'Create and show' })
+    const key = () => entry({ state: 'approved', decidedAt: now }, { handoverLabel: 'Create key' })
 
-    expect(readableBlocks(homeBlocks(content({ underway: [key()] })))).not.toContain('[')
+    expect(readableBlocks(homeBlocks(content({ underway: [key()] })))).not.toMatch(/Create and show\]|Withdraw\]/)
     expect(readableBlocks(homeBlocks(content({ mine: [key()] })))).toMatch(/^\[Withdraw\]$/m)
   })
 
   test('shows a request without a link until its card is posted', () => {
     const blocks = readableBlocks(homeBlocks(content({ mine: [{ ...entry(), link: undefined }] })))
 
-    expect(blocks).toContain('Open the card')
-    expect(blocks).not.toContain('|Open the card>')
+    expect(blocks).toContain('Open the request')
+    expect(blocks).not.toContain('|Open the request>')
   })
 
   test('is one sentence for a person who may not use Lockkeeper', () => {
@@ -169,35 +175,45 @@ describe('a Home tab with many requests', () => {
     const leftOut = (part: string) => Number(/\((\d+) more do not fit/.exec(part)?.[1] ?? 0)
 
     for (const [title, all] of [
-      ['Waits for you', each.waitsForMe.length],
-      ['You asked for', each.mine.length + each.unread.mine],
-      ['Moving now', each.underway.length + each.unread.underway],
+      ['Needs your approval', each.waitsForMe.length],
+      ['Your requests', each.mine.length + each.unread.mine],
+      ['In progress', each.underway.length + each.unread.underway],
     ] as const) {
       const part = shown(title)
+      if (all === 0) {
+        expect(part).toBe('')
+        continue
+      }
       expect(part).toContain(`${title} (${all})`)
-      expect((part.match(/Open the card/g) ?? []).length + leftOut(part)).toBe(all)
+      expect((part.match(/Open the request/g) ?? []).length + leftOut(part)).toBe(all)
     }
   })
 
   test.each([
-    ['one waits', 1, 'Waits for you (at least 1)'],
-    ['none waits', 0, 'Waits for you (at least 0)'],
-    ['many wait', 100, 'Waits for you (at least 100)'],
+    ['one waits', 1, 'Needs your approval (at least 1)'],
+    ['many wait', 100, 'Needs your approval (at least 100)'],
   ])('says how many requests were not checked: %s for sure', (_, count, title) => {
     const blocks = homeBlocks(content({ waitsForMe: many(count), unread: { waiting: 112, mine: 0, underway: 0 } }))
     const words = readableBlocks(blocks)
 
     expect(words).toContain(title)
-    expect(words).toContain('112 more wait for somebody.')
+    expect(words).toContain('112 more need approval.')
     expect(words).not.toContain('Nothing waits')
     expect(blocks.length).toBeLessThanOrEqual(100)
+  })
+
+  test('says how many requests were not checked if none of the others waits', () => {
+    const words = readableBlocks(homeBlocks(content({ unread: { waiting: 112, mine: 0, underway: 0 } })))
+
+    expect(words).toContain('112 more need approval. Not checked whether they need yours.')
+    expect(words).not.toContain('Nothing needs')
   })
 
   test('shows at least three requests in each part', () => {
     const [, each = content()] = contents[3] ?? []
     const parts = readableBlocks(homeBlocks(each)).split(/^# /m).slice(1)
 
-    expect(parts.map((part) => (part.match(/Open the card/g) ?? []).length).every((count) => count >= 3)).toBe(true)
+    expect(parts.map((part) => (part.match(/Open the request/g) ?? []).length).every((count) => count >= 3)).toBe(true)
   })
 
   test('has room for one waiting request that fits on a card', () => {
@@ -215,7 +231,7 @@ describe('a Home tab with many requests', () => {
 
 test('the same request can be in two parts, with different block ids', () => {
   const one = entry()
-  const ids = blockIds(content({ waitsForMe: [one], mine: [one], underway: [entry({ state: 'tracking', sentAt: requestedAt })] }))
+  const [, ...ids] = blockIds(content({ waitsForMe: [one], mine: [one], underway: [entry({ state: 'tracking', sentAt: requestedAt })] }))
 
   expect(ids).toHaveLength(3)
   expect(new Set(ids).size).toBe(3)

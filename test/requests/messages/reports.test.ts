@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { phrase } from '../../../src/domain/phrase.ts'
 import { toGroup } from '../../../src/domain/policy.ts'
 import { type RequestState, requestStates } from '../../../src/domain/request.ts'
-import { type ReportView, report } from '../../../src/requests/messages/reports.ts'
+import type { ReportView } from '../../../src/requests/messages/report-view.ts'
+import { report } from '../../../src/requests/messages/reports.ts'
 import { readableBlocks } from '../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 
@@ -10,8 +12,9 @@ function view(more: Partial<ReportView> = {}): ReportView {
     request: requestFor(),
     description,
     ending: { why: '' },
-    done: '203.0.113.10 now answers from web-2.',
+    done: phrase`${'203.0.113.10'} is assigned to ${'web-2'}.`,
     remark: undefined,
+    handover: undefined,
     rule: ruleFor(),
     lateAfter: '15 min',
     now: requestedAt + 120 * minutes,
@@ -31,13 +34,13 @@ test('a report has the same words in its blocks and in its text', () => {
 describe('a reminder', () => {
   test('at half of the time calls those who may approve', () => {
     expect(report(view(), 'reminder-half')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 2 h: press *Approve* or *Reject* on the card above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 2 h: press *Approve* or *Reject* above."`,
     )
   })
 
   test('at nine tenths says how little time is left', () => {
     expect(report(view({ now: requestedAt + 216 * minutes }), 'reminder-last')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It expires in 24 min: press *Approve* or *Reject* on the card above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. Expires in 24 min: press *Approve* or *Reject* above."`,
     )
   })
 
@@ -45,7 +48,7 @@ describe('a reminder', () => {
     const request = requestFor({ approvals: [approvedBy('U0BEN00001'), approvedBy('U0CHI00001')], missing: 1 })
 
     expect(report(view({ request, rule: threeOf }), 'reminder-half')?.text).toMatchInlineSnapshot(
-      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still waits for approval. It has 2, and needs 1 more. It expires in 2 h: press *Approve* or *Reject* on the card above."`,
+      `":hourglass_flowing_sand: <!subteam^S0ONCALL01> “Move 203.0.113.10 from web-1 to web-2” still needs approval. It has 2, and needs 1 more. Expires in 2 h: press *Approve* or *Reject* above."`,
     )
   })
 
@@ -53,6 +56,15 @@ describe('a reminder', () => {
     const request = requestFor({ approvals: [approvedBy('U0BEN00001'), approvedBy('U0CHI00001')], missing: 2 })
 
     expect(report(view({ request, rule: threeOf }), 'reminder-half')?.text).toContain('It has 1, and needs 2 more.')
+  })
+
+  test('does not call people who need not act: the requester, and those who have approved', () => {
+    const approve = { anyOf: toGroup(['U0ADA00001', 'U0BEN00001', 'U0CHI00001']), allOf: [], approvals: 2 }
+    const request = requestFor({ approvals: [approvedBy('U0BEN00001')], missing: 1 })
+
+    const { text } = report(view({ request, rule: ruleFor({ approve }) }), 'reminder-half') ?? { text: '' }
+
+    expect(text.match(/<@\w+>/g)).toEqual(['<@U0CHI00001>'])
   })
 
   test('mentions only the people that the rule mentions', () => {
@@ -73,22 +85,85 @@ describe('a reminder', () => {
   })
 })
 
+describe('the call of the requester of a key', () => {
+  const handover = { label: 'Create key', task: 'Create your key' }
+  const approvals = [approvedBy('U0BEN00001')]
+  const approved = requestFor({ state: 'approved', approvals, decidedAt: requestedAt, expiresAt: requestedAt + 240 * minutes })
+  const now = requestedAt
+
+  test('says who approved, what to do and until when', () => {
+    const { text } = report(view({ request: approved, handover, now }), 'approved') ?? { text: '' }
+
+    expect(text).toMatchInlineSnapshot(
+      `"<@U0ADA00001>, approved by <@U0BEN00001>. Create your key by <!date^1795024800^{time}|2026-11-18 18:00 UTC>."`,
+    )
+    const two = requestFor({ ...approved, approvals: [...approvals, approvedBy('U0CHI00001')] })
+    expect(report(view({ request: two, handover, now }), 'approved')?.text).toContain('approved by <@U0BEN00001> and <@U0CHI00001>.')
+  })
+
+  test('has the date of a deadline that is a day or more away', () => {
+    const request = requestFor({ ...approved, expiresAt: requestedAt + 24 * 60 * minutes })
+
+    expect(report(view({ request, handover, now }), 'approved')?.text).toContain('{date_short_pretty} {time}')
+  })
+
+  test('is repeated at half and nine tenths of the time, with the time that is left', () => {
+    const at = (left: number) => requestedAt + (240 - left) * minutes
+    const reminders = [
+      report(view({ request: approved, handover, now: at(120) }), 'handover-half'),
+      report(view({ request: approved, handover, now: at(24) }), 'handover-last'),
+    ].map((sent) => sent?.text)
+
+    expect(reminders.join('\n')).toMatchInlineSnapshot(`
+      ":hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved and waits for you. Create your key by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (2 h left): press *Create key* above.
+      :hourglass_flowing_sand: <@U0ADA00001>, “Move 203.0.113.10 from web-1 to web-2” is approved and waits for you. Create your key by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (24 min left): press *Create key* above."
+    `)
+  })
+
+  test.each(requestStates.filter((state) => state !== 'approved'))('is not sent once the request is %s', (state) => {
+    for (const name of ['approved', 'handover-half', 'handover-last'] as const)
+      expect(report(view({ request: requestFor({ ...approved, state }), handover, now }), name)).toBeUndefined()
+  })
+
+  test('is not sent for a change that needs no requester', () => {
+    for (const name of ['approved', 'handover-half', 'handover-last'] as const)
+      expect(report(view({ request: approved, now }), name)).toBeUndefined()
+  })
+})
+
 describe('the report of an emergency approval', () => {
-  const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!channel>', breakGlass: true }
+  const decision = {
+    by: 'U0ADA00001',
+    name: '@ada',
+    rule: 'APPROVERS',
+    via: 'S0ONCALL01',
+    reason: 'web-1 burns <!channel>',
+    breakGlass: true,
+  }
+
+  test('does not mention the requester, who has just done it', () => {
+    const rule = ruleFor({ approve: { anyOf: toGroup(['U0ADA00001', 'U0BEN00001']), allOf: [], approvals: 1 } })
+    const request = requestFor({ state: 'starting', decision })
+
+    expect(report(view({ request, rule }), 'break-glass')?.text).not.toContain('<@U0ADA00001>')
+    expect(report(view({ request, rule }), 'break-glass')?.text).toContain('<@U0BEN00001>')
+    const nameless = requestFor({ state: 'starting', decision: { ...decision, name: undefined } })
+    expect(report(view({ request: nameless, rule }), 'break-glass')?.text).toContain('The requester approved their own request alone')
+  })
 
   test('calls all who could have approved it, with who did it, what and why', () => {
     expect(report(view({ request: requestFor({ state: 'starting', decision }) }), 'break-glass')?.text).toMatchInlineSnapshot(
-      `":rotating_light: *Break-glass.* <!subteam^S0ONCALL01>: <@U0ADA00001> asked for “Move 203.0.113.10 from web-1 to web-2” and approved it alone. Reason: \`web-1 burns &lt;!channel&gt;\`. Look at it now, and talk about it afterwards."`,
+      `":rotating_light: *Emergency approval.* <!subteam^S0ONCALL01>: @ada approved their own request alone: “Move 203.0.113.10 from web-1 to web-2”. Check it now. Reason: \`web-1 burns &lt;!channel&gt;\`"`,
     )
   })
 
   test.each(requestStates.filter((state) => state !== 'waiting'))('is sent also if the request is %s by then', (state) => {
-    expect(report(view({ request: requestFor({ state, decision }) }), 'break-glass')?.text).toContain('approved it alone')
+    expect(report(view({ request: requestFor({ state, decision }) }), 'break-glass')?.text).toContain('approved their own request alone')
   })
 
   test('is sent also if no rule covers the request any more', () => {
     expect(report(view({ request: requestFor({ state: 'done', decision }), rule: undefined }), 'break-glass')?.text).toContain(
-      '*Break-glass.* <@U0ADA00001>',
+      '*Emergency approval.* @ada approved',
     )
   })
 
@@ -117,14 +192,14 @@ describe('the report of an end', () => {
     )
 
     expect(ends.join('\n')).toMatchInlineSnapshot(`
-      "<@U0ADA00001> :large_green_circle: *Done.* 203.0.113.10 now answers from web-2. It took 43 s.
-      <@U0ADA00001> :red_circle: *Failed:* “Move 203.0.113.10 from web-1 to web-2”. web-2 was deleted. Press *Request again* on the card if it is still wanted.
-      <@U0ADA00001> :red_circle: *Failed:* “Move 203.0.113.10 from web-1 to web-2”. web-2 was deleted. Look at it in the account before you ask again.
-      <@U0ADA00001> :red_circle: *Not started:* “Move 203.0.113.10 from web-1 to web-2”. The address is still on web-1. Press *Request again* on the card if it is still wanted.
-      <@U0ADA00001> :large_orange_circle: *Superseded:* “Move 203.0.113.10 from web-1 to web-2”. The address is on web-3. I leave it as it is.
-      <@U0ADA00001> :large_orange_circle: *Nothing was done:* “Move 203.0.113.10 from web-1 to web-2” was approved, but the account has changed since it was asked for. The address is on web-3 now, not on web-1. Press *Request again* on the card if it is still wanted.
-      <@U0ADA00001> :no_entry: *Rejected:* “Move 203.0.113.10 from web-1 to web-2”. <@U0BEN00001> gives the reason: \`Not during the sale.\`
-      <@U0ADA00001> :alarm_clock: *Expired:* nobody decided “Move 203.0.113.10 from web-1 to web-2” in time, and nothing was done. Press *Request again* on the card if it is still wanted."
+      "<@U0ADA00001> :large_green_circle: *Done.* \`203.0.113.10\` is assigned to \`web-2\`. It took 43 s.
+      <@U0ADA00001> :red_circle: *Failed:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. web-2 was deleted. Still wanted? Press *Request again* above.
+      <@U0ADA00001> :red_circle: *Failed:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. web-2 was deleted. Check the account before you request it again.
+      <@U0ADA00001> :red_circle: *Not started:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is still on web-1. Still wanted? Press *Request again* above.
+      <@U0ADA00001> :large_orange_circle: *Superseded:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The address is on web-3. Lockkeeper leaves it as it is.
+      <@U0ADA00001> :large_orange_circle: *Canceled:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. The account changed since the request, so nothing was done. The address is on web-3 now, not on web-1. Still wanted? Press *Request again* above.
+      <@U0ADA00001> :no_entry: *Rejected* by <@U0BEN00001>: “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`”. Reason: \`Not during the sale.\`
+      <@U0ADA00001> :alarm_clock: *Expired:* “Move \`203.0.113.10\`: \`web-1\` → \`web-2\`” was not decided before the deadline. Nothing was done. Still wanted? Press *Request again* above."
     `)
     expect(new Set(ends).size).toBe(ends.length)
   })
@@ -143,7 +218,7 @@ describe('the report of an end', () => {
     const request = requestFor({ state: 'untracked', sentAt, endedAt: sentAt + 5 * minutes, stoppedBy: 'U0CHI00001' })
 
     expect(report(view({ request }), 'stopped')?.text).toMatchInlineSnapshot(
-      `"<@U0ADA00001> :large_orange_circle: *No longer followed:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped it after 5 min. The account API had accepted it, so it may still complete, and I do not tell when. *Watch again* on the card takes it up again."`,
+      `"<@U0ADA00001> :large_orange_circle: *No longer tracked:* “Move 203.0.113.10 from web-1 to web-2”. <@U0CHI00001> stopped tracking after 5 min. The account API had accepted it, so it may still finish. *Watch again* above resumes the tracking."`,
     )
   })
 
@@ -157,7 +232,7 @@ test.each([
   ['ended', requestFor({ state: 'done', sentAt: requestedAt, endedAt: requestedAt + minutes })],
 ] as const)('a name with a line break cannot imitate a line of the bot (%s)', (name, request) => {
   const sentence = 'Revoke API key x\n:large_green_circle: *Done.* API key prod was revoked, and no longer works.'
-  const sent = report(view({ request, description: { ...description, sentence }, done: sentence }), name)
+  const sent = report(view({ request, description: { ...description, sentence }, done: phrase`${sentence}` }), name)
 
   expect(sent?.text).toContain('Revoke API key x :large_green_circle:')
   expect(sent?.text).not.toContain('\n')

@@ -27,7 +27,7 @@ function notifier({ redis, keys }: { redis: Redis; keys: Keys }, answers: Posted
     keys,
     messenger,
     channelId: 'C1',
-    log: (text) => log.push(text),
+    log: { warn: (text: string) => log.push(`warn: ${text}`), error: (text: string) => log.push(text) },
     onError: (error) => log.push(String(error)),
     waitsMs,
   })

@@ -50,4 +50,15 @@ describe('the reminders of a request', () => {
     expect(remindersOf(extended, half - 1).due).toBeUndefined()
     expect(remindersOf(extended, last)).toEqual({ due: 'remind-last', passed: 2, nextAt: expiry + 60 * minutes })
   })
+
+  test.each([
+    ['before half of the time', 0, half - 1, undefined, half],
+    ['at half of the time', 0, half, 'remind-handover-half', last],
+    ['at nine tenths', 1, last, 'remind-handover-last', expiry],
+  ] as const)('of an approved request are for its requester, and begin anew: %s', (_, reminded, now, due, nextAt) => {
+    const later = 100 * minutes
+    const approved = requestFor({ state: 'approved', reminded, expiresAt: expiry + later })
+
+    expect(remindersOf(approved, now + later)).toMatchObject({ due, nextAt: nextAt + later })
+  })
 })

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { createStore, type Store } from '../../../src/requests/store/store.ts'
 import { connectLossyRedis, connectTestRedis, noAudit } from '../redis-for-test.ts'
 import { newRequestFor } from '../request-for-test.ts'
-import { takeSteps } from '../take-steps.ts'
+import { takeSteps, untilTracking } from '../take-steps.ts'
 
 describe('of many requests,', () => {
   async function withMany(count: number) {
@@ -54,5 +54,33 @@ describe('of many requests,', () => {
     // All end within a few milliseconds, so the order among the moves is not tested.
     expect((await store.ended(1, ({ kind }) => kind === 'vm.rename')).map(({ id }) => id)).toEqual(['rename'])
     expect(await store.ended(2, ({ kind }) => kind === 'ip.move')).toHaveLength(2)
+    expect(await store.countEnded(({ kind }) => kind === 'ip.move')).toBe(3)
+  })
+})
+
+describe('the last change of a resource', () => {
+  test('is the request that was done last, whatever was requested since', async () => {
+    const { redis, keys } = connectTestRedis()
+    const store = createStore({ redis, keys, audit: noAudit })
+    const resource = 'elastic_ip:eip_9'
+    for (const id of ['first', 'second']) {
+      await store.create(newRequestFor({ id, resource }))
+      await takeSteps(store, id, ...untilTracking, 'finish')
+    }
+    await store.create(newRequestFor({ id: 'rejected', resource }))
+    await takeSteps(store, 'rejected', 'reject')
+
+    expect(await store.lastChangeOf(resource)).toMatchObject({ id: 'second', state: 'done' })
+    expect(await store.lastChangeOf('elastic_ip:eip_1')).toBeUndefined()
+  })
+
+  test('is unknown if its record is gone or does not fit', async () => {
+    const { redis, keys } = connectTestRedis()
+    const store = createStore({ redis, keys, audit: noAudit })
+    await redis.set(keys.lastChange('elastic_ip:eip_9'), 'gone')
+    expect(await store.lastChangeOf('elastic_ip:eip_9')).toBeUndefined()
+
+    await redis.hset(keys.record('gone'), 'state', '"done"')
+    expect(await store.lastChangeOf('elastic_ip:eip_9')).toBeUndefined()
   })
 })

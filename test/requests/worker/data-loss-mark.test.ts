@@ -33,6 +33,7 @@ function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
 /** A process that checks the data set, adds audit notes, and posts to the operators. Its first `failing` posts fail. */
 function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing = 0, underway = [underwayOn(async () => [onWeb1])] } = {}) {
   const posts: string[] = []
+  const log: [level: string, text: string][] = []
   const post = async (_: unknown, { text }: { text: string }): Promise<Posted> => {
     posts.push(text)
     return posts.length <= failing ? { is: 'unknown', problem: 'HTTP status 503' } : { is: 'sent', ts: '1.1', channelId: 'C1' }
@@ -43,7 +44,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
     messenger: { post },
     channelId: 'C1',
     onError: () => {},
-    log: () => {},
+    log: { warn: (text: string) => log.push(['warn', text]), error: (text: string) => log.push(['error', text]) },
     waitsMs: [20, 20, 20],
   })
   const newestHead = createNewestHead()
@@ -63,7 +64,7 @@ function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, { failing =
       await audit.settle()
     }
   }
-  return { check: dataLossMark.check, posts, note }
+  return { check: dataLossMark.check, posts, log, note }
 }
 
 /** Copies the audit. Returns a function that restores the copy. */
@@ -86,8 +87,22 @@ describe('a data set', () => {
     await one.check()
     await other.check()
 
-    expect(one.posts).toEqual([expect.stringContaining('I start with an empty memory')])
+    expect(one.posts).toEqual([expect.stringContaining('Redis has no data of Lockkeeper yet')])
     expect(other.posts).toEqual([])
+  })
+
+  test('that is new is a warning in the log, and a lost one is an error', async () => {
+    const shared = connectTestRedis()
+    const one = startProcess(shared)
+
+    await one.check()
+    await shared.redis.del(shared.keys.dataLossMark)
+    await one.check()
+
+    expect(one.log).toEqual([
+      ['warn', expect.stringContaining('Redis has no data of Lockkeeper yet')],
+      ['error', expect.stringContaining('My memory was lost')],
+    ])
   })
 
   test('that was lost is reported as lost, and as nothing else', async () => {
@@ -103,6 +118,15 @@ describe('a data set', () => {
     expect(one.posts.slice(1)).toEqual([
       expect.stringMatching(/My memory was lost.*that I do not follow: 203\.0\.113\.10 \(eip_1GijF7NsZe3bN\), shown on web-1\.$/),
     ])
+  })
+
+  test('that is new names the first 50 changes under way, and counts the others', async () => {
+    const moving = Array.from({ length: 120 }, (_, index) => ({ ...onWeb1, id: `eip_${index}`, address: `198.51.100.${index}` }))
+    const one = startProcess(connectTestRedis(), { underway: [underwayOn(async () => moving)] })
+
+    await one.check()
+
+    expect(one.posts).toEqual([expect.stringMatching(/198\.51\.100\.49 \(eip_49\), shown on web-1 and 70 more\.$/)])
   })
 
   const moving = ' Elastic IPs that are moving now, and that I do not follow: 203.0.113.10 (eip_1GijF7NsZe3bN), shown on web-1.'
@@ -122,7 +146,7 @@ describe('a data set', () => {
 
     await check()
 
-    expect(posts.map((text) => text.split('decide nothing any more.')[1])).toEqual([words])
+    expect(posts.map((text) => text.split('no longer work.')[1])).toEqual([words])
   })
 
   test('that was lost is reported again if the first post failed', async () => {

@@ -12,6 +12,9 @@ export interface Channel {
   id: string
   name: string
   topic: string
+  isPrivate?: boolean
+  /** Shared with another organisation. */
+  isShared?: boolean
 }
 
 export interface Command {
@@ -19,6 +22,26 @@ export interface Command {
   usage: string
   description: string
 }
+
+/** A shortcut of the app: in the menu of a message, or in the menu of the composer. */
+export interface Shortcut {
+  callbackId: string
+  name: string
+  description?: string
+}
+
+/** What phones show of a new message. */
+export interface Notification {
+  people: string[]
+  channel: string
+  ts: string
+  threadTs?: string
+  user: string
+  text: string
+}
+
+/** Something that the drawer can break: a switch, or an act with the verb of its button. */
+export type Breakage = { id: string; name: string; effect: string } & ({ kind: 'switch'; isOn: boolean } | { kind: 'act'; verb: string })
 
 export interface Workspace {
   team: { id: string; name: string }
@@ -28,10 +51,12 @@ export interface Workspace {
   channels: Channel[]
   bot: { id: string; name: string; homeTab: boolean }
   commands: Command[]
+  shortcuts?: { message: Shortcut[]; global: Shortcut[] }
   userGroups?: { id: string; handle: string }[]
 }
 
 export interface Message {
+  channel: string
   ts: string
   threadTs?: string
   /** A reply that is also shown in the channel. */
@@ -45,6 +70,7 @@ export interface Message {
   edited?: boolean
   deleted?: boolean
   replyCount?: number
+  metadata?: { event_payload?: { key?: string } }
 }
 
 export interface OpenView {
@@ -83,6 +109,13 @@ export interface FoundOptions {
 
 export type Answer<Content = object> = ({ ok: true } & Content) | { ok: false; error: string }
 
+export interface Follower {
+  change(): void
+  notice(text: string): void
+  notification(shown: Notification): void
+  connected(live: boolean): void
+}
+
 const noAnswer = 'The sandbox does not answer. Is it still running?'
 const patienceMs = 15_000
 
@@ -113,7 +146,12 @@ export function createApi() {
     app: (as: string) => get<AppState>('/desk/app', { as }),
     /** Reports to the bot that this person opens it. */
     open: (as: string, tab: string) => post('/desk/open', { as, tab }),
-    say: (as: string, channel: string, text: string) => post('/desk/say', { as, channel, text }),
+    say: (as: string, channel: string, text: string, threadTs?: string) => post('/desk/say', { as, channel, text, threadTs }),
+    /** `at`: the message whose menu was opened, or for a global shortcut the channel on the screen. */
+    shortcut: (as: string, callbackId: string, at: { channel?: string; ts?: string }) => post('/desk/shortcut', { as, callbackId, ...at }),
+    breakages: () => get<{ breakages: Breakage[] }>('/sandbox/breakages'),
+    /** `on`: for a switch. `said`: what an act has done. */
+    break: (id: string, on?: boolean) => post<{ breakages: Breakage[]; said?: string }>('/sandbox/breakages', { id, on }),
     click: (as: string, place: Place, press: Press) => post('/desk/click', { as, ...place, ...press }),
     submit: (as: string, viewId: string, values: FormValues) =>
       post<{ errors?: Record<string, string>; notice?: string }>('/desk/submit', { as, viewId, values }),
@@ -123,13 +161,14 @@ export function createApi() {
       get<FoundOptions>('/desk/options', { as, ...place, ...element, value }),
 
     /** Calls back after every change. The browser reconnects by itself. Returns a function that stops it. */
-    follow(as: string, on: { change(): void; notice(text: string): void; connected(live: boolean): void }) {
+    follow(as: string, on: Follower) {
       const events = new EventSource(`/desk/events?${new URLSearchParams({ as })}`)
       events.onopen = () => on.connected(true)
       events.onerror = () => on.connected(false)
       events.onmessage = ({ data }) => {
-        const event: { rev?: number; notice?: string } = JSON.parse(data)
-        if (event.notice) on.notice(event.notice)
+        const event: { rev?: number; notice?: string; notification?: Notification } = JSON.parse(data)
+        if (event.notification) on.notification(event.notification)
+        else if (event.notice) on.notice(event.notice)
         else on.change()
       }
       return () => events.close()

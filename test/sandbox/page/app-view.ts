@@ -79,7 +79,7 @@ export function createAppView({ api, workspace, desk, blocks, goTo, notify, upda
     welcome: (): TemplateResult =>
       html`<div class="welcome">
         <h2><span class="avatar avatar-bot">${lockGate}</span>${bot.name}</h2>
-        <p>Here stands what ${bot.name} tells <strong>you alone</strong> when no channel could take it.</p>
+        <p>Only <strong>you</strong> see these messages. ${bot.name} sends them here if it can't post in the channel.</p>
       </div>`,
 
     /** Shown instead of the composer, because the app reads no messages here. */

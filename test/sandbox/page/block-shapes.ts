@@ -1,3 +1,5 @@
+import type { RichTextPart } from './rich-text.ts'
+
 /** The blocks and elements that the bot sends, as the page reads them. The stand-in Slack has validated them before. */
 
 export interface TextObject {
@@ -17,7 +19,19 @@ export interface Confirmation {
   text: TextObject
   confirm: TextObject
   deny: TextObject
+  style?: 'primary' | 'danger'
 }
+
+/** The conversations that a select offers. Source: https://docs.slack.dev/reference/block-kit/composition-objects/conversation-filter-object. */
+export interface ConversationFilter {
+  include?: ('im' | 'mpim' | 'private' | 'public')[]
+  exclude_external_shared_channels?: boolean
+}
+
+export type TableCell =
+  | { type: 'raw_text'; text: string }
+  | { type: 'raw_number'; value: number; text?: string }
+  | { type: 'rich_text'; elements: RichTextPart[] }
 
 export interface Element {
   type: string
@@ -29,6 +43,9 @@ export interface Element {
   placeholder?: TextObject
   options?: Option[]
   initial_option?: Option
+  initial_conversation?: string
+  default_to_current_conversation?: boolean
+  filter?: ConversationFilter
   initial_value?: string
   min_query_length?: number
   max_length?: number
@@ -47,6 +64,11 @@ export interface Block {
   hint?: TextObject
   optional?: boolean
   dispatch_action?: boolean
+  /** Of a data table. The first row is the header. */
+  rows?: TableCell[][]
+  caption?: string
+  page_size?: number
+  row_header_column_index?: number
 }
 
 /** Slack's view object. */
@@ -63,6 +85,7 @@ export interface ElementState {
   type: string
   value?: string | null
   selected_option?: Option | null
+  selected_conversation?: string | null
 }
 
 export type FormValues = Record<string, Record<string, ElementState>>

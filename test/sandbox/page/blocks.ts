@@ -1,11 +1,13 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Block, Element, TextObject } from './block-shapes.ts'
+import type { DataTables } from './data-table.ts'
 import type { Elements } from './elements.ts'
 import { renderPlain, renderText } from './inline.ts'
+import { type RichTextPart, renderRichText } from './rich-text.ts'
 import { domId, type Surface } from './surface.ts'
 
 /** Renders the blocks that the bot sends. Add a case for a block that it is to send next. */
-export function createBlocks({ elements }: { elements: Elements }) {
+export function createBlocks({ elements, tables }: { elements: Elements; tables: DataTables }) {
   function render(blocks: Block[], surface: Surface): TemplateResult {
     return html`${blocks.map((block) => renderBlock(block, surface))}`
   }
@@ -24,6 +26,10 @@ export function createBlocks({ elements }: { elements: Elements }) {
         return html`<div class="block-actions">
           ${(block.elements as Element[]).map((element) => elements.render(element, block, surface))}
         </div>`
+      case 'rich_text':
+        return html`<div class="text">${renderRichText((block.elements ?? []) as RichTextPart[], surface.names)}</div>`
+      case 'data_table':
+        return tables.render(block, surface)
       case 'input':
         return input(block, surface)
       default:

@@ -21,6 +21,15 @@ export function createConfirm({ update }: { update(): void }) {
       })
     },
 
+    /** Answers no. Returns whether there was a question. */
+    cancel(): boolean {
+      const wasShown = shown !== undefined
+      if (wasShown) settle(false)
+      return wasShown
+    },
+
+    isOpen: () => shown !== undefined,
+
     render(): TemplateResult | typeof nothing {
       if (!shown) return nothing
       const { question, names } = shown
@@ -37,7 +46,7 @@ export function createConfirm({ update }: { update(): void }) {
         <div class="confirm-text" id="confirm-text">${renderText(question.text, names)}</div>
         <div class="dialog-buttons">
           <button type="button" class="button" @click=${() => settle(false)}>${question.deny.text}</button>
-          <button type="button" class="button button-primary" data-autofocus @click=${() => settle(true)}>${question.confirm.text}</button>
+          <button type="button" class="button ${question.style === 'danger' ? 'button-danger-filled' : 'button-primary'}" data-autofocus @click=${() => settle(true)}>${question.confirm.text}</button>
         </div>
       </dialog>`
     },

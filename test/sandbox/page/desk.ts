@@ -1,4 +1,4 @@
-import type { Api, AppState, Channel, Message, OpenView, Person, Workspace } from './api.ts'
+import type { Api, AppState, Channel, Follower, Message, OpenView, Person, Workspace } from './api.ts'
 
 /** The two tabs of the app's own place. */
 export type AppTab = 'home' | 'messages'
@@ -11,11 +11,12 @@ export interface DeskOptions {
   /** Set in the app's own place. Undefined in a channel. */
   tab: AppTab | undefined
   notify(sentence: string): void
+  onNotification: Follower['notification']
   update(): void
 }
 
 /** What the current person can see. Every event causes a new read of all channels. */
-export function createDesk({ api, workspace, person, channel, tab: firstTab, notify, update }: DeskOptions) {
+export function createDesk({ api, workspace, person, channel, tab: firstTab, notify, onNotification, update }: DeskOptions) {
   const messages = new Map<string, Message[]>()
   /** The latest message that a person has seen, by person and channel or thread. */
   const readUpTo = new Map<string, string>()
@@ -77,6 +78,7 @@ export function createDesk({ api, workspace, person, channel, tab: firstTab, not
     stop = api.follow(me.id, {
       change: () => void refresh(),
       notice: notify,
+      notification: onNotification,
       connected(live) {
         connected = live
         update()
@@ -114,6 +116,8 @@ export function createDesk({ api, workspace, person, channel, tab: firstTab, not
     tab: () => tab,
     home: () => app?.home,
     messages: () => messages.get(here().id),
+    /** All messages of all channels, each channel oldest first. */
+    inChannels: () => workspace.channels.flatMap(({ id }) => messages.get(id) ?? []).sort((a, b) => Number(a.ts) - Number(b.ts)),
     views: () => views,
     connected: () => connected,
     unseen: () => unseen,

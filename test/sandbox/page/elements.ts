@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
-import type { Api } from './api.ts'
-import type { Block, Element, ElementState } from './block-shapes.ts'
+import type { Api, Channel } from './api.ts'
+import type { Block, Element, ElementState, Option } from './block-shapes.ts'
+import { conversationOptions, fittingOptions } from './conversations.ts'
 import type { Forms } from './forms.ts'
 import { plainWithEmoji } from './inline.ts'
 import type { Pickers } from './pickers.ts'
@@ -14,6 +15,7 @@ export interface ElementsOptions {
   forms: Forms
   pickers: Pickers
   presses: Presses
+  channels: Channel[]
   me(): string
 }
 
@@ -29,7 +31,7 @@ export interface Field {
 }
 
 /** Renders everything that can be pressed, chosen or typed into. Add a case for an element that the bot is to send next. */
-export function createElements({ api, forms, pickers, presses, me }: ElementsOptions) {
+export function createElements({ api, forms, pickers, presses, channels, me }: ElementsOptions) {
   function button(element: Element, blockId: string, surface: Surface): TemplateResult {
     const busy = presses.isBusy(surface, blockId, element)
     const style = element.style ? `button-${element.style}` : ''
@@ -44,18 +46,25 @@ export function createElements({ api, forms, pickers, presses, me }: ElementsOpt
     </button>`
   }
 
-  function externalSelect(element: Element, blockId: string, surface: Surface, field: Field): TemplateResult {
+  /** Renders a select as a field with a search. `options`: all of them. The bot is asked for those of an external select. */
+  function select(element: Element, blockId: string, surface: Surface, field: Field, options?: Option[]): TemplateResult {
+    const { selected_option: option, selected_conversation: conversation } = forms.read(surface.key, blockId, element)
+    const stateOf = (picked: Option | undefined) =>
+      element.type === 'conversations_select' ? { selected_conversation: picked?.value ?? null } : { selected_option: picked ?? null }
     return pickers.render({
       id: field.id,
       label: field.label,
       placeholder: element.placeholder?.text ?? 'Select an option',
-      selected: forms.read(surface.key, blockId, element).selected_option ?? undefined,
-      minQuery: element.min_query_length ?? 3,
-      search: (query) => api.options(me(), surface.place, { blockId, actionId: element.action_id ?? '' }, query),
+      selected: option ?? options?.find(({ value }) => value === conversation),
+      minQuery: options ? 0 : (element.min_query_length ?? 3),
+      search: async (query) =>
+        options
+          ? { ok: true, options: fittingOptions(options, query) }
+          : api.options(me(), surface.place, { blockId, actionId: element.action_id ?? '' }, query),
       busy: presses.isBusy(surface, blockId, element),
       invalid: field.invalid,
       describedBy: field.describedBy,
-      onPick: (option) => change(element, blockId, surface, field, { type: element.type, selected_option: option ?? null }),
+      onPick: (picked) => change(element, blockId, surface, field, { type: element.type, ...stateOf(picked) }),
     })
   }
 
@@ -74,7 +83,11 @@ export function createElements({ api, forms, pickers, presses, me }: ElementsOpt
       case 'button':
         return button(element, blockId, surface)
       case 'external_select':
-        return externalSelect(element, blockId, surface, field)
+        return select(element, blockId, surface, field)
+      case 'static_select':
+        return select(element, blockId, surface, field, element.options ?? [])
+      case 'conversations_select':
+        return select(element, blockId, surface, field, conversationOptions(channels, element.filter))
       case 'radio_buttons':
         return radioButtons({ element, state, field, surface, onChange })
       case 'plain_text_input':

@@ -6,21 +6,25 @@ function holders(block: Block): Element[] {
   return all.filter((element) => element !== undefined && element.type !== 'button') as Element[]
 }
 
-/** Returns the state of an untouched element. */
-function initialState({ type, initial_value: value, initial_option: option }: Element): ElementState {
-  return type === 'plain_text_input' ? { type, value: value ?? null } : { type, selected_option: option ?? null }
+/** Returns the state of an untouched element. `here` is the channel behind the form, if there is one. */
+function initialState(element: Element, here: string | undefined): ElementState {
+  const { type } = element
+  if (type === 'plain_text_input') return { type, value: element.initial_value ?? null }
+  if (type !== 'conversations_select') return { type, selected_option: element.initial_option ?? null }
+  const current = element.default_to_current_conversation ? here : undefined
+  return { type, selected_conversation: element.initial_conversation ?? current ?? null }
 }
 
-export function isEmpty({ value, selected_option: option }: ElementState): boolean {
-  return (value ?? '') === '' && (option ?? null) === null
+export function isEmpty({ value, selected_option: option, selected_conversation: conversation }: ElementState): boolean {
+  return !value && !option && !conversation
 }
 
 /** Keeps what people typed and chose, by message and view. As in Slack, it survives updates of a view for elements with the same ids. */
-export function createForms() {
+export function createForms({ here }: { here(): string | undefined }) {
   const held = new Map<string, Map<string, ElementState>>()
 
   function read(surface: string, blockId: string, element: Element): ElementState {
-    return held.get(surface)?.get(`${blockId}/${element.action_id}`) ?? initialState(element)
+    return held.get(surface)?.get(`${blockId}/${element.action_id}`) ?? initialState(element, here())
   }
 
   return {

@@ -10,6 +10,10 @@ export interface FrameProps {
   desk: Desk
   sideOpen: boolean
   hintOpen: boolean
+  /** How many requests wait for this person. */
+  decisions(person: Person): number
+  /** The button of the drawer, and the one for two people side by side. */
+  tools: TemplateResult
   toggleSide(open: boolean): void
   toggleHint(): void
   actAs(id: string): void
@@ -19,7 +23,7 @@ export interface FrameProps {
 
 const roleWords: Record<Person['role'], string> = { requester: 'requester', approver: 'approver', outsider: 'outsider' }
 
-export function topBar({ workspace, desk, sideOpen, toggleSide, actAs }: FrameProps): TemplateResult {
+export function topBar({ workspace, desk, sideOpen, tools, decisions, toggleSide, actAs }: FrameProps): TemplateResult {
   const me = desk.me()
   return html`<header class="top-bar">
     <button
@@ -33,13 +37,17 @@ export function topBar({ workspace, desk, sideOpen, toggleSide, actAs }: FramePr
       ${icons.menu}
     </button>
     ${team(workspace)}
+    <div class="bar-tools">${tools}</div>
     <div class="switcher">
       <label for="acting-as">Acting as</label>
       <span class="switcher-frame">
         ${avatar(false, me.name, me)}
         <select id="acting-as" .value=${live(me.id)} @change=${(event: Event) => actAs((event.target as HTMLSelectElement).value)}>
           ${workspace.people.map(
-            ({ id, name, role }) => html`<option value=${id} ?selected=${id === me.id}>${name} (${roleWords[role]})</option>`,
+            (person) =>
+              html`<option value=${person.id} ?selected=${person.id === me.id}>
+                ${person.name} (${roleWords[person.role]})${decisions(person) > 0 ? `, ${toDecide(decisions(person))}` : ''}
+              </option>`,
           )}
         </select>
         ${icons.down}
@@ -111,20 +119,28 @@ function appLink({ workspace, desk, goToApp }: FrameProps): TemplateResult {
   </li>`
 }
 
-function personLink(person: Person, { desk, actAs }: FrameProps): TemplateResult {
+function personLink(person: Person, { desk, decisions, actAs }: FrameProps): TemplateResult {
   const isMe = person.id === desk.me().id
+  const count = decisions(person)
+  const label = isMe ? `${person.name} (you)` : `Act as ${person.name}`
   return html`<li>
     <button
       type="button"
       class="side-link side-person ${isMe ? 'is-me' : ''}"
-      aria-label=${isMe ? `${person.name} (you)` : `Act as ${person.name}`}
+      aria-current=${isMe ? 'true' : nothing}
+      aria-label=${count > 0 ? `${label}, ${toDecide(count)}` : label}
       title=${`${person.title}. ${isMe ? 'You act as this person.' : `Click to act as ${person.name}.`}`}
       @click=${() => actAs(person.id)}
     >
-      ${avatar(false, person.name, person)}<span class="side-name">${person.name}${isMe ? html` <span class="you">you</span>` : nothing}</span>
-      <span class="side-role">${roleWords[person.role]}</span>
+      ${avatar(false, person.name, person)}<span class="side-name">${person.name}</span>
+      ${isMe ? html`<span class="side-role you">you</span>` : html`<span class="side-role">${roleWords[person.role]}</span>`}
+      ${count > 0 ? html`<span class="badge">${count}</span>` : nothing}
     </button>
   </li>`
+}
+
+function toDecide(count: number): string {
+  return `${count} to decide`
 }
 
 export function channelHead({ desk, hintOpen, toggleHint }: FrameProps): TemplateResult {

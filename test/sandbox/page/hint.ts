@@ -1,54 +1,92 @@
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { Person } from './api.ts'
 import { icons } from './icons.ts'
+import type { NextStep } from './next-step.ts'
+import type { ShownRequest } from './requests.ts'
 
 export interface HintOptions {
   /** Writes a text into the composer. */
   fill(text: string): void
+  actAs(id: string): void
+  /** Opens the thread of a request, or shows its message. */
+  open(request: ShownRequest): void
+  show(request: ShownRequest): void
+  /** Whether another person is shown beside this one, so that nobody has to switch. */
+  beside: boolean
   update(): void
 }
 
 const storageKey = 'lockkeeper-sandbox-hint'
 
-/** Shows what a newcomer can do as this person. Once closed, it stays closed until it is opened again. */
-export function createHint({ fill, update }: HintOptions) {
-  let open = localStorage.getItem(storageKey) !== 'closed'
+/** Shows what a newcomer can do next as this person. Once closed, it stays closed until it is opened again. */
+export function createHint({ fill, actAs, open, show, beside, update }: HintOptions) {
+  let isOpen = localStorage.getItem(storageKey) !== 'closed'
 
   function setOpen(next: boolean) {
-    open = next
+    isOpen = next
     localStorage.setItem(storageKey, next ? 'open' : 'closed')
     update()
   }
 
   const command = (text: string) => html`<button type="button" class="hint-command" @click=${() => fill(text)}>${text}</button>`
+  const link = (text: string, act: () => void) => html`<button type="button" class="link-button" @click=${act}>${text}</button>`
 
-  function words({ name, role }: Person): TemplateResult {
-    const first = name.split(' ')[0]
-    if (role === 'requester') {
-      return html`<strong>You are ${first} and may request changes.</strong> Type ${command('/infra ip move')} below and press Enter, fill in the
-        form, then switch to <strong>Ben</strong> at the top right to approve it.`
-    }
-    if (role === 'approver') {
-      return html`<strong>You are ${first}, an approver.</strong> Approve or reject a request of somebody else; you can't approve your
-        own. No card yet? Switch to <strong>Ada</strong> at the top right and request a move.`
-    }
-    return html`<strong>You are ${first}, a guest.</strong> Guests can read the channel but not use Lockkeeper: type ${command('/infra ip move')}
-      or press a button on a card, and read the answer.`
+  function switchTo(person: Person, words: string): TemplateResult {
+    if (beside) return html`<strong>Now it is ${firstName(person)}'s turn.</strong>`
+    return html`<button type="button" class="button hint-switch" @click=${() => actAs(person.id)}>${words} ${firstName(person)} →</button>`
   }
 
-  return {
-    isOpen: () => open,
-    toggle: () => setOpen(!open),
+  function words(me: Person, step: NextStep): TemplateResult {
+    const who = html`<strong>You are ${firstName(me)}${me.role === 'requester' ? ' and may request changes' : `, ${roles[me.role]}`}.</strong>`
+    switch (step.is) {
+      case 'request':
+        return html`${who} Type ${command('/infra ip move')} below, press Enter and fill in the form.`
+      case 'ask-for-request':
+        return html`${who} There is no request yet. ${switchTo(step.to, 'Request a move as')}`
+      case 'switch-to-approver':
+        return html`${who} The request needs an approver. ${switchTo(step.to, 'Now switch to')}`
+      case 'decide':
+        return html`${who} ${link('A request', () => show(step.request))} needs your approval: press <strong>Approve</strong> or
+          <strong>Reject</strong>.`
+      case 'create-key':
+        return html`${who} ${link('Your key', () => show(step.request))} is approved: press <strong>Create key</strong>.`
+      case 'switch-to-requester':
+        return html`${who}
+        ${step.why === 'report' ? 'The result is in the thread.' : 'The key is approved. Only its requester can create it.'}
+        ${switchTo(step.to, 'Now switch to')}`
+      case 'wait':
+        return html`${who} Lockkeeper makes the change and reports in the ${link('thread', () => open(step.request))}. A move takes about ten
+          seconds.`
+      case 'explore':
+        return html`${who} The result is in the ${link('thread', () => open(step.request))}. Next, try ${command('/infra plans')}, open Lockkeeper's
+          Home, or break something.`
+      case 'outside':
+        return html`${who} Guests can read the channel, but they can't use Lockkeeper. Type ${command('/infra ip move')}
+        ${step.request ? orPress(step.request) : nothing} and read the answer.`
+    }
+  }
 
-    render(person: Person): TemplateResult | typeof nothing {
-      if (!open) return nothing
+  const orPress = (request: ShownRequest) => html`or press <strong>Approve</strong> on ${link('the request', () => show(request))}`
+
+  return {
+    isOpen: () => isOpen,
+    toggle: () => setOpen(!isOpen),
+
+    render(me: Person, step: NextStep): TemplateResult | typeof nothing {
+      if (!isOpen) return nothing
       return html`<aside class="hint" aria-label="How to start">
         <span class="hint-icon">${icons.idea}</span>
-        <p>${words(person)}</p>
+        <p aria-live="polite">${words(me, step)}</p>
         <button type="button" class="icon-button" aria-label="Close this hint" @click=${() => setOpen(false)}>${icons.close}</button>
       </aside>`
     },
   }
+}
+
+const roles = { requester: 'a requester', approver: 'an approver', outsider: 'a guest' } as const
+
+function firstName({ name }: Person): string {
+  return name.split(' ')[0] ?? name
 }
 
 export type Hint = ReturnType<typeof createHint>

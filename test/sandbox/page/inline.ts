@@ -1,6 +1,7 @@
 import { html, type TemplateResult } from 'lit-html'
 import type { TextObject } from './block-shapes.ts'
 import { emojiNamed } from './emoji.ts'
+import { mentionWords } from './inline-words.ts'
 import { type Inline, type MrkdwnOptions, type Paragraph, parseMrkdwn } from './mrkdwn.ts'
 import { formatSlackDate } from './slack-date.ts'
 
@@ -29,7 +30,7 @@ export function plainWithEmoji(text: string): string {
   return text.replace(/:([a-z0-9_+'-]+):/g, (typed, name: string) => emojiNamed(name) ?? typed)
 }
 
-function renderParagraph(paragraph: Paragraph, names: Names): TemplateResult {
+export function renderParagraph(paragraph: Paragraph, names: Names): TemplateResult {
   if (paragraph.type === 'preformatted') return html`<pre class="pre">${paragraph.text}</pre>`
   const children = paragraph.children.map((piece) => renderInline(piece, names))
   return paragraph.type === 'quote' ? html`<blockquote class="quote">${children}</blockquote>` : html`<span class="para">${children}</span>`
@@ -52,11 +53,11 @@ function renderInline(piece: Inline, names: Names): TemplateResult {
     case 'link':
       return renderLink(piece.url, piece.text)
     case 'user':
-      return renderMention(`@${names.user(piece.id) ?? piece.label ?? piece.id}`, piece.id === names.me)
+      return renderMention(mentionWords(piece, '@', names), piece.id === names.me)
     case 'channel':
-      return renderMention(`#${names.channel(piece.id) ?? piece.label ?? piece.id}`)
+      return renderMention(mentionWords(piece, '#', names))
     case 'group':
-      return renderMention(`@${names.group(piece.id) ?? piece.label?.replace(/^@/, '') ?? piece.id}`)
+      return renderMention(mentionWords(piece, '@', names))
     case 'broadcast':
       return renderMention(`@${piece.range}`, true)
     case 'date':

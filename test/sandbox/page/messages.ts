@@ -5,11 +5,13 @@ import { avatar } from './avatar.ts'
 import type { Blocks } from './blocks.ts'
 import { icons } from './icons.ts'
 import { type Names, renderMrkdwn } from './inline.ts'
+import type { MessageTools } from './message-tools.ts'
 import { formatSlackDate } from './slack-date.ts'
 import type { Surface } from './surface.ts'
 
 export interface MessagesOptions {
   blocks: Blocks
+  tools: MessageTools
   person(id: string): Person | undefined
 }
 
@@ -20,13 +22,15 @@ export interface MessageListProps {
   /** The messages between these stamps are new. "New" is drawn above the first of them. */
   unseen: { after: string; until: string }
   hasUnreadReplies(parentTs: string, lastTs: string): boolean
+  /** Whether people can write here. */
+  canReply: boolean
   openThread(ts: string): void
 }
 
 /** Messages of one author within this time are grouped under one name. */
 const togetherMs = 5 * 60_000
 
-export function createMessages({ blocks, person }: MessagesOptions) {
+export function createMessages({ blocks, tools, person }: MessagesOptions) {
   function list(props: MessageListProps): TemplateResult {
     const level = props.messages.filter(({ threadTs, ts, broadcast }) => threadTs === undefined || threadTs === ts || broadcast)
     const [after, until] = [Number(props.unseen.after), Number(props.unseen.until)]
@@ -51,6 +55,7 @@ export function createMessages({ blocks, person }: MessagesOptions) {
       aria-label=${`${message.userName}, ${clock(message)}`}
       data-ts=${message.ts}
     >
+      ${tools(message, props.isLevel ? 'level' : 'thread', props.isLevel && props.canReply ? () => props.openThread(message.threadTs ?? message.ts) : undefined)}
       ${message.ephemeral ? html`<div class="only-you">${icons.eye}<span>Only visible to you</span></div>` : nothing}
       <div class="message-gutter">
         ${follows ? html`<time class="gutter-time" aria-hidden="true">${clock(message, true)}</time>` : avatar(message.isBot, message.userName, person(message.user))}

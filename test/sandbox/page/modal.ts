@@ -115,5 +115,14 @@ export function createModal({ api, forms, blocks, pickers, me, refresh, update }
     </dialog>`
   }
 
-  return { render }
+  return {
+    render,
+
+    /** Closes the form on top. Returns whether there was one. */
+    closeTop(views: OpenView[]): boolean {
+      const top = views.at(-1)
+      if (top) void close(top, false)
+      return top !== undefined
+    },
+  }
 }

@@ -1,4 +1,5 @@
 import { choiceOf } from './choose.ts'
+import { conversationOptions } from './conversations.ts'
 import type { Directory } from './directory.ts'
 import { actionOf, choiceMember, findElement, type Placed, type StateValues, type Which } from './elements.ts'
 import type { Interactions } from './interactions.ts'
@@ -70,7 +71,11 @@ export function createActs(options: ActsOptions) {
     return interactions.actInView(userId, place.view, action)
   }
 
-  function suggest(userId: string, place: Place, placed: Placed, query: string): Promise<Suggestions> {
+  async function suggest(userId: string, place: Place, placed: Placed, query: string): Promise<Suggestions> {
+    // Slack's own client knows the channels. The bot is not asked.
+    if (placed.type === 'conversations_select') {
+      return { ...interactions.notSent('block_suggestion'), options: conversationOptions(directory, placed.element, userId, query) }
+    }
     const { min_query_length: least } = placed.element
     // Slack sends a query from three letters on, unless the element says otherwise.
     const minQueryLength = typeof least === 'number' ? least : 3
@@ -78,6 +83,13 @@ export function createActs(options: ActsOptions) {
   }
 
   async function chooseIn(userId: string, place: Place, placed: Placed, input: string | null): Promise<Json> {
+    if (placed.type === 'conversations_select') {
+      return choiceOf(
+        placed,
+        input,
+        conversationOptions(directory, placed.element, userId).map((option) => ({ ...option })),
+      )
+    }
     if (placed.type !== 'external_select' || input === null) return choiceOf(placed, input)
     const found = await suggest(userId, place, placed, input)
     return choiceOf(

@@ -1,4 +1,6 @@
+import { dataTable } from './data-table-schema.ts'
 import { isObject, type Json, objectOf, objectsOf, textOf } from './json.ts'
+import { richTextSection } from './rich-text-schema.ts'
 import {
   anyText,
   anything,
@@ -45,6 +47,28 @@ const externalSelect = object({
   optional: { ...field, initial_option: option, min_query_length: wholeNumber({ min: 0 }) },
 })
 
+const conversationsSelect = object({
+  required: { type },
+  optional: {
+    ...field,
+    initial_conversation: string({ min: 1 }),
+    default_to_current_conversation: boolean,
+    filter: object({
+      required: {},
+      optional: {
+        include: array(string({ oneOf: ['public', 'private', 'im', 'mpim'] }), { min: 1, max: 4 }),
+        exclude_external_shared_channels: boolean,
+        exclude_bot_users: boolean,
+      },
+    }),
+  },
+})
+
+const staticSelect = object({
+  required: { type, options: array(option, { max: 100, min: 1 }) },
+  optional: field,
+})
+
 const plainTextInput = object({
   required: { type },
   optional: { ...field, initial_value: string({ max: 3000 }), multiline: boolean, max_length: wholeNumber({ min: 1, max: 3000 }) },
@@ -74,6 +98,7 @@ function textOrFields(value: Json, at: string, report: Report): void {
 const always = { type }
 const everywhere = { block_id: string({ max: 255 }) }
 
+/** The elements of a `rich_text_section` that the bot sends. */
 /** A block of a message, of a modal or of a Home tab. */
 export const block: Check = byType({
   header: object({ required: { ...always, text: plain(150) }, optional: everywhere }),
@@ -87,15 +112,28 @@ export const block: Check = byType({
     optional: everywhere,
   }),
   divider: object({ required: always, optional: everywhere }),
+  rich_text: object({
+    required: { ...always, elements: array(richTextSection, { min: 1, max: 100 }) },
+    optional: everywhere,
+  }),
+  data_table: dataTable,
   actions: object({
-    required: { ...always, elements: array(byType({ button, external_select: externalSelect }), { max: 25, min: 1 }) },
+    required: {
+      ...always,
+      elements: array(byType({ button, external_select: externalSelect, static_select: staticSelect }), { max: 25, min: 1 }),
+    },
     optional: everywhere,
   }),
   input: object({
     required: {
       ...always,
       label: plain(2000),
-      element: byType({ plain_text_input: plainTextInput, external_select: externalSelect, radio_buttons: radioButtons }),
+      element: byType({
+        plain_text_input: plainTextInput,
+        external_select: externalSelect,
+        conversations_select: conversationsSelect,
+        radio_buttons: radioButtons,
+      }),
     },
     optional: { ...everywhere, hint: plain(2000), optional: boolean, dispatch_action: boolean },
     also: onlyPickersDispatch,

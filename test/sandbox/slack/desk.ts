@@ -7,7 +7,7 @@ import { addressOf, readBody, sendJson } from './http.ts'
 import type { Interactions } from './interactions.ts'
 import { isObject, type Json, objectOf, parseJson, stringOf } from './json.ts'
 import type { MessageStore } from './message-store.ts'
-import type { CommandSuggestion } from './slack.ts'
+import type { CommandSuggestion, ShortcutSuggestion } from './slack.ts'
 import type { State } from './state.ts'
 import type { StoredView, ViewStore } from './view-store.ts'
 
@@ -22,6 +22,7 @@ export interface DeskOptions {
   events: Events
   homeTab: boolean
   commands: CommandSuggestion[]
+  shortcuts: ShortcutSuggestion[]
 }
 
 /** The routes of the web page. Each one acts as the person `as`, with the same functions as the hands of tests. */
@@ -47,11 +48,20 @@ export function createDesk(options: DeskOptions) {
         .map(({ id, name, title, role, color }) => ({ id, name, title, role, color })),
       // Nobody acts as them on the page, but messages of the bot need their names.
       strangers: workspace.people.filter(({ isStranger }) => isStranger).map(({ id, name }) => ({ id, name })),
-      channels: workspace.channels.filter(({ isGroupDirect }) => !isGroupDirect).map(({ id, name, topic }) => ({ id, name, topic })),
+      channels: workspace.channels
+        .filter(({ isGroupDirect }) => !isGroupDirect)
+        .map(({ id, name, topic, isPrivate = false, isShared = false }) => ({ id, name, topic, isPrivate, isShared })),
       userGroups: workspace.userGroups.map(({ id, handle }) => ({ id, handle })),
       bot: { id: bot.userId, name: bot.name, homeTab: options.homeTab },
       commands: options.commands,
+      shortcuts: { message: shortcutsOf('message'), global: shortcutsOf('global') },
     }
+  }
+
+  function shortcutsOf(type: ShortcutSuggestion['type']): Json[] {
+    return options.shortcuts
+      .filter((each) => each.type === type)
+      .map(({ callbackId, name, description }) => ({ callbackId, name, description }))
   }
 
   function stateFor(given: Json): Json {
@@ -118,6 +128,19 @@ export function createDesk(options: DeskOptions) {
     return delivery.notice ? { notice: delivery.notice } : {}
   }
 
+  /** Uses a shortcut: of the message `ts`, or a global one while looking at `channel`. */
+  async function shortcut(given: Json): Promise<Json> {
+    const userId = asOf(given)
+    const [callbackId, ts] = [stringOf(given.callbackId), stringOf(given.ts)]
+    const found = options.shortcuts.find((each) => each.callbackId === callbackId)
+    if (found === undefined) throw new Error(`The app has no shortcut ${callbackId}.`)
+    const delivery =
+      found.type === 'message'
+        ? await interactions.messageShortcut(userId, callbackId, acts.messageFor(userId, stringOf(given.channel), ts).message)
+        : await interactions.globalShortcut(userId, callbackId, stringOf(given.channel) || undefined)
+    return delivery.notice ? { notice: delivery.notice } : {}
+  }
+
   async function optionsFor(given: Json): Promise<Json> {
     const userId = asOf(given)
     const place = placeOf(userId, given)
@@ -142,7 +165,10 @@ export function createDesk(options: DeskOptions) {
     return {}
   }
 
-  /** Sends server-sent events: `{ rev }` after every visible change, `{ notice }` for what Slack itself shows this person. */
+  /**
+   * Sends server-sent events: `{ rev }` after every visible change, `{ notice }` for what Slack itself shows this person, and
+   * `{ notification }` for what the phones of all people show.
+   */
   function events(userId: string, response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', connection: 'keep-alive' })
     const send = (data: Json) => response.write(`data: ${JSON.stringify(data)}\n\n`)
@@ -151,6 +177,7 @@ export function createDesk(options: DeskOptions) {
     const stop = state.subscribe((change) => {
       if (change.visible) send({ rev: change.rev })
       if (change.notice?.userId === userId) send({ notice: change.notice.text })
+      if (change.notification) send({ notification: change.notification })
     })
     response.on('close', () => {
       stop()
@@ -159,7 +186,7 @@ export function createDesk(options: DeskOptions) {
   }
 
   const reads: Record<string, (given: Json) => Json | Promise<Json>> = { workspace, state: stateFor, app: appFor, options: optionsFor }
-  const writes: Record<string, (given: Json) => Promise<Json>> = { say, open, click, submit, close }
+  const writes: Record<string, (given: Json) => Promise<Json>> = { say, open, click, shortcut, submit, close }
 
   return {
     async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -61,10 +61,12 @@ export function findElement(blocks: Json[], name: string, which: Which = {}): Pl
 const held: Record<string, { member: string; initial: string }> = {
   plain_text_input: { member: 'value', initial: 'initial_value' },
   external_select: { member: 'selected_option', initial: 'initial_option' },
+  static_select: { member: 'selected_option', initial: 'initial_option' },
+  conversations_select: { member: 'selected_conversation', initial: 'initial_conversation' },
   radio_buttons: { member: 'selected_option', initial: 'initial_option' },
 }
 
-/** Returns the member with the choice: `selected_option` or `value`. Undefined for buttons. */
+/** Returns the member with the choice: `selected_option`, `selected_conversation` or `value`. Undefined for buttons. */
 export function choiceMember(type: string): string | undefined {
   return held[type]?.member
 }

@@ -4,6 +4,7 @@ import type { Directory } from './directory.ts'
 import type { Events } from './events.ts'
 import type { Interactions } from './interactions.ts'
 import type { MessageStore } from './message-store.ts'
+import type { Notification } from './notifications.ts'
 import type { ClickOptions, Delivery, Hands, Message, OpenView, ViewRef } from './slack.ts'
 import type { StoredView, ViewStore } from './view-store.ts'
 
@@ -16,6 +17,7 @@ export interface HandsOptions {
   composer: Composer
   events: Events
   noticesOf: (userId: string) => string[]
+  notificationsOf: (userId: string) => Notification[]
 }
 
 export function createHands(userId: string, options: HandsOptions): Hands {
@@ -61,6 +63,12 @@ export function createHands(userId: string, options: HandsOptions): Hands {
 
     click: async (target, element, how) => acts.click(userId, placeOf(target, how), element, how),
 
+    messageShortcut: async (target, callbackId, how = {}) => {
+      const { message } = acts.messageFor(userId, target.channel, target.ts, target)
+      return interactions.messageShortcut(userId, callbackId, message, how.message)
+    },
+    globalShortcut: (callbackId, how = {}) => interactions.globalShortcut(userId, callbackId, how.channel),
+
     openHome: (how) => events.appHomeOpened(userId, how?.tab ?? 'home'),
     home() {
       const home = views.homeOf(userId)
@@ -90,6 +98,7 @@ export function createHands(userId: string, options: HandsOptions): Hands {
 
     sees: (channel) => messages.seen(directory.channel(channel).id, userId).map((message) => messages.toMessage(message)),
     notices: () => options.noticesOf(userId),
+    notifications: () => options.notificationsOf(userId),
     redeliver: (delivery) => interactions.redeliver(delivery),
   }
 }

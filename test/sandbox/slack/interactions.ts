@@ -61,7 +61,12 @@ export function createInteractions(options: InteractionOptions) {
   function showAcknowledgement(userId: string, channelId: string, url: string, body: unknown): void {
     const { response_type: kind, ...answer }: Json = isObject(body) ? body : { text: String(body) }
     refuseOtherThanEphemeral(kind)
-    const message = messages.post({ channel: channelId, user: directory.bot.userId, ...contentOf(answer), visibleTo: userId })
+    const message = messages.post({
+      channel: channelId,
+      user: directory.bot.userId,
+      ...contentOf(answer, state.tables === 'taken'),
+      visibleTo: userId,
+    })
     responseUrls.made(url, message)
   }
 
@@ -111,6 +116,22 @@ export function createInteractions(options: InteractionOptions) {
       const place = { view: views.toSlack(view) }
       const delivery = await deliver('block_actions', payloads.blockActions({ userId, place, action, triggerId }))
       return afterClick(delivery, userId)
+    },
+
+    /** `channel`: the one that the person is looking at. The payload does not name it. */
+    async globalShortcut(userId: string, callbackId: string, channel?: string): Promise<Delivery> {
+      const triggerId = triggers.issue({ userId, ...(channel ? { channel } : {}) })
+      return afterClick(
+        await deliver('shortcut', payloads.globalShortcut({ userId, callbackId, triggerId, actionTs: state.stamp() })),
+        userId,
+      )
+    },
+
+    async messageShortcut(userId: string, callbackId: string, message: StoredMessage, more: Json = {}): Promise<Delivery> {
+      const responseUrl = responseUrls.issue({ channel: message.channel, userId })
+      const triggerId = triggers.issue({ userId, channel: message.channel })
+      const shortcut = { userId, callbackId, message, more, responseUrl, triggerId, actionTs: state.stamp() }
+      return afterClick(await deliver('message_action', payloads.messageShortcut(shortcut)), userId)
     },
 
     async submit(userId: string, view: StoredView): Promise<Delivery> {

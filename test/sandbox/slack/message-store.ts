@@ -1,6 +1,7 @@
 import type { Directory } from './directory.ts'
 import { elementsOf } from './elements.ts'
 import { copyOf, type Json, objectOf, stringOf } from './json.ts'
+import { followersBy, type Notification, notifiedOf } from './notifications.ts'
 import type { Message } from './slack.ts'
 import type { State } from './state.ts'
 
@@ -42,6 +43,8 @@ export function createMessageStore(directory: Directory, state: State) {
   // An index beside the list: long runs have thousands of messages, and each read of a message needs both.
   const byPlace = new Map<string, StoredMessage>()
   const threads = new Map<string, StoredMessage[]>()
+  /** The people whom each message made followers of its thread, when it was posted. */
+  const followers = new WeakMap<StoredMessage, string[]>()
 
   function find(channel: string, ts: string): StoredMessage | undefined {
     return byPlace.get(`${channel} ${ts}`)
@@ -52,8 +55,22 @@ export function createMessageStore(directory: Directory, state: State) {
     return [...(threads.get(`${parent.channel} ${parent.ts}`) ?? [])]
   }
 
+  /** Returns what phones show of a new message. Undefined if it notifies nobody. */
+  function notificationOf(message: StoredMessage): Notification | undefined {
+    const { channel, ts, user, text, threadTs } = message
+    const parent = threadTs === undefined ? undefined : find(channel, threadTs)
+    const people = notifiedOf(message, {
+      channel: directory.channel(channel),
+      userGroups: directory.workspace.userGroups,
+      bot: directory.bot.userId,
+      followers: parent ? [parent, ...repliesTo(parent)].flatMap((earlier) => followers.get(earlier) ?? []) : [],
+    })
+    return people.length > 0 ? { people, channel, ts, user, text, ...(threadTs ? { threadTs } : {}) } : undefined
+  }
+
   function keep(message: StoredMessage): void {
     messages.push(message)
+    followers.set(message, followersBy(message))
     byPlace.set(`${message.channel} ${message.ts}`, message)
     if (message.threadTs === undefined || message.visibleTo !== undefined) return
     const thread = `${message.channel} ${message.threadTs}`
@@ -134,8 +151,9 @@ export function createMessageStore(directory: Directory, state: State) {
     post(draft: Draft): StoredMessage {
       const { blocks, ...rest } = draft
       const message: StoredMessage = { ...copyOf(rest), ...(blocks?.length ? { blocks: withIds(blocks, state) } : {}), ts: state.stamp() }
+      const notification = notificationOf(message)
       keep(message)
-      state.changed({ visible: true })
+      state.changed({ visible: true, ...(notification ? { notification } : {}) })
       return message
     },
 

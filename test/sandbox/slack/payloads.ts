@@ -12,6 +12,13 @@ function channelName(channel: Channel): string {
   return channel.isPrivate ? 'privategroup' : channel.name
 }
 
+interface ShortcutMembers {
+  userId: string
+  callbackId: string
+  triggerId: string
+  actionTs: string
+}
+
 /** The place of an interaction: a message, a modal or a Home tab. */
 export type Place = { message: StoredMessage } | { view: Json }
 
@@ -52,6 +59,11 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
       channel: { id: channel.id, name: channelName(channel) },
       ...(message.visibleTo === undefined ? { message: messages.toSlack(message, { metadata: true }) } : {}),
     }
+  }
+
+  function shortcutMembers({ userId, callbackId, triggerId, actionTs }: ShortcutMembers): Json {
+    const { api_app_id: _, ...members } = common(userId)
+    return { ...members, action_ts: actionTs, callback_id: callbackId, trigger_id: triggerId }
   }
 
   return {
@@ -95,6 +107,33 @@ export function createPayloads(directory: Directory, messages: MessageStore) {
         ...state,
         ...(click.responseUrl ? { response_url: click.responseUrl } : {}),
         actions: [click.action],
+      }
+    },
+
+    /** Has no channel and no response URL. */
+    globalShortcut(shortcut: { userId: string; callbackId: string; triggerId: string; actionTs: string }): Json {
+      return { type: 'shortcut', ...shortcutMembers(shortcut) }
+    },
+
+    /** `more` replaces members of the message, for what people of this workspace cannot post. */
+    messageShortcut(shortcut: {
+      userId: string
+      callbackId: string
+      triggerId: string
+      actionTs: string
+      responseUrl: string
+      message: StoredMessage
+      more?: Json
+    }): Json {
+      const { message, more = {}, responseUrl } = shortcut
+      const channel = directory.channel(message.channel)
+      return {
+        type: 'message_action',
+        ...shortcutMembers(shortcut),
+        channel: { id: channel.id, name: channelName(channel) },
+        message_ts: message.ts,
+        message: { ...messages.toSlack(message), ...more },
+        response_url: responseUrl,
       }
     },
 

@@ -59,7 +59,7 @@ export function createResponseUrls(options: ResponseUrlOptions) {
     const message = messages.post({
       channel: address.channel,
       user: directory.bot.userId,
-      ...contentOf(args),
+      ...contentOf(args, state.tables === 'taken'),
       visibleTo: address.userId,
     })
     if (address.original === undefined) address.original = { ts: message.ts }
@@ -70,7 +70,7 @@ export function createResponseUrls(options: ResponseUrlOptions) {
     refuseOtherThanEphemeral(kind)
     refuseOthers(content, contentArguments, 'as an argument of a response address')
     // The URL of a command has no original before its first message.
-    if (isYes(replaces) && address.original) messages.replace(original(address), contentOf(content))
+    if (isYes(replaces) && address.original) messages.replace(original(address), contentOf(content, state.tables === 'taken'))
     else post(address, content)
   }
 

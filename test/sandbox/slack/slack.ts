@@ -1,11 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TablesAre } from './data-table-schema.ts'
 import type { Json } from './json.ts'
+import type { Notification } from './notifications.ts'
 import type { Person, Workspace } from './workspace.ts'
 
 export interface CommandSuggestion {
   command: string
   usage: string
   description: string
+}
+
+/** A shortcut of the app, as its manifest describes it. */
+export interface ShortcutSuggestion {
+  name: string
+  description: string
+  type: 'message' | 'global'
+  callbackId: string
 }
 
 export interface SlackOptions {
@@ -30,6 +40,8 @@ export interface SlackOptions {
   clockSkewMs?: number
   /** The suggestions of the page's composer. */
   commands?: CommandSuggestion[]
+  /** The app's shortcuts, for the page's menus. Default: none. */
+  shortcuts?: ShortcutSuggestion[]
   /** Whether Slack's real rate limits apply, by method. Default: false. */
   limits?: boolean
   /** The wall clock in ms since 1970, for stamps, signatures, triggers and response URLs. Default: `Date.now`. */
@@ -83,7 +95,7 @@ export interface Option {
   description?: { type: string; text: string }
 }
 
-export type DeliveryKind = 'event' | 'command' | 'block_actions' | 'view_submission' | 'block_suggestion'
+export type DeliveryKind = 'event' | 'command' | 'shortcut' | 'message_action' | 'block_actions' | 'view_submission' | 'block_suggestion'
 
 export interface DeliveryRequest {
   transport: 'http' | 'socket'
@@ -151,6 +163,10 @@ export interface Hands {
    * which may be old.
    */
   click(target: Message | OpenView | string, element: string, options?: ClickOptions): Promise<Delivery>
+  /** Uses a shortcut of a message, named by its callback id. `message`: members that replace those of the message in the payload. */
+  messageShortcut(target: Message, callbackId: string, options?: { message?: Json }): Promise<Delivery>
+  /** Uses a global shortcut, named by its callback id. `channel`: the one that the person is looking at. */
+  globalShortcut(callbackId: string, options?: { channel?: string }): Promise<Delivery>
   /** Opens the app. The bot receives `app_home_opened`. What it publishes then is not awaited. */
   openHome(how?: { tab?: HomeTab }): Promise<Delivery>
   /** Returns this person's Home tab. Undefined before the bot has published one. */
@@ -176,6 +192,8 @@ export interface Hands {
   sees(channel: string): Message[]
   /** Returns what Slack's own client showed this person (`operation_timeout` and the like), oldest first. */
   notices(): string[]
+  /** Returns what this person's phone showed, oldest first. */
+  notifications(): Notification[]
   /** Sends the same bytes again, with the signature: a repeated or replayed delivery. */
   redeliver(delivery: Delivery): Promise<Delivery>
 }
@@ -290,6 +308,9 @@ export interface Slack {
   sendRaw(request: RawRequest): Promise<{ status: number; body: string }>
   /** Sends anything in an envelope over Socket Mode. Returns the payload of its acknowledgement. Throws if none comes in time. */
   sendEnvelope(type: string, payload: unknown): Promise<unknown>
+
+  /** Sets where messages may hold a data table from now on. Default: everywhere. */
+  setTables(are: TablesAre): void
 
   archive(channel: string): void
   kickBot(channel: string): void

@@ -11,6 +11,7 @@ import { addressOf, sendText } from './http.ts'
 import { createInteractions } from './interactions.ts'
 import { copyOf } from './json.ts'
 import { createMessageStore } from './message-store.ts'
+import type { Notification } from './notifications.ts'
 import { createPayloads } from './payloads.ts'
 import { createResponseUrls } from './response-urls.ts'
 import type { Delivery, JournalEntry, Slack, SlackOptions } from './slack.ts'
@@ -59,8 +60,10 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   const notDescribed: string[] = []
   const deliveries: Delivery[] = []
   const notices: { userId: string; text: string }[] = []
+  const notifications: Notification[] = []
   state.subscribe((change) => {
     if (change.notice) notices.push(change.notice)
+    if (change.notification) notifications.push(change.notification)
   })
 
   const baseUrl = () => url
@@ -91,7 +94,16 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   const events = createEvents({ ...stores, payloads, transport, homeTab, delivered })
   const acts = createActs({ ...stores, interactions })
   const composer = createComposer(directory, messages, interactions)
-  const desk = createDesk({ ...stores, interactions, acts, composer, events, homeTab, commands: options.commands ?? [] })
+  const desk = createDesk({
+    ...stores,
+    interactions,
+    acts,
+    composer,
+    events,
+    homeTab,
+    commands: options.commands ?? [],
+    shortcuts: options.shortcuts ?? [],
+  })
   const webApi = serveWebApi({
     stores,
     methods: {
@@ -135,6 +147,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
   const shown = (stored: Parameters<typeof messages.toMessage>[0][]) => stored.map((message) => messages.toMessage(message))
   const level = (channel: string) => messages.levelOf(directory.channel(channel).id).filter((message) => !message.deleted)
   const noticesOf = (userId: string) => notices.filter((notice) => notice.userId === userId).map((notice) => notice.text)
+  const notificationsOf = (userId: string) => notifications.filter(({ people }) => people.includes(userId))
   const describe = () => {
     const calls = journal.slice(-10).map((entry) => `  ${entry.method} → ${entry.status} ${JSON.stringify(entry.result).slice(0, 160)}`)
     const channels = workspace.channels.map((channel) => `#${channel.name}\n${transcriptOf(shown(messages.seen(channel.id)), directory)}`)
@@ -153,7 +166,7 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     connectBot: (address) => {
       botUrl = address
     },
-    as: (userId) => createHands(userId, { directory, messages, views, interactions, acts, composer, events, noticesOf }),
+    as: (userId) => createHands(userId, { directory, messages, views, interactions, acts, composer, events, noticesOf, notificationsOf }),
 
     messages: (channel) => shown(level(channel)),
     texts: (channel) => level(channel).map(({ ts, text, user }) => ({ ts, text, isBot: directory.person(user).isBot === true })),
@@ -178,6 +191,9 @@ export async function startSlack(options: SlackOptions = {}): Promise<Slack> {
     sendRaw: transport.sendRaw,
     sendEnvelope: transport.sendEnvelope,
 
+    setTables: (are) => {
+      state.tables = are
+    },
     archive: (channel) => directory.setArchived(channel, true),
     kickBot: (channel) => directory.leave(channel, directory.bot.userId),
     invite: (channel, userId) => directory.join(channel, userId ?? directory.bot.userId),

@@ -1,3 +1,6 @@
+import type { TablesAre } from './data-table-schema.ts'
+import type { Notification } from './notifications.ts'
+
 /** A change, for waits and subscriptions. */
 export interface Change {
   rev: number
@@ -5,6 +8,8 @@ export interface Change {
   visible: boolean
   /** What Slack's own client shows to one person. */
   notice?: { userId: string; text: string }
+  /** What a new message shows on phones. */
+  notification?: Notification
 }
 
 /** Keeps the change counter, the clock and the ids of a stand-in. `now` is wall clock in ms. */
@@ -14,12 +19,14 @@ export function createState(now: () => number) {
   let lastMicroseconds = 0
   let lastId = 0
 
-  function changed(change: { visible: boolean; notice?: { userId: string; text: string } }): void {
+  function changed(change: Omit<Change, 'rev'>): void {
     rev += 1
     for (const listener of [...listeners]) listener({ rev, ...change })
   }
 
   return {
+    /** Whether messages may hold a data table. */
+    tables: 'taken' as TablesAre,
     now,
     rev: () => rev,
     changed,

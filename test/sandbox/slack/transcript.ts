@@ -1,6 +1,6 @@
 import type { Directory } from './directory.ts'
 import { elementsOf } from './elements.ts'
-import { type Json, objectsOf, textOf } from './json.ts'
+import { type Json, objectsOf, stringOf, textOf } from './json.ts'
 import { NotDescribed } from './schema.ts'
 import type { Message } from './slack.ts'
 
@@ -19,6 +19,28 @@ export function readable(text: string, directory: Directory): string {
     .replaceAll('&amp;', '&')
 }
 
+function tableRows(block: Json): Json[][] {
+  return Array.isArray(block.rows) ? block.rows.map((row) => objectsOf(row)) : []
+}
+
+function cellInWords(one: Json, directory: Directory): string {
+  return one.type === 'rich_text' ? richTextInWords(one, directory) : stringOf(one.text)
+}
+
+function richTextInWords(block: Json, directory: Directory): string {
+  const elements = objectsOf(block.elements).flatMap((section) => objectsOf(section.elements))
+  return elements.map((element) => elementInWords(element, directory)).join('')
+}
+
+/** Returns an element of rich text as people read it. Nothing in its text is markup. */
+function elementInWords({ type, text, url, user_id, channel_id, usergroup_id, timestamp }: Json, directory: Directory): string {
+  if (type === 'user') return readable(`<@${user_id}>`, directory)
+  if (type === 'channel') return readable(`<#${channel_id}>`, directory)
+  if (type === 'usergroup') return readable(`<!subteam^${usergroup_id}>`, directory)
+  if (type === 'date') return `${new Date(Number(timestamp) * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return stringOf(text ?? url)
+}
+
 function blockInWords(block: Json, directory: Directory): string[] {
   const text = (value: unknown) => readable(textOf(value), directory)
   const controls = elementsOf([block])
@@ -35,6 +57,10 @@ function blockInWords(block: Json, directory: Directory): string[] {
           .map((element) => text(element))
           .join(' '),
       ]
+    case 'data_table':
+      return [stringOf(block.caption), ...tableRows(block).map((row) => row.map((one) => cellInWords(one, directory)).join(' | '))]
+    case 'rich_text':
+      return [richTextInWords(block, directory)]
     case 'divider':
       return ['———']
     case 'actions':

@@ -5,6 +5,8 @@ const lifeMs = 3000
 
 export interface Trigger {
   userId: string
+  /** The channel that the person was looking at, for pickers that default to it. */
+  channel?: string
 }
 
 interface StoredTrigger extends Trigger {

@@ -1,4 +1,5 @@
 import { block, options } from './block-schemas.ts'
+import { isTable } from './data-table-schema.ts'
 import { elementsOf } from './elements.ts'
 import { isObject, type Json, objectsOf, stringOf } from './json.ts'
 import { anything, type Check, object, plain, type Report, refuseOthers, string } from './schema.ts'
@@ -25,6 +26,13 @@ function checkIds(blocks: Json[], at: string, report: Report): void {
   }
 }
 
+function checkTables(blocks: Json[], surface: Surface, at: string, report: Report): void {
+  const tables = [...blocks.entries()].filter(([, one]) => isTable(one))
+  const [, second] = tables
+  if (second) report('only one table is allowed', `${at}/${second[0]}`)
+  for (const [index] of surface === 'modal' ? tables : []) report('unsupported type: data_table', `${at}/${index}/type`)
+}
+
 const blocksOf =
   (surface: Surface): Check =>
   (value, at, report) => {
@@ -32,6 +40,7 @@ const blocksOf =
     if (value.length > mostBlocks[surface]) report(`no more than ${mostBlocks[surface]} items allowed`, at)
     for (const [index, one] of value.entries()) block(one, `${at}/${index}`, report)
     checkIds(objectsOf(value), at, report)
+    checkTables(objectsOf(value), surface, at, report)
   }
 
 const modal = object({

@@ -1,9 +1,11 @@
+import { isOffered } from './conversations.ts'
 import type { Directory } from './directory.ts'
-import { initialState, type StateValues } from './elements.ts'
-import { copyOf, type Json, objectsOf, stringOf, textOf } from './json.ts'
+import { elementsOf, initialState, type StateValues } from './elements.ts'
+import { copyOf, isYes, type Json, objectsOf, stringOf, textOf } from './json.ts'
 import { withIds } from './message-store.ts'
 import type { OpenView } from './slack.ts'
 import type { State } from './state.ts'
+import type { Channel } from './workspace.ts'
 
 export interface StoredView {
   id: string
@@ -32,6 +34,16 @@ function keepInput(blocks: Json[], before: StateValues): StateValues {
   return values
 }
 
+/** Chooses the channel that the person is looking at, in pickers of conversations that default to it and offer it. */
+function chooseCurrent(blocks: Json[], values: StateValues, channel: Channel, userId: string): void {
+  for (const { blockId, actionId, element, type } of elementsOf(blocks)) {
+    const isDefault = type === 'conversations_select' && isYes(element.default_to_current_conversation)
+    if (isDefault && isOffered(element, channel, userId)) {
+      values[blockId] = { ...values[blockId], [actionId]: { type, selected_conversation: channel.id } }
+    }
+  }
+}
+
 /** Keeps the open modals of people, as one stack for each, and the Home tabs. */
 export function createViewStore(directory: Directory, state: State) {
   const stacks = new Map<string, StoredView[]>()
@@ -40,10 +52,12 @@ export function createViewStore(directory: Directory, state: State) {
   const freshHash = () => `${Math.floor(state.now() / 1000)}.${state.id('h')}`
   const stackOf = (userId: string): StoredView[] => stacks.get(userId) ?? []
 
-  function create(userId: string, view: Json, below?: StoredView, isHome = false): StoredView {
+  function create(userId: string, view: Json, below?: StoredView, isHome = false, viewing?: string): StoredView {
     const id = state.id('V')
     const given: Json = { ...copyOf(view), blocks: withIds(objectsOf(view.blocks), state) }
     const values = initialState(objectsOf(given.blocks))
+    const current = viewing === undefined ? undefined : directory.channel(viewing)
+    if (current) chooseCurrent(objectsOf(given.blocks), values, current, userId)
     return { id, hash: freshHash(), userId, isHome, given, values, rootId: below?.rootId ?? id, previousId: below?.id ?? null }
   }
 
@@ -65,8 +79,9 @@ export function createViewStore(directory: Directory, state: State) {
     /** Finds an open modal. */
     find: (id: string): StoredView | undefined => [...stacks.values()].flat().find((view) => view.id === id),
 
-    open(userId: string, view: Json): StoredView {
-      const opened = create(userId, view)
+    /** `viewing`: the channel that the person is looking at. */
+    open(userId: string, view: Json, viewing?: string): StoredView {
+      const opened = create(userId, view, undefined, false, viewing)
       setStack(userId, [opened])
       return opened
     },

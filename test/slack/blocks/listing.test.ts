@@ -7,7 +7,8 @@ import { charactersIn } from '../../sandbox/slack/characters-in.ts'
 import { problemsWithBlocks } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
-const at = { command: 'ip list', args: ['fra'], page: 0 }
+const listed = { command: 'ip list', args: ['fra'] }
+const at = { name: '/infra', ...listed, page: 0 }
 
 function addresses(count: number): Listing {
   return {
@@ -82,9 +83,9 @@ describe('a list', () => {
       `*23 Elastic IPs* (page 3 of 3)\n${rows(21, 23)}`,
     ])
     expect(pages.map(pageButtonsOf)).toEqual([
-      { [pageActionIds.next]: { version: 1, ...at, page: 1 } },
-      { [pageActionIds.previous]: { version: 1, ...at, page: 0 }, [pageActionIds.next]: { version: 1, ...at, page: 2 } },
-      { [pageActionIds.previous]: { version: 1, ...at, page: 1 } },
+      { [pageActionIds.next]: { version: 1, ...listed, page: 1 } },
+      { [pageActionIds.previous]: { version: 1, ...listed, page: 0 }, [pageActionIds.next]: { version: 1, ...listed, page: 2 } },
+      { [pageActionIds.previous]: { version: 1, ...listed, page: 1 } },
     ])
   })
 
@@ -105,9 +106,9 @@ describe('a list', () => {
     ])
     expect(pages.map(({ text }) => /page \d+ of \d+/.exec(text)?.[0])).toEqual(['page 1 of 3', 'page 2 of 3', 'page 3 of 3', 'page 3 of 3'])
     expect(pages.slice(0, 3).map(pageButtonsOf)).toEqual([
-      { [pageActionIds.next]: { version: 1, ...at, page: 1 } },
-      { [pageActionIds.previous]: { version: 1, ...at, page: 0 }, [pageActionIds.next]: { version: 1, ...at, page: 2 } },
-      { [pageActionIds.previous]: { version: 1, ...at, page: 1 } },
+      { [pageActionIds.next]: { version: 1, ...listed, page: 1 } },
+      { [pageActionIds.previous]: { version: 1, ...listed, page: 0 }, [pageActionIds.next]: { version: 1, ...listed, page: 2 } },
+      { [pageActionIds.previous]: { version: 1, ...listed, page: 1 } },
     ])
   })
 
@@ -175,7 +176,12 @@ describe('a list', () => {
       empty: words,
       notes: fc.array(words, { maxLength: 12 }),
     })
-    const place = fc.record({ command: fc.constant('ip list'), args: fc.array(hostileText, { maxLength: 4 }), page: fc.nat(5) })
+    const place = fc.record({
+      name: fc.constant('/infra'),
+      command: fc.constant('ip list'),
+      args: fc.array(hostileText, { maxLength: 4 }),
+      page: fc.nat(5),
+    })
     fc.assert(
       fc.property(listing, place, (some, where) => {
         const { text, blocks } = listingMessage(some, where)

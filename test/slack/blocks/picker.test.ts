@@ -5,7 +5,7 @@ import { notAChoice } from '../../../src/slack/commands/handlers.ts'
 import { problemsWithOptions } from '../../sandbox/slack/validate-blocks.ts'
 import { hostileText } from '../text/hostile-text.ts'
 
-const things = { one: 'server', many: 'servers', note: 'Only those in Storefront are offered.' }
+const things = { many: 'servers' }
 const server = (index: number) => ({
   value: `sv_${index}`,
   text: `web-${index}`,
@@ -33,19 +33,23 @@ describe('the options of a picker', () => {
     expect(offer(servers.slice(0, 100), '', things).options.every(({ value }) => isChoice(value))).toBe(true)
   })
 
-  test('are a sentence if nothing fits, and another one if there are no candidates', () => {
-    const [nothingFits] = offer(servers, 'db', things).options
-    expect(nothingFits).toMatchObject({
-      value: notAChoice,
-      text: { text: 'No server fits what you typed.' },
-      description: { text: 'Only those in Storefront are offered.' },
-    })
-    expect(offer([], 'db', things).options[0]?.text.text).toBe('There are no servers to choose from.')
+  test('count what the account API sent and the list lacks', () => {
+    const { options } = offer([server(1)], '', { ...things, missing: { unreadable: 2, unready: 1 } })
+    expect(options.map(({ text }) => text.text)).toEqual(['web-1', "3 more can't be offered here"])
   })
 
-  test('leave out ids that are too long for Slack', () => {
+  test('are empty if nothing fits, so that nobody can choose a sentence', () => {
+    expect(offer(servers, 'db', things).options).toEqual([])
+    expect(offer([], '', things).options).toEqual([])
+  })
+
+  test('leave out ids that are too long for Slack, and count them', () => {
     const long = { ...server(1), value: 'x'.repeat(80) }
-    expect(offer([long, server(2)], '', things).options.map(({ value }) => value)).toEqual(['sv_2'])
+    const { options } = offer([long, server(2)], '', things)
+    expect(options.map(({ value, text }) => [value, text.text])).toEqual([
+      ['sv_2', 'web-2'],
+      [notAChoice, "1 more can't be offered here"],
+    ])
     expect(preset(long)).toBeUndefined()
     expect(preset(server(2))).toMatchObject({ value: 'sv_2' })
   })

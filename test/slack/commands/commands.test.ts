@@ -4,8 +4,10 @@ import { pageActionIds } from '../../../src/slack/blocks/listing.ts'
 import { modal } from '../../../src/slack/blocks/modal.ts'
 import { type Command, type CommandCall, findCommand, type Need } from '../../../src/slack/commands/commands.ts'
 import { formButtonValue } from '../../../src/slack/commands/form-button.ts'
-import type { Click, SlashCommand } from '../../../src/slack/commands/handlers.ts'
+import { createFormOpeners } from '../../../src/slack/commands/form-openers.ts'
+import type { Click, InteractionHandlers, SlashCommand } from '../../../src/slack/commands/handlers.ts'
 import { parseWords } from '../../../src/slack/commands/parse-words.ts'
+import type { Gate } from '../../../src/slack/commands/rights.ts'
 import { createCommandRouter } from '../../../src/slack/commands/router.ts'
 import { unknownCommand } from '../../../src/slack/commands/unknown-command.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
@@ -46,7 +48,7 @@ const requester: Requester = {
 }
 
 /** A router for these commands, what it did in order, what it showed, and functions to type and to click. */
-function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Need } = {}) {
+function setUp({ routed = commands, refuse, strict }: { routed?: Command[]; refuse?: Need; strict?: Need } = {}) {
   const done: unknown[] = []
   const reads: unknown[] = []
   const shown: { how: 'ephemeral' | 'replace'; message: Message }[] = []
@@ -61,15 +63,19 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
       await one.run(call)
     },
   }))
+  const gate: Gate = async (_, kind) => {
+    done.push({ gate: kind })
+    if (kind === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
+    return requester
+  }
   const router = createCommandRouter({
     commands: recorded,
-    gate: async (_, kind) => {
-      done.push({ gate: kind })
-      if (kind === refuse) throw new Refusal(mrkdwn`Guests may not do this.`)
-      return requester
-    },
+    gate,
+    ruleWithReason: (kind) => (kind === strict ? 'production' : undefined),
     may: async (_, needs) => needs.filter((need) => need !== refuse),
   })
+  const openers = createFormOpeners({ commands: recorded, gateForm: gate, gateChosen: gate, ruleWithReason: () => undefined })
+  const clicks: InteractionHandlers['clicks'] = { ...router.clicks, ...openers.clicks }
   /** Types a command, and opens its form as `serve` does: first the form, then the check of the rights. */
   const type = async (text: string, more: Partial<SlashCommand> = {}) => {
     const typed: SlashCommand = { deliveryKey: 'd1', origin, answer, responseUrl: undefined, triggerId: 't1', ...more }
@@ -93,19 +99,19 @@ function setUp({ routed = commands, refuse }: { routed?: Command[]; refuse?: Nee
     view: undefined,
   })
   const click = async (actionId: string, value: unknown) => {
-    const handler = router.clicks[actionId]
+    const handler = clicks[actionId]
     if (typeof handler === 'function') await handler(clickWith(actionId, JSON.stringify(value)))
   }
   /** Presses a button that opens a form, as `serve` does. */
   const press = async (actionId: string, value: string) => {
-    const handler = router.clicks[actionId]
+    const handler = clicks[actionId]
     if (typeof handler !== 'object') throw new Error(`${actionId} opens no form`)
     const clicked = clickWith(actionId, value)
     const view = await handler.form(clicked)
     done.push({ opened: view.title.text, metadata: readMetadata(view.private_metadata ?? '') })
     await handler.allow(clicked)
   }
-  return { done, reads, shown, type, click, press }
+  return { done, reads, shown, type, click, press, router }
 }
 
 describe('a command', () => {
@@ -215,6 +221,22 @@ describe('a command with a form', () => {
     await expect(refused.type('ip move')).rejects.toThrow('Guests may not do this.')
 
     expect([allowed.order, refused.order]).toEqual([['prepared'], []])
+  })
+
+  it('opens the form with the reason that was typed, and with the rule that requires one', async () => {
+    const { type, done } = setUp({ routed, strict: 'ip.move' })
+
+    await type('ip move', { reason: 'OPS-123' })
+
+    expect(done[0]).toMatchObject({ metadata: { reason: 'OPS-123', ruleWithReason: 'production' } })
+  })
+
+  it('takes a reason only if it changes something', () => {
+    const { takesReason } = setUp().router
+
+    expect(takesReason(['ip', 'move', '203.0.113.10', 'web-2'])).toBe(true)
+    expect(takesReason(['ip', 'list'])).toBe(false)
+    expect(takesReason(['dance'])).toBe(false)
   })
 
   it('opens the form with what was given if it is incomplete, and only after the authorization, because it shows what was named', async () => {

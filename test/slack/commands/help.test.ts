@@ -51,6 +51,7 @@ async function answerTo(text: string, allowed = everything): Promise<Message> {
   const shown: Message[] = []
   const router = createCommandRouter({
     commands,
+    ruleWithReason: () => undefined,
     gate: async () => {
       throw new Error('help requests nothing')
     },

@@ -83,6 +83,28 @@ const deliveries: Record<string, Record<string, { body: object; at: string; orig
       origin: { ...origin, command: '' },
     },
   },
+  shortcut: {
+    'a global shortcut': {
+      body: shortcut('use', { type: 'shortcut' }),
+      at: 'shortcut use',
+      origin: { teamId: 'T0NIMBUS01', channelId: '', userId: ada.id },
+    },
+    'a global shortcut that opens a form': {
+      body: shortcut('use-form', { type: 'shortcut' }),
+      at: 'shortcut use-form',
+      origin: { channelId: '' },
+    },
+    'a message shortcut': {
+      body: shortcut('use', { type: 'message_action', channel: { id: 'C0OPS00001' }, message: { ts: '1795010400.000100', text: 'web-1' } }),
+      at: 'shortcut use',
+      origin: { ...origin, command: '' },
+    },
+    'a shortcut with an unknown id': {
+      body: shortcut('long-gone', { type: 'message_action', channel: { id: 'C0OPS00001' }, response_url: responseUrl }),
+      at: 'shortcut long-gone',
+      origin: { ...origin, command: '' },
+    },
+  },
   view: {
     'a submission': {
       body: { type: 'view_submission', user: ada, view: { id: 'V1', hash: 'h', callback_id: 'send', private_metadata: metadata } },
@@ -117,6 +139,10 @@ function click(action: object, more: object) {
   }
 }
 
+function shortcut(callbackId: string, more: object) {
+  return { user: ada, team: { id: 'T0NIMBUS01' }, callback_id: callbackId, trigger_id: 't1', action_ts: '1.1', ...more }
+}
+
 const allDeliveries = Object.entries(deliveries).flatMap(([method, each]) =>
   Object.entries(each).map(([name, one]) => ({ method, name, ...one })),
 )
@@ -141,6 +167,7 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
     allow: async () => void handled.push(`allow ${name}`),
   })
   const handlers: InteractionHandlers = {
+    takesReason: (words) => words[0] === 'change',
     command: (words) => (words[0] === 'form' ? form('command form') : async () => void handled.push(`command ${words.join(' ')}`)),
     clicks: { press: async () => void handled.push('click press'), 'press-form': form('click form') },
     submissions: {
@@ -149,6 +176,7 @@ function setUp({ authorize = async () => {}, isFirstDelivery = async () => true,
         return { is: 'accepted', words: mrkdwn`Sent.` }
       },
     },
+    shortcuts: { use: async () => void handled.push('shortcut use'), 'use-form': form('shortcut form') },
     options: {
       pick: async () => {
         handled.push('options pick')
@@ -234,6 +262,7 @@ describe('the listeners', () => {
     expect(registered.map(({ method, constraint }) => [method, constraint])).toEqual([
       ['command', /^\//],
       ['action', /^/],
+      ['shortcut', /^/],
       ['view', { type: 'view_submission', callback_id: /^/ }],
       ['options', /^/],
       ['event', 'app_home_opened'],
@@ -376,9 +405,11 @@ describe('a duplicate', () => {
     const authorized: string[] = []
     listen(app, {
       handlers: {
+        takesReason: () => false,
         command: () => async () => void done.push('ran'),
         clicks: {},
         submissions: {},
+        shortcuts: {},
         options: {},
         home: async () => {},
       },

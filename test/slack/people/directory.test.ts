@@ -10,6 +10,7 @@ function workspace() {
   const users = new Map<string, object | undefined>()
   const groups = new Map<string, string[] | Error | Promise<string[]> | undefined>()
   const channels = new Map<string, object | Error | undefined>()
+  const memberPages: string[][] = []
   const handles: { list: object[] | undefined } = { list: [] }
   const calls: string[] = []
   const failure = () => new WebAPIPlatformError({ ok: false, error: 'fatal_error' })
@@ -43,6 +44,15 @@ function workspace() {
         calls.push(channel)
         return { ok: true, channel: answer(channels.get(channel)) }
       },
+      members: async ({ cursor = '0' }: { cursor?: string }) => {
+        calls.push(`members ${cursor}`)
+        const next = Number(cursor) + 1
+        return {
+          ok: true,
+          members: answer(memberPages[Number(cursor)]),
+          response_metadata: { next_cursor: memberPages[next] ? `${next}` : '' },
+        }
+      },
     },
   } as unknown as WebClient
   let time = Date.UTC(2026, 10, 18, 14)
@@ -50,6 +60,7 @@ function workspace() {
     users,
     groups,
     channels,
+    memberPages,
     handles,
     calls,
     directory: createDirectory({ client, now: () => time }),
@@ -207,6 +218,50 @@ describe('a channel', () => {
     channels.set('C0OPS00001', error)
 
     expect(await directory.channel('C0OPS00001')).toBe('unknown')
+  })
+
+  it.each<[string, object | Error, boolean | 'unknown']>([
+    ['Slack says so', { is_member: true }, true],
+    ['Slack says that it is not', { is_member: false }, false],
+    ['Slack hides the channel', refused('channel_not_found'), false],
+    ['a scope is missing', refused('missing_scope'), 'unknown'],
+    ['Slack does not say', {}, 'unknown'],
+    ['Slack limits the calls', rateLimited, 'unknown'],
+    ['Slack cannot be reached', new Error('getaddrinfo ENOTFOUND slack.com'), 'unknown'],
+  ])('has the bot as a member, not, or perhaps, as %s', async (_, channel, has) => {
+    const { directory, channels } = workspace()
+    channels.set('C0OPS00001', channel)
+
+    expect(await directory.hasBot('C0OPS00001')).toBe(has)
+  })
+
+  it('is read again each time the bot is not a member, and otherwise costs no call of its own', async () => {
+    const { directory, channels, calls } = workspace()
+    channels.set('C0OPS00001', { is_member: false })
+    await directory.channel('C0OPS00001')
+    const before = await directory.hasBot('C0OPS00001')
+    channels.set('C0OPS00001', { is_member: true })
+    const invited = await directory.hasBot('C0OPS00001')
+    const still = await directory.hasBot('C0OPS00001')
+
+    expect([before, invited, still]).toEqual([false, true, true])
+    expect(calls).toHaveLength(3)
+  })
+
+  it.each<[string, object | Error, string[][], boolean | 'unknown']>([
+    ['everybody, if it is public', { is_private: false }, [], true],
+    ['its members, if it is private', { is_private: true }, [['U0BEN00001'], ['U0ADA00001']], true],
+    ['nobody else, if it is private', { is_private: true }, [['U0BEN00001'], ['U0CHI00001']], false],
+    ['perhaps somebody among too many to read', { is_private: true }, Array.from({ length: 7 }, () => ['U0BEN00001']), 'unknown'],
+    ['perhaps, if Slack does not list its members', { is_private: true }, [], 'unknown'],
+    ['perhaps, if Slack does not show it', refused('missing_scope'), [], 'unknown'],
+  ])('is open to %s', async (_, channel, pages, isOpen) => {
+    const { directory, channels, memberPages, calls } = workspace()
+    channels.set('C0OPS00001', channel)
+    memberPages.push(...pages)
+
+    expect(await directory.isOpenTo('C0OPS00001', 'U0ADA00001')).toBe(isOpen)
+    expect(calls.length).toBeLessThanOrEqual(6)
   })
 
   it('is cached for a minute, and a read that failed is not cached', async () => {

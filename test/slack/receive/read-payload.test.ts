@@ -29,7 +29,7 @@ describe('a payload from Slack', () => {
   })
 
   it.each<[string, unknown]>([
-    ['shortcut', { type: 'shortcut', user }],
+    ['workflow_step_edit', { type: 'workflow_step_edit', user }],
     ['message', { type: 'event_callback', event: { type: 'message', user: user.id } }],
     ['event_callback', { type: 'event_callback', event: null }],
     ['app_rate_limited', { type: 'app_rate_limited' }],

@@ -58,7 +58,7 @@ async function setUp(listenTo: (app: App, happened: string[]) => void = () => {}
 
 describe('a payload without a listener', () => {
   it.each<[string, unknown]>([
-    ['a shortcut', { type: 'shortcut', user }],
+    ['a step of a workflow to edit', { type: 'workflow_step_edit', user }],
     ['a closed view', { type: 'view_closed', user, view: { id: 'V1' } }],
     ['a step of a workflow', { type: 'event_callback', event: { type: 'function_executed' } }],
     ['null', null],

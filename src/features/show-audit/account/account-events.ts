@@ -21,6 +21,12 @@ export interface Resource {
   name: string
 }
 
+/** The resources whose events are read, and the number of others. */
+export interface Chosen {
+  resources: Resource[]
+  more: number
+}
+
 export interface EventsRead {
   events: AccountEvent[]
   read: Resource[]
@@ -35,8 +41,8 @@ interface AccountEventsParts {
   inventory: Pick<Inventory, 'elasticIps' | 'virtualMachines'>
 }
 
-/** Finds the resources that entries and words are about. Returns undefined if there are more than three. */
-export function resourcesOf(entries: AuditEntry[], names: string[]): Resource[] | undefined {
+/** Finds the resources that entries and words are about. If there are more than three, only those that the words name are read. */
+export function resourcesOf(entries: AuditEntry[], names: string[]): Chosen {
   const resources = new Map<string, Resource>()
   for (const entry of entries) {
     const { resource } = entry
@@ -44,16 +50,18 @@ export function resourcesOf(entries: AuditEntry[], names: string[]): Resource[] 
     const targetId = targetIdOf(resource) ?? createdIdOf(entry)
     if (targetId !== undefined) resources.set(targetId, { targetId, name: targetId })
   }
-  if (resources.size <= mostResources) return [...resources.values()]
-  const named = [...resources.values()].filter(({ targetId }) => names.some((name) => name === targetId || name.endsWith(`:${targetId}`)))
-  return named.length > 0 && named.length <= mostResources ? named : undefined
+  const all = [...resources.values()]
+  if (all.length <= mostResources) return { resources: all, more: 0 }
+  const named = all.filter(({ targetId }) => names.some((name) => name === targetId || name.endsWith(`:${targetId}`)))
+  const read = named.length <= mostResources ? named : []
+  return { resources: read, more: all.length - read.length }
 }
 
 /** Creates the reads of the account's own events. */
 export function createAccountEvents({ accountApi, inventory }: AccountEventsParts) {
   /** Finds resources by address, name or id, because a person may search for a resource that Lockkeeper has never changed. */
-  async function findResources(names: string[]): Promise<Resource[]> {
-    if (names.length === 0) return []
+  async function findResources(names: string[]): Promise<Chosen> {
+    if (names.length === 0) return { resources: [], more: 0 }
     const [elasticIps, machines] = await Promise.all([emptyIfLate(inventory.elasticIps()), emptyIfLate(inventory.virtualMachines())])
     const found = [
       ...elasticIps
@@ -63,7 +71,8 @@ export function createAccountEvents({ accountApi, inventory }: AccountEventsPart
     ]
     // A resource that no longer exists can still have events.
     const ids = names.filter((name) => /^[a-z]+_[\w-]+$/i.test(name))
-    return (found.length > 0 ? found : ids.map((id) => named(id))).slice(0, mostResources)
+    const all = found.length > 0 ? found : ids.map((id) => named(id))
+    return { resources: all.slice(0, mostResources), more: Math.max(0, all.length - mostResources) }
   }
 
   /**
@@ -93,6 +102,7 @@ export function createAccountEvents({ accountApi, inventory }: AccountEventsPart
 
   return { findResources, readEvents }
 }
+export type AccountEvents = ReturnType<typeof createAccountEvents>
 
 /** Returns the event with this resource as its target, also if the account shows no target. Returns undefined for another target. */
 function withTarget(event: AccountEvent, { targetId }: Resource): AccountEvent | undefined {

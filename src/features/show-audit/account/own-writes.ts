@@ -19,6 +19,8 @@ const isAboutItsWrite: Record<StepName, boolean> = {
   'withdraw-handover': false,
   'remind-half': false,
   'remind-last': false,
+  'remind-handover-half': false,
+  'remind-handover-last': false,
   expire: false,
   'expire-approved': false,
   void: false,

@@ -1,9 +1,9 @@
 import type { KnownBlock } from '@slack/web-api'
-import { approvalsNeeded } from '../../../domain/policy.ts'
+import { approvalsNeeded, toGroup } from '../../../domain/policy.ts'
 import type { Request } from '../../../domain/request.ts'
 import { wholeSection } from '../../../slack/blocks/blocks.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
-import { shortId } from '../words.ts'
+import { dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { whoIsIn } from '../approvers.ts'
 import type { CardView } from './card-view.ts'
 
 /** Shows how many approvals a waiting request has, and whose. Empty while one approval is enough and none was given. */
@@ -32,24 +32,33 @@ function countOf({ request, rule }: CardView): string | undefined {
   return `${missing === undefined ? approvals.length : needed - missing} of ${needed} approvals`
 }
 
-/** Says who requested and decided, when, and the short id of the request. */
-export function history({ request }: CardView): Mrkdwn {
-  const parts = [mrkdwn`Asked for by ${mention(request.origin.userId)}, ${dateTime(request.createdAt)}`]
-  const decided = request.decidedAt === undefined ? undefined : dateTime(request.decidedAt)
-  if (decided && request.state !== 'rejected') parts.push(...approvalsOf(request, decided))
-  if (decided && request.state === 'rejected') parts.push(mrkdwn`Rejected by ${decider(request)}, ${decided}`)
-  parts.push(mrkdwn`Request ${code(shortId(request))}`)
-  return joinMrkdwn(parts, '  ·  ')
+/** Says who requested and who decided, each with the time. */
+export function history({ request }: Pick<CardView, 'request'>): Mrkdwn[] {
+  const requested = mrkdwn`Requested by ${mention(request.origin.userId)}, ${dateTime(request.createdAt)}`
+  if (request.decidedAt === undefined) return [requested, ...request.approvals.map(approvedBy)]
+  const decided = dateTime(request.decidedAt)
+  if (request.state === 'rejected')
+    return [requested, ...request.approvals.map(approvedBy), mrkdwn`Rejected by ${decider(request)}, ${decided}`]
+  return [requested, ...approvalsOf(request, decided)]
 }
 
 function approvalsOf({ decision, approvals, needsApproval }: Request, decided: Mrkdwn): Mrkdwn[] {
-  if (!needsApproval || decision?.by === undefined) return [mrkdwn`Needed no approval`]
-  if (decision.breakGlass) {
-    const why = decision.reason ? mrkdwn` Reason: ${code(decision.reason)}` : mrkdwn``
-    return [mrkdwn`:rotating_light: *Break-glass:* approved alone by ${mention(decision.by)}, who asked for it, ${decided}.${why}`]
-  }
+  if (!needsApproval || decision?.by === undefined) return [mrkdwn`No approval needed`]
+  if (decision.breakGlass)
+    return [mrkdwn`:rotating_light: *Break-glass:* approved alone by ${mention(decision.by)}, the requester, ${decided}`]
   if (approvals.length < 2) return [mrkdwn`Approved by ${mention(decision.by)}, ${decided}`]
-  return approvals.map(({ by, at }) => mrkdwn`Approved by ${mention(by)}, ${dateTime(at)}`)
+  return approvals.map(approvedBy)
+}
+
+function approvedBy({ by, at }: Request['approvals'][number]): Mrkdwn {
+  return mrkdwn`Approved by ${mention(by)}, ${dateTime(at)}`
+}
+
+/** `approved by @Ben and @Chi`, or that no approval was needed. */
+export function approversOfRequest({ decision, approvals, needsApproval }: Request): Mrkdwn {
+  if (!needsApproval || decision?.by === undefined) return mrkdwn`no approval needed`
+  const by = approvals.length > 0 ? approvals.map((approval) => approval.by) : [decision.by]
+  return mrkdwn`approved by ${whoIsIn(toGroup([...new Set(by)]))}`
 }
 
 export function decider(request: Request): Mrkdwn {

@@ -3,15 +3,11 @@ import { type ButtonParts, button } from '../../../slack/blocks/blocks.ts'
 import { mrkdwn } from '../../../slack/text/text.ts'
 import { buttonValue, type CardButton, cardButtons } from '../buttons.ts'
 import type { CardView } from './card-view.ts'
+import { approveConfirmation } from './check-first.ts'
 
 /** Returns the buttons that a request has in its state. */
-export function cardActions({
-  request,
-  isKnown,
-  ending,
-  reverseLabel,
-  handoverLabel,
-}: Pick<CardView, 'request' | 'isKnown' | 'ending' | 'reverseLabel' | 'handoverLabel'>): Button[] {
+export function cardActions(view: CardView): Button[] {
+  const { request, isKnown, ending, reverseLabel, handoverLabel } = view
   const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
     button({ text, actionId: cardButtons[name], value: buttonValue(request), ...more })
 
@@ -19,16 +15,20 @@ export function cardActions({
   switch (request.state) {
     case 'waiting':
       return request.needsApproval
-        ? [make('approve', 'Approve', { style: 'primary' }), make('reject', 'Reject', { style: 'danger' }), make('withdraw', 'Withdraw')]
+        ? [
+            make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view) }),
+            make('reject', 'Reject', { style: 'danger' }),
+            make('withdraw', 'Withdraw'),
+          ]
         : []
     case 'approved':
       return handoverLabel ? [make('handOver', handoverLabel, { style: 'primary' }), make('withdraw', 'Withdraw')] : []
     case 'tracking':
       return [make('stopTracking', 'Stop watching', { confirm: stopConfirm })]
     case 'untracked':
-      return [make('trackAgain', 'Watch again')]
+      return [make('trackAgain', 'Watch again'), make('details', 'Details')]
     case 'done':
-      return reverseLabel ? [make('reverse', reverseLabel)] : []
+      return [...(reverseLabel ? [make('reverse', reverseLabel)] : []), make('details', 'Details')]
     case 'failed':
     case 'not-started':
     case 'superseded':
@@ -36,7 +36,7 @@ export function cardActions({
     case 'rejected':
     case 'withdrawn':
     case 'expired':
-      return ending.next === undefined ? [make('again', 'Request again')] : []
+      return [...(ending.next === undefined ? [make('again', 'Request again')] : []), make('details', 'Details')]
     default:
       return []
   }
@@ -44,7 +44,7 @@ export function cardActions({
 
 const stopConfirm = {
   title: 'Stop watching?',
-  text: mrkdwn`It was accepted and cannot be cancelled any more. It may still complete, and nobody is told when.`,
+  text: mrkdwn`It was accepted and can't be canceled. It may still finish, and nobody is told when.`,
   confirm: 'Stop watching',
   deny: 'Go on watching',
 }

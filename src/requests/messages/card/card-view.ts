@@ -2,15 +2,18 @@ import type { Description } from '../../../domain/change.ts'
 import type { Words } from '../../../domain/finding.ts'
 import type { PolicyRule } from '../../../domain/policy.ts'
 import type { Request } from '../../../domain/request.ts'
+import type { Mrkdwn } from '../../../slack/text/text.ts'
 
 /** What a card shows. */
 export interface CardView {
   request: Request
   description: Description
   /** What the preflight check could not find out, each as a phrase. */
-  unchecked: string[]
-  /** What approvers should know, each as one or two sentences. */
-  warnings: string[]
+  unchecked: Mrkdwn[]
+  /** What approvers should check before they approve, each as one or two sentences. */
+  checks: Mrkdwn[]
+  /** What they may want to know, for the small print. */
+  notes: Mrkdwn[]
   /** Why the request ended, and what to do next. */
   ending: Words
   /** False if another version of Lockkeeper wrote the request and this one cannot read its kind or state. The card then has no buttons. */
@@ -19,7 +22,11 @@ export interface CardView {
   handoverLabel: string | undefined
   /** The label of the button that undoes the change, if it can be undone. */
   reverseLabel: string | undefined
+  /** The request that this one undoes, with the address of its message. */
+  undoes: { id: string; link: string | undefined } | undefined
   /** The current rule of the policy for the request, if any. */
   rule: PolicyRule | undefined
   environment: string | undefined
+  /** The address of the message that it was requested from, if the request message may link it. */
+  fromMessage?: string | undefined
 }

@@ -1,72 +1,48 @@
-import type { Words } from '../../../domain/finding.ts'
+import { formatDuration } from '../../../domain/duration.ts'
 import type { PolicyRule } from '../../../domain/policy.ts'
 import type { Request } from '../../../domain/request.ts'
 import { capitalised } from '../../../slack/text/capitalised.ts'
-import { code, dateTime, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
-import { whoApproves, whoIsIn } from '../approvers.ts'
-import { stateWords, timeTaken, tookNoTime } from '../words.ts'
-import { decider } from './approvals.ts'
+import { dateTime, deadline, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { whoApprovesInShort, whoIsIn } from '../approvers.ts'
+import { stateWords } from '../words.ts'
 import type { CardView } from './card-view.ts'
 
-/** Says the state of a request and what happens next, in one line. */
-export function statusLine({ request, description, rule, handoverLabel, ending }: CardView): Mrkdwn {
-  const why = endingWords(ending)
+/** Says in one line what happens next with a request that is not finished, and who has to act until when. */
+export function statusLine({ request, description, rule, handoverLabel, isKnown }: CardView): Mrkdwn {
+  const requester = mention(request.origin.userId)
   switch (request.state) {
     case 'waiting':
+      if (!isKnown) return mrkdwn`${requester} needs approval, but nobody can give it here: this message has no buttons.`
       return request.needsApproval
-        ? mrkdwn`:hourglass_flowing_sand: *Waiting for approval* by ${approversInWords(request, rule)}, until ${dateTime(request.expiresAt)}.${attention(rule)}`
-        : mrkdwn`:hourglass_flowing_sand: *About to start.* No approval is needed for this here.`
+        ? mrkdwn`${neededApproval(request, rule)}${cc(rule)}`
+        : mrkdwn`${requester} requested this. No approval is needed: it starts now.`
     case 'approved':
       return handoverLabel
-        ? mrkdwn`:white_check_mark: *Approved.* ${mention(request.origin.userId)}, press *${handoverLabel}* until ${dateTime(request.expiresAt)}: the token is shown to you alone, and once.`
-        : mrkdwn`:white_check_mark: *Approved*, about to start.`
+        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handoverLabel}* by ${deadline(request.expiresAt, request.decidedAt ?? request.createdAt)}. The token is shown once, to you alone.`
+        : mrkdwn`:white_check_mark: *Approved.* Starting.`
     case 'starting':
-      return mrkdwn`:arrow_forward: *Starting*: sent to the account API, which has not confirmed it yet.`
+      return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
     case 'tracking': {
-      const late = request.lateAt === undefined ? mrkdwn`` : mrkdwn` This takes longer than it should; I keep following it.`
+      const late = request.lateAt === undefined ? '' : ' Slower than usual. Still tracking.'
       return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${late}`
     }
-    case 'done':
-      return tookNoTime(request) ? mrkdwn`:large_green_circle: *Done.*` : mrkdwn`:large_green_circle: *Done*, in ${timeTaken(request)}.`
-    case 'failed':
-      return mrkdwn`:red_circle: *Failed.*${why}`
-    case 'not-started':
-      return mrkdwn`:red_circle: *Not started.*${why}`
-    case 'superseded':
-      return mrkdwn`:large_orange_circle: *Superseded.*${why}`
-    case 'untracked':
-      return mrkdwn`:large_orange_circle: *No longer followed*, because ${stopper(request)} stopped it. The account API had accepted it, so it may still complete; I do not tell when.`
-    case 'voided':
-      return mrkdwn`:large_orange_circle: *Void: nothing was done.*${why}`
-    case 'rejected':
-      return mrkdwn`:no_entry: *Rejected* by ${decider(request)}.${request.decision?.reason ? mrkdwn` Reason: ${code(request.decision.reason)}` : mrkdwn``}`
-    case 'withdrawn':
-      return mrkdwn`:leftwards_arrow_with_hook: *Withdrawn* by ${mention(request.origin.userId)}.`
-    case 'expired':
-      return ending.why
-        ? mrkdwn`:alarm_clock: *Expired.*${why} Nothing was done.`
-        : mrkdwn`:alarm_clock: *Expired*: nobody decided in time, and nothing was done.`
-    case 'unknown':
+    default:
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
   }
 }
 
-/** Says why the request ended, and what to do next if it is not to request the change again. */
-function endingWords({ why, next }: Words): Mrkdwn {
-  return mrkdwn`${why && ` ${why}`}${next === undefined ? '' : ` ${next}`}`
-}
-
-function approversInWords(request: Request, rule: PolicyRule | undefined): Mrkdwn {
-  if (request.approverNames !== undefined) return mrkdwn`${request.approverNames}`
-  return rule?.approve ? whoApproves(rule.approve) : mrkdwn`nobody: no rule of the policy covers it any more`
+/** `@Ada needs approval from @oncall by 6:07 AM (4 h).` */
+function neededApproval(request: Request, rule: PolicyRule | undefined): Mrkdwn {
+  const { origin, expiresAt, createdAt, ttlMs, approverNames } = request
+  const requester = mention(origin.userId)
+  const approvers = approverNames === undefined ? rule?.approve && whoApprovesInShort(rule.approve) : mrkdwn`${approverNames}`
+  if (!approvers)
+    return mrkdwn`${requester} needs approval, but nobody can give it: no rule of the policy covers this any more. Withdraw it.`
+  return mrkdwn`${requester} needs approval from ${approvers} by ${deadline(expiresAt, createdAt)} (${formatDuration(ttlMs)}).`
 }
 
 /** Mentions the people that a rule names besides the approvers. */
-function attention(rule: PolicyRule | undefined): Mrkdwn {
+function cc(rule: PolicyRule | undefined): Mrkdwn {
   const mentioned = rule?.mention ? whoIsIn(rule.mention) : mrkdwn``
-  return mentioned.text === '' ? mentioned : mrkdwn` For the attention of ${mentioned}.`
-}
-
-function stopper(request: Request): Mrkdwn {
-  return request.stoppedBy ? mention(request.stoppedBy) : mrkdwn`somebody`
+  return mentioned.text === '' ? mentioned : mrkdwn` cc ${mentioned}`
 }

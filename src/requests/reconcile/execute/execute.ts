@@ -61,8 +61,6 @@ export function createExecute({
 
   return async function execute(request: Request): Promise<void> {
     const opened = catalog.open(request)
-    // A handover is carried out by its requester. Here it can only expire.
-    if (opened.change.handover) return expireHandover(request)
     const now = await store.now()
     const startedAt = performance.now()
     if (await dropOutdated(request, now)) return
@@ -93,12 +91,6 @@ export function createExecute({
     // This process may have been suspended after Redis took the step. Then a tick may already have ended the request, so do not write.
     if (performance.now() - startedAt > preflightValidMs) return end(request, 'not-start', { code: 'suspended' })
     await sendWrite(opened, facts, outcomesOf(request), onApiError)
-  }
-
-  async function expireHandover(request: Request): Promise<void> {
-    const left = request.expiresAt - (await store.now())
-    if (left > 0) return store.postponeIfUnchanged(request, left + 50)
-    await end(request, 'expire-approved', { code: 'not-used' })
   }
 
   /** Ends a request that nobody allowed as it is now. One that was signed with an unknown key waits until this process has that key. */

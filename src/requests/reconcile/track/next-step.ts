@@ -22,7 +22,7 @@ export function nextStep(request: Underway, observation: Observation, now: numbe
 
   switch (observation.is) {
     case 'done':
-      return { name: 'finish' }
+      return finish('finish', observation)
     case 'superseded':
       return { name: 'supersede', set: { causes: [observation.cause] } }
     case 'failed':
@@ -34,6 +34,11 @@ export function nextStep(request: Underway, observation: Observation, now: numbe
     case 'unclear':
       return lateStep(request, observation, now, lateAfterMs)
   }
+}
+
+/** Keeps the notes on the end. A correction also removes what the report before it named as the cause. */
+function finish(name: 'finish' | 'correct-to-done', { notes = [] }: Extract<Observation, { is: 'done' }>): NextStep {
+  return name === 'finish' && notes.length === 0 ? { name } : { name, set: { causes: notes } }
 }
 
 /** A change that failed before it was confirmed has left something on the account, unless the observation has corrected that. */
@@ -53,14 +58,14 @@ function lateStep(request: Underway, observation: Observation, now: number, late
 /** Returns the step for a change that takes effect after it was reported as not started or failed. */
 function correction(observation: Observation): NextStep | undefined {
   if (observation.is === 'underway') return { name: 'correct-to-tracking', isDueAgain: true }
-  if (observation.is === 'done') return { name: 'correct-to-done' }
+  if (observation.is === 'done') return finish('correct-to-done', observation)
   return observation.is === 'failed' && observation.corrects ? correctedEnd(observation) : undefined
 }
 
 function correctedEnd(observation: Observation): NextStep | undefined {
   switch (observation.is) {
     case 'done':
-      return { name: 'correct-to-done' }
+      return finish('correct-to-done', observation)
     case 'superseded':
       return { name: 'correct-to-superseded', set: { causes: [observation.cause] } }
     case 'failed':

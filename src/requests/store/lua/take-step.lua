@@ -1,9 +1,9 @@
 -- Takes a step of a request as one compare-and-set. No other script changes the state of an existing record, or raises its revision.
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
--- KEYS: record, open, ended, outbox, due, audit intake, then the lock of each resource.
+-- KEYS: record, open, ended, outbox, due, audit intake, then the lock and the last change of each resource.
 -- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], unexpired, notAfter | false,
 --              revision | false, extendMs | false, dueInMs | false, keepDue, cardInMs | false,
---              reports: [name], open, keepMs }, the audit note as JSON.
+--              reports: [name], open, keepMs, changed: [number of the key of a last change] }, the audit note as JSON.
 -- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
 local arg = cjson.decode(ARGV[1])
 local now = clock()
@@ -56,14 +56,14 @@ end
 
 if arg.open then
   -- A request that starts after it was reported as ended holds its resources again, if they are free.
-  for i = 7, #KEYS do
+  for i = 7, #KEYS, 2 do
     if not redis.call('GET', KEYS[i]) then redis.call('SET', KEYS[i], arg.id) end
   end
   redis.call('PERSIST', KEYS[1])
   redis.call('ZADD', KEYS[2], now, arg.id)
   redis.call('ZREM', KEYS[3], arg.id)
 else
-  for i = 7, #KEYS do
+  for i = 7, #KEYS, 2 do
     if redis.call('GET', KEYS[i]) == arg.id then redis.call('DEL', KEYS[i]) end
   end
   redis.call('ZREM', KEYS[2], arg.id)
@@ -71,4 +71,5 @@ else
   redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now - arg.keepMs)
   redis.call('PEXPIRE', KEYS[1], arg.keepMs)
 end
+for _, key in ipairs(arg.changed) do redis.call('SET', KEYS[key], arg.id, 'PX', arg.keepMs) end
 return { 'won', cjson.encode(arg.to), stamp }

@@ -4,6 +4,7 @@ import { requestStates } from '../../../../src/domain/request.ts'
 import { approvalCard, fitsOnCard } from '../../../../src/requests/messages/card/card.ts'
 import { cardActions } from '../../../../src/requests/messages/card/card-actions.ts'
 import type { CardView } from '../../../../src/requests/messages/card/card-view.ts'
+import { mrkdwn } from '../../../../src/slack/text/text.ts'
 import { charactersIn } from '../../../sandbox/slack/characters-in.ts'
 import { readable, readableBlocks } from '../../readable.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../../request-for-test.ts'
@@ -18,28 +19,30 @@ const buttonsOf = (card: CardView) => cardActions(card).map(({ text }) => text.t
 describe('the card of a waiting request', () => {
   test('shows who may approve, until when, and the whole request', () => {
     const card = approvalCard(
-      cardViewFor({ request: requestFor({ reason: 'web-1 is being replaced' }), unchecked: ['whether web-2 is in the same site'] }),
+      cardViewFor({
+        request: requestFor({ reason: 'web-1 is being replaced' }),
+        unchecked: [mrkdwn`whether ${'web-2'} is in the same site`],
+      }),
     )
 
     expect(readable(card)).toMatchInlineSnapshot(`
-      "# Move Elastic IP
-      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
-      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
-      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      Reason: “web-1 is being replaced”
-      :warning: *Not checked:* whether web-2 is in the same site.
-      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
-      [Approve, primary] [Reject, danger] [Withdraw]
+      "# Move 203.0.113.10: web-1 → web-2
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
+      Reason: web-1 is being replaced
+      | *Project* / \`Storefront\`
+      | *Site* / \`ASH\`
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
+      :warning: *Check first*
+      •  Not checked: whether web-2 is in the same site.
+      [Approve, primary, asks once more] [Reject, danger] [Withdraw]
       --- in words ---
-      Move 203.0.113.10 from web-1 to web-2
-      :hourglass_flowing_sand: *Waiting for approval* by <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
-      Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
-      From: web-1 (sv_1WFgWmkF9Mzju)
-      To: web-2 (sv_22mUQSvUfeqdv)
+      Move 203.0.113.10: web-1 → web-2
+      <@U0ADA00001> needs approval from <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
       Reason: \`web-1 is being replaced\`
-      Not checked: whether web-2 is in the same site.
-      Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`"
+      Project: Storefront
+      Site: ASH
+      Check first: Not checked: whether web-2 is in the same site.
+      Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`"
     `)
     expect(card.blocks.at(-1)).toMatchObject({
       block_id: 'card-b7e23ec29af22b0b4e41da31e868d572-1',
@@ -54,22 +57,20 @@ describe('the card of a waiting request', () => {
     const request = requestFor({ revision: 3, approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)], missing: 1 })
 
     expect(readable(approvalCard(cardViewFor({ request, rule: threeOf })))).toMatchInlineSnapshot(`
-      "# Move Elastic IP
-      :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
+      "# Move 203.0.113.10: web-1 → web-2
+      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
       :ballot_box_with_check: *2 of 3 approvals*: <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>; <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>
-      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
-      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
-      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
+      | *Project* / \`Storefront\`
+      | *Site* / \`ASH\`
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
       [Approve, primary] [Reject, danger] [Withdraw]
       --- in words ---
-      Move 203.0.113.10 from web-1 to web-2
-      :hourglass_flowing_sand: *Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>.
+      Move 203.0.113.10: web-1 → web-2
+      <@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h).
       2 of 3 approvals: <@U0BEN00001>, <@U0CHI00001>
-      Elastic IP: 203.0.113.10 (eip_1GijF7NsZe3bN)
-      From: web-1 (sv_1WFgWmkF9Mzju)
-      To: web-2 (sv_22mUQSvUfeqdv)
-      Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`"
+      Project: Storefront
+      Site: ASH
+      Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`"
     `)
   })
 
@@ -77,7 +78,7 @@ describe('the card of a waiting request', () => {
     const { text } = approvalCard(cardViewFor({ rule: threeOf }))
 
     expect(text).toContain('0 of 3 approvals')
-    expect(text).toContain('*Waiting for approval* by 3 of <@U0DEE00001> or <!subteam^S0ONCALL01>')
+    expect(text).toContain('<@U0ADA00001> needs approval from 3 of <@U0DEE00001> or <!subteam^S0ONCALL01> by')
   })
 
   test('counts only people who may still approve', () => {
@@ -99,12 +100,11 @@ describe('the card of a waiting request', () => {
     const card = approvalCard(cardViewFor({ request: requestFor({ approverNames: '@ben or @oncall' }), rule }))
 
     expect(readableBlocks(card.blocks)).toMatchInlineSnapshot(`
-      "# Move Elastic IP
-      :hourglass_flowing_sand: *Waiting for approval* by @ben or @oncall, until <!date^1795024800^{date_short_pretty} {time}|2026-11-18 18:00 UTC>. For the attention of <!subteam^S0PAGED001>.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
-      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
-      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Request \`b7e23ec2\`)
+      "# Move 203.0.113.10: web-1 → web-2
+      <@U0ADA00001> needs approval from @ben or @oncall by <!date^1795024800^{time}|2026-11-18 18:00 UTC> (4 h). cc <!subteam^S0PAGED001>
+      | *Project* / \`Storefront\`
+      | *Site* / \`ASH\`
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Request \`b7e23ec2\`)
       [Approve, primary] [Reject, danger] [Withdraw]"
     `)
     expect(JSON.stringify(card)).not.toContain('S0ONCALL01')
@@ -115,14 +115,14 @@ describe('the card of a waiting request', () => {
       cardViewFor({ request: requestFor({ approverNames: '@<!channel>' }), rule: ruleFor({ mention: toGroup([]) }) }),
     )
 
-    expect(text).toContain('*Waiting for approval* by @&lt;!channel&gt;, until')
-    expect(text).not.toContain('For the attention of')
+    expect(text).toContain('needs approval from @&lt;!channel&gt; by')
+    expect(text).not.toContain('cc')
   })
 
   test('says that nobody may approve if no rule covers the request any more', () => {
     const { text } = approvalCard(cardViewFor({ rule: undefined }))
 
-    expect(text).toContain('*Waiting for approval* by nobody: no rule of the policy covers it any more, until')
+    expect(text).toContain('needs approval, but nobody can give it: no rule of the policy covers this any more.')
   })
 })
 
@@ -134,12 +134,11 @@ describe('the card of a decided request', () => {
     const request = requestFor({ ...decided, approvals, decision: { by: 'U0DEE00001', rule: 'APPROVERS', via: 'U0DEE00001' } })
 
     expect(readableBlocks(approvalCard(cardViewFor({ request, rule: threeOf })).blocks)).toMatchInlineSnapshot(`
-      "# Move Elastic IP
+      "# Move 203.0.113.10: web-1 → web-2
       :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
-      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
-      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>  ·  Approved by <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>  ·  Approved by <@U0DEE00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
+      | *Project* / \`Storefront\`
+      | *Site* / \`ASH\`
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Requested by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795010700^{date_short_pretty} {time}|2026-11-18 14:05 UTC>  ·  Approved by <@U0CHI00001>, <!date^1795010940^{date_short_pretty} {time}|2026-11-18 14:09 UTC>  ·  Approved by <@U0DEE00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
       [Stop watching, asks once more]"
     `)
   })
@@ -149,12 +148,12 @@ describe('the card of a decided request', () => {
     const request = requestFor({ ...decided, decision })
 
     expect(readableBlocks(approvalCard(cardViewFor({ request })).blocks)).toMatchInlineSnapshot(`
-      "# Move Elastic IP
+      "# Move 203.0.113.10: web-1 → web-2
       :arrows_counterclockwise: *Moving* since <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
-      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
-      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Break-glass:* approved alone by <@U0ADA00001>, who asked for it, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>. Reason: \`web-1 burns &lt;!here&gt;\`  ·  Request \`b7e23ec2\`)
+      Reason for the emergency approval: web-1 burns <!here>
+      | *Project* / \`Storefront\`
+      | *Site* / \`ASH\`
+      (Elastic IP \`eip_1GijF7NsZe3bN\`  ·  From \`sv_1WFgWmkF9Mzju\`  ·  To \`sv_22mUQSvUfeqdv\`  ·  Requested by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  :rotating_light: *Break-glass:* approved alone by <@U0ADA00001>, the requester, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
       [Stop watching, asks once more]"
     `)
   })
@@ -171,20 +170,16 @@ describe('the card of a decided request', () => {
     })
 
     expect(readableBlocks(approvalCard(cardViewFor({ request })).blocks)).toMatchInlineSnapshot(`
-      "# Move Elastic IP
-      :large_orange_circle: *No longer followed*, because <@U0CHI00001> stopped it. The account API had accepted it, so it may still complete; I do not tell when.
-      | *Elastic IP* / \`203.0.113.10\` / eip_1GijF7NsZe3bN
-      | *From* / \`web-1\` / sv_1WFgWmkF9Mzju
-      | *To* / \`web-2\` / sv_22mUQSvUfeqdv
-      (Asked for by <@U0ADA00001>, <!date^1795010400^{date_short_pretty} {time}|2026-11-18 14:00 UTC>  ·  Approved by <@U0BEN00001>, <!date^1795011120^{date_short_pretty} {time}|2026-11-18 14:12 UTC>  ·  Request \`b7e23ec2\`)
-      [Watch again]"
+      ":large_orange_circle: *No longer tracked*  ·  Move \`203.0.113.10\`: \`web-1\` → \`web-2\`. The account API had accepted it, so it may still finish.
+      (Requested by <@U0ADA00001>, approved by <@U0BEN00001>  ·  stopped by <@U0CHI00001>, <!date^1795011600^{date_short_pretty} {time}|2026-11-18 14:20 UTC>  ·  Request \`b7e23ec2\`)
+      [Watch again] [Details]"
     `)
   })
 
   test('shows that no approval was needed', () => {
     const request = requestFor({ ...decided, needsApproval: false, decision: { rule: 'NO_APPROVAL', via: 'no-approval' } })
 
-    expect(approvalCard(cardViewFor({ request, rule: ruleFor({ approve: undefined }) })).text).toContain('Needed no approval')
+    expect(approvalCard(cardViewFor({ request, rule: ruleFor({ approve: undefined }) })).text).toContain('No approval needed')
   })
 })
 
@@ -192,7 +187,7 @@ describe('the buttons of a card', () => {
   test('are those that have an effect in the state', () => {
     const table = requestStates.map((state) => {
       const usual = buttonsOf(cardViewFor({ request: requestFor({ state }) }))
-      const forHandover = buttonsOf(cardViewFor({ request: requestFor({ state }), handoverLabel: 'Create and show' }))
+      const forHandover = buttonsOf(cardViewFor({ request: requestFor({ state }), handoverLabel: 'Create key' }))
       const reversible = buttonsOf(cardViewFor({ request: requestFor({ state }), reverseLabel: 'Move back' }))
       const free = buttonsOf(cardViewFor({ request: requestFor({ state, needsApproval: false }) }))
       return [state, usual, ...[forHandover, reversible, free].filter((each) => each.join() !== usual.join())]
@@ -201,18 +196,18 @@ describe('the buttons of a card', () => {
     expect(table.map(([state, ...buttons]) => `${state}: ${buttons.map((some) => `[${some}]`).join(' or ')}`)).toMatchInlineSnapshot(`
       [
         "waiting: [Approve,Reject,Withdraw] or []",
-        "approved: [] or [Create and show,Withdraw]",
+        "approved: [] or [Create key,Withdraw]",
         "starting: []",
         "tracking: [Stop watching]",
-        "done: [] or [Move back]",
-        "failed: [Request again]",
-        "not-started: [Request again]",
-        "superseded: [Request again]",
-        "untracked: [Watch again]",
-        "voided: [Request again]",
-        "rejected: [Request again]",
-        "withdrawn: [Request again]",
-        "expired: [Request again]",
+        "done: [Details] or [Move back,Details]",
+        "failed: [Request again,Details]",
+        "not-started: [Request again,Details]",
+        "superseded: [Request again,Details]",
+        "untracked: [Watch again,Details]",
+        "voided: [Request again,Details]",
+        "rejected: [Request again,Details]",
+        "withdrawn: [Request again,Details]",
+        "expired: [Request again,Details]",
       ]
     `)
   })
@@ -255,7 +250,7 @@ describe('the buttons of a card', () => {
               "type": "plain_text",
             },
             "text": {
-              "text": "It was accepted and cannot be cancelled any more. It may still complete, and nobody is told when.",
+              "text": "It was accepted and can't be canceled. It may still finish, and nobody is told when.",
               "type": "mrkdwn",
               "verbatim": true,
             },

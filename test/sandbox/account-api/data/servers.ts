@@ -6,9 +6,9 @@ const ubuntu = 'ubuntu_24_04_x64_lts'
 
 /** `bastion-1` exists twice on purpose: hostnames are unique only within a project. */
 export const servers: ServerState[] = [
-  server('storefront', 'ASH', 'web-1', '198.51.100.21', { label: 'shop front' }),
-  server('storefront', 'ASH', 'web-2', '198.51.100.22', { label: 'shop front' }),
-  server('storefront', 'ASH', 'web-3', '198.51.100.23', { label: 'shop front' }),
+  server('storefront', 'ASH', 'web-1', '198.51.100.21'),
+  server('storefront', 'ASH', 'web-2', '198.51.100.22'),
+  server('storefront', 'ASH', 'web-3', '198.51.100.23'),
   server('storefront', 'ASH', 'edge-ash-1', '198.51.100.31'),
   server('storefront', 'ASH', 'edge-ash-2', '198.51.100.32'),
   server('storefront', 'ASH', 'orders-db-1', '198.51.100.41', { locked: true, label: 'do not touch before the sale' }),

@@ -1,4 +1,5 @@
 import { charactersIn } from '../characters-in.ts'
+import { isTable } from '../data-table-schema.ts'
 import { isObject, isYes, type Json, objectsOf, stringOf } from '../json.ts'
 import { broadcastSubtype, type Content, type StoredMessage } from '../message-store.ts'
 import { problemsWithBlocks } from '../validate-blocks.ts'
@@ -7,6 +8,9 @@ import { type Method, required, type Stores } from './method.ts'
 import { invalidBlocks, Refusal } from './refusal.ts'
 
 const longestText = 4000
+
+/** Slack's limit. It asks to stay below 4,000 characters, but a screen reader reads a table as text. */
+const longestTextOfTable = 40_000
 
 /** Slack does not document this limit. Messages were refused from 11,000 characters on (bolt-js, issues 2509 and 2867). */
 const mostCharacters = 10_000
@@ -22,21 +26,23 @@ function metadataOf(value: unknown): Json | undefined {
 
 export const contentArguments = ['text', 'blocks', 'metadata', 'parse', 'link_names']
 
-/** Returns the content of a message, checked as Slack checks it. Response URLs use it, too. */
-export function contentOf(args: Json): Content {
+/** Returns the content of a message, checked as Slack checks it. Response URLs use it, too. `takesTables`: whether tables are rolled out. */
+export function contentOf(args: Json, takesTables: boolean): Content {
   const text = stringOf(args.text)
   if (args.blocks !== undefined && args.blocks !== null && !Array.isArray(args.blocks)) throw new Refusal('invalid_blocks_format')
   const blocks = objectsOf(args.blocks)
+  const hasTable = blocks.some(isTable)
+  if (hasTable && !takesTables) throw invalidBlocks(['unsupported type: data_table [json-pointer:/blocks]'])
   const problems = args.blocks ? problemsWithBlocks(args.blocks) : []
   if (problems.length > 0) throw invalidBlocks(problems)
   if (text.trim() === '' && blocks.length === 0) throw new Refusal('no_text')
-  if (text.length > longestText) throw new Refusal('msg_too_long')
+  if (text.length > (hasTable ? longestTextOfTable : longestText)) throw new Refusal('msg_too_long')
   if (charactersIn(blocks) > mostCharacters) throw new Refusal('msg_blocks_too_long')
   const metadata = metadataOf(args.metadata)
   return { text, ...(blocks.length > 0 ? { blocks } : {}), ...(metadata ? { metadata } : {}) }
 }
 
-export function chatMethods({ directory, messages }: Stores): Record<string, Method> {
+export function chatMethods({ directory, messages, state }: Stores): Record<string, Method> {
   const botId = directory.bot.userId
 
   /** Finds a channel by id or `#name`, or the direct messages with a person. */
@@ -79,7 +85,7 @@ export function chatMethods({ directory, messages }: Stores): Record<string, Met
         const channel = target(args)
         mustBeMember(channel)
         if (channel.isArchived) throw new Refusal('is_archived')
-        const content = contentOf(args)
+        const content = contentOf(args, state.tables !== 'refused')
         const inThread = thread(channel, args)
         const broadcast = inThread.threadTs && isYes(args.reply_broadcast) ? { subtype: broadcastSubtype } : {}
         const message = messages.post({ channel: channel.id, user: botId, ...content, ...inThread, ...broadcast })
@@ -95,7 +101,7 @@ export function chatMethods({ directory, messages }: Stores): Record<string, Met
         mustBeMember(channel)
         if (channel.isArchived) throw new Refusal('is_inactive')
         const message = ownMessage(channel, args)
-        const content = contentOf(args)
+        const content = contentOf(args, state.tables !== 'refused')
         messages.replace(message, content)
         return { channel: channel.id, ts: message.ts, text: message.text, message: messages.toSlack(message, { metadata: true }) }
       },
@@ -111,7 +117,7 @@ export function chatMethods({ directory, messages }: Stores): Record<string, Met
         if (channel.isArchived) throw new Refusal('is_archived')
         const userId = stringOf(args.user)
         if (!channel.members.includes(userId)) throw new Refusal('user_not_in_channel')
-        const content = contentOf(args)
+        const content = contentOf(args, state.tables !== 'refused')
         const message = messages.post({ channel: channel.id, user: botId, visibleTo: userId, ...content })
         return { message_ts: message.ts }
       },

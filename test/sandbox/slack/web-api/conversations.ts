@@ -87,6 +87,19 @@ export function conversationMethods({ directory, messages }: Stores): Record<str
       },
     },
 
+    'conversations.members': {
+      args: ['channel', 'cursor', 'limit'],
+      ...scopesTo('read'),
+      run(args) {
+        const { members } = channelOf(args)
+        const start = args.cursor ? Number(Buffer.from(stringOf(args.cursor), 'base64').toString()) : 0
+        if (!Number.isInteger(start)) throw new Refusal('invalid_cursor')
+        const end = start + Math.min(Number(args.limit || 100), 1_000)
+        const next = end < members.length ? Buffer.from(String(end)).toString('base64') : ''
+        return { members: members.slice(start, end), response_metadata: { next_cursor: next } }
+      },
+    },
+
     'conversations.history': {
       args: pageArguments,
       ...scopesTo('history'),

@@ -24,7 +24,7 @@ export function viewMethods({ directory, views, triggers }: Stores, app: { homeT
         required(args, 'trigger_id')
         const trigger = triggers.exchange(stringOf(args.trigger_id))
         if ('error' in trigger) throw new Refusal(trigger.error)
-        return { view: views.toSlack(views.open(trigger.userId, view)) }
+        return { view: views.toSlack(views.open(trigger.userId, view, trigger.channel)) }
       },
     },
 

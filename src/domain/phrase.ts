@@ -1,0 +1,58 @@
+/** A person of Slack in a phrase, by user id. */
+export interface PersonInPhrase {
+  person: string
+}
+
+/** The person that a name belongs to, by user id: `, for @Ada` after the name. Plain text leaves it out, because it could only show the id. */
+export interface OwnerInPhrase {
+  owner: string
+}
+
+type Part = string | { name: string } | PersonInPhrase | OwnerInPhrase
+
+/**
+ * A text in which names from outside and people are marked, so that each place can show them in its own way: a heading as plain text, a
+ * message as code and mentions. The strings in it are Lockkeeper's own words.
+ */
+export type Phrase = readonly Part[]
+
+type Value = string | number | PersonInPhrase | OwnerInPhrase | Phrase
+
+/** Builds a phrase: `` phrase`Move ${address}: ${from} → ${to}` ``. Interpolated strings are names from outside. A number is Lockkeeper's own. */
+export function phrase(strings: TemplateStringsArray, ...values: Value[]): Phrase {
+  return strings.flatMap((own, index): Part[] => {
+    const value = values[index]
+    return [own, ...(value === undefined ? [] : partsOf(value))].filter((part) => part !== '')
+  })
+}
+
+/** Marks a person. */
+export function person(userId: string): PersonInPhrase {
+  return { person: userId }
+}
+
+/** Marks the person that the name before it belongs to. */
+export function owner(userId: string): OwnerInPhrase {
+  return { owner: userId }
+}
+
+/** Returns the phrase as plain text. A name that could pass for a part of the sentence is in quotation marks. */
+export function phraseText(phrase: Phrase): string {
+  return phrase.map(partText).join('')
+}
+
+function partText(part: Part): string {
+  if (typeof part === 'string') return part
+  if ('owner' in part) return ''
+  return 'person' in part ? part.person : setApart(part.name)
+}
+
+function partsOf(value: Value): readonly Part[] {
+  if (typeof value === 'string') return [{ name: value }]
+  if (typeof value === 'number') return [String(value)]
+  return 'person' in value || 'owner' in value ? [value] : value
+}
+
+function setApart(name: string): string {
+  return /^[^\s→“”]+$/u.test(name) ? name : `“${name.replaceAll(/[“”]/g, '"')}”`
+}

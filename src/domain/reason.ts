@@ -1,0 +1,16 @@
+import { withoutInvisible } from './invisible.ts'
+import type { PolicyRule } from './policy.ts'
+
+/** The most characters of a reason. Slack's forms take no more. */
+export const longestReason = 500
+
+/** Returns a reason without the white space around it. Undefined if it shows nothing: a requirement is not met by invisible characters. */
+export function visibleReason(text: string | undefined): string | undefined {
+  const shown = withoutInvisible(text ?? '').trim()
+  return shown === '' ? undefined : text?.trim()
+}
+
+/** Whether the rule requires a reason, and there is none. */
+export function lacksReason({ needsReason }: PolicyRule, reason: string | undefined): boolean {
+  return needsReason && visibleReason(reason) === undefined
+}

@@ -1,0 +1,47 @@
+import type { ElasticIp } from '../../domain/elastic-ip.ts'
+import type { Missing } from '../../domain/missing.ts'
+import { inNaturalOrder } from '../../domain/natural-order.ts'
+import { cutNotes } from '../../slack/blocks/cut-note.ts'
+import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import type { Columns } from '../../slack/lists/columns.ts'
+import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+
+const columns: Columns<ElasticIp> = [
+  { header: 'Address', cell: ({ address }) => address },
+  { header: 'Status', cell: ({ status }) => status },
+  { header: 'Server', cell: ({ server }) => server && code(server.hostname ?? server.id), before: 'on ', absent: 'no server' },
+  { header: 'Project', cell: ({ project }) => project?.name },
+  { header: 'Site', cell: ({ site }) => site?.slug ?? site?.name },
+]
+
+const marks: Record<string, Mrkdwn> = {
+  active: mrkdwn`:large_green_circle:`,
+  moving: mrkdwn`:arrows_counterclockwise:`,
+  error: mrkdwn`:red_circle:`,
+}
+
+export function elasticIpListing(all: ElasticIp[], words: string[], missing: Missing = {}): Listing {
+  return filteredListing({
+    all,
+    words,
+    textsOf,
+    one: 'Elastic IP',
+    many: 'Elastic IPs',
+    order: (a, b) => inNaturalOrder(a.address, b.address),
+    columns,
+    mark: ({ status }) => marks[status] ?? mrkdwn`:white_circle:`,
+    details: { of: 'elastic-ip', placeholder: 'Details of an Elastic IP', idOf: ({ id }) => id, nameOf: ({ address }) => address },
+    none: mrkdwn`The account shows no Elastic IPs. It also shows none to a team without the feature flag ${code('elastic_ips')}.`,
+    notes: cutNotes(missing, all.length),
+  })
+}
+
+export function elasticIpDetails(elasticIp: ElasticIp): Details {
+  return { ...detailsOf(elasticIp, columns, [idFact(elasticIp.id)]), name: elasticIp.address }
+}
+
+function textsOf({ address, id, status, server, project, site }: ElasticIp): unknown[] {
+  return [address, id, status, server?.hostname, server?.id, project?.name, project?.slug, site?.name, site?.slug]
+}

@@ -1,0 +1,86 @@
+import { isOpen, type Request } from '../../domain/request.ts'
+import { unreadableRequests } from '../../requests/messages/unreadable-requests.ts'
+import { stateWords, timeApproved, timeTaken } from '../../requests/messages/words.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import { type Columns, itemRows } from '../../slack/lists/columns.ts'
+import { channelMention, code, dateTime, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+
+export interface ListedMove {
+  request: Request
+  /** `Move 203.0.113.10 from web-1 to web-2` */
+  sentence: string
+  /** `moving` */
+  underway: string
+  /** The address of the request message. */
+  link: string | undefined
+}
+
+/** How many moves are left out of the list. */
+interface Unlisted {
+  inFlight: number
+  waiting: number
+  ended: number
+  /** Another version of Lockkeeper wrote them. */
+  unreadable: number
+}
+
+/** Lists moves in flight, longest first, then those that wait, then the last that ended. `now` is in ms since 1970. */
+export function moveListing(moves: ListedMove[], unlisted: Unlisted, now: number): Listing {
+  const inFlight = moves.filter(({ request: { state } }) => isOpen(state) && state !== 'waiting')
+  const waiting = moves.filter(({ request }) => request.state === 'waiting')
+  const ended = moves.filter(({ request }) => !isOpen(request.state))
+  const counts = { inFlight: inFlight.length + unlisted.inFlight, waiting: waiting.length + unlisted.waiting }
+  return {
+    title: mrkdwn`${counts.inFlight} in progress, ${counts.waiting} waiting for approval, ${ended.length + unlisted.ended} ended in the last 30 days`,
+    ...itemRows([...inFlight, ...waiting, ...ended], { columns: columnsAt(now), mark: ({ request }) => markOf(request) }),
+    empty: mrkdwn`No moves: none in progress, and none in the last 30 days.`,
+    notes: [
+      ...(unlisted.inFlight > 0
+        ? [mrkdwn`${unlisted.inFlight} more ${unlisted.inFlight === 1 ? 'is' : 'are'} in progress. Those listed take longest.`]
+        : []),
+      ...(unlisted.waiting > 0
+        ? [mrkdwn`${unlisted.waiting} more ${unlisted.waiting === 1 ? 'waits' : 'wait'} for approval. Those listed have waited longest.`]
+        : []),
+      ...(unlisted.ended > 0 ? [mrkdwn`${unlisted.ended} more ended before those. See ${code('audit')}.`] : []),
+      ...unreadableRequests(unlisted.unreadable),
+    ],
+  }
+}
+
+function columnsAt(now: number): Columns<ListedMove> {
+  return [
+    { header: 'Move', cell: ({ sentence }) => sentence },
+    { header: 'State', cell: stateOf, line: 2 },
+    { header: 'Time', cell: ({ request }) => timeOf(request, now), line: 2 },
+    { header: 'Ended', cell: ({ request }) => endOf(request), line: 2 },
+    { header: 'Requested by', cell: ({ request }) => mention(request.origin.userId), before: 'requested by ', line: 2 },
+    { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
+    { header: 'Message', cell: ({ link: address }) => address && link(address, 'Open'), line: 2 },
+  ]
+}
+
+function stateOf({ request, underway }: ListedMove): Mrkdwn {
+  if (request.state === 'waiting') return mrkdwn`waiting for approval`
+  if (request.state === 'approved') return mrkdwn`approved, not sent yet`
+  const late = isOpen(request.state) && request.lateAt !== undefined
+  return mrkdwn`${stateWords(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
+}
+
+/** Says how long a move has taken, or until when it can be approved. */
+function timeOf(request: Request, now: number): Mrkdwn | undefined {
+  if (request.state === 'waiting') return mrkdwn`until ${dateTime(request.expiresAt)}`
+  if (request.state === 'approved') return mrkdwn`for ${timeApproved(request, now)}`
+  if (isOpen(request.state)) return mrkdwn`for ${timeTaken(request, now)}`
+  return request.state === 'done' ? mrkdwn`in ${timeTaken(request)}` : undefined
+}
+
+function endOf({ state, endedAt, createdAt }: Request): Mrkdwn | undefined {
+  return isOpen(state) ? undefined : dateTime(endedAt ?? createdAt)
+}
+
+function markOf({ state }: Request): Mrkdwn {
+  if (state === 'waiting') return mrkdwn`:hourglass_flowing_sand:`
+  if (isOpen(state)) return mrkdwn`:arrows_counterclockwise:`
+  if (state === 'done') return mrkdwn`:large_green_circle:`
+  return state === 'failed' || state === 'not-started' ? mrkdwn`:red_circle:` : mrkdwn`:white_circle:`
+}

@@ -1,0 +1,93 @@
+import type { Plan, PlanPrice } from '../../domain/plan.ts'
+import type { Cell } from '../../slack/lists/cells.ts'
+import type { Column, Columns } from '../../slack/lists/columns.ts'
+import { priceWords } from './prices.ts'
+import type { PlanOffer, PlanQuery } from './query.ts'
+import { stockOf } from './stock.ts'
+
+/** Names the amount that a unit price is for. */
+const unitNames = { vcpu: 'vCPU', gb: 'GB of memory' } as const
+
+/** A plan's own columns have the same words in both lists. */
+type OwnColumn = Omit<Column<Plan>, 'absent'>
+
+const name: OwnColumn = { header: 'Plan', cell: ({ name }) => name }
+
+const size: OwnColumn[] = [
+  { header: 'vCPU', cell: ({ specs }) => numberCell(specs.vcpuCount), after: ' vCPU' },
+  { header: 'Memory (GB)', cell: ({ specs }) => numberCell(specs.memory), after: ' GB memory' },
+  { header: 'GPU', cell: gpu },
+  { header: 'Disk', cell: disk },
+]
+
+/** The name and the size of a plan. */
+export const sizeColumns: Columns<Plan> = [name, ...size]
+
+/** The columns of the list: size, price and stock. A list by unit price has a column for it. */
+export function planColumns({ currency, measure }: PlanQuery): Columns<PlanOffer> {
+  const amount = (value: number | undefined, per: 'h' | 'mo') => priceCell(value, currency, per)
+  const compared: Column<PlanOffer>[] =
+    measure === 'plan'
+      ? []
+      : [
+          {
+            header: `Per ${unitNames[measure]}`,
+            cell: ({ figure }) => amount(figure, 'h'),
+            after: ` per ${unitNames[measure]}`,
+            absent: `no price per ${unitNames[measure]}`,
+            line: 2,
+          },
+        ]
+  return [
+    ofOffer(name),
+    ...size.map(ofOffer),
+    ...compared,
+    {
+      header: 'Per hour',
+      cell: ({ price }) => amount(price?.hour, 'h'),
+      absent: ({ price }) => (price?.month === undefined ? `no price in ${currency}` : undefined),
+      line: 2,
+    },
+    { header: 'Per month', cell: ({ price }) => amount(price?.month, 'mo'), line: 2 },
+    { header: 'Stock level', cell: ({ plan }) => plan.stockLevel, before: 'stock level: ', line: 2 },
+    {
+      header: 'In stock',
+      cell: ({ regions }) => stockOf(regions).inStock,
+      before: 'In stock: ',
+      absent: ({ regions }) => (stockOf(regions).notInStock === undefined ? 'Sites unknown' : undefined),
+      line: 3,
+    },
+    { header: 'Not in stock', cell: ({ regions }) => stockOf(regions).notInStock, before: 'Not in stock: ', line: 3 },
+  ]
+}
+
+function ofOffer(column: OwnColumn): Column<PlanOffer> {
+  return { ...column, cell: ({ plan }) => column.cell(plan) }
+}
+
+/** Lists what a plan costs in each currency: `$0.007/h, $5.11/mo, EUR 0.006/h`. */
+export function pricesWords(prices: PlanPrice[]): string {
+  const parts = prices.flatMap(({ currency, hour, month }) => [
+    ...(hour === undefined ? [] : [priceWords(hour, currency, 'h')]),
+    ...(month === undefined ? [] : [priceWords(month, currency, 'mo')]),
+  ])
+  return parts.length > 0 ? parts.join(', ') : 'no price'
+}
+
+function numberCell(value: number | undefined): Cell {
+  return value === undefined ? undefined : { value, words: String(value) }
+}
+
+function priceCell(value: number | undefined, currency: string, per: 'h' | 'mo'): Cell {
+  return value === undefined ? undefined : { value, words: priceWords(value, currency, per) }
+}
+
+function gpu({ specs }: Plan): string | undefined {
+  return specs.gpu && `${specs.gpu}${specs.vramPerGpu === undefined ? '' : ` with ${specs.vramPerGpu} GB`}`
+}
+
+function disk({ specs }: Plan): string | undefined {
+  if (specs.disk?.amount === undefined) return undefined
+  const { amount, unit, type } = specs.disk
+  return `${amount} ${{ gib: 'GiB', tib: 'TiB' }[unit?.toLowerCase() ?? ''] ?? unit ?? ''}${type ? ` ${type}` : ''}`
+}

@@ -1,0 +1,51 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { nothingIfAbsent } from '../../account-api/reading.ts'
+import { toUserMessage } from '../../slack/errors.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
+import { type ElasticIpsRead, serverDetails, serverListing } from './messages.ts'
+
+/** `/infra servers`: lists the servers of the account with their Elastic IPs. */
+export const listServers = { create } satisfies FeatureDefinition
+
+const readMs = 10_000
+
+function create({ accountApi: { servers, elasticIps } }: { accountApi: Pick<AccountApi, 'servers' | 'elasticIps'> }): Feature {
+  /** The servers are shown even if their Elastic IPs cannot be read: a team without the feature has none. */
+  async function readElasticIps(filter: { serverId?: string } = {}): Promise<ElasticIpsRead> {
+    try {
+      return await asFarAsRead(elasticIps.list({ ...filter, signal: AbortSignal.timeout(readMs) }))
+    } catch (error) {
+      const problem = toUserMessage(error)
+      if (problem === undefined) throw error
+      return { problem }
+    }
+  }
+
+  return {
+    commands: [
+      {
+        words: 'servers',
+        usage: '[word…]',
+        group: 'Look',
+        summary: 'Servers with status, site, project and their Elastic IPs',
+        details: mrkdwn`Words filter by hostname, label, address, Elastic IP, id, status, project or site. All of them must match.`,
+        examples: ['fra', 'storefront ash'],
+        need: 'read',
+        run: async (call) => {
+          const reads = [asFarAsRead(servers.list({ signal: AbortSignal.timeout(readMs) })), readElasticIps()] as const
+          const [all, onServers] = await Promise.all(reads)
+          await call.list(serverListing(all, call.args, onServers))
+        },
+      },
+    ],
+    details: {
+      server: async (id) => {
+        const server = servers.get(id, { signal: AbortSignal.timeout(readMs) }).catch(nothingIfAbsent)
+        const [found, itsElasticIps] = await Promise.all([server, readElasticIps({ serverId: id })])
+        return found && serverDetails(found, itsElasticIps)
+      },
+    },
+  }
+}

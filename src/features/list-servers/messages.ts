@@ -1,0 +1,114 @@
+import type { ReadList } from '../../account-api/cut-list.ts'
+import type { ElasticIp } from '../../domain/elastic-ip.ts'
+import { inNaturalOrder } from '../../domain/natural-order.ts'
+import type { Server } from '../../domain/server.ts'
+import { cutNotes } from '../../slack/blocks/cut-note.ts'
+import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import type { Columns } from '../../slack/lists/columns.ts'
+import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
+import { someTexts } from '../../slack/text/some-texts.ts'
+import { code, type Mrkdwn, mrkdwn } from '../../slack/text/text.ts'
+
+/** The Elastic IPs of the account, or why they could not be read. */
+export type ElasticIpsRead = ReadList<ElasticIp> | { problem: string }
+
+/** A server with the Elastic IPs that are assigned to it. Undefined if they could not be read. */
+interface ListedServer {
+  server: Server
+  elasticIps: ElasticIp[] | undefined
+}
+
+/** The most Elastic IPs of one server that a list names. Its details name more. */
+const mostInList = 10
+const mostInDetails = 100
+
+const columns: Columns<ListedServer> = [
+  { header: 'Server', cell: ({ server }) => code(nameOf(server)) },
+  { header: 'Status', cell: ({ server }) => statusOf(server), absent: 'status unknown' },
+  { header: 'Site', cell: ({ server: { site } }) => site?.slug ?? site?.name },
+  { header: 'Project', cell: ({ server }) => server.project?.name },
+  { header: 'Elastic IPs', cell: ({ elasticIps }) => elasticIpWords(elasticIps, mostInList), line: 2, before: 'Elastic IPs: ' },
+  { header: 'Address', cell: ({ server }) => server.primaryIpv4, line: 3, before: 'own address ' },
+  { header: 'Label', cell: ({ server }) => server.label && code(server.label), line: 3, before: 'label ' },
+]
+
+export function serverListing({ items, ...missing }: ReadList<Server>, words: string[], elasticIps: ElasticIpsRead): Listing {
+  const onServers = 'items' in elasticIps ? Map.groupBy(elasticIps.items, ({ server }) => server?.id) : undefined
+  return filteredListing({
+    all: items.map((server): ListedServer => ({ server, elasticIps: onServers && (onServers.get(server.id) ?? []) })),
+    words,
+    textsOf,
+    one: 'server',
+    many: 'servers',
+    order: (a, b) => inNaturalOrder(nameOf(a.server), nameOf(b.server)) || inNaturalOrder(a.server.id, b.server.id),
+    columns,
+    details: {
+      of: 'server',
+      placeholder: 'Details of a server',
+      idOf: ({ server }) => server.id,
+      nameOf: ({ server }) => pickerName(server),
+    },
+    none: mrkdwn`The account has no servers.`,
+    notes: [...cutNotes(missing, items.length), ...elasticIpNotes(elasticIps)],
+  })
+}
+
+/** Names all Elastic IPs of the server, with their ids. */
+export function serverDetails(server: Server, read: ElasticIpsRead): Details {
+  const elasticIps = 'items' in read ? read.items.filter((one) => one.server?.id === server.id) : undefined
+  const whole = columns.map((column) =>
+    column.header === 'Elastic IPs' ? { ...column, cell: () => elasticIpWords(elasticIps, mostInDetails) } : column,
+  ) as Columns<ListedServer>
+  return { ...detailsOf({ server, elasticIps }, whole, [idFact(server.id)]), notes: elasticIpNotes(read), name: nameOf(server) }
+}
+
+function elasticIpNotes(read: ElasticIpsRead): Mrkdwn[] {
+  if ('problem' in read) return [mrkdwn`:warning: Couldn't read the Elastic IPs. ${read.problem}`]
+  return read.cut === undefined && !read.unreadable
+    ? []
+    : [mrkdwn`:warning: Not all Elastic IPs could be read, so a server may have more than are shown.`]
+}
+
+function elasticIpWords(elasticIps: ElasticIp[] | undefined, most: number): Mrkdwn | undefined {
+  if (elasticIps === undefined || elasticIps.length === 0) return undefined
+  const sorted = elasticIps.toSorted((a, b) => inNaturalOrder(a.address, b.address))
+  return someTexts(sorted.map(shownElasticIp), most)
+}
+
+/** An Elastic IP that is on its way names its target already. */
+function shownElasticIp({ address, status }: ElasticIp): Mrkdwn {
+  return status === 'active' ? code(address) : mrkdwn`${code(address)} (${status})`
+}
+
+function statusOf({ status, locked }: Server): string | undefined {
+  return locked ? `${status ?? 'status unknown'}, locked` : status
+}
+
+/** Several servers can have one hostname, so the picker adds the place and the last characters of the id. */
+function pickerName(server: Server): string {
+  const place = server.site?.slug ?? server.site?.name
+  return `${nameOf(server)}${place ? ` (${place})` : ''}, …${server.id.slice(-6)}`
+}
+
+function nameOf({ id, hostname }: Server): string {
+  return hostname ?? id
+}
+
+function textsOf({ server, elasticIps = [] }: ListedServer): unknown[] {
+  const { id, hostname, label, primaryIpv4, status, locked, project, site } = server
+  const addresses = elasticIps.flatMap((one) => [one.address, one.id, one.status])
+  return [
+    id,
+    hostname,
+    label,
+    primaryIpv4,
+    status,
+    locked ? 'locked' : '',
+    project?.name,
+    project?.slug,
+    site?.name,
+    site?.slug,
+    ...addresses,
+  ]
+}

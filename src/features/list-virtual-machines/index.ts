@@ -1,0 +1,35 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead } from '../../account-api/cut-list.ts'
+import { nothingIfAbsent } from '../../account-api/reading.ts'
+import { mrkdwn } from '../../slack/text/text.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
+import { virtualMachineDetails, virtualMachineListing } from './messages.ts'
+
+/** `/infra vms`: lists the virtual machines of the account. */
+export const listVirtualMachines = { create } satisfies FeatureDefinition
+
+function create({ accountApi: { virtualMachines } }: { accountApi: Pick<AccountApi, 'virtualMachines'> }): Feature {
+  return {
+    commands: [
+      {
+        words: 'vms',
+        usage: '[word…]',
+        group: 'Look',
+        summary: 'Virtual machines with status, site, project, plan and address',
+        details: mrkdwn`Words filter by name, address, id, status, project, site, plan or operating system. All of them must match.`,
+        examples: ['fra'],
+        need: 'read',
+        run: async (call) => {
+          const read = await asFarAsRead(virtualMachines.list({ signal: AbortSignal.timeout(10_000) }))
+          await call.list(virtualMachineListing(read, call.args))
+        },
+      },
+    ],
+    details: {
+      'virtual-machine': async (id) => {
+        const machine = await virtualMachines.get(id, { signal: AbortSignal.timeout(10_000) }).catch(nothingIfAbsent)
+        return machine && virtualMachineDetails(machine)
+      },
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { ReadList } from '../../account-api/cut-list.ts'
+import { inNaturalOrder } from '../../domain/natural-order.ts'
+import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import { cutNotes } from '../../slack/blocks/cut-note.ts'
+import { filteredListing } from '../../slack/blocks/filtered-listing.ts'
+import type { Listing } from '../../slack/blocks/listing.ts'
+import type { Columns } from '../../slack/lists/columns.ts'
+import { type Details, detailsOf, idFact } from '../../slack/lists/details.ts'
+import { code, dateTime, mrkdwn } from '../../slack/text/text.ts'
+
+const columns: Columns<VirtualMachine> = [
+  { header: 'Virtual machine', cell: (machine) => code(nameOf(machine)) },
+  { header: 'Status', cell: statusOf, absent: 'status unknown' },
+  { header: 'Site', cell: ({ site }) => site },
+  { header: 'Project', cell: ({ project }) => project?.name },
+  { header: 'Plan', cell: ({ plan }) => plan?.name ?? plan?.slug, line: 2 },
+  { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4, line: 2 },
+]
+
+export function virtualMachineListing({ items, ...missing }: ReadList<VirtualMachine>, words: string[]): Listing {
+  return filteredListing({
+    all: items,
+    words,
+    textsOf,
+    one: 'virtual machine',
+    many: 'virtual machines',
+    order: (a, b) => inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),
+    columns,
+    details: { of: 'virtual-machine', placeholder: 'Details of a virtual machine', idOf: ({ id }) => id, nameOf: pickerName },
+    none: mrkdwn`The account has no virtual machines.`,
+    notes: cutNotes(missing, items.length),
+  })
+}
+
+export function virtualMachineDetails(machine: VirtualMachine): Details {
+  const { operatingSystem: system, specs, createdAt, id } = machine
+  const facts = [
+    { label: 'Operating system', words: mrkdwn`${[system?.name ?? system?.slug, system?.version].filter(Boolean).join(' ') || '–'}` },
+    { label: 'Size', words: mrkdwn`${sizeOf(specs) || '–'}` },
+    ...(createdAt === undefined ? [] : [{ label: 'Created', words: dateTime(Date.parse(createdAt)) }]),
+    idFact(id),
+  ]
+  return { ...detailsOf(machine, columns, facts), name: nameOf(machine) }
+}
+
+function sizeOf({ vcpuCount, ram, storage, gpu }: VirtualMachine['specs']): string {
+  return [vcpuCount === undefined ? undefined : `${vcpuCount} vCPU`, ram && `${ram} memory`, storage, gpu].filter(Boolean).join(', ')
+}
+
+function statusOf({ status, pendingRestart }: VirtualMachine): string | undefined {
+  return pendingRestart ? `${status ?? 'status unknown'}, restart pending` : status
+}
+
+/** Several machines can have one name, so the picker adds the site and the last characters of the id. */
+function pickerName(machine: VirtualMachine): string {
+  return `${nameOf(machine)}${machine.site ? ` (${machine.site})` : ''}, …${machine.id.slice(-6)}`
+}
+
+function nameOf({ id, name }: VirtualMachine): string {
+  return name ?? id
+}
+
+function textsOf({ id, name, status, primaryIpv4, site, project, plan, operatingSystem, pendingRestart }: VirtualMachine): unknown[] {
+  const system = [operatingSystem?.name, operatingSystem?.slug, operatingSystem?.version]
+  const restart = pendingRestart ? 'restart pending' : ''
+  return [id, name, status, primaryIpv4, site, project?.name, project?.slug, plan?.name, plan?.slug, ...system, restart]
+}

@@ -1,0 +1,90 @@
+import type { ModalView } from '@slack/web-api'
+import type { AccountApi } from '../../account-api/client.ts'
+import type { Inventory } from '../../account-api/inventory.ts'
+import { isOpen, type Request } from '../../domain/request.ts'
+import type { Catalog } from '../../requests/catalog.ts'
+import type { Store } from '../../requests/store/store.ts'
+import type { FormHandler, Shortcut } from '../../slack/commands/handlers.ts'
+import { writeMetadata } from '../../slack/receive/payloads.ts'
+import type { Feature, FeatureDefinition } from '../feature.ts'
+import { findThings, type Thing } from './find-things.ts'
+import { findOpenRequests } from './open-requests.ts'
+import { createReadThings, type ThingNow } from './read-things.ts'
+import { type FoundThing, lookedUpView, lookingUpView } from './view.ts'
+import { wordsIn } from './words-in-message.ts'
+
+/** The most things that are read and shown. Each takes up to two reads of the account. */
+const mostThings = 8
+
+interface LookUpParts {
+  accountApi: AccountApi
+  inventory: Inventory
+  store: Pick<Store, 'open' | 'findMany'>
+  catalog: Pick<Catalog, 'offersFor' | 'sentenceOf'>
+  linkTo: (request: Request) => string | undefined
+}
+
+/** The message shortcut *Look up in Lockkeeper*: shows what a message names, as it is now on the account. */
+export const lookUp = { create } satisfies FeatureDefinition
+
+function create({ accountApi, inventory, store, catalog, linkTo }: LookUpParts): Feature {
+  const { readLists, readNow } = createReadThings({ accountApi, inventory })
+
+  async function lookUpMessage({ origin, responseUrl, message }: Shortcut): Promise<ModalView> {
+    const words = message ? wordsIn(message) : []
+    const { isIncomplete, ...lists } = await readLists()
+    const named = findThings(words, lists)
+    const first = await readNow(named.slice(0, mostThings))
+    const things = [...first, ...(await readNow(addressesOn(first).slice(0, mostThings - first.length)))]
+    const { about, unread } = await findOpenRequests(
+      store,
+      things.map(({ id }) => id),
+    )
+    const ref = message?.ref
+    return lookedUpView({
+      metadata: writeMetadata({ origin, ...(responseUrl ? { responseUrl } : {}), ...(ref ? { message: ref } : {}) }),
+      things: things.map((now) =>
+        found(
+          now,
+          (about.get(now.id) ?? []).filter(({ state }) => isOpen(state)),
+          targetFor(now, things),
+        ),
+      ),
+      left: named.length - first.length,
+      isIncomplete,
+      unread,
+    })
+  }
+
+  function found(now: ThingNow, requests: Request[], serverId: string | undefined): FoundThing {
+    return {
+      now,
+      requests: requests.map((request) => ({ request, sentence: catalog.sentenceOf(request), link: linkTo(request) })),
+      offers: catalog.offersFor(now.kind),
+      serverId,
+    }
+  }
+
+  const shortcut: FormHandler<Shortcut> = {
+    form: lookingUpView,
+    // Everybody who may read here may look up, and that was checked when the shortcut arrived.
+    allow: async () => {},
+    fill: lookUpMessage,
+  }
+
+  return { commands: [], shortcuts: { 'look-up': shortcut } }
+}
+
+/** Returns the Elastic IPs of the servers that the message names, so that they can be moved away. */
+function addressesOn(things: ThingNow[]): Thing[] {
+  const shown = new Set(things.map(({ id }) => id))
+  const addresses = things.flatMap((thing) => (thing.is === 'server' ? (thing.elasticIps ?? []) : []))
+  return addresses.filter(({ id }) => !shown.has(id)).map(({ id }) => ({ kind: 'elastic-ip', id }))
+}
+
+/** Returns the only server that the message names besides the one that the Elastic IP is on. */
+function targetFor(now: ThingNow, things: ThingNow[]): string | undefined {
+  if (now.is !== 'elastic-ip') return undefined
+  const others = things.filter((thing) => thing.is === 'server' && thing.id !== now.elasticIp.server?.id)
+  return others.length === 1 ? others[0]?.id : undefined
+}

@@ -1,0 +1,33 @@
+import type { Request } from '../../domain/request.ts'
+import type { Store } from '../../requests/store/store.ts'
+
+/** The most open requests that are searched. */
+const mostRead = 200
+
+/** The open requests about each thing, by its id. `unread`: how many open requests were not searched. */
+export interface OpenRequests {
+  about: Map<string, Request[]>
+  unread: number
+}
+
+/** Finds the open requests about these things. */
+export async function findOpenRequests(store: Pick<Store, 'open' | 'findMany'>, thingIds: string[]): Promise<OpenRequests> {
+  if (thingIds.length === 0) return { about: new Map(), unread: 0 }
+  const open = await store.open()
+  const requests = await store.findMany(open.slice(0, mostRead).map(({ id }) => id))
+  const namedIn = requests.map((request) => ({ request, ids: stringsIn([request.input, request.facts]) }))
+  const about = thingIds.map((id) => [id, namedIn.filter(({ ids }) => ids.has(id)).map(({ request }) => request)] as const)
+  return { about: new Map(about), unread: Math.max(0, open.length - mostRead) }
+}
+
+/** Collects the strings of a request's content: every kind of change names its things by their ids there. */
+function stringsIn(content: unknown[]): Set<string> {
+  const found = new Set<string>()
+  const left = [...content]
+  while (left.length > 0) {
+    const value = left.pop()
+    if (typeof value === 'string') found.add(value)
+    else if (typeof value === 'object' && value !== null) left.push(...Object.values(value))
+  }
+  return found
+}

@@ -1,0 +1,66 @@
+import type { KnownBlock, ModalView } from '@slack/web-api'
+import type { Offer, OfferedThing } from '../../domain/offer.ts'
+import type { Request } from '../../domain/request.ts'
+import { stateWords } from '../../requests/messages/words.ts'
+import { button, context, divider, sectionWithButton, wholeSection } from '../../slack/blocks/blocks.ts'
+import { modal } from '../../slack/blocks/modal.ts'
+import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import type { ThingNow } from './read-things.ts'
+import { thingLine } from './thing-line.ts'
+
+const title = 'Look up in Lockkeeper'
+
+export interface FoundThing {
+  now: ThingNow
+  requests: { request: Request; sentence: string; link: string | undefined }[]
+  offers: Offer[]
+  /** The server that a move can be filled with: the only other one that the message names. */
+  serverId: string | undefined
+}
+
+export interface LookedUp {
+  metadata: string
+  things: FoundThing[]
+  /** How many further things the message names. */
+  left: number
+  /** Whether a list of the account could not be read to its end. */
+  isIncomplete: boolean
+  /** How many open requests were not searched. */
+  unread: number
+}
+
+export function lookingUpView(): ModalView {
+  return modal({ title, blocks: wholeSection(mrkdwn`Looking up what this message names…`) })
+}
+
+/** Shows what a message names, as it is now, each with its open requests and its buttons. */
+export function lookedUpView({ metadata, things, left, isIncomplete, unread }: LookedUp): ModalView {
+  const notes = [
+    ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${things.length} are shown.`] : []),
+    ...(isIncomplete ? [mrkdwn`:warning: Not every list of the account could be read. The message may name more.`] : []),
+    ...(unread > 0 && things.length > 0 ? [mrkdwn`:warning: ${unread} more open requests were not searched.`] : []),
+  ]
+  const blocks = things.length === 0 ? nothingFound : things.flatMap(thingBlocks)
+  return modal({ title, metadata, blocks: [...blocks, ...context(notes)] })
+}
+
+const nothingFound = wholeSection(
+  mrkdwn`This message names no Elastic IP, server or virtual machine of the account. I searched for addresses, hostnames and ids.`,
+)
+
+function thingBlocks({ now, requests, offers, serverId }: FoundThing, index: number): KnownBlock[] {
+  const [offer] = now.is === 'gone' ? [] : offers
+  const value = JSON.stringify({ version: 1, id: now.id, ...(serverId ? { serverId } : {}) } satisfies OfferedThing)
+  const line = thingLine(now)
+  const shown = offer ? [sectionWithButton(line, button({ text: offer.label, actionId: offer.actionId, value }))] : wholeSection(line)
+  return [...(index > 0 ? [divider()] : []), ...shown, ...requests.flatMap((each) => context([requestLine(each)]))]
+}
+
+function requestLine({ request, sentence, link: address }: FoundThing['requests'][number]): Mrkdwn {
+  const parts = [
+    mrkdwn`Open request: ${code(sentence)}, ${stateWords(request)}`,
+    mrkdwn`requested by ${mention(request.origin.userId)}`,
+    link(address, 'Open the request'),
+  ]
+  return joinMrkdwn(parts, '  ·  ')
+}

@@ -1,0 +1,34 @@
+import type { AccountApi } from '../../account-api/client.ts'
+import { asFarAsRead, type ReadList } from '../../account-api/cut-list.ts'
+import { findNamesakes } from '../../domain/namesakes.ts'
+import type { VirtualMachine } from '../../domain/virtual-machine.ts'
+import { withinOr } from '../../domain/within.ts'
+import type { RenameFinding } from './findings.ts'
+
+/** The time limit for the list of virtual machines, because the requester waits for it. */
+const listMs = 3_000
+
+/** Lists the virtual machines as far as they can be read in time. Undefined if they cannot: that prevents no rename. */
+export function readMachines(
+  { virtualMachines }: Pick<AccountApi, 'virtualMachines'>,
+  options: { signal: AbortSignal | undefined },
+): Promise<ReadList<VirtualMachine> | undefined> {
+  const list = asFarAsRead(virtualMachines.list(options))
+  return withinOr(
+    listMs,
+    list.catch(() => undefined),
+    undefined,
+  )
+}
+
+/** Finds the other virtual machines whose name looks the same as the new one. `unchecked`: there may be others. */
+export function namesakesAmong(
+  read: ReadList<VirtualMachine> | undefined,
+  { virtualMachineId, name }: { virtualMachineId: string; name: string },
+): { unchecked: RenameFinding[]; warnings: RenameFinding[] } {
+  const named = (read?.items ?? []).map((machine) => ({ id: machine.id, name: machine.name ?? '' }))
+  const found = findNamesakes(name, named, virtualMachineId)
+  if (found) return { unchecked: [], warnings: [{ code: 'name-taken', name, ...found }] }
+  const isWhole = read !== undefined && read.cut === undefined
+  return { unchecked: isWhole ? [] : [{ code: 'names-not-compared', name }], warnings: [] }
+}

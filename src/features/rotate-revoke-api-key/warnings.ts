@@ -1,0 +1,25 @@
+import type { ApiKey } from '../../domain/api-key.ts'
+import { requesterOfKey } from '../../domain/api-key-name.ts'
+import type { KeyFinding } from './findings.ts'
+
+/** What approvers should know of a key: whether it is in use, how old it is and who made it, and what its new token could do. `now`: ms since 1970. */
+export function warningsAbout(key: ApiKey, verb: 'rotate' | 'revoke', now: number): KeyFinding[] {
+  const isOpen = key.readOnly === false && key.allowedIps?.length === 0
+  return [historyOf(key, now), ...(verb === 'rotate' && isOpen ? [{ code: 'full-access-from-everywhere' as const }] : [])]
+}
+
+function historyOf(key: ApiKey, now: number): KeyFinding {
+  const [usedAgoMs, ageMs] = [agoMs(key.lastUsedAt, now), agoMs(key.createdAt, now)]
+  const creator = requesterOfKey(key)
+  return {
+    code: 'key-history',
+    ...(usedAgoMs === undefined ? {} : { usedAgoMs }),
+    ...(ageMs === undefined ? {} : { ageMs }),
+    ...(creator === undefined ? {} : { creator }),
+  }
+}
+
+function agoMs(at: string | undefined, now: number): number | undefined {
+  const ms = now - Date.parse(at ?? '')
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+}

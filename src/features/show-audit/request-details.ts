@@ -1,0 +1,41 @@
+import type { FoundEntry } from '../../audit/find-entries.ts'
+import type { Details } from '../../slack/lists/details.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, quotation } from '../../slack/text/text.ts'
+import type { MatchedEvent } from './account/match-events.ts'
+import { subjectsOf, type WordsOfChanges } from './entry-words.ts'
+import { stepOf } from './steps.ts'
+import { type Story, trustedEntries } from './story.ts'
+
+/** The most refused attempts, and the most unverified entries, among the steps. Many of them must not push out the others. */
+const mostOfKind = 10
+
+interface DetailsParts {
+  events: MatchedEvent[]
+  notes: Mrkdwn[]
+  catalog: WordsOfChanges
+}
+
+/** Shows the steps of a request in their order, each with the account's answer and the events that confirm it. */
+export function requestDetails(story: Story, { events, notes, catalog }: DetailsParts): Details {
+  const [subject = 'A request without a description'] = subjectsOf(trustedEntries(story), catalog)
+  const refused = story.entries.filter(({ act, verdict }) => act === 'refused' && verdict === 'genuine').slice(mostOfKind)
+  const unverified = story.entries.filter(({ verdict }) => verdict !== 'genuine').slice(mostOfKind)
+  const hidden = new Set([...refused, ...unverified])
+  const shown = story.entries.filter((entry) => !hidden.has(entry))
+  const facts = shown.map((entry) => {
+    const confirmedBy = events.filter((event) => event.is === 'confirms' && event.entry.seq === entry.seq)
+    return stepOf(entry, { subject, confirmedBy, catalog })
+  })
+  const more = [...notShown(refused, 'refused attempts'), ...notShown(unverified, 'unverified entries')]
+  return { title: quotation(subject), facts, notes: [whereabouts(story), ...more, ...notes], name: subject }
+}
+
+function notShown({ length }: FoundEntry[], what: string): Mrkdwn[] {
+  return length > 0 ? [mrkdwn`${length} more ${what} are not shown.`] : []
+}
+
+function whereabouts(story: Story): Mrkdwn {
+  const channelId = trustedEntries(story).find((entry) => entry.channelId)?.channelId
+  const place = channelId === undefined ? [] : [mrkdwn`in ${channelMention(channelId)}`]
+  return joinMrkdwn([mrkdwn`Request ${code(story.requestId ?? 'unknown')}`, ...place], ' ')
+}

@@ -1,0 +1,61 @@
+import type { AuditEntry } from '../../audit/entry.ts'
+import type { FoundEntry } from '../../audit/find-entries.ts'
+import { grantWords } from '../../requests/messages/grants.ts'
+import type { Details } from '../../slack/lists/details.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text/text.ts'
+import { eventWords } from './account/event-row.ts'
+import type { MatchedEvent } from './account/match-events.ts'
+import { wordsOfAct } from './act-words.ts'
+import { causesInWords, subjectOf, type WordsOfChanges } from './entry-words.ts'
+import { refusedSentence } from './refused.ts'
+import { whyUnverified } from './unverified.ts'
+
+type Step = Details['facts'][number]
+
+interface StepParts {
+  /** What the request is about. An entry that is about something else says so. */
+  subject: string
+  confirmedBy: MatchedEvent[]
+  catalog: WordsOfChanges
+}
+
+/** Shows an entry as a step of its request, with the account's events that confirm it on the lines below. */
+export function stepOf(entry: FoundEntry, { subject, confirmedBy, catalog }: StepParts): Step {
+  const why = whyUnverified(entry)
+  const sentence = entry.act === 'refused' ? refusedSentence(entry, catalog) : whoAndWhen(entry)
+  const own = subjectOf(entry, catalog)
+  const about = own === undefined || own === subject ? [] : [mrkdwn`about ${quotation(own)}`]
+  const confirmations = confirmedBy.map((event) => mrkdwn`↳ confirmed by the account: ${eventWords(event)}`)
+  return {
+    label: `${why === undefined ? '' : `:warning: *Unverified* (${why}): `}${wordsOfAct(entry)}`,
+    words: joinMrkdwn([joinMrkdwn([sentence, ...about, ...reasonsIn(entry, catalog)], '  ·  '), ...confirmations], '\n'),
+  }
+}
+
+function whoAndWhen({ by, at }: AuditEntry): Mrkdwn {
+  return by === undefined ? dateTime(at) : mrkdwn`${mention(by)}, ${dateTime(at)}`
+}
+
+/** Lists the rule, the reason, the account's answer and the causes. */
+function reasonsIn(entry: AuditEntry, catalog: WordsOfChanges): Mrkdwn[] {
+  const { act, reason, text } = entry
+  return [
+    ...ruleWords(entry),
+    ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
+    ...answerWords(entry),
+    ...(act === 'refused' ? [] : [...causesInWords(entry, catalog), ...(text ? [text] : [])].map((words) => mrkdwn`${words}`)),
+  ]
+}
+
+/** Shows the account's answer (`elasticIps.move: 202`), and the id of a new key. */
+function answerWords({ answer, resourceId }: AuditEntry): Mrkdwn[] {
+  const codes = answer?.codes?.length ? ` ${answer.codes.join(', ')}` : ''
+  const words = answer ? [mrkdwn`${answer.operation}: ${answer.status ?? answer.problem ?? 'no answer'}${codes}`] : []
+  return [...words, ...(resourceId === undefined ? [] : [mrkdwn`${resourceId}, shown to the requester`])]
+}
+
+/** Says which rule allowed an act: `rule APPROVERS: @oncall`. Returns an empty list if the entry has no rule. */
+function ruleWords({ rule, via }: AuditEntry): Mrkdwn[] {
+  if (rule === undefined) return via === undefined ? [] : [mrkdwn`as ${grantWords({ via })}`]
+  return [mrkdwn`rule ${via === undefined ? mrkdwn`${rule}` : grantWords({ rule, via })}`]
+}

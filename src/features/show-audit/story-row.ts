@@ -1,0 +1,96 @@
+import type { FoundEntry } from '../../audit/find-entries.ts'
+import { stateWords } from '../../requests/messages/words.ts'
+import { capitalised } from '../../slack/text/capitalised.ts'
+import { joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotation, toPlainText } from '../../slack/text/text.ts'
+import type { MatchedEvent } from './account/match-events.ts'
+import { markOf, wordsOfAct } from './act-words.ts'
+import type { AuditRow } from './audit-row.ts'
+import { subjectsOf, type WordsOfChanges } from './entry-words.ts'
+import { attemptWords, whyRefused } from './refused.ts'
+import { type Outcome, outcomeOf, type Story, trustedEntries } from './story.ts'
+import { unverifiedAmong } from './unverified.ts'
+
+interface Beside {
+  /** The account's events that confirm an entry of the story. */
+  confirmedBy: MatchedEvent[]
+  /** The address of the request message. */
+  address: string | undefined
+  catalog: WordsOfChanges
+}
+
+/** Tells a request, or an entry that belongs to none, in one row: who, what and with which outcome. Its steps are in its details. */
+export function storyRow(story: Story, { confirmedBy, address, catalog }: Beside): AuditRow {
+  const entries = trustedEntries(story)
+  const outcome = outcomeOf(entries)
+  const unverified = unverifiedAmong(story.entries)
+  const last = outcome?.entry ?? entries.at(-1)
+  const isMadeUp = !entries.some(({ verdict }) => verdict === 'genuine')
+  const what = whatIn(story, entries, { catalog, isTrusted: unverified === undefined })
+  return {
+    at: last?.at,
+    requestId: story.requestId,
+    what: unverified === undefined ? what : mrkdwn`Unverified (${unverified}): ${what}`,
+    name: toPlainText(what),
+    outcome: isMadeUp ? 'Unverified' : outcomeWords(story, entries, outcome),
+    by: requesterIn(story, entries),
+    decision: isMadeUp ? undefined : decisionIn(entries),
+    notes: notesOn(story, entries, confirmedBy, catalog),
+    message: address === undefined ? undefined : link(address, 'Open'),
+    mark: unverified !== undefined || last === undefined ? ':warning:' : markOf(last),
+  }
+}
+
+/**
+ * Says what was requested. For an entry without a request: what somebody tried, or what Lockkeeper did. A made-up entry can say anything, so
+ * it is quoted.
+ */
+function whatIn(
+  { requestId }: Story,
+  entries: FoundEntry[],
+  { catalog, isTrusted }: { catalog: WordsOfChanges; isTrusted: boolean },
+): Mrkdwn {
+  const [entry] = entries
+  const [subject] = subjectsOf(entries, catalog).map((one) => (isTrusted ? mrkdwn`${one}` : quotation(one)))
+  if (entry === undefined || requestId !== undefined) return subject ?? mrkdwn`A request without a description`
+  if (entry.act === 'refused') return mrkdwn`Somebody ${attemptWords(entry, catalog)}`
+  return subject === undefined ? mrkdwn`${wordsOfAct(entry)}` : mrkdwn`${wordsOfAct(entry)}: ${subject}`
+}
+
+function outcomeWords({ requestId }: Story, entries: FoundEntry[], outcome: Outcome | undefined): string | undefined {
+  if (requestId === undefined) return entries[0]?.act === 'refused' ? 'Refused' : undefined
+  if (outcome === undefined) return undefined
+  return outcome.state === 'discarded' ? 'Discarded' : capitalised(stateWords({ state: outcome.state }))
+}
+
+function requesterIn({ requestId }: Story, entries: FoundEntry[]): Mrkdwn | undefined {
+  const by = requestId === undefined ? entries[0]?.by : entries.find(({ act }) => act === 'request')?.by
+  return by === undefined ? undefined : mention(by)
+}
+
+/** Says who approved or rejected it: `approved by @ben and @chi`. */
+function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
+  const peopleWho = (...acts: string[]) => [...new Set(entries.flatMap(({ act, by }) => (acts.includes(act) && by ? [by] : [])))]
+  const said = (words: string, people: string[], after = '') =>
+    people.length > 0 ? [mrkdwn`${words} by ${joinMrkdwn(people.map(mention), ' and ')}${after}`] : []
+  const parts = [
+    ...said('approved', peopleWho('approve', 'count-approval')),
+    ...said('approved', peopleWho('break-glass'), ' alone (break-glass)'),
+    ...said('rejected', peopleWho('reject')),
+    ...(entries.some(({ act }) => act === 'exempt') ? [mrkdwn`no approval needed`] : []),
+  ]
+  return parts.length > 0 ? joinMrkdwn(parts, ', ') : undefined
+}
+
+function notesOn({ requestId }: Story, entries: FoundEntry[], confirmedBy: MatchedEvent[], catalog: WordsOfChanges): Mrkdwn | undefined {
+  const refused = entries.filter(({ act }) => act === 'refused')
+  const notes =
+    requestId === undefined
+      ? refused.flatMap((entry) => whyRefused(entry, catalog.labelOf))
+      : [
+          ...(entries.some(({ act }) => act === 'distrust') ? [mrkdwn`its record can't be trusted`] : []),
+          ...(refused.length > 0 ? [mrkdwn`${refused.length === 1 ? '1 refused attempt' : `${refused.length} refused attempts`}`] : []),
+          ...(confirmedBy.length > 0 ? [mrkdwn`confirmed by the account`] : []),
+          ...(entries.some(({ act }) => act === 'request') ? [] : [mrkdwn`its beginning was not found`]),
+        ]
+  return notes.length > 0 ? joinMrkdwn(notes, '  ·  ') : undefined
+}

@@ -1,0 +1,49 @@
+import type { FoundEntry } from '../../audit/find-entries.ts'
+import type { RequestState } from '../../domain/request.ts'
+import { stateOfAct } from '../../requests/steps.ts'
+
+/** The entries about one request, or a single entry that is about none. */
+export interface Story {
+  requestId: string | undefined
+  /** Oldest first. */
+  entries: FoundEntry[]
+}
+
+/** Groups entries by their requests. The story with the newest entry comes first. */
+export function toStories(entries: FoundEntry[]): Story[] {
+  const groups = Map.groupBy(
+    entries.toSorted((a, b) => a.seq - b.seq),
+    ({ requestId, seq }) => requestId ?? seq,
+  )
+  return [...groups.values()].map((group) => ({ requestId: group[0]?.requestId, entries: group })).toSorted((a, b) => newest(b) - newest(a))
+}
+
+function newest({ entries }: Story): number {
+  return entries.at(-1)?.seq ?? 0
+}
+
+/** Returns what a story is told by: its genuine entries. Without any it is told by the others, which are marked. */
+export function trustedEntries({ entries }: Story): FoundEntry[] {
+  const genuine = entries.filter(({ verdict }) => verdict === 'genuine')
+  return genuine.length > 0 ? genuine : entries
+}
+
+export interface Outcome {
+  state: RequestState | 'discarded'
+  /** The entry that says so. */
+  entry: FoundEntry
+}
+
+/** Finds the last state of a request. Undefined if no entry that was found says it. */
+export function outcomeOf(entries: FoundEntry[]): Outcome | undefined {
+  const told = entries.flatMap((entry) => {
+    const state = stateIn(entry)
+    return state === undefined ? [] : [{ state, entry }]
+  })
+  return told.at(-1)
+}
+
+function stateIn({ act }: FoundEntry): Outcome['state'] | undefined {
+  if (act === 'request') return 'waiting'
+  return act === 'discard' ? 'discarded' : stateOfAct(act)
+}

@@ -1,0 +1,61 @@
+import { formatDuration } from '../../domain/duration.ts'
+import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
+import type { Request } from '../../domain/request.ts'
+import { deadline, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
+import { whoIsIn } from './approvers.ts'
+import type { ReportView } from './report-view.ts'
+
+// Messages that call people to act. Each mentions those who can, and nobody else: a mention notifies a phone.
+
+/** Reminds the approvers. Undefined if the request was decided meanwhile. */
+export function approversReminder({ request, description, rule, now }: ReportView): Mrkdwn | undefined {
+  if (request.state !== 'waiting' || !rule?.approve) return undefined
+  const { approvals, origin, expiresAt } = request
+  const needed = approvalsNeeded(rule.approve)
+  const missing = request.missing ?? needed - approvals.length
+  const more = approvals.length > 0 ? mrkdwn` It has ${needed - missing}, and needs ${missing} more.` : mrkdwn``
+  const called = peopleToCall(rule, [origin.userId, ...approvals.map(({ by }) => by)])
+  const words = mrkdwn`“${description.sentence}” still needs approval.${more} Expires in ${timeLeft(expiresAt - now)}: press *Approve* or *Reject* above.`
+  return mrkdwn`:hourglass_flowing_sand: ${joinMrkdwn([...called, words], ' ')}`
+}
+
+/** Tells the approvers of an emergency approval, in every later state, too. The requester knows of it, so a name stands for a mention. */
+export function emergencyCall({ request, description, rule }: ReportView): Mrkdwn | undefined {
+  const { decision, origin } = request
+  if (!decision?.breakGlass) return undefined
+  const called = rule ? peopleToCall(rule, [origin.userId]) : []
+  const callees = called.map((each) => mrkdwn`${each}: `)
+  const who = decision.name ?? 'The requester'
+  const words = mrkdwn`${who} approved their own request alone: “${description.sentence}”. Check it now.`
+  return mrkdwn`:rotating_light: *Emergency approval.* ${joinMrkdwn([...callees, words], '')}`
+}
+
+/** Calls the requester of a secret, who has to act after the approval. The update of the request message notifies nobody. */
+export function handoverCall({ request, handover, now }: ReportView): Mrkdwn | undefined {
+  if (request.state !== 'approved' || !handover) return undefined
+  return mrkdwn`${mention(request.origin.userId)}, approved by ${approversOfRequest(request)}. ${handover.task} by ${deadline(request.expiresAt, now)}.`
+}
+
+/** Reminds the requester of a secret. Undefined if it was issued, or the request ended. */
+export function handoverReminder({ request, description, handover, now }: ReportView): Mrkdwn | undefined {
+  if (request.state !== 'approved' || !handover) return undefined
+  const left = timeLeft(request.expiresAt - now)
+  return mrkdwn`:hourglass_flowing_sand: ${mention(request.origin.userId)}, “${description.sentence}” is approved and waits for you. ${handover.task} by ${deadline(request.expiresAt, now)} (${left} left): press *${handover.label}* above.`
+}
+
+function approversOfRequest({ approvals, decision }: Request): Mrkdwn {
+  const by = approvals.length > 0 ? approvals.map((approval) => approval.by) : [decision?.by ?? '']
+  return joinMrkdwn([...new Set(by)].map(mention), ' and ')
+}
+
+/** Returns the mentions of the people whom a rule calls, or none. `without`: people who need not act. Their groups are still mentioned. */
+function peopleToCall({ approve, mention: mentioned }: PolicyRule, without: string[]): Mrkdwn[] {
+  const { users, userGroups } = mentioned ?? (approve ? approversOf(approve) : { users: [], userGroups: [] })
+  const called = whoIsIn({ users: users.filter((id) => !without.includes(id)), userGroups })
+  return called.text === '' ? [] : [called]
+}
+
+/** Rounds up to whole minutes, unless less than two minutes are left. */
+function timeLeft(ms: number): string {
+  return formatDuration(ms < 120_000 ? ms : Math.ceil(ms / 60_000) * 60_000)
+}

@@ -1,0 +1,49 @@
+import type { KnownBlock } from '@slack/web-api'
+import { wholeSection } from '../../../slack/blocks/blocks.ts'
+import { plainPhrase } from '../../../slack/text/phrase-words.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../../../slack/text/text.ts'
+import type { CardView } from './card-view.ts'
+
+type Checked = Pick<CardView, 'request' | 'checks' | 'unchecked'>
+
+/** Shows what approvers should check before they approve. After the approval the heading says that they knew it. */
+export function checkBlocks(view: Checked): KnownBlock[] {
+  const lines = checkLines(view)
+  return lines.length === 0 ? [] : wholeSection(joinMrkdwn([mrkdwn`:warning: *${headingOf(view)}*`, ...lines.map(bulleted)], '\n'))
+}
+
+/** Says the same without blocks. */
+export function checksInWords(view: Checked): Mrkdwn[] {
+  const lines = checkLines(view)
+  return lines.length === 0 ? [] : [mrkdwn`${headingOf(view)}: ${joinMrkdwn(lines, ' ')}`]
+}
+
+/** The dialog that Slack shows after a press on *Approve*. Undefined if there is nothing to confirm. */
+export function approveConfirmation(view: Checked & Pick<CardView, 'rule' | 'description'>) {
+  const lines = checkLines(view)
+  if (lines.length === 0 && !view.rule?.confirm) return undefined
+  const text = lines.length > 0 ? withinDialog(lines) : plainPhrase(view.description.title)
+  return { title: lines.length > 0 ? 'Check first' : 'Approve this change?', text, confirm: 'Approve', deny: 'Cancel' }
+}
+
+function checkLines({ checks, unchecked }: Checked): Mrkdwn[] {
+  return [...checks, ...(unchecked.length > 0 ? [mrkdwn`Not checked: ${joinMrkdwn(unchecked, '; ')}.`] : [])]
+}
+
+function headingOf({ request }: Checked): string {
+  return request.state === 'waiting' ? 'Check first' : 'Known at the approval'
+}
+
+function bulleted(line: Mrkdwn): Mrkdwn {
+  return mrkdwn`•  ${line}`
+}
+
+/** Slack's limit for the text of a confirmation dialog, less what says how many lines are left out. */
+const mostInDialog = 300 - 40
+
+/** Keeps the first line, which Slack's limit may cut, and as many others as fit whole. */
+function withinDialog(lines: Mrkdwn[]): Mrkdwn {
+  const kept = lines.filter((_, index) => index === 0 || joinMrkdwn(lines.slice(0, index + 1), '\n').text.length <= mostInDialog)
+  const left = lines.length - kept.length
+  return joinMrkdwn([...kept, ...(left > 0 ? [mrkdwn`${left} more: see the message.`] : [])], '\n')
+}

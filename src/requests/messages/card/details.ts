@@ -1,0 +1,59 @@
+import type { KnownBlock } from '@slack/web-api'
+import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
+import { message } from '../../../slack/blocks/message.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import type { Message } from '../../../slack/web-api/messenger.ts'
+import { history } from './approvals.ts'
+import type { CardView } from './card-view.ts'
+import { checkBlocks } from './check-first.ts'
+import { finishedText, isFinished, rejectionBlocks, whatHappened } from './finished-card.ts'
+import { contentBlocks, contentInWords, idWords, sourceBlocks, titleBlocks } from './open-card.ts'
+import { statusLine } from './status-line.ts'
+
+/** Renders what the card of a finished request leaves out, for the person who asked for it. */
+export function requestDetails(view: CardView): Message {
+  const outcome = isFinished(view) ? finishedText(view) : [statusLine(view)]
+  return message({
+    text: joinMrkdwn([...outcome, ...contentInWords(view), ...timeline(view), smallPrint(view)], '\n'),
+    blocks: detailsBlocks(view),
+  })
+}
+
+export function detailsBlocks(view: CardView): KnownBlock[] {
+  const { request } = view
+  return [
+    ...titleBlocks(view),
+    ...(isFinished(view) ? wholeSection(whatHappened(view)) : wholeSection(statusLine(view))),
+    ...rejectionBlocks(request),
+    ...contentBlocks(view),
+    ...checkBlocks(view),
+    ...wholeSection(joinMrkdwn(timeline(view), '\n')),
+    ...context([smallPrint(view)]),
+    ...sourceBlocks(view),
+  ]
+}
+
+/** Lists what happened, in the order of time. */
+function timeline({ request }: CardView): Mrkdwn[] {
+  const { sentAt, acceptedAt, lateAt, endedAt, stoppedBy, state } = request
+  const stopped = state === 'untracked' && stoppedBy !== undefined
+  return [
+    ...history({ request }),
+    ...at(sentAt, 'Sent to the account API'),
+    ...at(acceptedAt, 'Accepted by the account API, or first seen on the account'),
+    ...at(lateAt, 'Reported as late'),
+    ...(stopped && endedAt !== undefined ? [mrkdwn`Tracking stopped by ${mention(stoppedBy)}, ${dateTime(endedAt)}`] : []),
+    ...(stopped || state === 'rejected' ? [] : at(endedAt, 'Ended')),
+  ]
+}
+
+function at(time: number | undefined, what: string): Mrkdwn[] {
+  return time === undefined ? [] : [mrkdwn`${what}, ${dateTime(time)}`]
+}
+
+function smallPrint({ request, description, notes }: CardView): Mrkdwn {
+  return joinMrkdwn(
+    [...description.ids.map(idWords), ...notes, mrkdwn`Rule “${request.rule}”`, mrkdwn`Request ${code(request.id)}`],
+    '  ·  ',
+  )
+}

@@ -1,0 +1,103 @@
+import type { KnownBlock } from '@slack/web-api'
+import type { Request, StoredState } from '../../../domain/request.ts'
+import { context, wholeSection } from '../../../slack/blocks/blocks.ts'
+import { reasonBlocks } from '../../../slack/blocks/reason.ts'
+import { phraseWords } from '../../../slack/text/phrase-words.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { endingWords } from '../causes.ts'
+import { shortId, timeTakenWords } from '../words.ts'
+import { approversOfRequest, decider } from './approvals.ts'
+import type { CardView } from './card-view.ts'
+import { prefixOf } from './open-card.ts'
+
+type Finished = Exclude<StoredState, 'waiting' | 'approved' | 'starting' | 'tracking' | 'unknown'>
+
+/** The mark and the name of each end. */
+const ends: Record<Finished, { mark: string; name: string }> = {
+  done: { mark: ':large_green_circle:', name: 'Done' },
+  failed: { mark: ':red_circle:', name: 'Failed' },
+  'not-started': { mark: ':red_circle:', name: 'Not started' },
+  superseded: { mark: ':large_orange_circle:', name: 'Superseded' },
+  untracked: { mark: ':large_orange_circle:', name: 'No longer tracked' },
+  voided: { mark: ':large_orange_circle:', name: 'Canceled' },
+  rejected: { mark: ':no_entry:', name: 'Rejected' },
+  withdrawn: { mark: ':leftwards_arrow_with_hook:', name: 'Withdrawn' },
+  expired: { mark: ':alarm_clock:', name: 'Expired' },
+}
+
+/** Whether only the outcome of a request is left to show. */
+export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
+  return Object.hasOwn(ends, request.state)
+}
+
+/** Renders a finished request in two lines: what happened to what, and who requested and decided it, when, and how long it took. */
+export function finishedBlocks(view: CardView): KnownBlock[] {
+  return [...wholeSection(whatHappened(view)), ...rejectionBlocks(view.request), ...context([whoAndWhen(view.request)])]
+}
+
+/** Says the same without blocks. */
+export function finishedText(view: CardView): Mrkdwn[] {
+  const { state, decision } = view.request
+  const reason = state === 'rejected' && decision?.reason ? [mrkdwn`Reason: ${code(decision.reason)}`] : []
+  return [whatHappened(view), ...reason, whoAndWhen(view.request)]
+}
+
+/** `:large_green_circle: *Done*  ·  Move 203.0.113.10: web-1 → web-2` */
+export function whatHappened(view: CardView): Mrkdwn {
+  const { request, description, environment } = view
+  const { mark, name } = ends[request.state as Finished]
+  const title = mrkdwn`${mark} *${name}*  ·  ${prefixOf(environment)}${phraseWords(description.title)}`
+  const more = consequence(view)
+  return more.text === '' ? title : mrkdwn`${title}. ${more}`
+}
+
+/** Says why it ended, and what that means for the account. */
+function consequence({ request, ending }: CardView): Mrkdwn {
+  const why = endingWords(ending)
+  switch (request.state) {
+    case 'voided':
+      return mrkdwn`The account changed since the request, so nothing was done. ${why}`
+    case 'untracked':
+      return mrkdwn`The account API had accepted it, so it may still finish.`
+    case 'expired':
+      return why.text === '' ? mrkdwn`Nothing was done.` : mrkdwn`${why} Nothing was done.`
+    case 'rejected':
+    case 'withdrawn':
+      return mrkdwn``
+    default:
+      return why
+  }
+}
+
+/** Shows the reason of a rejection. */
+export function rejectionBlocks({ state, decision }: Request): KnownBlock[] {
+  return state === 'rejected' ? reasonBlocks('Reason', decision?.reason) : []
+}
+
+/** `Requested by @Ada, approved by @Ben  ·  2:13 PM  ·  took 43 s  ·  Request b7e23ec2` */
+function whoAndWhen(request: Request): Mrkdwn {
+  const took = request.state === 'done' || request.state === 'failed' ? timeTakenWords(request) : undefined
+  const parts = [
+    who(request),
+    when(request),
+    ...(took === undefined ? [] : [mrkdwn`took ${took}`]),
+    mrkdwn`Request ${code(shortId(request))}`,
+  ]
+  return joinMrkdwn(parts, '  ·  ')
+}
+
+function who(request: Request): Mrkdwn {
+  const { state, decision, decidedAt } = request
+  const requester = mention(request.origin.userId)
+  if (state === 'withdrawn') return mrkdwn`Requested and withdrawn by ${requester}`
+  if (state === 'rejected') return mrkdwn`Requested by ${requester}, rejected by ${decider(request)}`
+  if (decision?.breakGlass) return mrkdwn`:rotating_light: *Break-glass:* requested and approved by ${requester} alone`
+  if (decidedAt === undefined) return mrkdwn`Requested by ${requester}`
+  return mrkdwn`Requested by ${requester}, ${approversOfRequest(request)}`
+}
+
+function when({ state, endedAt, createdAt, expiresAt, decidedAt, stoppedBy }: Request): Mrkdwn {
+  if (state === 'expired' && decidedAt === undefined) return mrkdwn`no decision by ${dateTime(expiresAt)}`
+  const ended = dateTime(endedAt ?? createdAt)
+  return state === 'untracked' && stoppedBy !== undefined ? mrkdwn`stopped by ${mention(stoppedBy)}, ${ended}` : ended
+}

@@ -1,0 +1,113 @@
+import type { KnownBlock } from '@slack/web-api'
+import type { Fact } from '../../../domain/change.ts'
+import { phraseText } from '../../../domain/phrase.ts'
+import type { Request } from '../../../domain/request.ts'
+import { context, fields, header, headerFits, wholeSection } from '../../../slack/blocks/blocks.ts'
+import { reasonBlocks } from '../../../slack/blocks/reason.ts'
+import { boldPhrase, plainPhrase } from '../../../slack/text/phrase-words.ts'
+import { code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn } from '../../../slack/text/text.ts'
+import { approversNotListed } from '../approvers.ts'
+import { undoesWords } from '../undoes.ts'
+import { shortId } from '../words.ts'
+import { approvalLines, approvalsInWords, history } from './approvals.ts'
+import type { CardView } from './card-view.ts'
+import { checkBlocks, checksInWords } from './check-first.ts'
+import { statusLine } from './status-line.ts'
+
+/** Renders a request that is not finished, without its buttons: the change first, then who asks whom, then all that approvers decide by. */
+export function openBlocks(view: CardView): KnownBlock[] {
+  return [...titleBlocks(view), ...cardBody(view), ...sourceBlocks(view)]
+}
+
+/** Links the message that it was requested from. Only the request message does: the Home tab is outside of the channel. */
+export function sourceBlocks({ fromMessage }: CardView): KnownBlock[] {
+  return fromMessage ? context([sourceWords(fromMessage)]) : []
+}
+
+function sourceWords(address: string): Mrkdwn {
+  return mrkdwn`Requested from ${link(address, 'a message')}`
+}
+
+/** Shows the change as a heading. One that is too long for a heading is shown whole below it. */
+export function titleBlocks({ description, environment }: CardView): KnownBlock[] {
+  const title = `${prefixOf(environment)}${phraseText(description.title)}`
+  return [header(title), ...(headerFits(title) ? [] : wholeSection(boldPhrase(description.title)))]
+}
+
+/** Renders a request without its title and its buttons. */
+export function cardBody(view: CardView): KnownBlock[] {
+  return [
+    ...wholeSection(statusLine(view)),
+    ...approvalLines(view),
+    ...contentBlocks(view),
+    ...context([smallPrint(view)]),
+    ...checkBlocks(view),
+  ]
+}
+
+/** Shows what was requested beyond the title, and why. */
+export function contentBlocks(view: CardView): KnownBlock[] {
+  const { request, description, undoes } = view
+  return [
+    ...(undoes ? wholeSection(undoesWords(undoes)) : []),
+    ...reasonBlocks('Reason', request.reason),
+    ...reasonBlocks(emergencyLabel, emergencyReason(request)),
+    ...fields(description.facts.map(factField)),
+  ]
+}
+
+/** Says the same without blocks, and what there is to check. */
+export function contentInWords(view: CardView): Mrkdwn[] {
+  const { request, description, undoes } = view
+  const emergency = emergencyReason(request)
+  return [
+    ...(undoes ? [undoesWords(undoes)] : []),
+    ...(request.reason ? [mrkdwn`Reason: ${code(request.reason)}`] : []),
+    ...(emergency ? [mrkdwn`${emergencyLabel}: ${code(emergency)}`] : []),
+    ...description.facts.map(
+      ({ label, value, detail, isPerson }) => mrkdwn`${label}: ${isPerson ? mention(value) : value}${detail ? ` (${detail})` : ''}`,
+    ),
+    ...checksInWords(view),
+  ]
+}
+
+const emergencyLabel = 'Reason for the emergency approval'
+
+function emergencyReason({ decision }: Request): string | undefined {
+  return decision?.breakGlass ? decision.reason : undefined
+}
+
+/** Says everything on the card without blocks. Notifications and screen readers use it. */
+export function openText(view: CardView): Mrkdwn[] {
+  const { description, environment } = view
+  return [
+    mrkdwn`${prefixOf(environment)}${plainPhrase(description.title)}`,
+    statusLine(view),
+    ...approvalsInWords(view),
+    ...contentInWords(view),
+    smallPrint(view),
+    ...(view.fromMessage ? [sourceWords(view.fromMessage)] : []),
+  ]
+}
+
+/** Returns the mark of the environment before a title: `[production] `. */
+export function prefixOf(environment: string | undefined): string {
+  return environment ? `[${environment}] ` : ''
+}
+
+/** Shows the ids, what else approvers may want to know, who requested and approved it so far, and the short id of the request. */
+function smallPrint(view: CardView): Mrkdwn {
+  const { request, description, notes, rule } = view
+  const people = request.state === 'waiting' ? approversNotListed(request, rule) : history(view)
+  const parts = [...description.ids.map(idWords), ...notes, ...people, mrkdwn`Request ${code(shortId(request))}`]
+  return joinMrkdwn(parts, '  ·  ')
+}
+
+export function idWords({ label, value, detail }: Fact): Mrkdwn {
+  return detail ? mrkdwn`${label} ${code(value)}, ${code(detail)}` : mrkdwn`${label} ${code(value)}`
+}
+
+function factField({ label, value, detail, isPerson }: Fact): Mrkdwn {
+  const shown = isPerson ? mention(value) : code(value)
+  return detail ? mrkdwn`*${label}*\n${shown}\n${detail}` : mrkdwn`*${label}*\n${shown}`
+}

@@ -1,0 +1,43 @@
+import type { KnownBlock, PlainTextOption } from '@slack/web-api'
+import { actionsFor } from '../blocks/blocks.ts'
+import { longestOptionValue, option, staticSelect } from '../blocks/inputs.ts'
+
+/** How the details of a list's items are opened. Cells of a table hold no buttons, so a picker below it does that. */
+export interface ItemDetails<T> {
+  /** The kind of the items, under which a feature registers what reads their details: `elastic-ip`. */
+  of: string
+  /** `Details of an Elastic IP` */
+  placeholder: string
+  idOf: (item: T) => string
+  nameOf: (item: T) => string
+}
+
+export interface ItemChoices {
+  of: string
+  placeholder: string
+  /** One for each item, in the order of the rows. Undefined for an id that is too long for Slack: a cut one could be that of another item. */
+  options: (PlainTextOption | undefined)[]
+}
+
+/** The longest words that the picker adds to a message, in characters, with this many options. */
+export const choicesCharacters = (count: number) => 150 + 75 * count
+
+export function choicesOf<T>(items: T[], { of, placeholder, idOf, nameOf }: ItemDetails<T>): ItemChoices {
+  const options = items.map((item) => {
+    const value = idOf(item)
+    return value.length <= longestOptionValue ? option({ text: nameOf(item), value }) : undefined
+  })
+  return { of, placeholder, options }
+}
+
+/** The action id of the picker for items of this kind. */
+export function detailsActionId(of: string): string {
+  return `details:${of}`
+}
+
+/** Makes the picker for the items from `start` to `end`. Empty if none of them can be chosen. `name` is the name of the slash command. */
+export function choicesBlocks(choices: ItemChoices | undefined, name: string, start = 0, end?: number): KnownBlock[] {
+  const options = choices?.options.slice(start, end).filter((one) => one !== undefined) ?? []
+  if (!choices || options.length === 0) return []
+  return actionsFor(name, 'details', [staticSelect({ actionId: detailsActionId(choices.of), placeholder: choices.placeholder, options })])
+}

@@ -1,0 +1,25 @@
+import { type Phrase, phraseText } from '../../domain/phrase.ts'
+import { code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from './text.ts'
+
+/** Returns the text for a person: a mention, or a name where a mention would notify somebody who should not be. */
+export type ShowPerson = (userId: string) => Mrkdwn
+
+/** Shows a phrase in a message: names as code, so that nothing in them is markup, and people as mentions. */
+export function phraseWords(phrase: Phrase, showPerson: ShowPerson = mention): Mrkdwn {
+  const parts = phrase.map((part) => {
+    if (typeof part === 'string') return mrkdwn`${part}`
+    if ('owner' in part) return mrkdwn`, for ${showPerson(part.owner)}`
+    return 'person' in part ? showPerson(part.person) : code(part.name)
+  })
+  return joinMrkdwn(parts, '')
+}
+
+/** Shows a phrase in bold. Code and mentions keep their form in it. */
+export function boldPhrase(phrase: Phrase): Mrkdwn {
+  return mrkdwn`*${phraseWords(phrase)}*`
+}
+
+/** Shows a phrase where a notification shows it: names as they are, in quotation marks if they could pass for other words. */
+export function plainPhrase(phrase: Phrase): Mrkdwn {
+  return mrkdwn`${phraseText(phrase)}`
+}

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { lacksReason, visibleReason } from '../../src/domain/reason.ts'
+import { ruleFor } from '../requests/request-for-test.ts'
+
+test('a reason has no white space around it', () => {
+  expect(visibleReason('  OPS-123\n')).toBe('OPS-123')
+})
+
+test.each([undefined, '', '  \n', '\u200b', '\u2800 \u00ad'])('a reason that shows nothing is none: %j', (reason) => {
+  expect(visibleReason(reason)).toBeUndefined()
+  expect(lacksReason(ruleFor({ needsReason: true }), reason)).toBe(true)
+})
+
+test('a reason lacks only where the rule requires one', () => {
+  expect(lacksReason(ruleFor({ needsReason: true }), 'OPS-123')).toBe(false)
+  expect(lacksReason(ruleFor(), undefined)).toBe(false)
+})

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import type { ApiKey } from '../../src/domain/api-key.ts'
+import { chooseKey } from '../../src/features/rotate-revoke-api-key/choose-key.ts'
+
+const keyCalled = (name: string, id: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
+
+test('a name that several keys have is refused with the ids of the first ten, and the number of the others', () => {
+  const keys = Array.from({ length: 12 }, (_, index) => keyCalled('ci-deploy', `tok_${index}`))
+
+  expect(() => chooseKey(keys, 'ci-deploy')).toThrow(
+    /^There are 12 API keys called ci-deploy: tok_0 .*tok_9 \(ci-deploy, ends in a1b2c\) and 2 more\./,
+  )
+  expect(() => chooseKey(keys.slice(0, 2), 'ci-deploy')).toThrow(/tok_1 \(ci-deploy, ends in a1b2c\)\. Give the id/)
+})

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import type { OpenView } from '../sandbox/slack/slack.ts'
+import { general, ops, people, startWorld, untilCard, type World } from './world.ts'
+
+const shared = 'C0SHARED01'
+const secret = 'C0SECRET01'
+const absent = "I'm not in this channel. Run `/invite @Lockkeeper`, then try again."
+
+/** Adds a private channel. */
+function addPrivateChannel({ slack }: World, members: string[]): void {
+  slack.workspace.channels.push({ id: secret, name: 'secret', topic: '', isPrivate: true, members: [...members] })
+}
+
+/** Resolves once the form shows these words. */
+async function untilForm({ slack }: World, person: string, words: string): Promise<OpenView> {
+  return slack.until(() => {
+    const top = slack.as(person).openViews().at(-1)
+    return top && JSON.stringify(top.view).includes(words) ? top : undefined
+  })
+}
+
+/** Submits the form that asks for a channel, with any value. */
+async function choose(world: World, person: string, channel: string): Promise<unknown> {
+  const { view } = await untilForm(world, person, 'Channel')
+  const values = { channel: { channel: { type: 'conversations_select', selected_conversation: channel } } }
+  const payload = {
+    type: 'view_submission',
+    user: { id: person, team_id: 'T0NIMBUS01' },
+    team: { id: 'T0NIMBUS01' },
+    trigger_id: `${Math.random()}`,
+    view: { ...view, state: { values } },
+  }
+  return JSON.parse((await world.slack.sendRaw({ body: `payload=${encodeURIComponent(JSON.stringify(payload))}` })).body)
+}
+
+describe('where Lockkeeper is not in the channel', () => {
+  test.each([
+    ['a public channel', general],
+    ['a private channel', secret],
+  ])('a form says so before it is filled in: %s', async (_, channel) => {
+    const world = await startWorld()
+    addPrivateChannel(world, [people.ada])
+
+    await world.ada.command('/infra ip move', { channel })
+
+    const form = await untilForm(world, people.ada, absent)
+    expect(form.view.submit).toBeNull()
+    expect(world.accountApi.journal.filter(({ method }) => method !== 'GET')).toEqual([])
+  })
+
+  test('an invitation helps at once', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra ip move', { channel: general })
+    await untilForm(world, people.ada, absent)
+    await world.ada.close()
+
+    await world.ada.say('/invite @lockkeeper', { channel: general })
+    await world.ada.command('/infra ip move', { channel: general })
+    await untilForm(world, people.ada, 'Elastic IP')
+    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1', Server: 'web-2 (Storefront, ASH)' })
+    await world.ada.submit()
+    await untilCard(world.slack, /203\.0\.113\.10/, general)
+  })
+
+  test('the form opens if Slack does not say whether it is, and the post decides', async () => {
+    const world = await startWorld({ slack: { scopes: ['commands', 'chat:write', 'users:read', 'usergroups:read'] } })
+
+    await world.ada.command('/infra ip move', { channel: ops })
+    await untilForm(world, people.ada, 'Elastic IP')
+    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1', Server: 'web-2 (Storefront, ASH)' })
+    await world.ada.submit()
+
+    await untilCard(world.slack, /203\.0\.113\.10/)
+  })
+})
+
+describe('a form from where there is no channel', () => {
+  test('asks for the channel first: the global shortcut, with the channel that the person is looking at', async () => {
+    const world = await startWorld()
+
+    await world.ada.globalShortcut('move-elastic-ip', { channel: ops })
+    await untilForm(world, people.ada, 'Channel')
+    await world.ada.submit()
+    await untilForm(world, people.ada, 'Elastic IP')
+    await world.ada.fill(undefined, { 'Elastic IP': '203.0.113.10 on web-1', Server: 'web-2 (Storefront, ASH)' })
+    await world.ada.submit()
+
+    const card = await untilCard(world.slack, /Move 203\.0\.113\.10/)
+    expect(card.text).toContain(`<@${people.ada}>`)
+    expect(world.ada.openViews()).toEqual([])
+  })
+
+  test.each([
+    ['Move IP', 'Server'],
+    ['Rename VM', 'Virtual machine'],
+    ['New key', 'Allowed addresses'],
+  ])('asks for the channel first: the button %s of the Home tab', async (button, field) => {
+    const world = await startWorld()
+    await world.ada.openHome()
+    const home = await world.slack.until(() => world.ada.home())
+
+    await world.ada.click(home, button)
+    expect((await untilForm(world, people.ada, 'Channel')).title).toBe(button)
+    await world.ada.fill(undefined, { Channel: '#ops' })
+    await world.ada.submit()
+
+    await untilForm(world, people.ada, field)
+  })
+
+  test('offers neither direct messages nor shared channels, nor private channels of others', async () => {
+    const world = await startWorld()
+    addPrivateChannel(world, [people.ben])
+
+    await world.ada.globalShortcut('move-elastic-ip')
+    await untilForm(world, people.ada, 'Channel')
+    const { options } = await world.ada.search(undefined, 'Channel', '')
+
+    expect(options.map(({ text }) => text.text)).toEqual(['#ops', '#general'])
+    expect(JSON.stringify(world.ada.topView().view)).toContain(
+      '"filter":{"include":["public","private"],"exclude_external_shared_channels":true,"exclude_bot_users":true}',
+    )
+  })
+
+  test('says that Lockkeeper is not in the chosen channel, and goes on once it is', async () => {
+    const world = await startWorld()
+    await world.ada.globalShortcut('move-elastic-ip', { channel: general })
+    await untilForm(world, people.ada, 'Channel')
+
+    const { errors } = await world.ada.submit()
+    expect(errors).toEqual({ channel: absent.replaceAll('`', '') })
+    world.slack.invite(general)
+    await world.ada.submit()
+
+    await untilForm(world, people.ada, 'Server')
+  })
+
+  test.each([
+    ['a shared channel', shared, /shared with another organisation/],
+    ['a channel without a rule', general, /No rule of the policy/],
+    ['direct messages', 'D0ADA00001', /Choose a channel/],
+    ['no channel', 'everywhere', /Choose a channel/],
+    ['a channel that does not exist', 'C0NOWHERE1', /No rule of the policy|not in this channel/],
+  ])('refuses what no picker of Slack would have sent: %s', async (_, channel, words) => {
+    const world = await startWorld({ env: { CHANNELS: `${ops},${shared}` } })
+    world.slack.invite(general)
+    await world.ada.globalShortcut('move-elastic-ip')
+
+    const answer = await choose(world, people.ada, channel)
+
+    expect(JSON.stringify(answer)).toMatch(words)
+    expect(JSON.stringify(answer)).not.toContain('move-elastic-ip"')
+  })
+
+  test('refuses a private channel that the person is not in, although its members may request there', async () => {
+    const world = await startWorld({ env: { NO_APPROVAL: 'ip.move', CHANNELS: secret } })
+    addPrivateChannel(world, [people.ben, 'U0LOCKKEEP'])
+    await world.ada.globalShortcut('move-elastic-ip')
+    await world.ben.globalShortcut('move-elastic-ip')
+
+    expect(await choose(world, people.ada, secret)).toEqual({
+      response_action: 'errors',
+      errors: { channel: "Slack doesn't list you as a member of this channel. Choose another one." },
+    })
+    expect(await choose(world, people.ben, secret)).toMatchObject({ response_action: 'update', view: { callback_id: 'move-elastic-ip' } })
+  })
+
+  test.each([
+    ['a guest', { isRestricted: true }, /Guests may not/],
+    ['somebody of another workspace', { teamId: 'T0PARTNER1' }, /People of other workspaces may not/],
+    ['a stranger', { isStranger: true, teamId: 'T0PARTNER1' }, /People of other workspaces may not/],
+    ['a bot', { isBot: true }, /Bots may not/],
+  ])('opens for nobody who may not use Lockkeeper: %s', async (_, changes, words) => {
+    const world = await startWorld()
+    world.slack.setPerson(people.ada, changes)
+
+    await world.ada.globalShortcut('move-elastic-ip')
+
+    const shown = await world.slack.until(() => world.ada.openViews()[0])
+    expect(JSON.stringify(shown.view)).toMatch(words)
+    expect(shown.view.submit).toBeNull()
+  })
+
+  test('opens once, however often the shortcut is delivered', async () => {
+    const world = await startWorld()
+
+    const delivery = await world.ada.globalShortcut('move-elastic-ip')
+    await world.ada.redeliver(delivery)
+
+    expect(world.slack.calls('views.open')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest'
+import { elementsOf } from '../sandbox/slack/elements.ts'
+import { objectsOf } from '../sandbox/slack/json.ts'
+import type { Hands, Message } from '../sandbox/slack/slack.ts'
+import { ops, people, startWorld, untilCard, untilShown } from './world.ts'
+
+function kindsOf({ blocks = [] }: Message): unknown[] {
+  return blocks.map(({ type }) => type)
+}
+
+/** Chooses the first option of a picker in a message, and returns its value. */
+async function chosenFirst(person: Hands, list: Message, picker: string): Promise<string[]> {
+  const select = elementsOf(list.blocks ?? []).find(({ label }) => label === picker)
+  const [first = ''] = objectsOf(select?.element.options).map(({ value }) => String(value))
+  await person.click(list, picker, { choose: first })
+  return [first]
+}
+
+describe('a list', () => {
+  test('is a table that Slack sorts and filters, with a picker for the details of a row', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra ip list fra', { channel: ops })
+    const list = await untilShown(world.slack, people.ada, /Elastic IPs/)
+
+    expect(kindsOf(list)).toEqual(['data_table', 'actions', 'context'])
+    expect(world.slack.transcript(ops, { as: people.ada })).toMatchInlineSnapshot(`
+      "Lockkeeper (only visible to Ada): 3 Elastic IPs with fra
+        Address | Status | Server | Project | Site
+        203.0.113.40 | active | edge-fra-1 | Storefront | FRA
+        203.0.113.41 | active | edge-fra-2 | Storefront | FRA
+        2001:db8:40:1:: | active | web-fra-1 | Storefront | FRA
+        [Details of an Elastic IP ▾]
+        Not listed: 1 still being provisioned."
+    `)
+    expect(list.text).toMatchInlineSnapshot(`
+      "*3 Elastic IPs with \`fra\`*
+      :large_green_circle: *203.0.113.40*  ·  active  ·  on \`edge-fra-1\`  ·  Storefront  ·  FRA
+      :large_green_circle: *203.0.113.41*  ·  active  ·  on \`edge-fra-2\`  ·  Storefront  ·  FRA
+      :large_green_circle: *2001:db8:40:1::*  ·  active  ·  on \`web-fra-1\`  ·  Storefront  ·  FRA
+      Not listed: 1 still being provisioned."
+    `)
+  })
+
+  test('opens the details of a row, and from there the filled form of a change', async () => {
+    const world = await startWorld()
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip list ${elasticIp.id}`, { channel: ops })
+    const list = await untilShown(world.slack, people.ada, /1 Elastic IP/)
+
+    await world.ada.click(list, 'Details of an Elastic IP', { choose: elasticIp.id })
+    const details = await untilShown(world.slack, people.ada, /Id: /)
+    await world.ada.click(details, 'Move…')
+    await world.slack.until(() => world.ada.openViews().length === 1)
+    await world.ada.fill(undefined, { Server: target.id })
+    await world.ada.submit()
+
+    expect(details.text.split('\n').map((line) => line.split(':')[0])).toEqual([
+      expect.stringContaining(elasticIp.address),
+      'Status',
+      'Server',
+      'Project',
+      'Site',
+      'Id',
+    ])
+    await untilCard(world.slack, /needs approval|Needs approval/)
+  })
+
+  test('of API keys opens the form to rotate or revoke one, and the request is made', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra keys', { channel: ops })
+    const list = await untilShown(world.slack, people.ada, /API keys/)
+    const [choice] = await chosenFirst(world.ada, list, 'Details of an API key')
+
+    const details = await untilShown(world.slack, people.ada, /Full name: /)
+    await world.ada.click(details, 'Revoke…')
+    await world.slack.until(() => world.ada.openViews().length === 1)
+    await world.ada.submit()
+
+    expect(details.text).toContain(`Id: \`${choice}\``)
+    await untilCard(world.slack, /Revoke API key/)
+  })
+
+  test('of plans shows the price and the stock of a plan in each region', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra plans', { channel: ops })
+    await chosenFirst(world.ada, await untilShown(world.slack, people.ada, /plans/), 'Details of a plan')
+
+    const { text } = await untilShown(world.slack, people.ada, /Operating systems: /)
+
+    expect(text).toMatch(/\$[\d.]+\/h/)
+    expect(text).toMatch(/[iI]n stock: /)
+  })
+
+  test('above the limits of a table has pages, with a picker for the rows of each', async () => {
+    const world = await startWorld()
+    world.slack.setTables('refused')
+    await world.ada.command('/infra plans', { channel: ops })
+    await world.ada.click(await untilShown(world.slack, people.ada, /page 1 of/), 'Next')
+    const second = await untilShown(world.slack, people.ada, /page 2 of/)
+
+    const [choice] = await chosenFirst(world.ada, second, 'Details of a plan')
+
+    await untilShown(world.slack, people.ada, new RegExp(`Id: \`${choice}\``))
+  })
+
+  test('says that an item is gone, if it is', async () => {
+    const world = await startWorld()
+    await world.ada.command('/infra keys', { channel: ops })
+    const list = await untilShown(world.slack, people.ada, /API keys/)
+    world.accountApi.faults.add({ method: 'GET', path: /api_keys/, kind: 'status', status: 200, body: { data: [] } })
+    await chosenFirst(world.ada, list, 'Details of an API key')
+
+    await untilShown(world.slack, people.ada, /This item is gone/)
+  })
+
+  test('offers no change to somebody who may not request it', async () => {
+    const world = await startWorld({ env: { OPERATORS: people.chiara } })
+    const { elasticIp } = world.accountApi.world.movable()
+    await world.ada.command('/infra ip list', { channel: ops })
+
+    await world.ada.click(await untilShown(world.slack, people.ada, /Elastic IPs/), 'Details of an Elastic IP', { choose: elasticIp.id })
+
+    expect(kindsOf(await untilShown(world.slack, people.ada, /Id: /))).toEqual(['section'])
+  })
+
+  test('that Slack refuses as a table comes as text, and so do the next ones', async () => {
+    const world = await startWorld()
+    world.slack.setTables('refused in response URLs')
+
+    await world.ada.command('/infra ip list fra', { channel: ops })
+    const first = await untilShown(world.slack, people.ada, /Elastic IPs/)
+    await world.ada.command('/infra ip list ash', { channel: ops })
+    const second = await untilShown(world.slack, people.ada, /Elastic IPs with `ash`/)
+
+    expect([first, second].map(kindsOf).map((kinds) => kinds.includes('data_table'))).toEqual([false, false])
+    expect(world.slack.calls('response_url').map(({ status }) => status)).toEqual([400, 400, 200, 200])
+    expect(first.text).toContain('203.0.113.40')
+  })
+})
+
+describe('the doctor', () => {
+  test.each([
+    ['Yes, I see it', /Tables work/],
+    ['No', /Your Slack app doesn't draw tables/],
+  ])('shows a table and asks whether the person sees it (%s)', async (answer, expected) => {
+    const world = await startWorld()
+    await world.ada.command('/infra doctor', { channel: ops })
+    const report = await untilShown(world.slack, people.ada, /Can you see this table/)
+
+    await world.ada.click(report, answer)
+
+    expect(kindsOf(report)).toContain('data_table')
+    await untilShown(world.slack, people.ada, expected)
+  })
+
+  test('says that Slack refuses tables, and finds out when Slack takes them again', async () => {
+    const world = await startWorld()
+    world.slack.setTables('refused')
+    await world.ada.command('/infra doctor', { channel: ops })
+    const refused = await untilShown(world.slack, people.ada, /Slack refused a table/)
+    world.slack.setTables('taken')
+    await world.ada.command('/infra ip list fra', { channel: ops })
+    const text = await untilShown(world.slack, people.ada, /Elastic IPs/)
+    await world.ada.command('/infra doctor', { channel: ops })
+    await untilShown(world.slack, people.ada, /Can you see this table/)
+    await world.ada.command('/infra ip list ash', { channel: ops })
+    const table = await untilShown(world.slack, people.ada, /Elastic IPs with `ash`/)
+
+    expect([refused, text, table].map((message) => kindsOf(message).includes('data_table'))).toEqual([false, false, true])
+  })
+})

@@ -1,0 +1,83 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from './sandbox.ts'
+import { ada, ben, ops } from './slack/slack-for-test.ts'
+
+let sandbox: Sandbox
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ moveTakes: { min: 200, max: 300 } })
+}, 60_000)
+afterAll(() => sandbox?.close())
+afterEach(async () => {
+  for (const { id, kind } of (await breakages()).breakages) if (kind === 'switch') await use({ id, on: false })
+})
+
+interface Answer {
+  ok: boolean
+  error?: string
+  said?: string
+  breakages: { id: string; kind: string; isOn?: boolean }[]
+}
+
+const address = () => `${sandbox.url}/sandbox/breakages`
+const breakages = async () => (await (await fetch(address())).json()) as Answer
+const use = async (wanted: object) => (await (await fetch(address(), { method: 'POST', body: JSON.stringify(wanted) })).json()) as Answer
+
+/** Requests a move, and returns the address and a function that finds its message. */
+async function requestMove(skip: number) {
+  const { elasticIp, target } = sandbox.accountApi.world.movable(skip)
+  await sandbox.slack.as(ada).command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  const card = await sandbox.slack.until(() =>
+    sandbox.slack
+      .messages(ops)
+      .find(({ text, blocks }) => text.includes(elasticIp.address) && JSON.stringify(blocks).includes('request-approve')),
+  )
+  const cardNow = () => sandbox.slack.messages(ops).find(({ ts }) => ts === card.ts)
+  return { elasticIp, card, cardNow }
+}
+
+test('a switch stays on until it is turned off: the account API is away, then it answers again', async () => {
+  const { said, breakages: after } = await use({ id: 'account-api-away', on: true })
+  expect([said, after.find(({ id }) => id === 'account-api-away')?.isOn]).toEqual([undefined, true])
+  await expect(fetch(sandbox.accountApi.url)).rejects.toThrow()
+
+  await use({ id: 'account-api-away', on: false })
+
+  expect((await fetch(sandbox.accountApi.url)).status).toBe(401)
+})
+
+test('while Slack is slow, its answers take two seconds longer', async () => {
+  const call = () =>
+    fetch(`${sandbox.slack.apiUrl}auth.test`, { method: 'POST', headers: { authorization: `Bearer ${sandbox.slack.botToken}` } })
+  await use({ id: 'slack-slow', on: true })
+  const started = performance.now()
+  await call()
+  expect(performance.now() - started).toBeGreaterThan(1_900)
+})
+
+test('somebody moves the address of the newest open request, and after its approval nothing is done', async () => {
+  const { elasticIp, card, cardNow } = await requestMove(0)
+
+  const { said } = await use({ id: 'moved-meanwhile' })
+  await sandbox.slack.as(ben).click(card, 'Approve')
+
+  const hostname = sandbox.accountApi.world.server(sandbox.accountApi.world.elasticIp(elasticIp.id)?.serverId ?? '')?.hostname
+  expect(said).toBe(`${elasticIp.address} is on ${hostname} now.`)
+  await sandbox.slack.until(() => cardNow()?.text.includes(`is on ${hostname} now`))
+  expect(sandbox.accountApi.journal.writes()).toEqual([])
+  expect((await use({ id: 'moved-meanwhile' })).said).toBe('No open request moves an address. Request a move first.')
+})
+
+test('four hours later an open request has expired', async () => {
+  const { cardNow } = await requestMove(1)
+
+  const { said } = await use({ id: 'hours-later' })
+
+  expect(said).toBe('1 request is 4 hours older now.')
+  await sandbox.slack.until(() => /expired/i.test(cardNow()?.text ?? ''), { timeoutMs: 10_000 })
+  expect((await use({ id: 'hours-later' })).said).toBe('No request is open. Request a change first.')
+})
+
+test('what is not in the list is refused in one sentence', async () => {
+  expect(await use({ id: 'gravity' })).toEqual({ ok: false, error: 'There is nothing called "gravity" to break.' })
+})

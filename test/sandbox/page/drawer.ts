@@ -1,0 +1,113 @@
+import { html, nothing, type TemplateResult } from 'lit-html'
+import type { Api, Breakage } from './api.ts'
+import { icons } from './icons.ts'
+
+export interface DrawerOptions {
+  api: Api
+  update(): void
+}
+
+/** The drawer in which people break things, to see what Lockkeeper does then. Without a sandbox around the page it is empty and not offered. */
+export function createDrawer({ api, update }: DrawerOptions) {
+  let breakages: Breakage[] = []
+  let isOpen = false
+  let busy: string | undefined
+  /** What the last act has done, by its id. */
+  let said: { id: string; sentence: string } | undefined
+
+  async function read() {
+    const answer = await api.breakages()
+    if (answer.ok) breakages = answer.breakages
+    update()
+  }
+
+  async function use(id: string, on?: boolean) {
+    busy = id
+    said = undefined
+    update()
+    const answer = await api.break(id, on)
+    busy = undefined
+    if (answer.ok) breakages = answer.breakages
+    const sentence = answer.ok ? answer.said : answer.error
+    if (sentence) said = { id, sentence }
+    update()
+  }
+
+  function setOpen(next: boolean) {
+    isOpen = next
+    if (next) {
+      void read()
+      requestAnimationFrame(() => document.querySelector<HTMLElement>('.drawer .icon-button')?.focus())
+    } else document.querySelector<HTMLElement>('.drawer-toggle')?.focus()
+    update()
+  }
+
+  function control(breakage: Breakage): TemplateResult {
+    const { id } = breakage
+    if (breakage.kind === 'act') {
+      return html`<button type="button" class="button ${busy === id ? 'is-busy' : ''}" aria-describedby=${`break-${id}`} @click=${() => use(id)}>
+        <span class="button-text">${breakage.verb}</span>${busy === id ? html`<span class="spinner"></span>` : nothing}
+      </button>`
+    }
+    return html`<button
+      type="button"
+      class="switch"
+      role="switch"
+      aria-checked=${breakage.isOn ? 'true' : 'false'}
+      aria-label=${breakage.name}
+      aria-describedby=${`break-${id}`}
+      @click=${() => use(id, !breakage.isOn)}
+    >
+      <span class="switch-knob"></span>
+    </button>`
+  }
+
+  function row(breakage: Breakage): TemplateResult {
+    const { id, name, effect } = breakage
+    return html`<li class="breakage">
+      <div class="breakage-words">
+        <strong>${name}</strong>
+        <span id=${`break-${id}`}>${effect}</span>
+        <span class="breakage-said" role="status">${said?.id === id ? said.sentence : nothing}</span>
+      </div>
+      ${control(breakage)}
+    </li>`
+  }
+
+  return {
+    read,
+    isOpen: () => isOpen,
+    close: () => setOpen(false),
+
+    /** Renders the button that opens the drawer. It shows while a switch is on. */
+    toggle(): TemplateResult | typeof nothing {
+      if (breakages.length === 0) return nothing
+      const broken = breakages.some((breakage) => breakage.kind === 'switch' && breakage.isOn)
+      return html`<button
+        type="button"
+        class="bar-button drawer-toggle ${broken ? 'is-on' : ''}"
+        aria-label=${broken ? 'Break something (something is broken now)' : 'Break something'}
+        aria-expanded=${isOpen ? 'true' : 'false'}
+        @click=${() => setOpen(!isOpen)}
+      >
+        ${icons.hammer}<span class="bar-words">${broken ? 'Something is broken' : 'Break something'}</span>
+      </button>`
+    },
+
+    render(): TemplateResult | typeof nothing {
+      if (!isOpen) return nothing
+      return html`<aside class="drawer" aria-label="Break something">
+        <header class="thread-head">
+          <h2>Break something</h2>
+          <button type="button" class="icon-button" aria-label="Close the drawer" @click=${() => setOpen(false)}>${icons.close}</button>
+        </header>
+        <p class="drawer-intro">See what Lockkeeper does when something fails. Nothing here is real.</p>
+        <ul>
+          ${breakages.map(row)}
+        </ul>
+      </aside>`
+    },
+  }
+}
+
+export type Drawer = ReturnType<typeof createDrawer>

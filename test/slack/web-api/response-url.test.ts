@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { createResponder } from '../../../src/slack/web-api/response-url.ts'
+
+const url = 'https://hooks.slack.com/commands/T0/1/x'
+
+function answerOf(status: number, body: string) {
+  const respond = createResponder({ allowedOrigins: ['https://hooks.slack.com'], fetch: async () => new Response(body, { status }) })
+  return respond(url, { text: 'hello', blocks: [] })
+}
+
+it.each([
+  [200, 'ok', { is: 'sent' }],
+  [200, '', { is: 'sent' }],
+  [200, '{"ok":true}', { is: 'sent' }],
+  [200, '{"ok":false,"error":"invalid_blocks"}', { is: 'refused', error: 'invalid_blocks' }],
+  [400, '{"ok":false,"error":"invalid_blocks","errors":["must be more than 0 characters"]}', { is: 'refused', error: 'invalid_blocks' }],
+  [400, 'invalid_payload', { is: 'refused', error: 'invalid_payload' }],
+  [400, 'Bad request', { is: 'refused', error: 'http_400' }],
+  [404, '{"ok":false,"error":"used_url"}', { is: 'refused', error: 'used_url' }],
+  [429, 'rate_limited', { is: 'refused', error: 'http_429' }],
+  [500, 'invalid_payload', { is: 'refused', error: 'invalid_payload' }],
+  [500, '{"ok":false,"error":"internal_error"}', { is: 'unknown', problem: 'HTTP status 500' }],
+  [503, '<html>upstream</html>', { is: 'unknown', problem: 'HTTP status 503' }],
+])('a response URL that answers %i with %j', async (status, body, expected) => {
+  expect(await answerOf(status, body)).toEqual(expected)
+})
