@@ -9,14 +9,10 @@ interface Facts {
 }
 
 const one = { project: (facts) => facts as Project } as Change
-const many: Pick<Change<Facts, Facts>, 'project' | 'items'> = {
+const many = {
   project: ({ project }) => project,
-  items: {
-    change: one,
-    of: ({ items }) => items.map((facts, index) => ({ id: `eip_${index}`, input: {}, facts })),
-    leftOut: () => new Map(),
-  },
-}
+  items: { change: one, of: ({ items }) => items.map((facts, index) => ({ id: `eip_${index}`, input: {}, facts })) },
+} as Change<Facts, Facts>
 
 const storefront = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
 const billing = { id: 'proj_2RBis9AK23gEc', name: 'Billing' }
