@@ -2,7 +2,7 @@ import { type Bot, createBot } from './bot/bot.ts'
 import type { Outlets } from './bot/foundation/foundation.ts'
 import { ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors.ts'
-import { changeKinds } from './features/index.ts'
+import { bundles, changeKinds } from './features/index.ts'
 import { createLog } from './ops/log/log.ts'
 import { describeError } from './ops/log/safe-value.ts'
 
@@ -15,7 +15,7 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
   let bot: Bot | undefined
 
   try {
-    const config = takeConfig(env, { kinds: changeKinds })
+    const config = takeConfig(env, { kinds: changeKinds, bundles })
     const log = createLog({ level: config.logLevel })
     for (const name of config.unusedVariables) log.warn({ variable: name }, 'not used: POLICY_FILE is the whole policy')
     for (const warning of config.warnings) log.warn(warning)

@@ -4,7 +4,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { createBot } from '../src/bot/bot.ts'
 import { readConfig } from '../src/config/config.ts'
-import { changeKinds } from '../src/features/index.ts'
+import { bundles, changeKinds } from '../src/features/index.ts'
 import { createLog } from '../src/ops/log/log.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -33,7 +33,7 @@ function build() {
     REDIS_URL: inject('redisUrl'),
     APPROVERS: 'U0BEN00001',
   }
-  const bot = createBot(readConfig(env, { kinds: changeKinds }), { log: createLog({ level: 'fatal' }) })
+  const bot = createBot(readConfig(env, { kinds: changeKinds, bundles }), { log: createLog({ level: 'fatal' }) })
   onTestFinished(() => bot.stop())
   return bot
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
+import type { Bundles } from '../domain/policy.ts'
 import { openEnvFileWarning } from './env-file.ts'
 import { type Environment, type Given, givenVariables, secretVariables } from './given.ts'
 import { readPolicyFile } from './policy-file.ts'
@@ -24,6 +25,7 @@ const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as
 interface ReadOptions {
   /** The kinds of change that there are, in the order in which errors list them. */
   kinds: ChangeKind[]
+  bundles: Bundles
   readFile?: ReadFile
 }
 
@@ -32,17 +34,17 @@ interface ReadOptions {
  * value counts as missing, and unknown variables are ignored.
  * Throws ConfigError with a line for every bad or missing variable and for every error of the file.
  */
-export function readConfig(env: Environment, { kinds, readFile = readFromDisk }: ReadOptions) {
+export function readConfig(env: Environment, { kinds, bundles, readFile = readFromDisk }: ReadOptions) {
   const given = givenVariables(env, secretVariables, readFile)
   const { POLICY_FILE: policyFile, APPROVAL_TTL: approvalTtl } = given.values
-  const parsed = variablesFor(kinds).safeParse(given.values)
+  const parsed = variablesFor({ kinds, bundles }).safeParse(given.values)
   const lines = [...linesOf(parsed.error, given), ...linesAcross(given)]
   // Read the file even if APPROVAL_TTL, its default, is bad, so that one start shows the errors of both.
   const expiresMs = Variables.shape.APPROVAL_TTL.safeParse(approvalTtl).data ?? 0
-  const file = policyFile ? readPolicyFile(policyFile, readFile, { kinds, expiresMs }) : undefined
+  const file = policyFile ? readPolicyFile(policyFile, readFile, { kinds, bundles, expiresMs }) : undefined
   if (file && 'lines' in file) lines.push(...file.lines)
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
-  const { policy, warnings } = file && 'policy' in file ? file : { policy: simplePolicy(parsed.data, kinds), warnings: [] }
+  const { policy, warnings } = file && 'policy' in file ? file : { policy: simplePolicy(parsed.data, { kinds, bundles }), warnings: [] }
   const unusedVariables: string[] = policyFile ? policyVariables.filter((name) => given.values[name]) : []
   return { ...nameParts(parsed.data), policy, policyFile, unusedVariables, warnings }
 }

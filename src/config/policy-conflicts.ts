@@ -19,6 +19,7 @@ export function conflictsAmong(rules: unknown[], schema: RuleSchema): Conflict[]
     [
       nameTaken(rule, validParts.slice(0, index)),
       breakGlassWithoutApproval(rule),
+      alertsWithoutApproval(rule),
       confirmationWithoutApproval(rule),
       tooManyApprovals(rule),
       neverMatches(rule, validParts.slice(0, index)),
@@ -50,6 +51,14 @@ function nameTaken(rule: ValidParts, above: ValidParts[]): Conflict | undefined 
 function breakGlassWithoutApproval(rule: ValidParts): Conflict | undefined {
   if (rule.self_approval?.is !== 'break-glass' || !rule.approve || rule.approve.is) return undefined
   return { path: ['self_approval'], message: 'must not be break-glass where approve is none: take it out, or name who approves' }
+}
+
+function alertsWithoutApproval(rule: ValidParts): Conflict | undefined {
+  if (!rule.request?.is?.alerts || !rule.approve || rule.approve.is) return undefined
+  return {
+    path: ['request'],
+    message: 'must not have alerts where approve is none, because people approve what alerts request: take it out, or name who approves',
+  }
 }
 
 function confirmationWithoutApproval(rule: ValidParts): Conflict | undefined {

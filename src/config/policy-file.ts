@@ -1,19 +1,18 @@
 import type { z } from 'zod'
-import type { ChangeKind } from '../domain/change-kind.ts'
 import { nearestWord } from '../domain/nearest.ts'
 import type { Policy } from '../domain/policy.ts'
 import { quote } from './notation.ts'
-import { conflictsAmong } from './policy-conflicts.ts'
+import { alertConflicts } from './policy-alert-conflicts.ts'
+import { bundleConflicts, bundleWarnings } from './policy-bundles.ts'
+import { type Conflict, conflictsAmong } from './policy-conflicts.ts'
 import { bareNameWarning } from './policy-projects.ts'
-import { type FileRule, type PolicySchema, policySchema, toRule } from './policy-schema.ts'
+import { type FileRule, type PolicySchema, policySchema, type RuleKinds, toPolicy } from './policy-schema.ts'
 import { type ReadFile, readText } from './text-file.ts'
 import { type Fault, readYaml, type Yaml } from './yaml.ts'
 
 const maxLength = 1_000_000
 
-export interface PolicyOptions {
-  /** The kinds of change that there are. */
-  kinds: ChangeKind[]
+export interface PolicyOptions extends RuleKinds {
   /** What a rule without `expires` gets, in milliseconds. */
   expiresMs: number
 }
@@ -25,20 +24,25 @@ export type PolicyReading = { policy: Policy; warnings: string[] } | { lines: st
  * Reads a policy from the YAML text of a file (see docs/policy.example.yml). Returns the policy, or one line for each error, in the order
  * of the lines of the file. The lines name the file `file`. Never throws.
  */
-export function readPolicy(text: string, file: string, { kinds, expiresMs }: PolicyOptions): PolicyReading {
+export function readPolicy(text: string, file: string, options: PolicyOptions): PolicyReading {
   if (text.length > maxLength) return { lines: [`POLICY_FILE ${file} is larger than 1 MB: is it the right file? Make it smaller`] }
   const { content, faults, lineOf } = readYaml(text)
   if (!content) return { lines: linesOf(file, faults) }
 
-  const schema = policySchema(kinds)
+  const schema = policySchema(options)
   const parsed = schema.file.safeParse(content.value)
   const issues = withoutFollowUps((parsed.error?.issues ?? []).flatMap((issue) => violationsIn(issue, schema)))
-  const violations = [...issues, ...conflictsIn(content.value, schema)].map(({ path, sentence }) => ({ line: lineOf(path), sentence }))
+  // Whole rules and entries are compared with each other only if all their values are valid.
+  const policy = parsed.data && toPolicy(parsed.data, options)
+  const conflicts = policy ? [...bundleConflicts(policy), ...alertConflicts(policy)].map(toViolation) : []
+  const violations = [...issues, ...conflictsIn(content.value, schema), ...conflicts].map(({ path, sentence }) => ({
+    line: lineOf(path),
+    sentence,
+  }))
   const all = [...faults, ...violations]
-  if (!parsed.success || all.length > 0) return { lines: linesOf(file, all) }
-  const { rules } = parsed.data
-  const warnings = linesOf(file, warningsAbout(rules, lineOf))
-  return { policy: { rules: rules.map((rule) => toRule(rule, { expiresMs })) }, warnings }
+  if (!parsed.success || !policy || all.length > 0) return { lines: linesOf(file, all) }
+  const uncovered = bundleWarnings(policy).map(({ path, message }) => ({ line: lineOf(path), sentence: message }))
+  return { policy, warnings: linesOf(file, [...warningsAbout(parsed.data.rules, lineOf), ...uncovered]) }
 }
 
 function warningsAbout(rules: FileRule[], lineOf: Yaml['lineOf']): Fault[] {
@@ -89,17 +93,21 @@ function withoutFollowUps(all: Violation[]): Violation[] {
 
 function conflictsIn(content: unknown, { rule }: PolicySchema): Violation[] {
   if (typeof content !== 'object' || content === null || !('rules' in content) || !Array.isArray(content.rules)) return []
-  return conflictsAmong(content.rules, rule).map(({ path, message }) => ({ path, sentence: `${nameOf(path)} ${message}` }))
+  return conflictsAmong(content.rules, rule).map(toViolation)
 }
 
-/** Returns the name of a path for error messages, without the number of the rule: the line already identifies the rule. */
+function toViolation({ path, message }: Conflict): Violation {
+  return { path, sentence: `${nameOf(path)} ${message}` }
+}
+
+/**
+ * Returns the name of a path for error messages, without the number of the rule: the line already identifies the rule. Below a key of an
+ * alert's entry are names of labels and sites, which may be anything.
+ */
 function nameOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'the file'
   if (path.length === 1) return String(path[0])
-  return (
-    path
-      .slice(2)
-      .filter((segment) => typeof segment === 'string')
-      .join('.') || 'this rule'
-  )
+  const isAlert = path[0] === 'alerts'
+  const keys = path.slice(2, isAlert ? 3 : undefined).filter((segment) => typeof segment === 'string')
+  return keys.join('.') || (isAlert ? 'this entry' : 'this rule')
 }

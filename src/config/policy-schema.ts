@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
 import { nearestWord } from '../domain/nearest.ts'
-import { type ApproveTerms, type PolicyRule, toGroup } from '../domain/policy.ts'
+import { type ApproveTerms, type Bundles, type Policy, type PolicyRule, toGroup } from '../domain/policy.ts'
 import { durationWords, isChannelId, readDuration } from './notation.ts'
+import { routeSchema, toRoute } from './policy-alerts.ts'
 import { projectList, toProjects } from './policy-projects.ts'
+import { RequestersOfRule } from './policy-requesters.ts'
 import { formOf, ids, isMap, line, list, mustBe, value } from './policy-values.ts'
 
 const termFields = {
@@ -37,10 +39,14 @@ const AnyOfThese = ids('name who may approve, or write none').transform((named):
 
 const Nobody = z.literal('none').transform((): ApproveTerms | undefined => undefined)
 
-const Everyone = z.literal('everyone').transform((): PolicyRule['request'] => undefined)
+/** The kinds of change that rules can be for. */
+export interface RuleKinds {
+  kinds: ChangeKind[]
+  bundles: Bundles
+}
 
-/** Parses a list of kinds; without one it is every kind. Accepts a single kind without brackets. */
-function kindsAmong(kinds: ChangeKind[]) {
+/** Parses a list of kinds; without one it is every kind that is no bundle of others. Accepts a single kind without brackets. */
+function kindsAmong({ kinds, bundles }: RuleKinds) {
   const items = list({
     expected: `of ${kinds.join(', ')}`,
     fits: (text) => kinds.includes(text),
@@ -50,13 +56,13 @@ function kindsAmong(kinds: ChangeKind[]) {
       return meant ? `: did you mean ${meant}?` : ''
     },
   })
-  return z.preprocess((input) => (typeof input === 'string' ? [input] : input), items).prefault([...kinds])
+  return z.preprocess((input) => (typeof input === 'string' ? [input] : input), items).prefault(kinds.filter((kind) => !bundles.has(kind)))
 }
 
 const termsFor = (input: object) => ('any_of' in input || 'all_of' in input ? Terms : TermsWithoutApprovers)
 
 /** A rule as written in the policy file. The path of each issue leads to its line in the file. */
-function ruleSchema(kinds: ChangeKind[]) {
+function ruleSchema(kinds: RuleKinds) {
   return z.strictObject(
     {
       name: line(60, 'a name that people will read'),
@@ -67,15 +73,7 @@ function ruleSchema(kinds: ChangeKind[]) {
         fits: isChannelId,
         whenEmpty: 'name a channel, or take it out for every channel',
       }).optional(),
-      request: formOf<PolicyRule['request']>(
-        (input) =>
-          Array.isArray(input)
-            ? ids('name who may ask, or write everyone').transform(toGroup)
-            : input === 'everyone'
-              ? Everyone
-              : undefined,
-        'everyone, or a list of user ids (U…, W…) and user group ids (S…)',
-      ).optional(),
+      request: RequestersOfRule.optional(),
       approve: formOf<ApproveTerms | undefined>(
         (input) => (Array.isArray(input) ? AnyOfThese : isMap(input) ? termsFor(input) : input === 'none' ? Nobody : undefined),
         'none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists',
@@ -99,13 +97,17 @@ export type RuleSchema = ReturnType<typeof ruleSchema>
 export type FileRule = z.infer<RuleSchema>
 
 /** Creates the schemas of the whole file and of one rule for these kinds of change. */
-export function policySchema(kinds: ChangeKind[]) {
+export function policySchema(kinds: RuleKinds) {
   const rule = ruleSchema(kinds)
   const file = z.strictObject(
     {
       rules: z
         .array(rule, { error: ({ input }) => mustBe('a list of rules, each beginning with "- name:"', input) })
         .min(1, { error: 'must have at least one rule: without any, nothing may be asked for' }),
+      alerts: z
+        .array(routeSchema, { error: ({ input }) => mustBe('a list of entries, each beginning with "- name:"', input) })
+        .min(1, { error: 'must have at least one entry: add one, or take it out' })
+        .optional(),
     },
     { error: ({ code, input }) => (code === 'invalid_type' ? mustBe('"rules:" with a list of rules below it', input) : undefined) },
   )
@@ -113,6 +115,7 @@ export function policySchema(kinds: ChangeKind[]) {
   /** Returns the known keys at a path of the file. */
   function keysAt(path: readonly PropertyKey[]): string[] {
     if (path.length === 0) return Object.keys(file.shape)
+    if (path[0] === 'alerts') return Object.keys(routeSchema.shape)
     return Object.keys(path.length === 2 ? rule.shape : termFields)
   }
 
@@ -120,14 +123,26 @@ export function policySchema(kinds: ChangeKind[]) {
 }
 export type PolicySchema = ReturnType<typeof policySchema>
 
-/** Converts a rule of the file. A rule without `expires` gets `expiresMs` (milliseconds). */
-export function toRule(rule: FileRule, { expiresMs }: { expiresMs: number }): PolicyRule {
+export type PolicyFile = z.infer<PolicySchema['file']>
+
+interface Surroundings {
+  bundles: Bundles
+  /** What a rule without `expires` gets, in milliseconds. */
+  expiresMs: number
+}
+
+export function toPolicy({ rules, alerts = [] }: PolicyFile, { bundles, expiresMs }: Surroundings): Policy {
+  return { rules: rules.map((rule) => toRule(rule, { expiresMs })), bundles, alerts: alerts.map(toRoute) }
+}
+
+function toRule(rule: FileRule, { expiresMs }: { expiresMs: number }): PolicyRule {
   return {
     name: rule.name,
     changes: rule.changes,
     projects: rule.projects && toProjects(rule.projects),
     channels: rule.channels,
-    request: rule.request,
+    request: rule.request?.people,
+    alerts: rule.request?.alerts ?? false,
     approve: rule.approve,
     breakGlass: rule.self_approval === 'break-glass',
     needsReason: rule.reason === 'required',

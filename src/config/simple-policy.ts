@@ -1,15 +1,19 @@
 import type { ChangeKind } from '../domain/change-kind.ts'
-import type { Policy } from '../domain/policy.ts'
+import type { Bundles, Policy } from '../domain/policy.ts'
 import type { Variables } from './variables.ts'
 
-/** Builds a policy from the variables: one rule for the kinds of change that need no approval, then one for all other kinds. */
-export function simplePolicy(v: Variables, kinds: ChangeKind[]): Policy {
+/**
+ * Builds a policy from the variables: one rule for the kinds of change that need no approval, then one for all other kinds. Neither names a
+ * bundle, so bundles need what their parts need.
+ */
+export function simplePolicy(v: Variables, { kinds, bundles }: { kinds: ChangeKind[]; bundles: Bundles }): Policy {
   const noApproval = v.NO_APPROVAL ?? []
-  const needApproval = kinds.filter((kind) => !noApproval.includes(kind))
+  const needApproval = kinds.filter((kind) => !noApproval.includes(kind) && !bundles.has(kind))
   const shared = {
     projects: undefined,
     channels: v.CHANNELS,
     request: v.OPERATORS,
+    alerts: false,
     breakGlass: false,
     needsReason: false,
     confirm: false,
@@ -21,5 +25,5 @@ export function simplePolicy(v: Variables, kinds: ChangeKind[]): Policy {
     { name: 'NO_APPROVAL', changes: noApproval, approve: undefined, ...shared },
     { name: 'APPROVERS', changes: needApproval, approve, ...shared },
   ]
-  return { rules: rules.filter((rule) => rule.changes.length > 0) }
+  return { rules: rules.filter((rule) => rule.changes.length > 0), bundles, alerts: [] }
 }

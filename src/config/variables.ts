@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import type { ChangeKind } from '../domain/change-kind.ts'
-import { toGroup } from '../domain/policy.ts'
+import { type Bundles, toGroup } from '../domain/policy.ts'
 import { parseRedisAddress } from '../domain/redis-address.ts'
 import { Secret } from '../domain/secret.ts'
 import { durationWords, isChannelId, isPersonOrGroupId, quote, readDuration } from './notation.ts'
@@ -128,7 +128,8 @@ export const Variables = z.object({
 })
 export type Variables = z.infer<typeof Variables>
 
-/** Returns the same schema for these kinds of change. */
-export function variablesFor(kinds: ChangeKind[]) {
-  return Variables.extend({ NO_APPROVAL: list((text) => kinds.includes(text), `of ${kinds.join(', ')}`).optional() })
+/** Returns the same schema for these kinds of change. A bundle needs no approval if its parts need none, and is not named itself. */
+export function variablesFor({ kinds, bundles }: { kinds: ChangeKind[]; bundles: Bundles }) {
+  const nameable = kinds.filter((kind) => !bundles.has(kind))
+  return Variables.extend({ NO_APPROVAL: list((text) => nameable.includes(text), `of ${nameable.join(', ')}`).optional() })
 }

@@ -1,6 +1,7 @@
 import type { Denial, DeniedAction } from './denial.ts'
+import { alertsRequester } from './origin.ts'
 import { findIn, type Membership, type Person, type Place } from './people.ts'
-import { approversOf, type Group, type KindOfChange, type Policy, type PolicyRule, rulesOfKind } from './policy.ts'
+import { approversOf, type Group, type KindOfChange, type Policy, type PolicyRule, rulesNaming, rulesOfKind } from './policy.ts'
 import { allow, deny, type Ruling } from './ruling.ts'
 
 /** Whether a person may use Lockkeeper and read the account with it. */
@@ -16,18 +17,18 @@ export function judgeRequesterOfKind(person: Person, place: Place, change: KindO
   const refused = judgeRequestingHere(person, place)
   if (refused) return refused
   const rules = rulesOfKind(policy, { ...change, channelId: place.channelId })
-  const rulings = rules.map((rule) => judgeAmongRequesters(person.userId, rule, membership))
+  const rulings = rules.map((rule) => judgeAmongRequesters(person, rule, membership))
   return rulings.find((ruling) => ruling.allowed) ?? rulings[0] ?? deny(noRule(policy, change))
 }
 
 /** Whether a person may request a change under this rule. Denies if Slack gave no answer. */
 export function judgeRequester(person: Person, place: Place, rule: PolicyRule, membership: Membership): Ruling {
-  return judgeRequestingHere(person, place) ?? judgeAmongRequesters(person.userId, rule, membership)
+  return judgeRequestingHere(person, place) ?? judgeAmongRequesters(person, rule, membership)
 }
 
 /** Builds the denial for a kind that has no rule in this channel. */
 export function noRule(policy: Policy, { kind, hasProject }: KindOfChange): Denial {
-  const rules = policy.rules.filter((rule) => rule.changes.includes(kind) && (hasProject || rule.projects === undefined))
+  const rules = rulesNaming(policy, kind).filter((rule) => hasProject || rule.projects === undefined)
   const channels = rules.flatMap((rule) => rule.channels ?? [])
   return { code: 'no-rule', kind, channels: [...new Set(channels)] }
 }
@@ -85,9 +86,16 @@ function judgeAmongApprovers(userId: string, rule: PolicyRule | undefined, membe
   return judgeGroup(userId, approversOf(rule.approve), rule, membership) ?? deny({ code: 'not-an-approver', approvers: rule.approve })
 }
 
-function judgeAmongRequesters(userId: string, rule: PolicyRule, membership: Membership): Ruling {
+function judgeAmongRequesters({ userId, standing }: Person, rule: PolicyRule, membership: Membership): Ruling {
+  if (standing === 'machine') return judgeAlerts(rule)
   if (!rule.request) return allow({ rule: rule.name, via: 'member' })
   return judgeGroup(userId, rule.request, rule, membership) ?? deny({ code: 'not-a-requester', requesters: rule.request })
+}
+
+/** Alerts may request only what a rule lets them request, and what people have to approve. */
+function judgeAlerts({ name, alerts, approve }: PolicyRule): Ruling {
+  if (!alerts) return deny({ code: 'alerts-not-named', rule: name })
+  return approve ? allow({ rule: name, via: alertsRequester }) : deny({ code: 'alerts-need-approval', rule: name })
 }
 
 /** Returns undefined if the person is not in the group. */
@@ -105,9 +113,10 @@ function judgeRequestingHere(person: Person, place: Place): Ruling | undefined {
 /** Denies by who the person is and where they are, before any rule is read. Returns undefined if neither is a problem. */
 function judgeWhoAndWhere(person: Person, { teamId, standing }: Place, action: DeniedAction): Ruling | undefined {
   if (person.standing === 'unknown') return deny({ code: 'person-unknown', action })
+  if (person.standing === 'machine' && action !== 'request') return deny({ code: 'bot', action })
   if (person.standing === 'guest' || person.standing === 'bot') return deny({ code: person.standing, action })
   if (person.standing === 'deleted') return deny({ code: 'deactivated', action })
-  const isForeign = person.teamId === undefined || (teamId !== undefined && person.teamId !== teamId)
+  const isForeign = person.standing !== 'machine' && (person.teamId === undefined || (teamId !== undefined && person.teamId !== teamId))
   if (person.standing === 'stranger' || isForeign) return deny({ code: 'other-workspace', action })
   if (standing === 'shared') return deny({ code: 'shared-channel', action })
   if (standing === 'unknown') return deny({ code: 'channel-unknown', action })

@@ -23,6 +23,10 @@ const byPolicy = [
   /** The rule depends on the project, and the account API did not show it. */
   z.object({ code: z.literal('project-unknown'), rule: z.string() }),
   z.object({ code: z.literal('not-a-requester'), requesters: Group }),
+  /** Alerts may request nothing under this rule. */
+  z.object({ code: z.literal('alerts-not-named'), rule: z.string() }),
+  /** The rule needs no approval, and what alerts request needs one. */
+  z.object({ code: z.literal('alerts-need-approval'), rule: z.string() }),
   z.object({ code: z.literal('not-an-approver'), approvers: ApproveTerms }),
   /** `needed`: the number of other people who must approve. */
   z.object({ code: z.literal('too-few-approvers'), rule: z.string(), needed: z.number() }),

@@ -11,3 +11,11 @@ export const Origin = z.object({
   command: z.string(),
 })
 export type Origin = z.infer<typeof Origin>
+
+/** Stands for alerts in the `userId` of a requester. Policies name them by the same word. It has the form of no id of Slack. */
+export const alertsRequester = 'alerts'
+
+/** Whether a machine requested, and no person. */
+export function isMachine({ userId }: Pick<Origin, 'userId'>): boolean {
+  return userId === alertsRequester
+}

@@ -1,9 +1,9 @@
 import { type Group, isUserGroup } from './policy.ts'
 
-/** A person as Slack reports them. `unknown`: Slack gave no answer. */
+/** A person as Slack reports them. `machine`: alerts, which Slack does not know. `unknown`: Slack gave no answer. */
 export interface Person {
   userId: string
-  standing: 'member' | 'guest' | 'bot' | 'deleted' | 'stranger' | 'unknown'
+  standing: 'member' | 'guest' | 'bot' | 'deleted' | 'stranger' | 'machine' | 'unknown'
   teamId: string | undefined
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { AlertRoute } from './alert-route.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 /** Slack's user ids and user group ids. */
@@ -33,6 +34,8 @@ export interface PolicyRule {
   channels: string[] | undefined
   /** Undefined: every full member. */
   request: Group | undefined
+  /** Whether alerts may request, too. */
+  alerts: boolean
   /** Undefined: changes need no approval. */
   approve: ApproveTerms | undefined
   /** Whether an approver may approve their own request in an emergency. */
@@ -47,8 +50,15 @@ export interface PolicyRule {
   mention: Group | undefined
 }
 
+/** Kinds that are many changes of another kind under one approval, each with that other kind: an evacuation is many moves. */
+export type Bundles = ReadonlyMap<ChangeKind, ChangeKind>
+
 export interface Policy {
   rules: PolicyRule[]
+  /** Absent: there are none. */
+  bundles?: Bundles
+  /** What alerts lead to, in the order in which they are compared. Absent: alerts lead to nothing. */
+  alerts?: AlertRoute[]
 }
 
 /** The project of a change. `none`: its kind belongs to no project. `unknown`: the account API did not show it. */
@@ -61,8 +71,7 @@ export type RuleFor = { is: 'rule'; rule: PolicyRule } | { is: 'none' } | { is: 
  * Otherwise a missing answer could lead to a less strict rule below.
  */
 export function ruleFor(policy: Policy, change: { kind: ChangeKind; channelId: string; project: Project }): RuleFor {
-  for (const rule of policy.rules) {
-    if (!covers(rule, change)) continue
+  for (const rule of rulesIn(policy, change)) {
     const belongs = isIn(rule.projects, change.project)
     if (belongs === 'unknown') return { is: 'project-unknown', rule }
     if (belongs) return { is: 'rule', rule }
@@ -82,7 +91,7 @@ export interface KindOfChange {
  */
 export function rulesOfKind(policy: Policy, { kind, channelId, hasProject }: KindOfChange & { channelId: string }): PolicyRule[] {
   const found: PolicyRule[] = []
-  for (const rule of policy.rules.filter((each) => covers(each, { kind, channelId }))) {
+  for (const rule of rulesIn(policy, { kind, channelId })) {
     if (rule.projects === undefined) return [...found, rule]
     const projects = without(rule.projects, found)
     if (hasProject && projects.ids.length + projects.names.length > 0) found.push({ ...rule, projects })
@@ -97,8 +106,15 @@ function without({ ids, names }: Projects, earlier: PolicyRule[]): Projects {
   }
 }
 
-function covers(rule: PolicyRule, { kind, channelId }: { kind: ChangeKind; channelId: string }): boolean {
-  return rule.changes.includes(kind) && (rule.channels === undefined || rule.channels.includes(channelId))
+function rulesIn(policy: Policy, { kind, channelId }: { kind: ChangeKind; channelId: string }): PolicyRule[] {
+  return rulesNaming(policy, kind).filter(({ channels }) => channels === undefined || channels.includes(channelId))
+}
+
+/** Finds the rules for a kind of change in any channel. A bundle that no rule of the policy names has the rules of its parts. */
+export function rulesNaming(policy: Policy, kind: ChangeKind): PolicyRule[] {
+  const naming = policy.rules.filter((rule) => rule.changes.includes(kind))
+  const part = policy.bundles?.get(kind)
+  return naming.length === 0 && part !== undefined ? rulesNaming(policy, part) : naming
 }
 
 function isIn(projects: Projects | undefined, project: Project): boolean | 'unknown' {

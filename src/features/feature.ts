@@ -27,6 +27,8 @@ export interface Feature extends FeatureHandlers {
 export interface FeatureDefinition {
   /** The kinds of its changes. These names are public, because `NO_APPROVAL` and policies use them. */
   kinds?: ChangeKind[]
+  /** Those of its kinds that are many changes of another kind under one approval, each with that kind. */
+  bundles?: Record<ChangeKind, ChangeKind>
   /** Creates the feature. Each feature uses some of the parts. */
   create(parts: FeatureParts): Feature
 }

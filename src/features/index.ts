@@ -1,4 +1,5 @@
 import type { ChangeKind } from '../domain/change-kind.ts'
+import type { Bundles } from '../domain/policy.ts'
 import { checkSetup } from './check-setup/index.ts'
 import { createApiKey } from './create-api-key/index.ts'
 import { evacuateServer } from './evacuate-server/index.ts'
@@ -41,6 +42,9 @@ const definitions: FeatureDefinition[] = [
 
 /** Every kind of change. These names are public, so a kind is never renamed. */
 export const changeKinds: ChangeKind[] = definitions.flatMap(({ kinds = [] }) => kinds)
+
+/** The kinds that are many changes of another kind under one approval, each with that kind. */
+export const bundles: Bundles = new Map(definitions.flatMap((definition) => Object.entries(definition.bundles ?? {})))
 
 export function createFeatures(parts: FeatureParts): Feature[] {
   return definitions.map(({ create }) => create(parts))

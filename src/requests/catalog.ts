@@ -3,6 +3,7 @@ import type { ChangeKind } from '../domain/change-kind.ts'
 import type { Offer, ThingKind } from '../domain/offer.ts'
 import { type Phrase, phrase } from '../domain/phrase.ts'
 import type { Project } from '../domain/policy.ts'
+import { projectOf as projectOfChange } from '../domain/project-of.ts'
 import { type Request, unknownState } from '../domain/request.ts'
 
 /** A request's change, and the request's content in the types of that change. */
@@ -93,7 +94,7 @@ export function createCatalog(changes: Change[] = []) {
   /** Returns the project of a request at the time of the request. */
   function projectOf(request: Request): Project {
     const opened = openIfFit(request)
-    return opened ? (opened.change.project?.(opened.facts) ?? 'none') : 'unknown'
+    return opened ? projectOfChange(opened.change, opened.facts) : 'unknown'
   }
 
   /** Returns undefined if the kind has no survey, or the record does not fit. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { type Project, ruleFor } from '../../src/domain/policy.ts'
-import { changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
 
 const production = 'proj_1oNqx62cx6bn0'
 const staging = 'proj_2RBis9AK23gEc'
 
 function read(text: string) {
-  return readPolicy(text, 'policy.yml', { kinds: changeKinds, expiresMs: 3_600_000 })
+  return readPolicy(text, 'policy.yml', { kinds: changeKinds, bundles, expiresMs: 3_600_000 })
 }
 
 /** Returns the name of the rule that decides about a move in this project. */

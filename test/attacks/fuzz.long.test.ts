@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { createBot } from '../../src/bot/bot.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log/log.ts'
 import { buttonValue } from '../../src/requests/messages/buttons.ts'
 import { garbageRequest, type Known, statusFor } from '../faults/garbage-payloads.ts'
@@ -39,7 +39,7 @@ async function readKnown(world: FuzzWorld): Promise<Known> {
   const [request] = await openRecords(world).all()
   if (!request) throw new Error('nothing was recorded')
   const variables = botVariables({ slack, accountApi, redisUrl: inject('redisUrl'), socketMode: false })
-  const bot = createBot(readConfig(variables, { kinds: changeKinds }), { log: createLog({ level: 'fatal' }) })
+  const bot = createBot(readConfig(variables, { kinds: changeKinds, bundles }), { log: createLog({ level: 'fatal' }) })
   onTestFinished(bot.stop)
   const { clicks, submissions, options } = bot.interactions
   return {

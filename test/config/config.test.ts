@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError, readAuditConfig, readConfig, takeConfig } from '../../src/config/config.ts'
 import { secretVariables, variableNames } from '../../src/config/given.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
-import { changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
+import { evacuationKinds } from './evacuation-kinds.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -24,7 +25,7 @@ const newKey = 'a-new-key-of-at-least-32-characters!'
 
 /** Reads variables where the kinds of change are those of the bot. */
 function read(env: Record<string, string | undefined>, readFile?: (path: string) => string) {
-  return readConfig(env, { kinds: changeKinds, ...(readFile ? { readFile } : {}) })
+  return readConfig(env, { kinds: changeKinds, bundles, ...(readFile ? { readFile } : {}) })
 }
 
 function linesFor(env: Record<string, string | undefined>, readFile?: (path: string) => string): string[] {
@@ -58,8 +59,11 @@ describe('a valid configuration', () => {
         "opsHost": "127.0.0.1",
         "opsPort": 9464,
         "policy": {
+          "alerts": [],
+          "bundles": Map {},
           "rules": [
             {
+              "alerts": false,
               "approve": {
                 "allOf": [],
                 "anyOf": {
@@ -341,16 +345,19 @@ rules:
     approve: [S0ONCALL01]
 `
 
+const noBundles = changeKinds.filter((kind) => !bundles.has(kind))
+
 describe('the policy', () => {
   it('is one rule if only APPROVERS is set', () => {
-    expect(read(required).policy).toEqual({
+    expect(read(required).policy).toMatchObject({
       rules: [
         {
           name: 'APPROVERS',
-          changes: changeKinds,
+          changes: noBundles,
           projects: undefined,
           channels: undefined,
           request: undefined,
+          alerts: false,
           approve: { anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] }, allOf: [], approvals: 1 },
           breakGlass: false,
           needsReason: false,
@@ -374,6 +381,7 @@ describe('the policy', () => {
     const shared = {
       channels: ['C0OPS00001'],
       request: { users: [], userGroups: ['S0PLATFORM1'] },
+      alerts: false,
       expiresMs: 172_800_000,
       breakGlass: false,
       needsReason: false,
@@ -393,7 +401,7 @@ describe('the policy', () => {
   })
 
   it('has no rule without kinds of change', () => {
-    const { policy } = read({ ...required, NO_APPROVAL: changeKinds.join() })
+    const { policy } = read({ ...required, NO_APPROVAL: noBundles.join() })
 
     expect(policy.rules.map(({ name }) => name)).toEqual(['NO_APPROVAL'])
   })
@@ -408,7 +416,7 @@ describe('the policy', () => {
     const config = read({ ...required, APPROVERS: '', POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: '1h' }, readFile)
 
     expect({ policy: config.policy, warnings: [] }).toEqual(
-      readPolicy(policyText, 'ops/policy.yml', { kinds: changeKinds, expiresMs: 3_600_000 }),
+      readPolicy(policyText, 'ops/policy.yml', { kinds: changeKinds, bundles, expiresMs: 3_600_000 }),
     )
     expect(config.policy.rules).toMatchObject([{ name: 'everything', expiresMs: 3_600_000 }])
     expect(config.unusedVariables).toEqual([])
@@ -424,7 +432,7 @@ describe('the policy', () => {
   })
 
   it('is read from a file on disk', () => {
-    const { policy } = read({ ...required, APPROVERS: '', POLICY_FILE: resolve(root, 'docs/policy.example.yml') })
+    const { policy } = readConfig({ ...required, APPROVERS: '', POLICY_FILE: resolve(root, 'docs/policy.example.yml') }, evacuationKinds)
 
     expect(policy.rules.length).toBeGreaterThan(2)
   })
@@ -566,7 +574,7 @@ describe('secrets', () => {
   it('are removed from the environment and print as [redacted]', () => {
     const env: NodeJS.ProcessEnv = { ...required, SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99', STATE_KEY: newKey, HOME: '/home/node' }
 
-    const config = takeConfig(env, { kinds: changeKinds })
+    const config = takeConfig(env, { kinds: changeKinds, bundles })
 
     expect(env).toEqual({ HOME: '/home/node', INFRA_API_URL: required.INFRA_API_URL, APPROVERS: required.APPROVERS })
     expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}`).not.toMatch(/botbotbot|zzz85a5|lk_9f2c|horse|A0LOCKKEEP|a-new-key/)
@@ -575,7 +583,7 @@ describe('secrets', () => {
   it('are removed even if the configuration is invalid', () => {
     const env: NodeJS.ProcessEnv = { INFRA_API_KEY: 'lk_9f2c1b7e4d' }
 
-    expect(() => takeConfig(env, { kinds: changeKinds })).toThrow(ConfigError)
+    expect(() => takeConfig(env, { kinds: changeKinds, bundles })).toThrow(ConfigError)
     expect(env).toEqual({})
   })
 })

@@ -5,10 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import { type Policy, type PolicyRule, ruleFor } from '../../src/domain/policy.ts'
-import { changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
+import { evacuationKinds } from './evacuation-kinds.ts'
 
 const fourHours = 14_400_000
-const read = (text: string) => readPolicy(text, 'policy.yml', { kinds: changeKinds, expiresMs: fourHours })
+const read = (text: string) => readPolicy(text, 'policy.yml', { kinds: changeKinds, bundles, expiresMs: fourHours })
 
 /** Returns the error lines without their common beginning. */
 function errorsOf(text: string): string[] {
@@ -43,7 +44,7 @@ rules:
     mention: [S0ONCALL01]
 `
 
-    expect(policyOf(text)).toEqual({
+    expect(policyOf(text)).toMatchObject({
       rules: [
         {
           name: 'production addresses',
@@ -51,6 +52,7 @@ rules:
           projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['Web shop'] },
           channels: ['C0OPS00001'],
           request: { users: ['U0ADA00001'], userGroups: ['S0PLATFORM1'] },
+          alerts: false,
           approve: {
             anyOf: { users: ['U0BEN00001'], userGroups: ['S0ONCALL01'] },
             allOf: ['S0NETWORK1', 'S0SECURE01'],
@@ -83,14 +85,15 @@ rules:
   })
 
   it('needs only a name and approvers, and has defaults for the rest', () => {
-    expect(policyOf('rules:\n  - name: all\n    approve: [U0BEN00001]\n')).toEqual({
+    expect(policyOf('rules:\n  - name: all\n    approve: [U0BEN00001]\n')).toMatchObject({
       rules: [
         {
           name: 'all',
-          changes: changeKinds,
+          changes: changeKinds.filter((kind) => !bundles.has(kind)),
           projects: undefined,
           channels: undefined,
           request: undefined,
+          alerts: false,
           approve: { anyOf: { users: ['U0BEN00001'], userGroups: [] }, allOf: [], approvals: 1 },
           breakGlass: false,
           needsReason: false,
@@ -190,7 +193,7 @@ rules:
         "line 5: projects must be project ids (proj_…) and names such as {name: Storefront}, each in one line of up to 100 characters, not a list",
         "line 6: channels must be channel ids (C…, G…), not "#ops"",
         "line 6: channels must be channel ids (C…, G…), not "D0DIRECT01"",
-        "line 7: request must be everyone, or a list of user ids (U…, W…) and user group ids (S…), not "nobody"",
+        "line 7: request must be everyone, or a list of user ids (U…, W…), user group ids (S…) and alerts, not "nobody"",
         "line 9: approve.any_of must be user ids (U…, W…) and user group ids (S…), not "@oncall"",
         "line 9: approve.any_of must be user ids (U…, W…) and user group ids (S…), not "C0OPS00001"",
         "line 10: approve.any_of must be user ids (U…, W…) and user group ids (S…), not "ben@example.com"",
@@ -285,7 +288,7 @@ rules:
 
     expect(errorsOf(text)).toMatchInlineSnapshot(`
       [
-        "line 1: "version" is not known here: take it out. Known here: rules",
+        "line 1: "version" is not known here: take it out. Known here: rules, alerts",
         "line 2: "rule" is not known here: did you mean rules?",
         "line 5: "change" is not known here: did you mean changes?",
         "line 6: "aprovers" is not known here: did you mean approve?",
@@ -422,7 +425,7 @@ rules:
           "policy: 1
       ",
           "line 1: rules is missing: it must be a list of rules, each beginning with "- name:"",
-          "line 1: "policy" is not known here: take it out. Known here: rules",
+          "line 1: "policy" is not known here: take it out. Known here: rules, alerts",
         ],
         [
           "42",
@@ -559,7 +562,7 @@ rules:
   })
 
   it('the name of the file in each line', () => {
-    expect(readPolicy('rules: 1', '/etc/lockkeeper/policy.yml', { kinds: changeKinds, expiresMs: 1 })).toEqual({
+    expect(readPolicy('rules: 1', '/etc/lockkeeper/policy.yml', { kinds: changeKinds, bundles, expiresMs: 1 })).toEqual({
       lines: ['POLICY_FILE /etc/lockkeeper/policy.yml, line 1: rules must be a list of rules, each beginning with "- name:", not 1'],
     })
   })
@@ -770,24 +773,38 @@ function toFile(rule: PolicyRule) {
 }
 
 describe('docs/policy.example.yml', () => {
-  const policy = policyOf(readFileSync(join(import.meta.dirname, '../..', 'docs', 'policy.example.yml'), 'utf8'))
+  const example = readPolicy(readFileSync(join(import.meta.dirname, '../..', 'docs', 'policy.example.yml'), 'utf8'), 'example', {
+    ...evacuationKinds,
+    expiresMs: fourHours,
+  })
+  const policy = 'policy' in example ? example.policy : { rules: [] }
   const production = { id: 'proj_1oNqx62cx6bn0', name: 'production' }
   const nameFor = (change: Parameters<typeof ruleFor>[1]) => {
     const found = ruleFor(policy, change)
     return found.is === 'none' ? undefined : found.rule.name
   }
 
-  it('is a valid policy', () => {
-    expect(policy.rules.map(({ name }) => name)).toEqual(['names in staging', 'production addresses', 'API keys', 'everything else'])
+  it('is a valid policy without warnings', () => {
+    expect(example).toMatchObject({ warnings: [] })
+    expect(policy.rules.map(({ name }) => name)).toEqual([
+      'names in staging',
+      'production addresses',
+      'API keys',
+      'failover',
+      'everything else',
+    ])
   })
 
   it('applies its rules as its comments say', () => {
     for (const channelId of ['C0OPS00001', 'C0GENERAL1']) {
       expect(nameFor({ kind: 'ip.move', channelId, project: production })).toBe('production addresses')
+      expect(nameFor({ kind: 'ip.evacuate', channelId, project: production })).toBe('production addresses')
       expect(nameFor({ kind: 'key.create', channelId, project: 'none' })).toBe('API keys')
     }
     expect(nameFor({ kind: 'vm.rename', channelId: 'C0OPS00001', project: production })).toBe('everything else')
     expect(nameFor({ kind: 'vm.rename', channelId: 'C0GENERAL1', project: production })).toBeUndefined()
+    expect(nameFor({ kind: 'ip.evacuate', channelId: 'C0OPS00001', project: 'none' })).toBe('failover')
+    expect(policy.rules.filter(({ alerts }) => alerts).map(({ name }) => name)).toEqual(['failover'])
     expect(policy.rules.filter(({ breakGlass }) => breakGlass).map(({ name }) => name)).toEqual(['everything else'])
   })
 })

@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/approval.ts'
 import { isForLackOfAnswer } from '../../src/domain/denial.ts'
 import type { Membership, Person, Place } from '../../src/domain/people.ts'
-import { toGroup } from '../../src/domain/policy.ts'
+import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import type { Ruling } from '../../src/domain/ruling.ts'
 import { groups, ops, person, rule, terms } from './people-for-test.ts'
 
@@ -138,6 +138,30 @@ describe('who may request', () => {
     expect(judgeRequesterOfKind(person('UADA'), ops, newKey, { rules: [rule] }, new Map())).toEqual(
       denied({ code: 'no-rule', kind: 'key.create', channels: [] }),
     )
+  })
+
+  test('alerts only if it names them, and only if people have to approve', () => {
+    const alerts = person('alerts', 'machine')
+    const judge = (more: Partial<PolicyRule>) => judgeRequester(alerts, ops, { ...rule, ...more }, new Map())
+
+    expect(judge({ alerts: true })).toEqual({ allowed: true, grant: { rule: 'APPROVERS', via: 'alerts' } })
+    expect(judge({ alerts: true, request: toGroup(['UADA']) }).allowed).toBe(true)
+    expect(judge({ request: undefined })).toEqual(denied({ code: 'alerts-not-named', rule: 'APPROVERS' }))
+    expect(judge({ alerts: true, approve: undefined })).toEqual(denied({ code: 'alerts-need-approval', rule: 'APPROVERS' }))
+  })
+
+  test('no alerts in a channel that is shared or cannot be read', () => {
+    for (const standing of ['shared', 'unknown', 'direct'] as const)
+      expect(judgeRequester(person('alerts', 'machine'), { ...ops, standing }, { ...rule, alerts: true }, new Map()).allowed).toBe(false)
+  })
+
+  test('a bundle that no rule names to whoever may request its parts, with the channels of these rules', () => {
+    const policy = { rules: [{ ...rule, channels: ['C1'] }], bundles: new Map([['ip.evacuate', 'ip.move']]) }
+
+    expect(judgeRequesterOfKind(person('UADA'), ops, { kind: 'ip.evacuate', hasProject: true }, policy, new Map()).allowed).toBe(true)
+    expect(
+      judgeRequesterOfKind(person('UADA'), { ...ops, channelId: 'C2' }, { kind: 'ip.evacuate', hasProject: true }, policy, new Map()),
+    ).toEqual(denied({ code: 'no-rule', kind: 'ip.evacuate', channels: ['C1'] }))
   })
 
   test('a denial names each channel with a rule once', () => {

@@ -8,6 +8,7 @@ export const rule: PolicyRule = {
   projects: undefined,
   channels: undefined,
   request: undefined,
+  alerts: false,
   approve: terms(['UBEN', 'SONCALL']),
   breakGlass: false,
   needsReason: false,

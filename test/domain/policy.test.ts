@@ -25,6 +25,7 @@ function rule(name: string, more: Partial<PolicyRule> = {}): PolicyRule {
     projects: undefined,
     channels: undefined,
     request: undefined,
+    alerts: false,
     approve: { anyOf: toGroup(['UBEN']), allOf: [], approvals: 1 },
     breakGlass: false,
     needsReason: false,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import { changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
 import { buttonValue, cardButtons } from '../../src/requests/messages/buttons.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
@@ -189,7 +189,9 @@ test.each([{}, { SLACK_SIGNING_SECRET: '' }, { SLACK_SIGNING_SECRET: '   ' }])(
       REDIS_URL: 'redis://127.0.0.1:6379',
       APPROVERS: 'S0ONCALL01',
     }
-    expect(() => readConfig({ ...rest, ...signing }, { kinds: changeKinds })).toThrow(/SLACK_SIGNING_SECRET/)
-    expect(() => readConfig({ ...rest, SLACK_SIGNING_SECRET: '8f742231b10e8888abcd99f3a5b85a57' }, { kinds: changeKinds })).not.toThrow()
+    expect(() => readConfig({ ...rest, ...signing }, { kinds: changeKinds, bundles })).toThrow(/SLACK_SIGNING_SECRET/)
+    expect(() =>
+      readConfig({ ...rest, SLACK_SIGNING_SECRET: '8f742231b10e8888abcd99f3a5b85a57' }, { kinds: changeKinds, bundles }),
+    ).not.toThrow()
   },
 )

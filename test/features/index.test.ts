@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
 import { catalog } from '../requests/catalog-for-test.ts'
 
 test('the kinds of change keep their names, because policies and NO_APPROVAL use them', () => {
@@ -21,7 +21,11 @@ test('no kind is called read, which is the name of a right', () => {
   for (const kind of changeKinds) expect(kind).toMatch(/^[a-z]+\.[a-z]+$/)
 })
 
-test('.env.example names every kind, in the order in which errors list them', () => {
+test('a bundle is a kind of change, and so are its parts', () => {
+  for (const kind of [...bundles].flat()) expect(changeKinds).toContain(kind)
+})
+
+test('.env.example names every kind that is no bundle of others, in the order in which errors list them', () => {
   const example = readFileSync(resolve(import.meta.dirname, '../../.env.example'), 'utf8')
-  expect(example).toContain(`separated by commas: ${changeKinds.join(', ')}.`)
+  expect(example).toContain(`separated by commas: ${changeKinds.filter((kind) => !bundles.has(kind)).join(', ')}.`)
 })

@@ -7,15 +7,16 @@ import { rightsListing } from '../../src/features/who-am-i/messages.ts'
 import { createAccess } from '../../src/requests/access/access.ts'
 import type { People } from '../../src/requests/access/standings.ts'
 import type { Listing } from '../../src/slack/blocks/listing.ts'
+import { evacuationKinds } from '../config/evacuation-kinds.ts'
 import { minutes, ruleFor } from '../requests/request-for-test.ts'
 import { listingOf } from './listing-of.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
 
 const labels: Record<string, string> = {
-  'ip.evacuate': 'evacuating a server',
   'vm.rename': 'renaming a virtual machine',
   'ip.move': 'moving an Elastic IP',
+  'ip.evacuate': 'evacuating a server',
   'key.create': 'a new API key',
   'key.rotate': 'rotating an API key',
   'key.revoke': 'revoking an API key',
@@ -37,7 +38,7 @@ function rowsOf(words: string, kind: string): string {
 }
 
 /** Returns the rights of Ben, who is on call, under these rules. */
-async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
+async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, kinds = [...changeKinds]) {
   const access = createAccess({
     people: {
       person: async (userId) => ({ userId, standing: 'member', teamId: 'T0NIMBUS01' }),
@@ -47,9 +48,9 @@ async function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}) {
       isOpenTo: async () => true,
       ...people,
     },
-    policy: { rules },
+    policy: { rules, bundles: evacuationKinds.bundles },
     homeTeamId: () => 'T0NIMBUS01',
-    catalog: { ...catalog, projectOf: () => 'none' },
+    catalog: { ...catalog, kinds: () => kinds, projectOf: () => 'none' },
     noteRefusal: async () => {},
   })
   const listing = rightsListing(await access.rights(origin), origin, catalog.labelOf)
@@ -155,6 +156,26 @@ describe('the rights of a person', () => {
       Approve: yes, for others (storefront: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h
       :no_entry: *Moving an Elastic IP*  ·  \`ip.move\`  ·  projects: all others
       Request: no. No rule covers them."
+    `)
+  })
+
+  test('to evacuate are those to move an address, until a rule names evacuations', async () => {
+    const moves = of('ip.move', { name: 'moves' })
+    const failover = of('ip.evacuate', { name: 'failover', request: toGroup([]), alerts: true })
+    const evacuating = async (rules: PolicyRule[]) => {
+      const { words } = await rightsUnder(rules, {}, evacuationKinds.kinds)
+      return words.split('\n\n').find((part) => part.includes('ip.evacuate'))
+    }
+
+    expect(await evacuating([moves])).toMatchInlineSnapshot(`
+      ":white_check_mark: *Evacuating a server*  ·  \`ip.evacuate\`
+      Request: yes (moves: every full member may ask)
+      Approve: yes, for others (moves: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
+    `)
+    expect(await evacuating([moves, failover])).toMatchInlineSnapshot(`
+      ":no_entry: *Evacuating a server*  ·  \`ip.evacuate\`
+      Request: no. Only alerts can request this here. Ask the people who run this bot.
+      Approve: yes, for others (failover: <!subteam^S0ONCALL01>)  ·  1 approval within 4 h"
     `)
   })
 

@@ -1,7 +1,7 @@
 import { createBot } from '../../src/bot/bot.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type Timings, usualTimings } from '../../src/domain/timings.ts'
-import { changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log/log.ts'
 import { keysOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
 import { type AccountApiOptions, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
@@ -44,7 +44,7 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
 
   /** `more`: additional variables for this bot. */
   async function startBot(more: Record<string, string> = {}) {
-    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds }), {
+    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds, bundles }), {
       timings,
       printAudit: (line) => void auditLines.push(line),
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),

@@ -1,9 +1,9 @@
 import { createBot } from '../../src/bot/bot.ts'
 import { takeConfig } from '../../src/config/config.ts'
-import { changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log/log.ts'
 
 /** Runs the bot as its own process, with the most detailed log and short waits: what takes a minute takes a second. */
-const config = takeConfig(process.env, { kinds: changeKinds })
+const config = takeConfig(process.env, { kinds: changeKinds, bundles })
 const bot = createBot(config, { log: createLog({ level: 'trace' }), timings: { graceMs: 1_000, handoverMs: 1_500 } })
 await bot.start()

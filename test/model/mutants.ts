@@ -70,7 +70,7 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
     const { store, note } = openRecords(world)
     const accountApi = createAccountApi({ baseUrl: new URL(world.accountApi.url), key: new Secret(world.accountApi.key), onCall: () => {} })
     const catalog = createCatalog([createMoveChange(accountApi), createRenameChange(accountApi)])
-    const read = readPolicy(policy, 'policy.yml', { kinds: catalog.kinds(), expiresMs: 90_000 })
+    const read = readPolicy(policy, 'policy.yml', { kinds: catalog.kinds(), bundles: new Map(), expiresMs: 90_000 })
     if ('lines' in read) throw new Error(read.lines.join('\n'))
     const access = createAccess({
       people: createDirectory({ client: new WebClient(world.slack.botToken, { slackApiUrl: world.slack.apiUrl }) }),

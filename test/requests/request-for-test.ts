@@ -78,6 +78,7 @@ export function ruleFor(more: Partial<PolicyRule> = {}): PolicyRule {
     projects: undefined,
     channels: undefined,
     request: undefined,
+    alerts: false,
     approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 1 },
     breakGlass: false,
     needsReason: false,

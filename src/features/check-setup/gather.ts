@@ -27,12 +27,13 @@ export interface GatherParts {
 /** Reads all facts in parallel. Never throws: a fact that cannot be read is `unavailable`. */
 export function createGather({ setup, access, store, accountApi, ownLastSlice }: GatherParts) {
   const { probe, members, showHome, lastReceived, redisFaults, opsChannel, usesSockets } = setup
-  const { rules } = access.policy
+  const { rules, alerts = [] } = access.policy
 
   async function channelsFor({ channelId }: Origin): Promise<SetupFacts['channels']> {
     // Nobody can invite the app to a direct message.
     const here = /^[CG]/.test(channelId) ? [channelId] : []
-    const ids = new Set([...here, ...rules.flatMap((rule) => rule.channels ?? []), ...(opsChannel ? [opsChannel] : [])])
+    const ofPolicy = [...rules.flatMap((rule) => rule.channels ?? []), ...alerts.map((route) => route.channelId)]
+    const ids = new Set([...here, ...ofPolicy, ...(opsChannel ? [opsChannel] : [])])
     return Promise.all([...ids].map(async (id) => ({ id, membership: await readFact(() => probe.membership(id)) })))
   }
 

@@ -4,6 +4,7 @@ import type { Inventory } from '../../account-api/inventory.ts'
 import type { SeenAssignments } from '../../domain/assignment.ts'
 import type { Offer } from '../../domain/offer.ts'
 import { chooseServer, findServers } from '../../moves/find-server.ts'
+import { moveKind } from '../../moves/move-change.ts'
 import type { Access } from '../../requests/access/access.ts'
 import { type CommandSubmit, submitFromCommand } from '../../requests/interactions/submit-from-slack.ts'
 import type { Command, CommandCall } from '../../slack/commands/commands.ts'
@@ -34,7 +35,11 @@ interface EvacuateServerParts extends CommandSubmit {
 }
 
 /** `/infra evacuate`: requests to move all Elastic IPs of a server to another one, by arguments or by a form. */
-export const evacuateServer = { kinds: [evacuationKind], create } satisfies FeatureDefinition
+export const evacuateServer = {
+  kinds: [evacuationKind],
+  bundles: { [evacuationKind]: moveKind },
+  create,
+} satisfies FeatureDefinition
 
 function create({ accountApi, inventory, submit, openForm, access, seen }: EvacuateServerParts): Feature {
   const offerOf = { of: 'server', label: 'Evacuate…', actionId: evacuateThis } satisfies Offer

@@ -1,8 +1,9 @@
 import type { AuditNote } from '../../audit/entry.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
+import { decidingRule } from '../../domain/deciding-rule.ts'
 import type { Origin } from '../../domain/origin.ts'
 import type { Requester } from '../../domain/people.ts'
-import { approvalsNeeded, approversOf, type Policy, type PolicyRule, ruleFor, rulesOfKind } from '../../domain/policy.ts'
+import { approvalsNeeded, approversOf, type Policy, type PolicyRule, rulesOfKind } from '../../domain/policy.ts'
 import type { Request } from '../../domain/request.ts'
 import type { Grant } from '../../domain/ruling.ts'
 import { tallyApprovals } from '../../domain/tally.ts'
@@ -58,7 +59,7 @@ export function createAccess({ people, policy, homeTeamId, catalog, noteRefusal 
   /** Returns the current rule of the policy for a request, if any. */
   function ruleOf(request: Request): PolicyRule | undefined {
     const project = catalog.projectOf(request)
-    const found = ruleFor(policy, { kind: request.kind, channelId: request.origin.channelId, project })
+    const found = decidingRule(policy, { kind: request.kind, channelId: request.origin.channelId, project })
     return found.is === 'rule' ? found.rule : undefined
   }
 

@@ -1,17 +1,10 @@
 import { judgeRequester, noRule } from '../../domain/approval.ts'
 import type { ChangeKind } from '../../domain/change-kind.ts'
+import { decidingRule } from '../../domain/deciding-rule.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { Origin } from '../../domain/origin.ts'
 import type { Place, Requester } from '../../domain/people.ts'
-import {
-  type ApproveTerms,
-  approvalsNeeded,
-  approversOf,
-  type Policy,
-  type PolicyRule,
-  type Project,
-  ruleFor,
-} from '../../domain/policy.ts'
+import { type ApproveTerms, approvalsNeeded, approversOf, type Policy, type PolicyRule, type Project } from '../../domain/policy.ts'
 import { lacksReason } from '../../domain/reason.ts'
 import { tallyApprovals } from '../../domain/tally.ts'
 import { type Draft, ReasonRequired } from './reason-required.ts'
@@ -47,7 +40,7 @@ export function createAdmit({ standings, policy, refuse }: AdmitParts) {
     const { person, place, membership } = requester
     if (person.userId !== origin.userId || place.channelId !== origin.channelId) throw new Error('a requester was judged for another place')
     const attempt = { to: 'request', kind }
-    const found = ruleFor(policy, { kind, channelId: origin.channelId, project })
+    const found = decidingRule(policy, { kind, channelId: origin.channelId, project })
     if (found.is === 'none') throw await refuse(origin, attempt, noRule(policy, { kind, hasProject: project !== 'none' }))
     const { rule } = found
     if (found.is === 'project-unknown') throw await refuse(origin, attempt, { code: 'project-unknown', rule: rule.name })

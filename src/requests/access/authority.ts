@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../audit/entry.ts'
 import { type AuthorityProblem, problemOf } from '../../domain/authority-problem.ts'
+import { isMachine } from '../../domain/origin.ts'
 import { approvalsNeeded, type PolicyRule } from '../../domain/policy.ts'
 import type { Approval, Decision, Request } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
@@ -55,8 +56,8 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: A
 
     const rule = ruleOf(request)
     if (!rule) return { code: 'rule-gone' }
-    // An exemption that was withdrawn since the request exempts nothing.
-    if (!request.needsApproval && rule.approve) return { code: 'approval-needed-now' }
+    // An exemption that was withdrawn since the request exempts nothing, and none ever exempts what a machine requests.
+    if (!request.needsApproval && (rule.approve || isMachine(request.origin))) return { code: 'approval-needed-now' }
     const allowed = request.needsApproval ? lastApproval(request, rule) : { at: request.createdAt }
     if ('code' in allowed) return allowed
     // What needs no approval waits for its message at most, which Slack may not take for hours.
@@ -80,6 +81,7 @@ export function createCheckAuthority({ signatures, ruleOf, findSendsAndEnds }: A
   }
 
   function brokenGlass(request: Request, decision: Decision, rule: PolicyRule): { at: number } | AuthorityProblem {
+    if (isMachine(request.origin)) return { code: 'approvals-not-genuine' }
     const verdict = signatures.verifyBreakGlass(request, decision)
     if (verdict === 'unknown-key') return { code: 'unknown-key' }
     const { by, at } = decision

@@ -1,4 +1,4 @@
-import type { Origin } from '../../domain/origin.ts'
+import { isMachine, type Origin } from '../../domain/origin.ts'
 import type { ChannelStanding, Membership, Person, Place } from '../../domain/people.ts'
 
 /** Reads people, groups and channels from Slack. A standing is `unknown` if Slack does not answer. */
@@ -31,8 +31,14 @@ export function createStandings({ people, homeTeamId }: StandingsParts) {
   }
 
   async function personAndPlace(origin: Origin, channelId: string, freshness: Freshness): Promise<{ person: Person; place: Place }> {
-    const [person, standing] = await Promise.all([people.person(origin.userId, freshness), standingOf(channelId)])
+    const [person, standing] = await Promise.all([requesterOf(origin, freshness), standingOf(channelId)])
     return { person, place: { channelId, teamId: teamIdFor(origin), standing } }
+  }
+
+  /** Slack knows nothing about alerts. */
+  async function requesterOf(origin: Origin, freshness: Freshness): Promise<Person> {
+    if (!isMachine(origin)) return people.person(origin.userId, freshness)
+    return { userId: origin.userId, standing: 'machine', teamId: teamIdFor(origin) }
   }
 
   /** The Home tab has no channel: its id is empty. */

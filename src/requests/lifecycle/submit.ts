@@ -6,6 +6,7 @@ import type { Origin } from '../../domain/origin.ts'
 import { payloadHash } from '../../domain/payload.ts'
 import type { Requester } from '../../domain/people.ts'
 import { approvalsNeeded, approversOf, type PolicyRule } from '../../domain/policy.ts'
+import { projectOf } from '../../domain/project-of.ts'
 import { longestReason, visibleReason } from '../../domain/reason.ts'
 import { type LinkTo, requestVersion } from '../../domain/request.ts'
 import type { RequestSignatures } from '../../domain/request-signature.ts'
@@ -78,7 +79,7 @@ export function createSubmit({ signatures, store, access, deliver, wake, names, 
     const draft = { input: asRead, facts }
     const { rule, unchecked } = await access.admit(origin, {
       kind: change.kind,
-      project: change.project?.(facts) ?? 'none',
+      project: projectOf(change, facts),
       requester,
       reason,
       draft,

@@ -1,5 +1,7 @@
 import { Denial, type DeniedAction } from '../../domain/denial.ts'
 import type { Finding } from '../../domain/finding.ts'
+import { alertsRequester } from '../../domain/origin.ts'
+import type { Group } from '../../domain/policy.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text/text.ts'
 import { whoApproves, whoIsIn } from './approvers.ts'
 import { changedRecord, foreignButton, staleCard, unknownRequest } from './refusals.ts'
@@ -38,7 +40,12 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
       return mrkdwn`No rule of the policy lets anybody ask for ${labelOf(denial.kind)} in this channel, so it is refused. ${whereElse(denial.channels)}`
     case 'project-unknown':
       return mrkdwn`Whether the rule “${denial.rule}” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute.`
+    case 'alerts-not-named':
+      return mrkdwn`The rule “${denial.rule}” doesn't let alerts request this. Nothing was requested.`
+    case 'alerts-need-approval':
+      return mrkdwn`The rule “${denial.rule}” needs no approval, and what alerts request always needs one. Nothing was requested.`
     case 'not-a-requester':
+      if (isEmpty(denial.requesters)) return mrkdwn`Only alerts can request this here. Ask the people who run this bot.`
       return mrkdwn`You are not among the people who may ask for this here (${whoIsIn(denial.requesters)}). Ask one of them, or the people who run this bot.`
     case 'not-an-approver':
       return mrkdwn`You are not an approver of this. ${whoApproves(denial.approvers)} can decide it.`
@@ -53,8 +60,11 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
     case 'only-requester-may-issue':
       return mrkdwn`Only ${mention(denial.requester)}, who asked for this, can take it: its secret is for their eyes alone.`
     case 'only-requester-may-withdraw':
+      if (denial.requester === alertsRequester)
+        return mrkdwn`An alert requested this, so nobody can withdraw it. It ends when the alert resolves, or an approver can reject it.`
       return mrkdwn`Only ${mention(denial.requester)}, who asked for this, can withdraw it. An approver can reject it.`
     case 'only-requester-may-break-glass':
+      if (denial.requester === alertsRequester) return mrkdwn`An alert requested this, so nobody can approve it alone.`
       return mrkdwn`Only ${mention(denial.requester)}, who asked for this, can approve it alone.`
     case 'stale-card':
       return staleCard
@@ -75,6 +85,10 @@ export function denialWords(denial: Denial, labelOf: LabelOf): Mrkdwn {
 export function storedDenialWords(cause: Finding, labelOf: LabelOf): Mrkdwn {
   const { success, data } = Denial.safeParse(cause)
   return success ? denialWords(data, labelOf) : code(cause.code)
+}
+
+function isEmpty({ users, userGroups }: Group): boolean {
+  return users.length + userGroups.length === 0
 }
 
 function whereElse(channels: string[]): Mrkdwn {

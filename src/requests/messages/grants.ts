@@ -11,6 +11,8 @@ function viaWords(via: string): Mrkdwn {
   switch (via) {
     case 'member':
       return mrkdwn`every full member may ask`
+    case 'alerts':
+      return mrkdwn`alerts may ask`
     case 'requester':
       return mrkdwn`who asked for it`
     case 'no-approval':

@@ -1,13 +1,13 @@
 import { createBot } from '../../../src/bot/bot.ts'
 import { takeConfig } from '../../../src/config/config.ts'
-import { changeKinds } from '../../../src/features/index.ts'
+import { bundles, changeKinds } from '../../../src/features/index.ts'
 import { createLog } from '../../../src/ops/log/log.ts'
 
 /**
  * Runs the whole bot with commands that do nothing: signature, acknowledgement, de-duplication and authorization remain. The work of a
  * command comes after its acknowledgement and is measured separately.
  */
-const config = takeConfig(process.env, { kinds: changeKinds })
+const config = takeConfig(process.env, { kinds: changeKinds, bundles })
 const bot = createBot(config, { log: createLog({ level: config.logLevel }) })
 bot.interactions.command = () => async () => {}
 await bot.start()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../../src/audit/entry.ts'
 import type { Person } from '../../../src/domain/people.ts'
-import { type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
+import { type Bundles, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
 import { type Access, createAccess } from '../../../src/requests/access/access.ts'
 import { ReasonRequired } from '../../../src/requests/access/reason-required.ts'
 import type { People } from '../../../src/requests/access/standings.ts'
@@ -20,10 +20,19 @@ interface Workspace {
   groups?: Record<string, string[] | 'unknown'>
   channel?: Awaited<ReturnType<People['channel']>>
   projectNow?: Project
+  bundles?: Bundles
 }
 
 /** The checks over a workspace, with what they read from Slack and noted in the audit. */
-function setUp({ rules = [ruleFor()], standings = {}, teams = {}, groups = {}, channel = 'usual', projectNow = project }: Workspace = {}) {
+function setUp({
+  rules = [ruleFor()],
+  standings = {},
+  teams = {},
+  groups = {},
+  channel = 'usual',
+  projectNow = project,
+  bundles = new Map(),
+}: Workspace = {}) {
   const members: Record<string, string[] | 'unknown'> = { S0ONCALL01: ['U0BEN00001', 'U0CHI00001'], ...groups }
   const noted: AuditNote[] = []
   const reads: string[] = []
@@ -46,7 +55,7 @@ function setUp({ rules = [ruleFor()], standings = {}, teams = {}, groups = {}, c
       hasBot: async () => true,
       isOpenTo: async () => true,
     },
-    policy: { rules },
+    policy: { rules, bundles },
     homeTeamId: () => 'T0NIMBUS01',
     catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
     noteRefusal: async (note) => void noted.push(note),
@@ -365,5 +374,109 @@ describe('a request', () => {
 
   test('needs no approvers if it needs no approval', async () => {
     expect(await admit({ rules: [ruleFor({ approve: undefined })] })).toMatchObject({ unchecked: [] })
+  })
+})
+
+describe('what alerts request', () => {
+  const alerts = { ...ada, userId: 'alerts' }
+  const rules = [ruleFor({ alerts: true, request: toGroup([]), breakGlass: true })]
+  const request = requestFor({ origin: alerts })
+
+  async function admit({ access }: ReturnType<typeof setUp>) {
+    return access.admit(alerts, {
+      kind: 'ip.move',
+      project,
+      requester: await access.gate(alerts, 'ip.move'),
+      reason: 'web-1 is down',
+      draft,
+    })
+  }
+
+  test('is admitted under a rule that names them, without asking Slack who they are', async () => {
+    const world = setUp({ rules })
+
+    expect(await admit(world)).toMatchObject({ rule: { name: 'APPROVERS' }, unchecked: [] })
+    expect(world.reads).not.toContain('fresh alerts')
+  })
+
+  test.each<[string, PolicyRule, RegExp]>([
+    ['a rule for everyone', ruleFor(), /^The rule “APPROVERS” doesn't let alerts request this/],
+    ['a rule for others', ruleFor({ request: toGroup(['U0ADA00001']) }), /^The rule “APPROVERS” doesn't let alerts request this/],
+    ['a rule without approval', ruleFor({ alerts: true, approve: undefined }), /^The rule “APPROVERS” needs no approval/],
+    ['a rule whose approvers are gone', ruleFor({ alerts: true, approve: approveBy(['S0GONE0001']) }), /^Nobody else could approve this/],
+  ])('is refused under %s, and noted', async (_, rule, expected) => {
+    const world = setUp({ rules: [rule] })
+
+    expect(await why(admit(world))).toMatch(expected)
+    expect(world.noted).toMatchObject([{ act: 'refused', by: 'alerts', kind: 'ip.move' }])
+  })
+
+  test('is refused under the rule of its project, also if another rule names alerts', async () => {
+    const narrow = ruleFor({ name: 'storefront', projects: { ids: [project.id], names: [] } })
+
+    expect(await why(admit(setUp({ rules: [narrow, ...rules] })))).toMatch(/^The rule “storefront” doesn't let alerts request this/)
+  })
+
+  test('is approved by approvers, and by nobody else', async () => {
+    const { access } = setUp({ rules })
+
+    expect(await access.authorize(ben, { to: 'decide', request })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
+    expect(await why(access.authorize(alerts, { to: 'decide', request }))).toBe('Bots may not decide requests.')
+    expect(await access.tally(request, ['alerts'])).toMatchObject({ enough: false })
+  })
+
+  test('is never approved alone, although the rule allows break-glass', async () => {
+    const { access } = setUp({ rules })
+
+    for (const person of [alerts, ben])
+      expect(await why(access.authorize(person, { to: 'break-glass', request }))).toMatch(/^(Bots may not decide|An alert requested this)/)
+  })
+
+  test('is not withdrawn by people, and nothing else is done as alerts', async () => {
+    const { access } = setUp({ rules })
+
+    expect(await why(access.authorize(ben, { to: 'own', request, wants: 'withdraw' }))).toMatch(/^An alert requested this/)
+    expect(await why(access.authorize(alerts, { to: 'read' }))).toBe('Bots may not use this bot.')
+  })
+})
+
+describe('an evacuation', () => {
+  const bundles = new Map([['ip.evacuate', 'ip.move']])
+  const request = requestFor({ kind: 'ip.evacuate' })
+  const evacuations = (more: Partial<PolicyRule> = {}) => ruleFor({ name: 'failover', changes: ['ip.evacuate'], ...more })
+
+  async function admittedBy(rules: PolicyRule[], where: Project = project) {
+    const { access } = setUp({ rules, bundles })
+    const requester = await access.gate(ada, 'ip.evacuate')
+    return (await access.admit(ada, { kind: 'ip.evacuate', project: where, requester, reason: undefined, draft })).rule.name
+  }
+
+  test('is admitted and decided as a move if no rule names it', async () => {
+    const { access } = setUp({ rules: [ruleFor()], bundles })
+
+    expect(await admittedBy([ruleFor()])).toBe('APPROVERS')
+    expect(await access.authorize(ben, { to: 'decide', request })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
+    expect(await access.tally(request, ['U0BEN00001'])).toMatchObject({ enough: true })
+  })
+
+  test('is admitted and decided by the rule of the moves in it if its own is easier', async () => {
+    const rules = [evacuations({ approve: approveBy(['U0EVE00001']) }), ruleFor()]
+    const { access } = setUp({ rules, bundles })
+
+    expect(await admittedBy(rules)).toBe('APPROVERS')
+    expect(access.ruleOf(request)?.name).toBe('APPROVERS')
+    expect(await why(access.authorize({ ...ben, userId: 'U0EVE00001' }, { to: 'decide', request }))).toMatch(/^You are not an approver/)
+    expect(await access.tally(request, ['U0EVE00001'])).toMatchObject({ enough: false })
+  })
+
+  test('is admitted by its own rule if that is as strict', async () => {
+    expect(await admittedBy([evacuations(), ruleFor()])).toBe('failover')
+  })
+
+  test('is refused while the project is not known that the rule of the moves depends on', async () => {
+    const rules = [evacuations(), ruleFor({ projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } })]
+
+    expect(await why(admittedBy(rules, 'unknown'))).toMatch(/^Whether the rule “APPROVERS” holds depends on the project/)
+    expect(setUp({ rules, bundles, projectNow: 'unknown' }).access.ruleOf(request)).toBeUndefined()
   })
 })

@@ -69,6 +69,28 @@ describe('a write is sent', () => {
   })
 })
 
+describe('what alerts requested', () => {
+  const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'alerts', command: '/infra' }
+
+  test('is sent if people approved it', async () => {
+    expect(await check(approvedRequest({ origin }), { rule: ruleFor({ alerts: true }) })).toBeUndefined()
+  })
+
+  test('is never sent without approvals, whatever the rule says', async () => {
+    const exempt = approvedRequest({ origin, needsApproval: false, approvalsNeeded: 0 }, [])
+
+    expect(await check(exempt, { rule: ruleFor({ alerts: true, approve: undefined }) })).toEqual({ code: 'approval-needed-now' })
+  })
+
+  test('is never approved by them alone', async () => {
+    const waiting = approvedRequest({ origin }, [])
+    const decision = { by: 'alerts', rule: 'APPROVERS', via: 'alerts', reason: 'all is down', breakGlass: true, at: approvedAt }
+    const alone = { ...waiting, decision: signatures.signBreakGlass(waiting, decision) }
+
+    expect(await check(alone, { rule: ruleFor({ alerts: true, breakGlass: true }) })).toEqual({ code: 'approvals-not-genuine' })
+  })
+})
+
 describe('somebody who writes to Redis', () => {
   test.each<[what: string, change: Partial<Request>]>([
     ['needs no approval', { needsApproval: false }],

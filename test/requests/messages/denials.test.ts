@@ -21,6 +21,8 @@ const denials: Record<DenialCode, Denial> = {
   'no-rule': { code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001', 'C0GENERAL1'] },
   'project-unknown': { code: 'project-unknown', rule: 'production' },
   'not-a-requester': { code: 'not-a-requester', requesters: toGroup(['U0ADA00001', 'S0ONCALL01']) },
+  'alerts-not-named': { code: 'alerts-not-named', rule: 'production' },
+  'alerts-need-approval': { code: 'alerts-need-approval', rule: 'staging' },
   'not-an-approver': { code: 'not-an-approver', approvers: terms(['U0BEN00001', 'S0ONCALL01'], { approvals: 2 }) },
   'too-few-approvers': { code: 'too-few-approvers', rule: 'production', needed: 2 },
   'group-unknown': { code: 'group-unknown' },
@@ -57,6 +59,8 @@ describe('a denial in words', () => {
       no-rule: No rule of the policy lets anybody ask for moving an Elastic IP in this channel, so it is refused. Ask in <#C0OPS00001> or <#C0GENERAL1>.
       project-unknown: Whether the rule “production” holds depends on the project, and the account API does not tell it just now. Nothing was asked for: try again in a minute.
       not-a-requester: You are not among the people who may ask for this here (<@U0ADA00001> and <!subteam^S0ONCALL01>). Ask one of them, or the people who run this bot.
+      alerts-not-named: The rule “production” doesn't let alerts request this. Nothing was requested.
+      alerts-need-approval: The rule “staging” needs no approval, and what alerts request always needs one. Nothing was requested.
       not-an-approver: You are not an approver of this. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can decide it.
       too-few-approvers: It takes 2 approvals of other people, and fewer than that could give one: the rule “production” names too few active members of this workspace. Nothing was asked for. The people who run this bot can name more.
       group-unknown: Slack did not tell who is in the user group just now, so this cannot be checked. Nothing was done: try again in a minute.
@@ -82,6 +86,18 @@ describe('a denial in words', () => {
   test('says how many approvers are missing', () => {
     const one = wordsOf({ code: 'too-few-approvers', rule: 'production', needed: 1 })
     expect(one).toMatch(/^Nobody else could approve this: the rule “production” names too few/)
+  })
+
+  test('names no person where alerts requested, or only alerts may request', () => {
+    expect(wordsOf({ code: 'not-a-requester', requesters: toGroup([]) })).toBe(
+      'Only alerts can request this here. Ask the people who run this bot.',
+    )
+    expect(wordsOf({ code: 'only-requester-may-withdraw', requester: 'alerts' })).toBe(
+      'An alert requested this, so nobody can withdraw it. It ends when the alert resolves, or an approver can reject it.',
+    )
+    expect(wordsOf({ code: 'only-requester-may-break-glass', requester: 'alerts' })).toBe(
+      'An alert requested this, so nobody can approve it alone.',
+    )
   })
 
   test('shows the names of rules as text', () => {

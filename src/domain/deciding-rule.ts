@@ -1,0 +1,52 @@
+import type { ChangeKind } from './change-kind.ts'
+import { type Policy, type PolicyRule, type Project, type RuleFor, ruleFor, rulesNaming } from './policy.ts'
+import { easierMembers } from './strictness.ts'
+
+interface RequestedThing {
+  kind: ChangeKind
+  channelId: string
+  project: Project
+}
+
+/**
+ * Finds the rule that decides a change. A bundle is never easier than its parts: if its own rule is easier than the one for a part, the rule
+ * for the part decides. The start refuses such policies, so this only matters if that check has a gap.
+ */
+export function decidingRule(policy: Policy, change: RequestedThing): RuleFor {
+  const own = ruleFor(policy, change)
+  const part = policy.bundles?.get(change.kind)
+  if (part === undefined || own.is !== 'rule') return own
+  const ofPart = ruleFor(policy, { ...change, kind: part })
+  if (ofPart.is === 'project-unknown') return ofPart
+  return partsOutdone(policy, own.rule, { ...change, kind: part }).length > 0 ? ofPart : own
+}
+
+/** A rule for the parts that the rule of the bundle is easier than, and in which members. */
+export interface Outdone {
+  than: PolicyRule
+  members: (keyof PolicyRule)[]
+}
+
+/**
+ * Finds the rules for a part than which the rule of its bundle is easier. In a channel where nobody may request the part, although people may
+ * elsewhere, nobody may request the bundle, either: who is in the other channels limits who requests.
+ */
+export function partsOutdone(policy: Policy, rule: PolicyRule, part: RequestedThing): Outdone[] {
+  const here = ruleFor(policy, part)
+  const found = here.is === 'none' ? elsewhere(policy, part) : [here]
+  return found
+    .flatMap((each) => (each.is === 'none' ? [] : [each.rule]))
+    .map((than) => ({ than, members: [...easierMembers(rule, than), ...(here.is === 'none' && isOpenToPeople(rule) ? wider : [])] }))
+    .filter(({ members }) => members.length > 0)
+}
+
+const wider: (keyof PolicyRule)[] = ['channels']
+
+function elsewhere(policy: Policy, part: RequestedThing): RuleFor[] {
+  const channels = new Set(rulesNaming(policy, part.kind).flatMap((rule) => rule.channels ?? []))
+  return [...channels].map((channelId) => ruleFor(policy, { ...part, channelId }))
+}
+
+function isOpenToPeople({ request }: PolicyRule): boolean {
+  return request === undefined || request.users.length + request.userGroups.length > 0
+}

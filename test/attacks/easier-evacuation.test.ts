@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { readPolicy } from '../../src/config/policy-file.ts'
+import { judgeBreakGlass, judgeRequester } from '../../src/domain/approval.ts'
+import { decidingRule } from '../../src/domain/deciding-rule.ts'
+import type { Membership, Person, Place } from '../../src/domain/people.ts'
+import { type Policy, type PolicyRule, type Project, type RuleFor, ruleFor } from '../../src/domain/policy.ts'
+import { tallyApprovals } from '../../src/domain/tally.ts'
+import { evacuationKinds } from '../config/evacuation-kinds.ts'
+
+// A person writes every policy that they can, so that an evacuation gets past a stricter rule for moves. What decides is compared by what
+// people can do under it, and not by what the rules look like.
+
+const channels = ['C0OPS00001', 'C0ALERTS01']
+const people = ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0EVE00001']
+const groups = ['S0ONCALL01', 'S0SECURE01']
+const projects: Project[] = ['proj_1', 'proj_2', 'proj_3'].flatMap((id) => ['Storefront', 'Billing'].map((name) => ({ id, name })))
+const unclear: Project[] = ['unknown', { id: 'proj_1' }, { id: 'proj_3' }]
+
+const ids = fc.subarray(['U0ADA00001', 'U0BEN00001', 'S0ONCALL01', 'S0SECURE01'], { minLength: 1, maxLength: 3 })
+const often = <T>(usual: T, other: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 2, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other })
+
+/** What a rule can say, mostly what the others say, so that many policies differ in one thing. */
+const anyRule = fc.record(
+  {
+    changes: fc.constantFrom<unknown>('ip.move', 'ip.evacuate', ['ip.move', 'ip.evacuate'], ['vm.rename', 'ip.evacuate']),
+    projects: fc.subarray<unknown>(['proj_1', 'proj_2', { name: 'Storefront' }], { minLength: 1 }),
+    channels: often(['C0OPS00001'], fc.subarray(channels, { minLength: 1 })),
+    request: often<unknown>('everyone', fc.oneof(ids, fc.constant(['alerts']), fc.constant(['alerts', 'S0ONCALL01']))),
+    approve: often<unknown>(
+      { any_of: ['S0ONCALL01', 'S0SECURE01'], approvals: 2 },
+      fc.oneof(
+        fc.constant('none'),
+        ids,
+        fc.record({ any_of: ids, approvals: fc.integer({ min: 1, max: 3 }) }),
+        fc.record({ any_of: ids, all_of: ids, approvals: fc.integer({ min: 1, max: 3 }) }),
+      ),
+    ),
+    self_approval: often('never', fc.constant('break-glass')),
+    expires: often('30m', fc.constant('2h')),
+    reason: often('required', fc.constant('optional')),
+    confirm: often(true, fc.constant(false)),
+  },
+  { requiredKeys: ['approve', 'changes'] },
+)
+const anyRules = fc
+  .array(fc.oneof({ weight: 4, arbitrary: anyRule }, { weight: 1, arbitrary: anyRule.map(({ changes: _, ...rule }) => rule) }), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map((rules) => rules.map((rule, index) => ({ name: `rule ${index}`, ...rule })))
+
+const anyMembership: fc.Arbitrary<Membership> = fc
+  .tuple(...groups.map(() => fc.subarray(people)))
+  .map((members) => new Map(groups.map((group, index) => [group, new Set(members[index])])))
+
+function readAny(rules: object[]): Policy | undefined {
+  const result = readPolicy(stringify({ rules }), 'policy.yml', { ...evacuationKinds, expiresMs: 3_600_000 })
+  return 'policy' in result ? result.policy : undefined
+}
+
+const placeIn = (channelId: string): Place => ({ channelId, teamId: 'T1', standing: 'usual' })
+const asPerson = (userId: string): Person => ({ userId, teamId: 'T1', standing: 'member' })
+const alerts: Person = { userId: 'alerts', teamId: 'T1', standing: 'machine' }
+const subsets = Array.from({ length: 2 ** people.length }, (_, set) => people.filter((_, index) => set & (1 << index)))
+
+/** Says how an evacuation under one rule is easier than a move under another. */
+function waysPast(evacuation: PolicyRule, move: PolicyRule, channelId: string, membership: Membership): string[] {
+  const place = placeIn(channelId)
+  const may = (rule: PolicyRule, userId: string) => judgeRequester(asPerson(userId), place, rule, membership).allowed
+  const suffice = (rule: PolicyRule, by: string[]) => !rule.approve || tallyApprovals(rule.approve, by, membership).enough
+  const alone = (rule: PolicyRule, userId: string) =>
+    !rule.approve || judgeBreakGlass(asPerson(userId), place, userId, rule, membership).allowed
+  return [
+    ...people.filter((userId) => may(evacuation, userId) && !may(move, userId)).map((userId) => `${userId} may request it`),
+    ...subsets.filter((by) => suffice(evacuation, by) && !suffice(move, by)).map((by) => `[${by}] may approve it`),
+    ...people.filter((userId) => alone(evacuation, userId) && !alone(move, userId)).map((userId) => `${userId} may approve it alone`),
+    ...(move.needsReason && !evacuation.needsReason ? ['it needs no reason'] : []),
+    ...(move.approve && move.confirm && !evacuation.confirm ? ['no click asks for a confirmation'] : []),
+    ...(move.approve && evacuation.expiresMs > move.expiresMs ? ['it waits longer for an approval'] : []),
+    ...(judgeRequester(alerts, place, evacuation, membership).allowed && !evacuation.approve ? ['a machine needs nobody'] : []),
+  ]
+}
+
+const ways = (policy: Policy, find: typeof ruleFor, channelId: string, project: Project, membership: Membership): string[] => {
+  const evacuation = find(policy, { kind: 'ip.evacuate', channelId, project })
+  if (evacuation.is !== 'rule') return []
+  const moveIn = (channel: string): RuleFor => find(policy, { kind: 'ip.move', channelId: channel, project })
+  const here = moveIn(channelId)
+  if (here.is === 'project-unknown') return ['the project of the move must be known']
+  if (here.is === 'rule') return waysPast(evacuation.rule, here.rule, channelId, membership)
+  // Nobody may request a move here. Then nobody may request an evacuation, unless no move of this project is possible anywhere.
+  const elsewhere = channels.map(moveIn).flatMap((found) => (found.is === 'none' ? [] : [found.rule]))
+  const nobody = { users: [], userGroups: [] }
+  return elsewhere.flatMap((rule) => waysPast(evacuation.rule, { ...rule, request: nobody }, channelId, membership))
+}
+
+const places = [...channels, 'C0GENERAL1']
+
+/** Returns all ways past the rules for moves under a policy. */
+function waysUnder(policy: Policy, find: typeof ruleFor, of: Project[], membership: Membership): string[] {
+  return places.flatMap((channelId) => of.flatMap((project) => ways(policy, find, channelId, project, membership)))
+}
+
+describe('a person who writes the policy so that an evacuation gets past a stricter rule for moves', () => {
+  test('finds no way that the start accepts, for any project, channel and people', () => {
+    const counts = { accepted: 0, refused: 0, named: 0 }
+
+    fc.assert(
+      fc.property(anyRules, anyMembership, (rules, membership) => {
+        const policy = readAny(rules)
+        counts[policy ? 'accepted' : 'refused'] += 1
+        if (!policy) return
+        const kinds = new Set(policy.rules.flatMap(({ changes }) => changes))
+        if (kinds.has('ip.evacuate') && kinds.has('ip.move')) counts.named += 1
+        expect(waysUnder(policy, ruleFor, projects, membership)).toEqual([])
+        expect(waysUnder(policy, decidingRule, [...projects, ...unclear], membership)).toEqual([])
+      }),
+      { numRuns: 1_500 },
+    )
+
+    expect(counts.accepted).toBeGreaterThan(100)
+    expect(counts.refused).toBeGreaterThan(100)
+    expect(counts.named).toBeGreaterThan(50)
+  }, 60_000)
+
+  test('finds no way past the judges, either, if the start accepted everything', () => {
+    const found = { byTheFirstRule: 0 }
+
+    fc.assert(
+      fc.property(anyRules, anyMembership, (rules, membership) => {
+        const policy = unchecked(rules)
+        if (!policy) return
+        found.byTheFirstRule += waysUnder(policy, ruleFor, projects, membership).length > 0 ? 1 : 0
+        expect(waysUnder(policy, decidingRule, [...projects, ...unclear], membership)).toEqual([])
+      }),
+      { numRuns: 1_500 },
+    )
+
+    // The judges had something to do.
+    expect(found.byTheFirstRule).toBeGreaterThan(50)
+  }, 60_000)
+
+  test('is only refused what is easier: rules that say the same are accepted, wherever they are for', () => {
+    fc.assert(
+      fc.property(anyRules, (rules) => {
+        const both = rules.filter(({ approve }) => approve !== 'none').map((rule) => ({ ...rule, changes: ['ip.move', 'ip.evacuate'] }))
+        const result = readPolicy(stringify({ rules: both }), 'policy.yml', { ...evacuationKinds, expiresMs: 3_600_000 })
+
+        const lines = 'lines' in result ? result.lines : []
+        expect(lines.filter((line) => line.includes('ip.evacuate than for ip.move'))).toEqual([])
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+/** Reads each rule by itself, so that no rule is compared with another one. */
+function unchecked(rules: object[]): Policy | undefined {
+  const read = rules.map((rule) => readAny([rule])?.rules[0])
+  return read.includes(undefined) ? undefined : { rules: read.filter((rule) => rule !== undefined), bundles: evacuationKinds.bundles }
+}
