@@ -33,7 +33,7 @@ describe('a start while a dependency is away', () => {
     await bot.untilReady()
     slack.connectBot(bot.slackUrl())
     await ada.command(move, { channel: ops })
-    await untilShown(slack, people.ada, /cannot reach my memory/)
+    await untilShown(slack, people.ada, /database \(Redis\) isn't responding/)
     await ada.command('/infra help', { channel: ops })
     await untilShown(slack, people.ada, /What you can ask me/)
     expect(await bot.page('/status')).toMatchObject({

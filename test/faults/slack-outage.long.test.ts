@@ -95,7 +95,7 @@ describe('a channel that is closed between the request and its end', () => {
 
       const direct = scene.slack.directMessages(people.ada)
       expect(direct.map(({ text }) => text)).toEqual([expect.stringMatching(/Done\..*`198\.51\.100\.1` is assigned to `web-2`/s)])
-      expect(direct[0]?.text).toContain(`I could not post in the thread in <#${ops}> (${error})`)
+      expect(direct[0]?.text).toContain(`couldn't post in the thread in <#${ops}> (${error})`)
       expect(scene.writes()).toHaveLength(1)
     },
     60_000,

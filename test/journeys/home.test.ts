@@ -170,7 +170,7 @@ describe('the Home tab', () => {
 
     await openHome(world, people.dov)
 
-    await world.slack.until(() => /Guests may not use this bot/.test(wordsOf(world, people.dov)))
+    await world.slack.until(() => /Guests can't use Lockkeeper/.test(wordsOf(world, people.dov)))
     expect(wordsOf(world, people.dov)).not.toContain('203.0.113.10')
   })
 })

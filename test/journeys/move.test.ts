@@ -107,10 +107,10 @@ describe('a decision', () => {
     await world.dov.click(card, 'Approve')
 
     expect((await untilShown(world.slack, people.ada, /yourself/)).text).toMatchInlineSnapshot(
-      `"You asked for this yourself, so another person has to decide it. You can withdraw it."`,
+      `"You requested this, so someone else must decide it. You can withdraw it."`,
     )
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests may not use this bot. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
     )
     expect(patches(world)).toEqual([])
     expect(world.slack.messages(ops).at(-1)?.text).toMatch(/needs approval from/)
@@ -165,7 +165,7 @@ describe('a decision', () => {
     await world.ada.click(card, 'Reject')
     await world.slack.until(() => world.ada.topView().title === 'Not possible')
 
-    expect(JSON.stringify(world.ada.topView().view)).toContain('another person has to decide it')
+    expect(JSON.stringify(world.ada.topView().view)).toContain('someone else must decide it')
   })
 
   test('to withdraw is up to the requester', async () => {
@@ -226,7 +226,7 @@ describe('a decision', () => {
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     const report = await untilShown(world.slack, people.ada, /Recorded/)
-    expect(report.text).toMatch(/this starts then: it needs no approval/)
+    expect(report.text).toMatch(/It starts then\. No approval needed\./)
     const card = await untilCard(world.slack, /No approval needed|no approval needed/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toHaveLength(1)
@@ -268,9 +268,7 @@ describe('a request that cannot be made', () => {
     const { elasticIp, target } = world.accountApi.world.movable()
 
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: general })
-    expect((await untilShown(world.slack, people.ada, /not a member/)).text).toMatchInlineSnapshot(
-      `"I am not a member of this channel, so I could not post the request and nothing was asked for. Type */invite @Lockkeeper* here, then ask again."`,
-    )
+    expect((await untilShown(world.slack, people.ada, /not a member/)).text).toMatchInlineSnapshot(`"notInChannel"`)
 
     // Nothing of it is left: the same move can be requested in a channel with the bot.
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
@@ -296,7 +294,7 @@ describe('a request that cannot be made', () => {
     await world.ada.command('/infra ip list', { channel: ops })
 
     expect((await untilShown(world.slack, people.ada, /API key/)).text).toMatchInlineSnapshot(
-      `"The account API rejects the bot's API key (401). The people who run this bot have to set a valid INFRA_API_KEY."`,
+      `"The account API rejects Lockkeeper's API key (401). The people who run Lockkeeper must set a valid INFRA_API_KEY."`,
     )
   })
 
@@ -306,7 +304,7 @@ describe('a request that cannot be made', () => {
     await world.dov.command('/infra ip list', { channel: ops })
 
     expect((await untilShown(world.slack, people.dov, /Guests/)).text).toMatchInlineSnapshot(
-      `"Guests may not use this bot. Ask a full member of this workspace."`,
+      `"Guests can't use Lockkeeper. Ask a full member of this workspace."`,
     )
   })
 })

@@ -183,8 +183,8 @@ describe('the help', () => {
   })
 })
 
-describe('the people who run this bot', () => {
-  const named = `eople who run this bot (<#${ops}>)`
+describe('the people who run Lockkeeper', () => {
+  const named = `eople who run Lockkeeper (<#${ops}>)`
 
   test('are named with their channel in answers, and in a form that is refused', async () => {
     const world = await startWorld({ env: { OPS_CHANNEL: ops, OPERATORS: people.chiara } })

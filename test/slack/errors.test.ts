@@ -27,7 +27,7 @@ describe('a refusal of the account API', () => {
   })
 
   test.each(['constructor', 'toString', '__proto__', 'TEAPOT'])('shows the code if it is not documented: %s', (code) => {
-    expect(apiErrorSentence(refused(422, [code]))).toBe(`The account API refused (422, ${code}).`)
+    expect(apiErrorSentence(refused(422, [code]))).toBe(`The account API refused this (422, ${code}).`)
   })
 
   test('names the missing feature by the operation', () => {

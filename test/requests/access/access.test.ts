@@ -67,7 +67,7 @@ describe('a refusal', () => {
 
     const words = await why(access.authorize({ ...ben, userId: 'U0DEE00001' }, { to: 'decide', request }))
 
-    expect(words).toBe('You are not an approver of this. <!subteam^S0ONCALL01> can decide it.')
+    expect(words).toBe("You aren't an approver of this request. <!subteam^S0ONCALL01> can decide it.")
     expect(noted).toEqual([
       {
         act: 'refused',
@@ -155,9 +155,9 @@ describe('break-glass', () => {
     const request = requestFor()
 
     expect(await access.authorize(ada, { to: 'break-glass', request })).toEqual({ rule: 'APPROVERS', via: 'U0ADA00001' })
-    expect(await why(without.access.authorize(ada, { to: 'break-glass', request }))).toMatch(/^You asked for this yourself/)
+    expect(await why(without.access.authorize(ada, { to: 'break-glass', request }))).toMatch(/^You requested this/)
     expect(await why(access.authorize(ben, { to: 'break-glass', request }))).toBe(
-      'Only <@U0ADA00001>, who asked for this, can approve it alone.',
+      'Only <@U0ADA00001>, who requested this, can approve it alone.',
     )
   })
 
@@ -176,9 +176,9 @@ describe('a step that only the requester may take', () => {
 
     expect(await setUp().access.authorize(ada, own)).toEqual({ via: 'requester' })
     expect(await why(setUp().access.authorize(ben, own))).toBe(
-      'Only <@U0ADA00001>, who asked for this, can withdraw it. An approver can reject it.',
+      'Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.',
     )
-    expect(await why(asGuest.access.authorize(ada, own))).toMatch(/^Guests may not/)
+    expect(await why(asGuest.access.authorize(ada, own))).toMatch(/^Guests can't/)
   })
 })
 

@@ -89,7 +89,7 @@ function startButtons() {
 }
 
 describe('a click on a request that another version of Lockkeeper wrote', () => {
-  const otherVersion = 'Another version of Lockkeeper made this request. Try again in a few minutes; nothing was changed.'
+  const otherVersion = 'Another version of Lockkeeper made this request. Nothing was changed. Try again in a few minutes.'
 
   test.each([
     ['kind', { kind: 'dns.update' as const }],

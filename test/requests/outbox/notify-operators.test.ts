@@ -59,7 +59,7 @@ describe('the operators', () => {
     await expect.poll(() => one.posts.length).toBe(3)
     await sleep(60)
     expect(one.posts).toHaveLength(3)
-    expect(one.log).toEqual(['Look at this.', `Error: the channel of operators could not be told yet: ${JSON.stringify(failure)}`])
+    expect(one.log).toEqual(['Look at this.', `Error: could not notify the operators' channel yet: ${JSON.stringify(failure)}`])
   })
 
   test('are notified after the wait that Slack asks for', async () => {
