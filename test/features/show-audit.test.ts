@@ -196,7 +196,7 @@ describe('a row', () => {
         { ...move, act: 'accept' },
         { ...move, act: 'late' },
       ],
-      /Under way/,
+      /In progress/,
     ],
     [
       'with refused attempts',

@@ -92,7 +92,7 @@ describe('the rights of a person', () => {
       Approve: no, <@U0EVE00001> and <!subteam^S0SECURE01> can  ·  2 approvals within 4 h
 
       :no_entry: *Rotating an API key*  ·  \`key.rotate\`
-      Request: no. No policy rule allows rotating an API key in this channel. Ask in <#C0GENERAL1>.
+      Request: no. No policy rule allows rotating an API key in this channel. Request it in <#C0GENERAL1>.
 
       :no_entry: *Revoking an API key*  ·  \`key.revoke\`
       Request: no. No policy rule allows revoking an API key in this channel. The people who run Lockkeeper can add one.
@@ -158,7 +158,7 @@ describe('the rights of a person', () => {
     const { words } = await rightsUnder([])
 
     for (const kind of changeKinds) expect(words).toContain(`\`${kind}\``)
-    expect(words.match(/Request: no. No rule of the policy/g)).toHaveLength(changeKinds.length)
+    expect(words.match(/Request: no. No policy rule/g)).toHaveLength(changeKinds.length)
   })
 
   test('are shown as unknown if a group cannot be read', async () => {

@@ -268,7 +268,7 @@ describe('a request that cannot be made', () => {
     const { elasticIp, target } = world.accountApi.world.movable()
 
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: general })
-    expect((await untilShown(world.slack, people.ada, /not a member/)).text).toMatchInlineSnapshot(`"notInChannel"`)
+    expect((await untilShown(world.slack, people.ada, /not in this channel/)).text).toMatchInlineSnapshot(`"notInChannel"`)
 
     // Nothing of it is left: the same move can be requested in a channel with the bot.
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })

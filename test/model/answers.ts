@@ -2,9 +2,9 @@ import type { OpenView } from '../sandbox/slack/slack.ts'
 import type { Answer } from './request-model.ts'
 
 const words: [RegExp, Answer][] = [
-  [/^Your approval counts: \d of \d\. It now waits for (one more person|\d more people)\.$/, 'counted'],
-  [/^You have approved this already\. It waits for /, 'duplicate'],
-  [/^This still waits for a decision/, 'still waiting'],
+  [/^Approved \(\d of \d\)\. (One|\d) more needed\.$/, 'counted'],
+  [/^You already approved this\. (One|\d) more needed\./, 'duplicate'],
+  [/^This request hasn't been decided yet/, 'still waiting'],
   [
     /^Already approved( by you| by <@\w+>)?\.( Status: (starting|in progress|done|not started|no longer tracked)\.)? No change made\.$/,
     'too late:approved',
@@ -22,7 +22,7 @@ const words: [RegExp, Answer][] = [
   [/^This button was made for another request/, 'forged'],
   [/^Lockkeeper no longer has this request/, 'unknown'],
   [/^This button isn't on the request message/, 'stale'],
-  [/^I cannot reach my memory \(Redis\) just now\. .* what went through all the same is not done twice\./, 'redis away'],
+  [/^Lockkeeper's database \(Redis\) isn't responding\. .*nothing runs twice\./, 'redis away'],
 ]
 
 /** Returns what a message of the bot means. Throws for a message that answers no click. */

@@ -124,7 +124,7 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
     const request = await record()
     await setField(request, 'kind', '"dns.update"')
 
-    await expect(approve(request)).rejects.toThrow('no longer what was asked for')
+    await expect(approve(request)).rejects.toThrow('no longer matches what was requested')
 
     expect(effects).toEqual(['reported as changed'])
     expect(noted).toMatchObject([{ causes: [{ code: 'changed-record' }] }])

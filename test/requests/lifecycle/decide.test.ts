@@ -320,7 +320,7 @@ describe('the tracking', () => {
     const { decide, record, now } = startDecide({ approve: approveBy(1, chiara) })
     const request = await record({}, ...untilTracking)
 
-    await expect(decide.stopTracking(request, ben)).rejects.toThrow('You are not an approver of this')
+    await expect(decide.stopTracking(request, ben)).rejects.toThrow("You aren't an approver of this request")
 
     expect((await now(request)).state).toBe('tracking')
   })

@@ -156,7 +156,7 @@ describe('findings in words', () => {
       "There is an API key called ci-deploy already.
       whether the account has such a key already (the account API did not answer)
       The key gives full access from any address.
-      The key was made (tok_1), but nobody has seen its token, so I deleted it. Request it again.
+      The key was made (tok_1), but nobody has seen its token, so I deleted it. Ask for it again.
       There is no key of that name on the account: none was made, or it is deleted already. Should it appear late, I delete it.
       The key was made (tok_1), but Slack did not confirm the message that shows its token, so I deleted it at once.
       The key was made (tok_1), but that took so long that its token could not be shown any more, so I deleted it at once."
@@ -229,7 +229,7 @@ describe('findings in words', () => {
     ]
     expect(wordsOf(schemaOfCommon, examples, (finding) => explain(undefined, finding))).toMatchInlineSnapshot(`
       "Nothing was changed. This server's network configuration is outdated. → Contact the provider's support.
-      The account API refused (422). It says: “No such thing”. Nothing was sent or changed.
+      The account API refused this (422). It says: “No such thing”. Nothing was sent or changed.
       Couldn't reach the account API. Nothing was sent or changed.
       Couldn't reach the account API. Nothing was created.
       Couldn't read the account for 10 minutes after the approval. Nothing was sent or changed.

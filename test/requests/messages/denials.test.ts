@@ -52,17 +52,17 @@ describe('a denial in words', () => {
       person-unknown: Slack didn't confirm who you are, so you can't decide requests right now. Nothing was done. Try again in a minute.
       channel-unknown: Slack didn't confirm whether this channel is shared with another organization. Until then, nobody can use Lockkeeper here. Nothing was done. Try again in a minute.
       direct-message: You can't request changes in a direct message, because nobody else could approve them. Use a channel.
-      not-in-channel: notInChannel
+      not-in-channel: I'm not in this channel. Run \`/invite @Lockkeeper\`, then try again.
       foreign-channel: Slack doesn't list you as a member of this channel. Choose another one.
-      no-rule: No policy rule allows moving an Elastic IP in this channel. Ask in <#C0OPS00001> or <#C0GENERAL1>.
+      no-rule: No policy rule allows moving an Elastic IP in this channel. Request it in <#C0OPS00001> or <#C0GENERAL1>.
       project-unknown: Couldn't read the project from the account API, and the rule “production” depends on it. Nothing was requested. Try again in a minute.
       not-a-requester: You can't request this here. These requesters can: <@U0ADA00001> and <!subteam^S0ONCALL01>. Ask one of them, or the people who run Lockkeeper.
       not-an-approver: You aren't an approver of this request. 2 of <@U0BEN00001> or <!subteam^S0ONCALL01> can decide it.
-      too-few-approvers: It takes 2 approvals of other people, and fewer than that could give one: the rule “production” names too few active members of this workspace. Nothing was asked for. The people who run Lockkeeper can name more.
+      too-few-approvers: Not enough approvers: rule “production” needs 2 besides you. Nothing was requested. The people who run Lockkeeper can add active members to the rule.
       group-unknown: Slack didn't return the members of the user group, so this couldn't be checked. Nothing was done. Try again in a minute.
       own-request: You requested this, so someone else must decide it. You can withdraw it.
       rule-gone: No policy rule covers this request anymore, so nobody can decide it. The requester can withdraw it and request it again.
-      only-requester-may-issue: Only <@U0ADA00001>, who requested this key, can create it.
+      only-requester-may-issue: Only <@U0ADA00001>, who requested this token, can create it.
       only-requester-may-withdraw: Only <@U0ADA00001>, who requested this, can withdraw it. An approver can reject it.
       only-requester-may-break-glass: Only <@U0ADA00001>, who requested this, can approve it alone.
       stale-card: This button isn't on the request message. Nothing was done. Use the request message.
@@ -75,13 +75,13 @@ describe('a denial in words', () => {
   })
 
   test('says where else it can be requested, or that there is no rule at all', () => {
-    expect(wordsOf({ code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001'] })).toMatch(/Ask in <#C0OPS00001>\.$/)
+    expect(wordsOf({ code: 'no-rule', kind: 'ip.move', channels: ['C0OPS00001'] })).toMatch(/Request it in <#C0OPS00001>\.$/)
     expect(wordsOf({ code: 'no-rule', kind: 'ip.move', channels: [] })).toMatch(/The people who run Lockkeeper can add one\.$/)
   })
 
   test('says how many approvers are missing', () => {
     const one = wordsOf({ code: 'too-few-approvers', rule: 'production', needed: 1 })
-    expect(one).toMatch(/^Nobody else could approve this: the rule “production” names too few/)
+    expect(one).toMatch(/^Not enough approvers: rule “production” needs 1 besides you\./)
   })
 
   test('shows the names of rules as text', () => {

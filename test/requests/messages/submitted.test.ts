@@ -14,27 +14,27 @@ test('the requester learns what happens next, and what the request waits for', (
 
   expect(words.join('\n\n')).toMatchInlineSnapshot(`
     "posted, to be approved
-    Asked for. The result will be in its thread.
+    Request sent. The result will be in its thread.
 
     posted, without approval
-    Asked for. The result will be in its thread.
+    Request sent. The result will be in its thread.
 
     posted, to be approved, handed over
-    Asked for. Once it's approved, press *Create key* on its message. The token is created then and shown only to you.
+    Request sent. Once it's approved, press *Create key* on its message. The token is created then and shown only to you.
 
     posted, without approval, handed over
-    Asked for. Press *Create key* on its message. The token is created then and shown only to you.
+    Request sent. Press *Create key* on its message. The token is created then and shown only to you.
 
     card-delayed, to be approved
-    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. nothing happens before somebody approves it
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing happens until it's approved.
 
     card-delayed, without approval
     Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. It starts then. No approval needed.
 
     card-delayed, to be approved, handed over
-    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. nothing is made before it is approved and you press *Create key* on it
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing is created until it's approved and you press *Create key* on it.
 
     card-delayed, without approval, handed over
-    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. nothing is made before you press *Create key* on it"
+    Request recorded. Slack hasn't confirmed its message yet. It will appear in the channel. Nothing is created until you press *Create key* on it."
   `)
 })

@@ -126,7 +126,7 @@ describe('the operators', () => {
 
     await one.notify('problem', alarm)
 
-    await expect.poll(() => one.log.at(-1)).toMatch(/I give it up: .*503/)
+    await expect.poll(() => one.log.at(-1)).toMatch(/stopped trying: .*503/)
     await sleep(50)
     expect(one.posts).toHaveLength(3)
     expect(one.log).toHaveLength(3)

@@ -277,7 +277,7 @@ describe('a command with a form', () => {
       routed: [command('ip move', { need: 'ip.move', form, button: { text: 'Move IP', actionId: 'open-move' } })],
     })
 
-    await expect(press('open-move', value)).rejects.toThrow('outdatedButton')
+    await expect(press('open-move', value)).rejects.toThrow('This button is out of date. Run the command again.')
 
     expect(done).toEqual([])
   })
@@ -325,7 +325,7 @@ describe('a list', () => {
     await click(pageActionIds.next, { version: 1, command: 'plans', args: [], page: 1 })
 
     expect(done).toEqual([])
-    expect(JSON.stringify(shown)).toContain('This list is from another version of me.')
+    expect(JSON.stringify(shown)).toContain('This button is out of date.')
   })
 
   it.each([
@@ -336,7 +336,7 @@ describe('a list', () => {
 
     await click(pageActionIds.previous, value)
 
-    expect(shown).toMatchObject([{ how: 'ephemeral', message: { text: 'outdatedButton' } }])
+    expect(shown).toMatchObject([{ how: 'ephemeral', message: { text: 'This button is out of date. Run the command again.' } }])
   })
 })
 

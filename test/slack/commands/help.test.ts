@@ -171,7 +171,7 @@ describe('help', () => {
   it('says if the person may not use the command', async () => {
     const message = await answerTo('help ip move', ['read'])
 
-    expect(message.text).toMatch(/_Not open to you here\._$/)
+    expect(message.text).toMatch(/_Not available to you here\._$/)
     expect(buttonsIn(message)).toEqual([])
   })
 

@@ -334,7 +334,7 @@ describe.each(allDeliveries)('$name', ({ method, body, at, origin: expected }) =
     const acks = await deliver(method, body)
 
     expect(handled.filter((what) => !what.startsWith('opened'))).toEqual([])
-    expect([...answers, ...homes.map(([, words]) => words), JSON.stringify(acks)].join()).toContain('Something went wrong on my side')
+    expect([...answers, ...homes.map(([, words]) => words), JSON.stringify(acks)].join()).toContain('Something went wrong.')
   })
 
   it('reaches no handler before the authorization ends, and is acknowledged anyway', async () => {
